@@ -1,11 +1,11 @@
 //! Supersteps without barriers on cases worked out by hand; the arithmetic is in a comment beside each.
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, Costs, MoveCost, Outcome, Receives, Recorder,
-    RuntimeConfig, Scenario, Sends, Waiting,
+    BarrierConfig, BarrierKind, CallCostConfig, CallModel, Costs, MigrationCostConfig, Recorder,
+    RunOutcome, RuntimeConfig, Scenario, SendOrder, TransferStart, WaitingProcesses,
 };
 use migsim::policy::{Measures, Never};
-use migsim::workload::PrescribedMove;
+use migsim::workload::PrescribedMigration;
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, plan, seconds, switch,
@@ -15,7 +15,7 @@ use migsim::units::{HostId, ProcessId};
 /// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
 const WIRE: Wire = Wire(1e6, 1e-3);
 
-fn without(receives: Receives) -> RuntimeConfig {
+fn without(receives: TransferStart) -> RuntimeConfig {
     RuntimeConfig {
         receives,
         barrier: BarrierConfig {
@@ -28,15 +28,15 @@ fn without(receives: Receives) -> RuntimeConfig {
 
 fn free_calls() -> Costs {
     Costs {
-        call: CallCost {
+        call: CallCostConfig {
             model: CallModel::None,
-            ..CallCost::default()
+            ..CallCostConfig::default()
         },
         ..Costs::default()
     }
 }
 
-fn ends(outcome: &Outcome) -> Vec<f64> {
+fn ends(outcome: &RunOutcome) -> Vec<f64> {
     let supersteps = outcome.supersteps.iter();
     supersteps.map(|dates| dates.end.get()).collect()
 }
@@ -55,7 +55,7 @@ fn a_pair_does_not_wait_for_another_pair() {
     // Both directions share the links of the hosts: an exchange takes 2.002 s. Each pair computes 4 s and exchanges twice.
     let (platform, plans) = (switch(4, WIRE), two_pairs());
     let case = Case {
-        runtime: without(Receives::Early),
+        runtime: without(TransferStart::Early),
         ..Case::new(&platform, &plans, [0, 1, 2, 3])
     };
     let outcome = case.run();
@@ -82,11 +82,11 @@ fn a_sender_runs_ahead_of_its_receiver() {
         };
         case.run().makespan.get()
     };
-    assert_close(time(Receives::Early), 10.0, ROUNDING, "early");
+    assert_close(time(TransferStart::Early), 10.0, ROUNDING, "early");
     // The second message waits until the first one has arrived.
-    assert_close(time(Receives::Late), 12.004, ROUNDING, "late");
+    assert_close(time(TransferStart::Late), 12.004, ROUNDING, "late");
     // Above 64 kB the sender waits for its own message, too: the handshake takes 4 ms and the message 1.002 s, twice.
-    let above = Receives::Above {
+    let above = TransferStart::Above {
         late_above: bytes(64e3),
     };
     assert_close(time(above), 13.012, ROUNDING, "above");
@@ -98,7 +98,7 @@ struct Communication(Vec<f64>);
 
 impl Recorder for Communication {
     fn on_superstep(&mut self, _: usize, measures: &Measures, _: &[HostId]) {
-        self.0.push(measures.communication[0].get());
+        self.0.push(measures.communication_times[0].get());
     }
 }
 
@@ -115,7 +115,7 @@ fn a_process_that_waits_for_its_sends_begins_its_next_superstep_after_them() {
         let case = Case {
             runtime: RuntimeConfig {
                 wait_for_sends,
-                ..without(Receives::Late)
+                ..without(TransferStart::Late)
             },
             ..Case::new(&platform, &plans, [0, 1])
         };
@@ -142,7 +142,7 @@ fn the_wait_for_own_sends_comes_after_the_receives() {
     let case = Case {
         runtime: RuntimeConfig {
             wait_for_sends: true,
-            receives: Receives::Late,
+            receives: TransferStart::Late,
             ..RuntimeConfig::default()
         },
         ..Case::new(&platform, &plans, [0, 1, 2])
@@ -196,7 +196,7 @@ fn equal_processes_take_the_same_time_with_and_without_a_barrier() {
         };
         case.run().makespan.get()
     };
-    let both = [without(Receives::Early), RuntimeConfig::default()].map(time);
+    let both = [without(TransferStart::Early), RuntimeConfig::default()].map(time);
     assert_close(both[0], both[1], ROUNDING, "a ring");
 }
 
@@ -206,7 +206,7 @@ fn the_lead_of_an_independent_process_is_limited() {
     let platform = switch(2, WIRE);
     let plans = Plans::repeat(plan(&[0.0, 1e6], &[]), 3000);
     let case = Case {
-        runtime: without(Receives::Early),
+        runtime: without(TransferStart::Early),
         ..Case::new(&platform, &plans, [0, 1])
     };
     assert_close(case.run().makespan.get(), 3.0, 1e-9, "3 000 of 1 ms");
@@ -219,8 +219,8 @@ fn a_deadlock_names_no_barrier() {
     let plans = Plans::new(vec![plan(&[1e9; 3], &[(0, 1, 8.0), (1, 0, 8.0)])]);
     let case = Case {
         runtime: RuntimeConfig {
-            sends: Sends::Sequential,
-            ..without(Receives::Late)
+            sends: SendOrder::Sequential,
+            ..without(TransferStart::Late)
         },
         ..Case::new(&platform, &plans, 0..3)
     };
@@ -246,13 +246,13 @@ fn all_meet_for_a_call_after_the_furthest_superstep() {
     let case = |wait| Case {
         scenario: Scenario::Iii,
         costs: Costs {
-            migration: MoveCost {
+            migration: MigrationCostConfig {
                 wait,
-                ..MoveCost::default()
+                ..MigrationCostConfig::default()
             },
             ..free_calls()
         },
-        runtime: without(Receives::Early),
+        runtime: without(TransferStart::Early),
         ..Case::new(&platform, &plans, [0, 1])
     };
     let script = || {
@@ -262,7 +262,7 @@ fn all_meet_for_a_call_after_the_furthest_superstep() {
             (2, vec![(1, 2)]),
         ])
     };
-    for wait in [Waiting::All, Waiting::Movers] {
+    for wait in [WaitingProcesses::All, WaitingProcesses::Movers] {
         let outcome = case(wait).run_with(script()).unwrap();
         let [call] = &outcome.calls[..] else {
             panic!("{:?}", outcome.calls);
@@ -278,16 +278,16 @@ fn all_meet_where_the_workload_moves_a_process() {
     // After superstep 1, which ends at 2 s, process 1 moves for 1.002 s. Process 2 continues when all have met and the move is done.
     let platform = switch(3, WIRE);
     let plans = Plans {
-        moves: vec![vec![PrescribedMove {
+        moves: vec![vec![PrescribedMigration {
             process: ProcessId(0),
-            to: platform.hosts[2].name.clone(),
-            size: bytes(1e6),
-            delay: seconds(0.0),
+            destination_host: platform.hosts[2].name.clone(),
+            transferred_bytes: bytes(1e6),
+            wait_after_transfer: seconds(0.0),
         }]],
         ..Plans::repeat(plan(&[1e9, 2e9], &[]), 2)
     };
     let case = Case {
-        runtime: without(Receives::Early),
+        runtime: without(TransferStart::Early),
         ..Case::new(&platform, &plans, [0, 1])
     };
     assert_close(case.run().makespan.get(), 5.002, ROUNDING, "the run");
@@ -308,7 +308,7 @@ fn a_superstep_is_closed_before_those_go_on_that_end_at_the_same_time() {
         let case = Case {
             scenario: Scenario::Iii,
             costs: free_calls(),
-            runtime: without(Receives::Early),
+            runtime: without(TransferStart::Early),
             ..Case::new(&platform, &plans, [0, 1, 2])
         };
         let outcome = case.run_with(Script(vec![(0, vec![]), (1, vec![])]));

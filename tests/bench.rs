@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::Path;
 
-use migsim::experiment::suite::Suite;
-use migsim::sweep::bench::best::stored_rows;
+use migsim::experiment::suite::BenchmarkSuite;
+use migsim::sweep::bench::best::stored_best_makespan_rows;
 use serde_json::Value;
 
 use crate::support::{migsim, migsim_in, succeeded};
@@ -87,7 +87,7 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
         (&"lb-1".into(), &71.into(), &1.into())
     );
     let rows = json["policies"].as_array().unwrap();
-    let defaults = &Suite::find("lb-1").unwrap().suite_file().policies;
+    let defaults = &BenchmarkSuite::find("lb-1").unwrap().suite_file().policies;
     // The two rivals and the best static start are added to the default set.
     assert_eq!(rows.len(), defaults.len() + 3);
     for row in rows {
@@ -156,7 +156,7 @@ fn fixed_cases_have_rows_of_their_own_and_run_like_any_experiment() {
 
 #[test]
 fn the_stored_best_is_the_makespan_of_its_policy() {
-    let rows: Vec<_> = stored_rows("lb-1", 1).collect();
+    let rows: Vec<_> = stored_best_makespan_rows("lb-1", 1).collect();
     // Each of five groups of cases gives one row, that of its shortest run.
     for fifth in 0..5 {
         let of_fifth = rows.iter().filter(|row| row.0 % 5 == fifth && row.1 == 1);

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use migsim::experiment::{PLAUSIBILITY_RULES, Rule, RuleStage};
+use migsim::experiment::{PLAUSIBILITY_RULES, PlausibilityRule, RuleStage};
 use serde_json::Value;
 
 use crate::support::{migsim, migsim_in, succeeded};
@@ -556,10 +556,10 @@ fn the_chapter_on_commands_is_their_help() {
 }
 
 /// Describes the stage of a rule.
-fn stage(rule: &Rule) -> &'static str {
+fn stage(rule: &PlausibilityRule) -> &'static str {
     match rule.stage {
-        RuleStage::Platform => "`platform show`, and each command that reads settings",
-        RuleStage::Settings => "each command that reads settings",
+        RuleStage::PlatformRead => "`platform show`, and each command that reads settings",
+        RuleStage::SettingsRead => "each command that reads settings",
         _ => "after a run",
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use migsim::bsp::{
-    CallCost, CallModel, CallWaiting, Costs, LoadMeasure, MoveCost, Outcome, Scenario, Transfer,
-    Waiting,
+    CallCostConfig, CallModel, CallWaiting, Costs, LoadMeasure, MemoryTransfer,
+    MigrationCostConfig, RunOutcome, Scenario, WaitingProcesses,
 };
 use migsim::error::Error;
 use migsim::platform::Profile;
@@ -19,10 +19,10 @@ use crate::support::{
 const WIRE: Wire = Wire(1e6, 1e-3);
 
 /// Two processes that compute 1 s in each of four supersteps; calls of `price` after some supersteps (counted from 0).
-fn run(scenario: Scenario, call: CallCost, calls: &[usize]) -> Outcome {
+fn run(scenario: Scenario, call: CallCostConfig, calls: &[usize]) -> RunOutcome {
     let platform = switch(2, WIRE);
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 4);
-    let migration = MoveCost::default();
+    let migration = MigrationCostConfig::default();
     let case = Case {
         scenario,
         costs: Costs { call, migration },
@@ -32,12 +32,12 @@ fn run(scenario: Scenario, call: CallCost, calls: &[usize]) -> Outcome {
     case.run_with(Script(script)).expect("the run ends")
 }
 
-fn overlapped(price: f64) -> CallCost {
-    CallCost {
+fn overlapped(price: f64) -> CallCostConfig {
+    CallCostConfig {
         model: CallModel::Additive,
         fixed: seconds(price),
         waiting: CallWaiting::Overlapped,
-        ..CallCost::default()
+        ..CallCostConfig::default()
     }
 }
 
@@ -47,17 +47,17 @@ fn an_overlapped_call_costs_the_part_that_the_next_superstep_does_not_hide() {
     let outcome = run(Scenario::Ii, overlapped(1.5), &[0]);
     assert_close(outcome.makespan.get(), 4.5, ROUNDING, "one call");
     assert_close(outcome.calls[0].cost.get(), 0.5, ROUNDING, "its cost");
-    assert_close(outcome.scheduling.get(), 0.5, ROUNDING, "all calls");
+    assert_close(outcome.call_waiting_time.get(), 0.5, ROUNDING, "all calls");
     // A call of 0.75 s is hidden completely.
     let outcome = run(Scenario::Ii, overlapped(0.75), &[0, 2]);
     assert_eq!(
-        (outcome.makespan.get(), outcome.scheduling.get()),
+        (outcome.makespan.get(), outcome.call_waiting_time.get()),
         (4.0, 0.0)
     );
     // Calls after each superstep leave 0.5 s after supersteps 2, 3 and 4. The call after the last superstep, if made, is waited for
     // completely.
     for (after_last, last, calls) in [(true, 1.5, 4), (false, 0.0, 3)] {
-        let call = CallCost {
+        let call = CallCostConfig {
             after_last,
             ..overlapped(1.5)
         };
@@ -72,10 +72,10 @@ fn an_overlapped_call_costs_the_part_that_the_next_superstep_does_not_hide() {
 fn an_overlapped_call_by_messages_runs_beside_the_superstep() {
     // Two messages of some ms are hidden in the next superstep of 1 s. Computation of the managers would slow that superstep, so there is
     // none.
-    let call = CallCost {
+    let call = CallCostConfig {
         decision: instructions(0.0),
         waiting: CallWaiting::Overlapped,
-        ..CallCost::default()
+        ..CallCostConfig::default()
     };
     let outcome = run(Scenario::Ii, call, &[0, 1]);
     assert_eq!((outcome.makespan.get(), outcome.calls.len()), (4.0, 2));
@@ -89,7 +89,7 @@ fn in_scenario_iii_the_answer_is_waited_for() {
 
 #[test]
 fn a_call_after_the_last_superstep_is_paid_and_moves_nothing() {
-    let call = CallCost {
+    let call = CallCostConfig {
         after_last: true,
         ..overlapped(1.5)
     };
@@ -101,10 +101,10 @@ fn a_call_after_the_last_superstep_is_paid_and_moves_nothing() {
     );
     let platform = switch(2, WIRE);
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 1);
-    for wait in [Waiting::All, Waiting::Movers] {
-        let migration = MoveCost {
+    for wait in [WaitingProcesses::All, WaitingProcesses::Movers] {
+        let migration = MigrationCostConfig {
             wait,
-            ..MoveCost::default()
+            ..MigrationCostConfig::default()
         };
         let case = Case {
             scenario: Scenario::Iii,
@@ -122,14 +122,14 @@ fn a_nominal_move_takes_latency_and_transfer_without_sharing_links() {
     let platform = switch(3, WIRE);
     let mut plans = Plans::repeat(plan(&[0.0; 3], &[(1, 0, 1e6)]), 2);
     plans.memory = vec![0.0, 1e5, 1e5];
-    let call = CallCost {
+    let call = CallCostConfig {
         model: CallModel::None,
-        ..CallCost::default()
+        ..CallCostConfig::default()
     };
-    let migration = MoveCost {
-        transfer: Transfer::Nominal,
-        wait: Waiting::Movers,
-        ..MoveCost::default()
+    let migration = MigrationCostConfig {
+        transfer: MemoryTransfer::Nominal,
+        wait: WaitingProcesses::Movers,
+        ..MigrationCostConfig::default()
     };
     let case = Case {
         scenario: Scenario::Iii,
@@ -137,7 +137,12 @@ fn a_nominal_move_takes_latency_and_transfer_without_sharing_links() {
         ..Case::new(&platform, &plans, 0..3)
     };
     let outcome = case.run_with(Script(vec![(0, vec![(2, 1)])])).unwrap();
-    assert_close(outcome.migration.get(), 0.102, ROUNDING, "the move");
+    assert_close(
+        outcome.migration_waiting_time.get(),
+        0.102,
+        ROUNDING,
+        "the move",
+    );
     assert_close(outcome.makespan.get(), 2.004, ROUNDING, "makespan");
 }
 
@@ -189,12 +194,12 @@ fn a_ping_pong_call_costs_the_busiest_manager() {
     // The manager of b exchanges messages with two processes, that of a with one: 2 · 2 · (12 + 10) ms.
     let platform = machine(&[&[1e9, 1e9], &[1e9]], Wire(1e6, 1e-3), Wire(1e6, 1e-2));
     let plans = Plans::repeat(plan(&[1e9; 3], &[]), 2);
-    let call = CallCost {
+    let call = CallCostConfig {
         model: CallModel::PingPong,
         ping: bytes(1e4),
-        ..CallCost::default()
+        ..CallCostConfig::default()
     };
-    let migration = MoveCost::default();
+    let migration = MigrationCostConfig::default();
     let case = Case {
         scenario: Scenario::Iii,
         costs: Costs { call, migration },

@@ -9,7 +9,7 @@ use migsim::Registry;
 use migsim::bsp::Scenario;
 use migsim::error::Problem;
 use migsim::experiment::{Experiment, Progress, RecordedRun, Results};
-use migsim::output::{EvaluatedCall, Question, Run, RunFolder, Story};
+use migsim::output::{CallExplanation, EvaluatedCall, Question, Run, RunFolder};
 use serde_json::json;
 
 use crate::support::{draws, experiment, of_flags};
@@ -31,13 +31,13 @@ fn at(superstep: u64) -> Question {
     Question {
         superstep,
         process: None,
-        why_not: false,
+        asks_why_not_moved: false,
         scenario: None,
     }
 }
 
 fn tell(run: &Run, question: Question) -> Result<String, Problem> {
-    Story::new(run, question, None).map(|story| story.to_text())
+    CallExplanation::new(run, question, None).map(|story| story.to_text())
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
     assert!(told.contains("5 processes are candidates"), "{told}");
     assert!(told.contains("caused 5 migrations"), "{told}");
     // The record has the parts of communication and computation of t1 and t2.
-    let story = Story::new(
+    let story = CallExplanation::new(
         &run,
         Question {
             process: Some(25),
@@ -96,7 +96,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
     // Process p7 is 10.325 - 8.884 ms below the threshold.
     let asked = Question {
         process: Some(7),
-        why_not: true,
+        asks_why_not_moved: true,
         ..at(11)
     };
     let told = tell(&run, asked).unwrap();
@@ -137,7 +137,7 @@ fn every_superstep_of_every_policy_has_a_story() {
                         let question = Question {
                             superstep,
                             process,
-                            why_not,
+                            asks_why_not_moved: why_not,
                             scenario: Some(scenario),
                         };
                         assert!(tell(&run, question).unwrap().contains("When"));
@@ -219,7 +219,7 @@ fn a_run_folder_is_read_as_it_was_written() {
         Run::read(&Registry::standard(), scratch.path()).unwrap(),
         written
     );
-    assert_eq!((written.processes, written.scenarios.len()), (4, 3));
+    assert_eq!((written.process_count, written.scenarios.len()), (4, 3));
     assert_eq!(written.scenario(Scenario::Iii).unwrap().migrations.len(), 1);
 }
 
@@ -269,7 +269,7 @@ fn no_byte_of_a_run_folder_makes_the_reader_or_the_story_panic() {
                             process: Some(3),
                             ..self::at(superstep)
                         };
-                        let _ = Story::new(&run, question, None)
+                        let _ = CallExplanation::new(&run, question, None)
                             .map(|story| (story.to_text(), story.to_json()));
                     }
                 }
@@ -349,19 +349,23 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
     let experiment = pair(&[1, 2]);
     let (_, run) = results(&experiment);
-    let case = EvaluatedCall::from_question(&run, at(2)).unwrap().unwrap();
-    let effect = case.effect(&experiment, &Progress::default()).unwrap();
+    let case = EvaluatedCall::find_by_question(&run, at(2))
+        .unwrap()
+        .unwrap();
+    let effect = case
+        .simulate_effect(&experiment, &Progress::default())
+        .unwrap();
     // Supersteps 3 to 6 take 4 s on Corisco and 2.4 s on Aquario. Both moves take 3 s; a gain of 0.4 s per superstep pays them back after
     // 7.5.
     assert_eq!((effect.first_superstep, effect.last_superstep), (3, 6));
-    close(effect.without_moves.total.get(), 4.0);
-    close(effect.with_moves.total.get(), 2.4);
+    close(effect.makespan_without_moves.total.get(), 4.0);
+    close(effect.makespan_with_moves.total.get(), 2.4);
     close(effect.move_delay.get(), 3.0);
     close(effect.net_gain_s(), -1.4);
     assert_eq!(effect.break_even_supersteps(), Some(8));
-    assert_eq!(effect.prediction, None);
+    assert_eq!(effect.predicted_makespans, None);
     let effect = Some(Ok(effect));
-    let told = Story::new(&run, at(2), effect.as_ref()).unwrap();
+    let told = CallExplanation::new(&run, at(2), effect.as_ref()).unwrap();
     for sentence in [
         "by the time of supersteps 3 to 6, until the next call:",
         "predicted: nothing, since the policy predicts no times.",
@@ -377,8 +381,12 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     close(facts["call"]["realised_gain_s"].as_f64().unwrap(), 1.6);
     assert!(facts["call"]["predicted_gain_s"].is_null());
     // The processes return to Corisco, and all wait for p1 again.
-    let case = EvaluatedCall::from_question(&run, at(6)).unwrap().unwrap();
-    let effect = case.effect(&experiment, &Progress::default()).unwrap();
+    let case = EvaluatedCall::find_by_question(&run, at(6))
+        .unwrap()
+        .unwrap();
+    let effect = case
+        .simulate_effect(&experiment, &Progress::default())
+        .unwrap();
     assert_eq!(
         (
             effect.first_superstep,
@@ -391,11 +399,15 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     // The move of one process alone gains nothing, because the other one is waited for.
     let experiment = pair(&[1]);
     let (_, run) = results(&experiment);
-    let case = EvaluatedCall::from_question(&run, at(2)).unwrap().unwrap();
-    let effect = case.effect(&experiment, &Progress::default()).unwrap();
+    let case = EvaluatedCall::find_by_question(&run, at(2))
+        .unwrap()
+        .unwrap();
+    let effect = case
+        .simulate_effect(&experiment, &Progress::default())
+        .unwrap();
     close(effect.gain_s(), 0.0);
     let effect = Ok(effect);
-    let story = Story::new(&run, at(2), Some(&effect)).unwrap();
+    let story = CallExplanation::new(&run, at(2), Some(&effect)).unwrap();
     assert!(
         story
             .to_text()
@@ -415,10 +427,12 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
     ]);
     let (_, run) = results(&experiment);
     let told = tell(&run, at(60)).unwrap();
-    let facts = Story::new(&run, at(60), None).unwrap().to_json();
+    let facts = CallExplanation::new(&run, at(60), None).unwrap().to_json();
     let explanation = &facts["call"]["explanation"];
     let number = |key: &str| explanation[key].as_f64().unwrap();
-    let x = run.experiment["policy"]["migbsp"]["x"].as_f64().unwrap();
+    let x = run.experiment_settings["policy"]["migbsp"]["x"]
+        .as_f64()
+        .unwrap();
     assert!(number("highest_potential_s") > number("highest_elsewhere_s"));
     assert!((number("threshold_s") - x * number("highest_elsewhere_s")).abs() < 1e-12);
     for words in [
@@ -436,9 +450,13 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
 fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
     let (experiment, results) = lu(&[]);
     let run = Run::from_results(&experiment, &results).unwrap();
-    let case = EvaluatedCall::from_question(&run, at(11)).unwrap().unwrap();
-    let effect = case.effect(&experiment, &Progress::default()).unwrap();
-    let predicted = effect.prediction.unwrap();
+    let case = EvaluatedCall::find_by_question(&run, at(11))
+        .unwrap()
+        .unwrap();
+    let effect = case
+        .simulate_effect(&experiment, &Progress::default())
+        .unwrap();
+    let predicted = effect.predicted_makespans.unwrap();
     assert_eq!(
         (
             predicted.first_observed_superstep,
@@ -453,7 +471,7 @@ fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
     // The prediction is for 14 supersteps like those since the last call.
     assert!((predicted.without_moves.get() - 14.0 / 7.0 * spent(5, 11)).abs() < 1e-12);
     assert!(predicted.with_moves.get() < predicted.without_moves.get());
-    assert!((effect.with_moves.total.get() - spent(12, 25)).abs() < 1e-12);
+    assert!((effect.makespan_with_moves.total.get() - spent(12, 25)).abs() < 1e-12);
 }
 
 /// Lists the trials of all calls of a run.
@@ -479,9 +497,9 @@ fn trials(results: &Results, run: &Run) -> Vec<(RecordedRun, bool)> {
     judged
         .map(|(judged, call)| {
             let trial = RecordedRun {
-                calls: calls.iter().map(|call| call.superstep).collect(),
+                call_supersteps: calls.iter().map(|call| call.superstep).collect(),
                 moves: moves.clone(),
-                examined_call: judged,
+                examined_call_index: judged,
                 predicted_changes: Some(Vec::new()),
             };
             (trial, call.migrations.is_empty())
@@ -521,7 +539,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             if is_first {
                 assert_eq!(effect, judge());
             }
-            let predicted = effect.prediction.unwrap();
+            let predicted = effect.predicted_makespans.unwrap();
             assert_eq!(
                 predicted.with_moves.get(),
                 predicted.without_moves.get(),
@@ -537,7 +555,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     ),
                     (0.0, 0.0, 0.0)
                 );
-                assert_eq!(effect.with_moves, effect.without_moves);
+                assert_eq!(effect.makespan_with_moves, effect.makespan_without_moves);
                 continue;
             }
             moving += 1;
@@ -546,15 +564,17 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     .end
                     .get()
             };
-            let call = &outcome.calls[trial.examined_call];
+            let call = &outcome.calls[trial.examined_call_index];
             // The time that passes is the time of the supersteps plus the delay by the moves.
             let passed = end(effect.last_superstep) - (call.start.get() + call.cost.get());
             assert!(
-                (effect.with_moves.total.get() + effect.move_delay.get() - passed).abs() < 1e-9
+                (effect.makespan_with_moves.total.get() + effect.move_delay.get() - passed).abs()
+                    < 1e-9
             );
             assert!(
-                (effect.with_moves.computation.get() + effect.with_moves.after_computation.get()
-                    - effect.with_moves.total.get())
+                (effect.makespan_with_moves.computation_time.get()
+                    + effect.makespan_with_moves.time_after_computation.get()
+                    - effect.makespan_with_moves.total.get())
                 .abs()
                     < 1e-9
             );
@@ -567,7 +587,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     .iter()
                     .map(|dates| dates.end.since(dates.start).get())
                     .sum();
-                assert!((effect.without_moves.total.get() - alone).abs() < 1e-9 * alone);
+                assert!((effect.makespan_without_moves.total.get() - alone).abs() < 1e-9 * alone);
             }
             is_first = false;
         }
@@ -578,7 +598,9 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
 #[test]
 fn a_run_that_has_changed_is_reported() {
     let (_, run) = results(&pair(&[1, 2]));
-    let case = EvaluatedCall::from_question(&run, at(2)).unwrap().unwrap();
+    let case = EvaluatedCall::find_by_question(&run, at(2))
+        .unwrap()
+        .unwrap();
     let slower = experiment(
         "lu",
         &[
@@ -587,12 +609,16 @@ fn a_run_that_has_changed_is_reported() {
             ("workload.grid", json!([1, 2])),
         ],
     );
-    let why = case.effect(&slower, &Progress::default()).unwrap_err();
+    let why = case
+        .simulate_effect(&slower, &Progress::default())
+        .unwrap_err();
     assert_eq!(why, "a repetition of it gives other times");
     let other = experiment("lu", &[("platform", json!("ufrgs-as-printed"))]);
-    let why = run.check_inputs(&other).unwrap_err().message;
+    let why = run.check_inputs_are_unchanged(&other).unwrap_err().message;
     assert!(why.ends_with("has changed since the run"), "{why}");
-    let told = Story::new(&run, at(2), Some(&Err(why))).unwrap().to_text();
+    let told = CallExplanation::new(&run, at(2), Some(&Err(why)))
+        .unwrap()
+        .to_text();
     assert!(
         told.contains("The effect of the moves is unknown"),
         "{told}"

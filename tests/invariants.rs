@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use migsim::bsp::{Costs, MoveCost, Scenario, Waiting};
-use migsim::error::{Broken, Error};
+use migsim::bsp::{Costs, MigrationCostConfig, Scenario, WaitingProcesses};
+use migsim::error::{Error, InternalFault};
 use migsim::policy::{Decision, Policy, View};
 use migsim::random::Stream;
 use migsim::units::{Bytes, ProcessId};
@@ -61,8 +61,8 @@ impl Policy for FailingPolicy {
     }
 }
 
-fn broken(result: Result<migsim::bsp::Outcome, Error>) -> Broken {
-    let Err(Error::Broken(broken)) = result else {
+fn broken(result: Result<migsim::bsp::RunOutcome, Error>) -> InternalFault {
+    let Err(Error::InternalFault(broken)) = result else {
         unreachable!("a fault is told, not {result:?}");
     };
     *broken
@@ -82,10 +82,13 @@ fn a_process_that_computes_faster_than_its_host_stops_the_run() {
         "an internal check failed: the process computed faster than host `h0` can\n  --> superstep 1, process 1\n  hint: this is an \
          error in migsim, not in your input: please report it and attach the dump"
     );
-    assert_eq!(told.dump["placement"], serde_json::json!(["h0", "h1"]));
-    assert_eq!(told.dump["work"], serde_json::json!([1e9, 0.0]));
-    assert_eq!(told.dump["message"], serde_json::json!([[1, 2, 1e3]]));
-    assert_eq!(Error::Broken(Box::new(told)).exit_code(), 1);
+    assert_eq!(
+        told.debug_data["placement"],
+        serde_json::json!(["h0", "h1"])
+    );
+    assert_eq!(told.debug_data["work"], serde_json::json!([1e9, 0.0]));
+    assert_eq!(told.debug_data["message"], serde_json::json!([[1, 2, 1e3]]));
+    assert_eq!(Error::InternalFault(Box::new(told)).exit_code(), 1);
 }
 
 #[test]
@@ -94,10 +97,10 @@ fn computations_shorter_than_the_resolution_of_times_are_no_fault() {
     let platform = switch(2, Wire(1e6, 0.0));
     let workload = Plans::repeat(plan(&[1e-3, 1e9], &[]), 2);
     let costs = Costs {
-        migration: MoveCost {
+        migration: MigrationCostConfig {
             fixed: seconds(1e6),
-            wait: Waiting::Movers,
-            ..MoveCost::default()
+            wait: WaitingProcesses::Movers,
+            ..MigrationCostConfig::default()
         },
         ..Costs::default()
     };
@@ -120,9 +123,9 @@ fn a_policy_that_reports_a_fault_stops_the_run() {
         ..Case::new(&platform, &workload, [0, 1])
     };
     let told = broken(case.run_with(FailingPolicy(0)));
-    assert_eq!(told.dump["fault"], "\u{3b1} = 0");
+    assert_eq!(told.debug_data["fault"], "\u{3b1} = 0");
     assert_eq!(
-        (&told.dump["superstep"], &told.dump["scenario"]),
+        (&told.debug_data["superstep"], &told.debug_data["scenario"]),
         (&2.into(), &"ii".into())
     );
 }

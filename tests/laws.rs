@@ -1,16 +1,17 @@
 //! Laws that hold for every machine and workload, on random ones.
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallOrder, CallWaiting, Costs, GatherOrder,
-    Memo, MemoBudget, MoveCost, MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig,
-    Scenario, Sends, Shortcuts, SuperstepDates, Waiting,
+    BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallOrder, CallWaiting, Costs,
+    GatherOrder, Memo, MemoBudget, MigrationCostConfig, MigrationOrder, Recorder, ReleaseOrder,
+    RunOutcome, RuntimeConfig, Scenario, SendOrder, ShortcutChoice, SuperstepTimes, TransferStart,
+    WaitingProcesses,
 };
 use migsim::engine::{NetworkModel, Simulation, SizeFactor, SizeFactors, Weights};
-use migsim::experiment::{Ledger, Term};
+use migsim::experiment::{MakespanLedger, MakespanTerm};
 use migsim::platform::{Platform, Profile, Routes};
 use migsim::policy::Measures;
 use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond, Seconds, Time};
-use migsim::workload::{Plan, PrescribedMove};
+use migsim::workload::{Plan, PrescribedMigration};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -75,7 +76,7 @@ fn any_machine(profiles: bool) -> impl Strategy<Value = Platform> {
             }
             if let (
                 Some(fixed),
-                Routes::Clustered {
+                Routes::StoredClusterPaths {
                     cluster_paths: pairs,
                     ..
                 },
@@ -291,15 +292,15 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
         GatherOrder::Parallel,
     ];
     let ways = vec![
-        (Sends::Concurrent, Receives::Early),
-        (Sends::Concurrent, Receives::Late),
+        (SendOrder::Concurrent, TransferStart::Early),
+        (SendOrder::Concurrent, TransferStart::Late),
         (
-            Sends::Concurrent,
-            Receives::Above {
+            SendOrder::Concurrent,
+            TransferStart::Above {
                 late_above: bytes(2e4),
             },
         ),
-        (Sends::Sequential, Receives::Early),
+        (SendOrder::Sequential, TransferStart::Early),
     ];
     (
         prop::sample::select(ways),
@@ -318,9 +319,9 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
                     notices,
                     gather,
                     release: if together {
-                        Release::Simultaneous
+                        ReleaseOrder::Simultaneous
                     } else {
-                        Release::Sequential
+                        ReleaseOrder::Sequential
                     },
                     per_process: seconds(0.001),
                     ..BarrierConfig::default()
@@ -345,7 +346,7 @@ const PLACEMENT: [u32; 5] = [0, 1, 1, 3, 4];
 /// `max_i max(w_i/s + sends of i, arrivals at i)`, then the barrier; a message takes `d + size/b` with d the latency of two links.
 fn bsp_cost(
     plan: &Plan,
-    sends: Sends,
+    sends: SendOrder,
     central: bool,
     (speed, bandwidth, d): (f64, f64, f64),
 ) -> f64 {
@@ -362,12 +363,12 @@ fn bsp_cost(
             d + size / bandwidth
         };
         let start = match sends {
-            Sends::Concurrent => computed[from],
-            Sends::Sequential => sent[from],
+            SendOrder::Concurrent => computed[from],
+            SendOrder::Sequential => sent[from],
         };
         sent[from] = start + time;
         ready[to] = ready[to].max(start + time);
-        if sends == Sends::Sequential {
+        if sends == SendOrder::Sequential {
             ready[from] = ready[from].max(start + time);
         }
     }
@@ -408,23 +409,27 @@ fn half(duration: Seconds) -> Seconds {
 }
 
 /// Lists all times and durations of a run.
-fn dates(outcome: &Outcome) -> Vec<f64> {
+fn dates(outcome: &RunOutcome) -> Vec<f64> {
     let mut dates = vec![
         outcome.makespan.get(),
-        outcome.scheduling.get(),
-        outcome.migration.get(),
+        outcome.call_waiting_time.get(),
+        outcome.migration_waiting_time.get(),
     ];
     for superstep in &outcome.supersteps {
-        let SuperstepDates {
+        let SuperstepTimes {
             start,
-            computed,
+            last_computation_end: computed,
             end,
             ..
         } = *superstep;
         dates.extend([start, computed, end].map(Time::get));
     }
     for call in &outcome.calls {
-        dates.extend([call.start.get(), call.cost.get(), call.migration.get()]);
+        dates.extend([
+            call.start.get(),
+            call.cost.get(),
+            call.migration_duration.get(),
+        ]);
     }
     for migration in &outcome.migrations {
         dates.extend([migration.start.get(), migration.end.get()]);
@@ -438,11 +443,11 @@ fn reordered(platform: &Platform, order: &[usize]) -> Platform {
     for (new, &old) in order.iter().enumerate() {
         other.hosts[new] = platform.hosts[old].clone();
         if let (
-            Routes::Clustered {
+            Routes::StoredClusterPaths {
                 access_links: access,
                 ..
             },
-            Routes::Clustered {
+            Routes::StoredClusterPaths {
                 access_links: before,
                 ..
             },
@@ -482,10 +487,14 @@ impl Recorder for Keep {
 
 /// Lists all measured durations.
 fn durations(measures: &Measures) -> Vec<f64> {
-    let lists = [&measures.compute, &measures.send, &measures.communication];
+    let lists = [
+        &measures.computation_times,
+        &measures.send_times,
+        &measures.communication_times,
+    ];
     // Sorted by process and cluster; the table itself has the order in which messages arrived.
     let of = |process| {
-        let mut with: Vec<_> = measures.traffic.iter_process(process).collect();
+        let mut with: Vec<_> = measures.traffic.iter_clusters_of_process(process).collect();
         with.sort_unstable_by_key(|with| with.0);
         with
     };
@@ -504,7 +513,7 @@ proptest! {
         let (speed, bandwidth, latency) = (1e9, 1e6, 1e-3);
         let platform = switch(5, Wire(bandwidth, latency));
         let (sends, kind) = (
-            if sequential { Sends::Sequential } else { Sends::Concurrent },
+            if sequential { SendOrder::Sequential } else { SendOrder::Concurrent },
             if central { BarrierKind::Central } else { BarrierKind::Ideal },
         );
         let constants = (speed, bandwidth, 2.0 * latency);
@@ -536,12 +545,12 @@ proptest! {
         let plans = Plans { memory: vec![3e4; 5], ..Plans::new(list) };
         let network = NetworkModel::preset(if lv08 { "lv08" } else { "cm02" }).expect("a preset");
         let costs = Costs {
-            migration: MoveCost {
+            migration: MigrationCostConfig {
                 fixed: seconds(0.25),
-                order: if serial { MoveOrder::Serial } else { MoveOrder::Parallel },
-                ..MoveCost::default()
+                order: if serial { MigrationOrder::Serial } else { MigrationOrder::Parallel },
+                ..MigrationCostConfig::default()
             },
-            call: CallCost::default(),
+            call: CallCostConfig::default(),
         };
         let case = Case { network, runtime, costs, scenario: Scenario::Iii, ..Case::new(&platform, &plans, PLACEMENT) };
         let twice = double(&platform);
@@ -635,9 +644,9 @@ proptest! {
                 network,
                 runtime: RuntimeConfig { shortcuts, ..runtime },
                 costs: Costs {
-                    call: CallCost {
+                    call: CallCostConfig {
                         waiting: if overlapped { CallWaiting::Overlapped } else { CallWaiting::Blocking },
-                        ..CallCost::default()
+                        ..CallCostConfig::default()
                     },
                     ..Costs::default()
                 },
@@ -649,20 +658,20 @@ proptest! {
             let outcome = case.run_watched(script.clone(), &mut kept).expect("it ends");
             (outcome, kept.0)
         };
-        let (all, measured) = run(Shortcuts::All, Scenario::Iii, None);
+        let (all, measured) = run(ShortcutChoice::All, Scenario::Iii, None);
         // The runs share one cache; the first run fills it, if there is room.
         let remembered = Memo::new(MemoBudget::new(room));
-        let alone = run(Shortcuts::All, Scenario::I, None);
+        let alone = run(ShortcutChoice::All, Scenario::I, None);
         for scenario in [Scenario::I, Scenario::Iii, Scenario::I, Scenario::Iii] {
             let expected = if scenario == Scenario::I { &alone } else { &(all.clone(), measured.clone()) };
-            prop_assert_eq!(&run(Shortcuts::All, scenario, Some(&remembered)), expected);
+            prop_assert_eq!(&run(ShortcutChoice::All, scenario, Some(&remembered)), expected);
         }
-        let (at_once, measured_at_once) = run(Shortcuts::AtOnce, Scenario::Iii, None);
+        let (at_once, measured_at_once) = run(ShortcutChoice::AtOnce, Scenario::Iii, None);
         prop_assert_eq!((&all, &measured), (&at_once, &measured_at_once));
-        for (fast, scenario) in [((all, measured), Scenario::Iii), (run(Shortcuts::All, Scenario::Ii, None), Scenario::Ii)] {
+        for (fast, scenario) in [((all, measured), Scenario::Iii), (run(ShortcutChoice::All, Scenario::Ii, None), Scenario::Ii)] {
             let (all, measured) = fast;
-            let (slow, slowly) = run(Shortcuts::None, scenario, None);
-            prop_assert_eq!(all.flows, slow.flows);
+            let (slow, slowly) = run(ShortcutChoice::None, scenario, None);
+            prop_assert_eq!(all.flow_count, slow.flow_count);
             for (a, b) in dates(&all).into_iter().zip(dates(&slow)) {
                 prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);
             }
@@ -693,22 +702,22 @@ proptest! {
         if prescribed {
             let (process, to) = (migsim::units::ProcessId(3), format!("h{}", host(6)));
             let (size, delay) = (bytes(1e4), seconds(0.2));
-            plans.moves = vec![vec![], vec![PrescribedMove { process, to, size, delay }]];
+            plans.moves = vec![vec![], vec![PrescribedMigration { process, destination_host: to, transferred_bytes: size, wait_after_transfer: delay }]];
         }
         let costs = Costs {
-            call: CallCost {
+            call: CallCostConfig {
                 model,
                 fixed: seconds(0.3),
                 ping: bytes(100.0),
                 waiting: if overlapped { CallWaiting::Overlapped } else { CallWaiting::Blocking },
                 order: if in_turn { CallOrder::Sequential } else { CallOrder::Parallel },
-                ..CallCost::default()
+                ..CallCostConfig::default()
             },
-            migration: MoveCost {
+            migration: MigrationCostConfig {
                 fixed: seconds(0.1),
-                order: if serial { MoveOrder::Serial } else { MoveOrder::Parallel },
-                wait: if movers { Waiting::Movers } else { Waiting::All },
-                ..MoveCost::default()
+                order: if serial { MigrationOrder::Serial } else { MigrationOrder::Parallel },
+                wait: if movers { WaitingProcesses::Movers } else { WaitingProcesses::All },
+                ..MigrationCostConfig::default()
             },
         };
         let wanted = if moves { vec![(0, host(5)), (2, host(6))] } else { vec![] };
@@ -720,31 +729,31 @@ proptest! {
         let base = run(Scenario::I);
         for scenario in [Scenario::Ii, Scenario::Iii] {
             let outcome = run(scenario);
-            let ledger = Ledger::new(&outcome, &base);
+            let ledger = MakespanLedger::new(&outcome, &base);
             prop_assert_eq!(ledger.term_ticks.iter().sum::<i64>(), ledger.difference_ticks);
             let difference = outcome.makespan.get() - base.makespan.get();
-            prop_assert_eq!(ledger.difference_s().to_bits(), difference.to_bits());
+            prop_assert_eq!(ledger.difference_in_seconds().to_bits(), difference.to_bits());
             let ours = outcome.makespan.get();
             if ledger.term_ticks.iter().map(|ticks| ticks.abs()).sum::<i64>() < 1 << 53 {
                 // All partial sums are exact, in any order.
-                let sum = |terms: &mut dyn Iterator<Item = (Term, f64)>| terms.map(|(_, seconds)| seconds).fold(0.0, |a, b| a + b);
-                prop_assert_eq!(sum(&mut ledger.terms_s()), difference);
-                let mut terms: Vec<_> = ledger.terms_s().collect();
+                let sum = |terms: &mut dyn Iterator<Item = (MakespanTerm, f64)>| terms.map(|(_, seconds)| seconds).fold(0.0, |a, b| a + b);
+                prop_assert_eq!(sum(&mut ledger.terms_in_seconds()), difference);
+                let mut terms: Vec<_> = ledger.terms_in_seconds().collect();
                 terms.reverse();
                 prop_assert_eq!(sum(&mut terms.into_iter()), difference);
             }
             // Each term is the time that its name describes.
-            let spent = |term| ledger.terms_s().find(|(known, _)| *known == term).map_or(f64::NAN, |(_, seconds)| seconds);
+            let spent = |term| ledger.terms_in_seconds().find(|(known, _)| *known == term).map_or(f64::NAN, |(_, seconds)| seconds);
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * ours.max(1.0);
-            let calls = spent(Term::CallMessages) + spent(Term::CallWork) + spent(Term::CallWaiting);
-            prop_assert!(near(calls, outcome.scheduling.get()), "{} {:?}", calls, outcome.calls);
+            let calls = spent(MakespanTerm::CallMessages) + spent(MakespanTerm::CallWork) + spent(MakespanTerm::CallWaiting);
+            prop_assert!(near(calls, outcome.call_waiting_time.get()), "{} {:?}", calls, outcome.calls);
             if movers {
-                prop_assert!(spent(Term::Migrations) <= outcome.migration.get() + 1e-9);
+                prop_assert!(spent(MakespanTerm::Migrations) <= outcome.migration_waiting_time.get() + 1e-9);
             } else {
-                prop_assert!(near(spent(Term::Migrations), outcome.migration.get()));
+                prop_assert!(near(spent(MakespanTerm::Migrations), outcome.migration_waiting_time.get()));
             }
             if !prescribed {
-                prop_assert!(near(spent(Term::WorkloadMoves), 0.0));
+                prop_assert!(near(spent(MakespanTerm::PrescribedMoves), 0.0));
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use migsim::bsp::{Outcome, Scenario};
+use migsim::bsp::{RunOutcome, Scenario};
 use migsim::experiment::{Experiment, Progress};
 
 use crate::support::experiment;
@@ -20,7 +20,7 @@ fn load(name: &str, alpha: u32, supersteps: u64) -> Experiment {
     )
 }
 
-fn run(name: &str, scenario: Scenario, alpha: u32, supersteps: u64) -> Outcome {
+fn run(name: &str, scenario: Scenario, alpha: u32, supersteps: u64) -> RunOutcome {
     let experiment = load(name, alpha, supersteps);
     let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None);
     run.expect("it runs").outcome
@@ -135,7 +135,7 @@ fn no_published_time_of_the_paper_reaches_the_simulator() {
             .is_none_or(|kind| kind != "ttf" && kind != "br")
     });
     let paper = PAPERS.iter().find(|paper| paper.name == "lbm").unwrap();
-    let cells = Facts::parse(paper.name, paper.facts).unwrap().tables;
+    let cells = Facts::parse(paper.name, paper.facts_json).unwrap().tables;
     // Shorter numbers occur in other roles, too.
     let times = cells.iter().map(|cell| cell.seconds);
     let times: Vec<String> = times

@@ -6,8 +6,8 @@ use std::fs;
 use std::process::Command;
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, Notices, Receives,
-    RuntimeConfig, Scenario, Shortcuts,
+    BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallWaiting, ControlTransport, Costs,
+    RuntimeConfig, Scenario, ShortcutChoice, TransferStart,
 };
 use migsim::engine::{NetworkModel, Weights};
 use migsim::experiment::BUILT_IN_LIBRARIES;
@@ -26,7 +26,7 @@ const WIRE: Wire = Wire(1e6, 1e-3);
 /// The time of a list of supersteps, with shortcuts and event by event.
 fn times(plans: &Plans, network: NetworkModel, runtime: RuntimeConfig) -> [f64; 2] {
     let platform = switch(plans.cycle[0].work.len(), WIRE);
-    [Shortcuts::All, Shortcuts::None].map(|shortcuts| {
+    [ShortcutChoice::All, ShortcutChoice::None].map(|shortcuts| {
         let hosts = (0..).take(plans.cycle[0].work.len());
         let case = Case {
             network,
@@ -48,7 +48,7 @@ fn assert_time(plans: &Plans, network: NetworkModel, runtime: RuntimeConfig, exp
 
 fn above(size: f64) -> RuntimeConfig {
     RuntimeConfig {
-        receives: Receives::Above {
+        receives: TransferStart::Above {
             late_above: bytes(size),
         },
         ..RuntimeConfig::default()
@@ -188,13 +188,28 @@ fn notices_that_are_packets_share_no_link() {
     };
     let none = Plans::new(vec![plan(&[0.0, 0.0, 0.0], &[])]);
     let network = NetworkModel::default();
-    assert_time(&none, network, runtime(Notices::Packets), 2.0 * 0.102);
+    assert_time(
+        &none,
+        network,
+        runtime(ControlTransport::Packets),
+        2.0 * 0.102,
+    );
     // Process 3 arrives last, at 1 s, and leaves last: it needs a control message of process 1, which first needs one of process 3.
     let one_works = Plans::new(vec![plan(&[0.0, 0.0, 1e9], &[]); 2]);
     let twice = 1.0 + 0.204 + 1.0 + 0.204;
-    assert_time(&one_works, network, runtime(Notices::Packets), twice);
+    assert_time(
+        &one_works,
+        network,
+        runtime(ControlTransport::Packets),
+        twice,
+    );
     // As flows, the control message that a process sends and the one that it receives have half of its link each.
-    assert_time(&none, network, runtime(Notices::Flows), 2.0 * 0.202);
+    assert_time(
+        &none,
+        network,
+        runtime(ControlTransport::Flows),
+        2.0 * 0.202,
+    );
 }
 
 #[test]
@@ -204,23 +219,23 @@ fn a_call_beside_a_superstep_that_is_a_barrier_alone_starts_with_it() {
         plan(&[1e9, 0.0, 0.0], &[]),
         plan(&[0.0, 0.0, 0.0], &[]),
     ]);
-    let runs = [Shortcuts::All, Shortcuts::None].map(|shortcuts| {
+    let runs = [ShortcutChoice::All, ShortcutChoice::None].map(|shortcuts| {
         let case = Case {
             runtime: RuntimeConfig {
                 barrier: BarrierConfig {
                     kind: BarrierKind::Dissemination,
-                    notices: Notices::Packets,
+                    notices: ControlTransport::Packets,
                     ..BarrierConfig::default()
                 },
                 shortcuts,
                 ..RuntimeConfig::default()
             },
             costs: Costs {
-                call: CallCost {
+                call: CallCostConfig {
                     model: CallModel::Additive,
                     fixed: seconds(0.5),
                     waiting: CallWaiting::Overlapped,
-                    ..CallCost::default()
+                    ..CallCostConfig::default()
                 },
                 ..Costs::default()
             },

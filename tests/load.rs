@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use migsim::Registry;
 use migsim::document::Document;
-use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, ScenarioRun};
+use migsim::experiment::{Experiment, KeySetting, Layers, Limits, Progress, ScenarioRun};
 use migsim::platform::{Platform, Profile};
 use migsim::units::{BytesPerSecond, InstructionsPerSecond};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn assert_same(first: &Experiment, second: &Experiment) {
 fn written_out(platform: &Platform, until: f64) -> Platform {
     let mut written = platform.clone();
     for (host, loaded) in written.hosts.iter_mut().zip(&platform.hosts) {
-        let steps = loaded.availability().into_iter().flatten();
+        let steps = loaded.availability_over_time().into_iter().flatten();
         let steps: Vec<_> = steps.take_while(|step| step.0 <= until).collect();
         host.speed_profile = Profile::new(steps, None)
             .ok()
@@ -67,7 +67,7 @@ fn a_constant_load_is_a_slower_platform_to_the_bit() {
         let bandwidth = link.bandwidth.get() * 0.5;
         link.bandwidth = BytesPerSecond::new(bandwidth).expect("a bandwidth");
     }
-    assert!(!loaded.load_uses_seed());
+    assert!(!loaded.does_background_load_use_seed());
     assert_same(&loaded, &slower);
 }
 
@@ -84,7 +84,7 @@ fn a_generated_load_is_its_profile_written_out_to_the_bit() {
         let loaded = under("sw", 10, loads.clone(), &settings);
         let mut twin = under("sw", 10, Value::Null, &settings);
         Arc::make_mut(&mut twin.platform).platform = written_out(&loaded.platform.platform, 1e4);
-        assert!(loaded.load_uses_seed() && !twin.load_uses_seed());
+        assert!(loaded.does_background_load_use_seed() && !twin.does_background_load_use_seed());
         assert_same(&loaded, &twin);
     }
 }
@@ -172,12 +172,12 @@ fn supersteps_between_two_changes_and_through_them_are_done_at_once_with_the_sam
 #[test]
 fn the_origin_of_a_parameter_is_that_of_the_load_it_belongs_to() {
     let document = |text: &str| Document::parse("mine.json", text).expect("JSON");
-    let flag = |key: &str, value: Value| Flag {
+    let flag = |key: &str, value: Value| KeySetting {
         key: key.into(),
         source_text: format!("--set {key}"),
         value,
     };
-    let origin = |flags: Vec<Flag>| {
+    let origin = |flags: Vec<KeySetting>| {
         let mut layers = Layers::default();
         layers.push_file(document(
             r#"{ "workload": { "app": "sw", "n": 10 }, "load": { "kind": "walk", "step": 0.2, "most": 0.5 },

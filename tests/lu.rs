@@ -1,12 +1,12 @@
 //! The application `lu` compared with closed forms.
 
 use migsim::units::{Bytes, Instructions};
-use migsim::workload::lu::{Blocks, Lu, LuConfig};
+use migsim::workload::lu::{BlockSizes, Lu, LuConfig};
 use migsim::workload::{Plan, Workload};
 use proptest::prelude::*;
 
 /// A configuration with one instruction per division, two per update and 8 B per element.
-pub(crate) fn counted(n: u64, grid: [u64; 2], blocks: Blocks) -> LuConfig {
+pub(crate) fn counted(n: u64, grid: [u64; 2], blocks: BlockSizes) -> LuConfig {
     LuConfig {
         grid: Some(grid),
         blocks,
@@ -26,7 +26,7 @@ pub(crate) fn plan_of(workload: &dyn Workload, superstep: usize) -> Plan {
 
 #[test]
 fn a_filled_plan_is_filled_again_without_allocating() {
-    let lu = Lu::new(&counted(20, [2, 2], Blocks::Exact)).unwrap();
+    let lu = Lu::new(&counted(20, [2, 2], BlockSizes::Exact)).unwrap();
     let mut plan = Plan::default();
     let mut run = || {
         for superstep in 0..lu.supersteps() {
@@ -57,7 +57,7 @@ proptest! {
     #[test]
     fn total_work_is_that_of_the_sequential_algorithm(m in 1_u64..5, columns in 1_u64..5, times in 1_u64..3, rest in 0_u64..5) {
         let n = times * m * columns;
-        for config in [counted(n + rest, [m, columns], Blocks::Exact), counted(n, [m, columns], Blocks::Mean)] {
+        for config in [counted(n + rest, [m, columns], BlockSizes::Exact), counted(n, [m, columns], BlockSizes::Mean)] {
             let n = config.n as f64;
             let lu = Lu::new(&config).unwrap();
             let (divisions, updates) = (n * (n - 1.0) / 2.0, (n - 1.0) * n * (2.0 * n - 1.0) / 6.0);
@@ -73,7 +73,7 @@ proptest! {
         let rest = (back * m * columns).min(n - 1) / (m * columns) * (m * columns);
         prop_assume!(rest > 0);
         let stage = usize::try_from(n - 1 - rest).unwrap();
-        let [mean, exact] = [Blocks::Mean, Blocks::Exact].map(|blocks| Lu::new(&counted(n, [m, columns], blocks)).unwrap());
+        let [mean, exact] = [BlockSizes::Mean, BlockSizes::Exact].map(|blocks| Lu::new(&counted(n, [m, columns], blocks)).unwrap());
         prop_assert_eq!(plan_of(&mean, 2 * stage + 1), plan_of(&exact, 2 * stage + 1));
         prop_assert_eq!(plan_of(&mean, 2 * stage + 2), plan_of(&exact, 2 * stage + 2));
     }
@@ -82,7 +82,7 @@ proptest! {
     #[test]
     fn mean_and_exact_blocks_send_the_same_bytes(m in 1_u64..5, columns in 1_u64..5, times in 1_u64..4) {
         let n = times * m * columns;
-        let [mean, exact] = [Blocks::Mean, Blocks::Exact].map(|blocks| Lu::new(&counted(n, [m, columns], blocks)).unwrap());
+        let [mean, exact] = [BlockSizes::Mean, BlockSizes::Exact].map(|blocks| Lu::new(&counted(n, [m, columns], blocks)).unwrap());
         for superstep in 0..mean.supersteps() {
             let [mean, exact] = [&mean, &exact].map(|lu| plan_of(lu, superstep).messages);
             let bytes = |messages: &[migsim::workload::Message]| messages.iter().map(|message| message.size.get()).sum::<f64>();
@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn no_configuration_panics(n: u64, small_n in 0_u64..50, procs in 0_u64..60, use_small: bool, exact: bool, grid: Option<[u8; 2]>) {
         let config = LuConfig {
-            blocks: if exact { Blocks::Exact } else { Blocks::Mean },
+            blocks: if exact { BlockSizes::Exact } else { BlockSizes::Mean },
             grid: grid.map(|grid| grid.map(u64::from)),
             ..LuConfig::new(if use_small { small_n } else { n }, procs)
         };

@@ -69,7 +69,7 @@ fn check_routes(platform: &Platform, text: &str) -> Result<usize, String> {
         let what = format!("{} to {}", words[0], words[1]);
         let [from, to] = [words[0], words[1]].map(|name| platform.host_named(name).unwrap());
         if from == to && words[3..] == ["__loopback__"] {
-            if platform.has_own_loopback(from) {
+            if platform.has_loopback_route(from) {
                 return Err(format!("{what}: a loopback of its own"));
             }
             continue;
@@ -82,10 +82,10 @@ fn check_routes(platform: &Platform, text: &str) -> Result<usize, String> {
         let route = platform
             .route(from, to)
             .ok_or_else(|| format!("{what}: no route"))?;
-        if loopbacks.len() != route.loopback_count as usize {
+        if loopbacks.len() != route.loopback_crossings as usize {
             return Err(format!(
                 "{what}: {} loopbacks instead of {}",
-                route.loopback_count,
+                route.loopback_crossings,
                 loopbacks.len()
             ));
         }
@@ -300,7 +300,7 @@ fn routes_with_gaps_and_their_times_are_simgrids() {
             .flat_map(|a| hosts.iter().map(move |b| (*a, *b)))
         {
             let is_sent = theirs.iter().any(|words| words[..2] == [from, to]);
-            let has_none = loaded.platform.has_own_loopback(named(from)) || from != to;
+            let has_none = loaded.platform.has_loopback_route(named(from)) || from != to;
             let has_none = has_none && loaded.platform.route(named(from), named(to)).is_none();
             assert_eq!(is_sent, !has_none, "{what}: {from} to {to}");
         }

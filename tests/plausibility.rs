@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use migsim::experiment::{
-    Flag, Layers, PLAUSIBILITY_RULES, built_in_names, find_built_in_experiment,
+    KeySetting, Layers, PLAUSIBILITY_RULES, built_in_names, find_built_in_experiment,
 };
 use migsim::prelude::*;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn rules(notes: &[String]) -> Vec<&'static str> {
 fn notes_of(experiment: &str, settings: &[(&str, Value)]) -> Vec<String> {
     let mut layers = Layers::default();
     layers.push_file(find_built_in_experiment(experiment).unwrap().unwrap());
-    let flags = settings.iter().map(|(key, value)| Flag {
+    let flags = settings.iter().map(|(key, value)| KeySetting {
         key: (*key).to_owned(),
         source_text: (*key).to_owned(),
         value: value.clone(),
@@ -38,7 +38,7 @@ fn notes_of(experiment: &str, settings: &[(&str, Value)]) -> Vec<String> {
     let experiment = Experiment::load(&layers, Limits::default()).unwrap();
     let results = experiment.run(&Progress::default()).unwrap();
     let mut notes = experiment.notes();
-    notes.extend(experiment.implausible_results(&results));
+    notes.extend(experiment.implausible_result_notes(&results));
     notes
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 
 use migsim::Registry;
 use migsim::policy::strategy::{Gather, Instance};
-use migsim::random::{Purpose, Stream};
+use migsim::random::{Stream, StreamPurpose};
 use migsim::units::Seconds;
 use serde_json::json;
 
@@ -59,7 +59,7 @@ fn price(name: &str) -> String {
     let mut strategy = entry.build(&json!({})).unwrap();
     let time = vec![Seconds::new(1.0).unwrap(); 4];
     let instance = Instance {
-        speeds: vec![1.0, 2.0],
+        host_speeds: vec![1.0, 2.0],
         background_times: vec![Seconds::default(); 2],
         current_hosts: vec![0, 0, 0, 1],
         process_works: time.clone(),
@@ -67,15 +67,20 @@ fn price(name: &str) -> String {
         ..Instance::default()
     };
     let answer = strategy
-        .assign(&instance, &mut Stream::new(1, Purpose::Policy))
+        .assign(
+            &instance,
+            &mut Stream::new(1, StreamPurpose::PolicyDecisions),
+        )
         .unwrap();
-    let how = match answer.gather {
+    let how = match answer.communication_pattern {
         Gather::None => "Each host knows its part of the decision, so that no message is sent.",
         Gather::Central => {
             "Each host sends 24 B and 16 B a process to one host. That host decides and answers 8 B a process."
         }
-        Gather::Managers => "The same as a central call, through the managers of the clusters.",
-        Gather::Neighbours { .. } => {
+        Gather::ThroughManagers => {
+            "The same as a central call, through the managers of the clusters."
+        }
+        Gather::BetweenNeighbours { .. } => {
             "Hosts send 24 B to some others in rounds, and decide for themselves."
         }
     };
@@ -191,7 +196,7 @@ fn every_trigger_has_its_page() {
             "improved-menon" => "crates/policies/src/trigger/menon.rs".to_owned(),
             _ => format!("crates/policies/src/trigger/{}.rs", name.replace('-', "_")),
         };
-        let main = match entry.main_option() {
+        let main = match entry.main_option_key() {
             "" => String::new(),
             main => format!(" `{name}=VALUE` sets `{main}`."),
         };

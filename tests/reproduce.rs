@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use migsim::experiment::Progress;
-use migsim::paper::{Constant, Facts, PAPERS, Verdict, fitted_keys, reproduce};
+use migsim::paper::{ConstantWithEvidence, Facts, PAPERS, Verdict, fitted_keys, reproduce};
 use serde_json::Value;
 
 use crate::support::migsim;
@@ -69,7 +69,7 @@ fn the_committed_results_equal_the_output_of_the_command() {
 #[test]
 fn every_claim_is_evaluated_and_every_id_is_unique() {
     for paper in PAPERS {
-        let facts = Facts::parse(paper.name, paper.facts).unwrap();
+        let facts = Facts::parse(paper.name, paper.facts_json).unwrap();
         let claims: Vec<&str> = facts.claims.iter().map(|claim| claim.id.as_str()).collect();
         // Each claim has either a function or comparisons.
         for claim in &facts.claims {
@@ -93,7 +93,7 @@ fn every_claim_is_evaluated_and_every_id_is_unique() {
 #[test]
 fn every_fitted_value_belongs_to_a_constant_that_is_listed() {
     for paper in PAPERS {
-        let facts = Facts::parse(paper.name, paper.facts).unwrap();
+        let facts = Facts::parse(paper.name, paper.facts_json).unwrap();
         let listed: BTreeSet<String> = facts.fitted.into_iter().flat_map(|one| one.keys).collect();
         let fitted = fitted_keys(paper).unwrap();
         let missing: Vec<&String> = fitted.difference(&listed).collect();
@@ -105,7 +105,7 @@ fn every_fitted_value_belongs_to_a_constant_that_is_listed() {
 fn misses_have_a_reason_and_hits_have_none() {
     let all = reproduce("all", &Progress::default()).unwrap();
     for (results, paper) in all.papers.iter().zip(PAPERS) {
-        let facts = Facts::parse(paper.name, paper.facts).unwrap();
+        let facts = Facts::parse(paper.name, paper.facts_json).unwrap();
         let decisions = results.decisions.iter().map(|one| (&one.id, one.verdict));
         let schedules = results.call_schedules.iter();
         let schedules = schedules.map(|one| (&one.id, one.verdict));
@@ -129,7 +129,8 @@ fn a_shared_constant_has_the_same_value_in_the_paper_that_counts_it() {
             let other = all.papers.iter().find(|one| one.paper == name).unwrap();
             // The key may belong to another experiment of the paper.
             let plain = |key: &str| key.rsplit(':').next().map(str::to_owned);
-            let of_key = |one: &&Constant| plain(&one.keys[0]) == plain(&constant.keys[0]);
+            let of_key =
+                |one: &&ConstantWithEvidence| plain(&one.keys[0]) == plain(&constant.keys[0]);
             let there = other.constants.iter().find(of_key).unwrap();
             assert_eq!(there.shared_with, None, "{} of {name}", constant.what);
             assert_eq!(there.value, constant.value, "{} of {name}", constant.what);

@@ -2,7 +2,7 @@
 
 use migsim::Registry;
 use migsim::experiment::{Experiment, Layers, Limits};
-use migsim::paper::rivals::{Outcome, Study, csv, markdown};
+use migsim::paper::rivals::{Study, StudyOutcome, csv_table, markdown_page};
 use migsim::sweep::bench::{BenchRequest, BenchResults, RivalWithSettings};
 
 fn loaded(reading: &RivalWithSettings) -> Experiment {
@@ -27,7 +27,7 @@ fn every_policy_trigger_and_reading_of_the_study_loads() {
         settings: [].into(),
     };
     let all: Vec<RivalWithSettings> = study
-        .combinations()
+        .strategy_trigger_combinations()
         .into_iter()
         .map(plain)
         .chain(study.migbsp_variants())
@@ -48,8 +48,10 @@ fn every_policy_trigger_and_reading_of_the_study_loads() {
 fn the_advice_names_policies_that_run_on_every_draw() {
     let study = Study::built_in();
     for draw in study.fresh_draws.iter().chain([&study.public_draw]) {
-        let request: BenchRequest = study.request_for(*draw).expect("the suite is known");
-        let policies = request.policies();
+        let request: BenchRequest = study
+            .bench_request_for_draw(*draw)
+            .expect("the suite is known");
+        let policies = request.policy_names();
         for claim in &study.advice {
             assert!(!claim.than.is_empty(), "{}", claim.text);
             for name in claim.than.iter().chain([&claim.policy]) {
@@ -63,12 +65,12 @@ fn the_advice_names_policies_that_run_on_every_draw() {
 #[test]
 fn a_page_without_runs_reports_it_and_keeps_its_form() {
     let study = Study::built_in();
-    let mut request = study.request_for(1).expect("the suite is known");
+    let mut request = study.bench_request_for_draw(1).expect("the suite is known");
     request.case_count = 2;
     request.rivals_with_settings.clear();
-    request.rivals.clear();
+    request.rival_policies.clear();
     let registry = Registry::standard();
-    let plans = [request.sweep(&registry)].into_iter().chain(
+    let plans = [request.main_sweep(&registry)].into_iter().chain(
         request
             .additional_sweeps(&registry)
             .map_or_else(|_| Vec::new(), |all| all.into_iter().map(Ok).collect()),
@@ -82,13 +84,13 @@ fn a_page_without_runs_reports_it_and_keeps_its_form() {
     let planned: usize = plans.iter().map(|plan| plan.runs.len()).sum();
     assert_eq!(request.run_count(), planned as u64);
     let bench = BenchResults::from_rows(&request, &plans, &[].into());
-    let outcome = Outcome {
+    let outcome = StudyOutcome {
         study,
-        public_draw: bench.clone(),
-        fresh_draws: vec![bench.clone()],
-        fixed_cases: bench,
+        public_draw_results: bench.clone(),
+        fresh_draw_results: vec![bench.clone()],
+        fixed_case_results: bench,
     };
-    let page = markdown(&outcome);
+    let page = markdown_page(&outcome);
     assert!(page.contains("## What this does not show"), "{page}");
-    assert!(csv(&outcome).starts_with("draw,policy,mean_ratio,"));
+    assert!(csv_table(&outcome).starts_with("draw,policy,mean_ratio,"));
 }

@@ -124,7 +124,7 @@ fn check(platform: &Value) {
     assert!(export.profile_files.is_empty());
     fs::write(&theirs, &export.xml).expect("a file");
     let again = open_within_limits(&theirs, Limits::default()).expect("the export");
-    assert_eq!(again.notes, [""; 0]);
+    assert_eq!(again.user_notes, [""; 0]);
     // Only zones leave their clusters open, so clusters from names are not judged.
     let table = |loaded| platform_sheet(loaded, true, usize::MAX).render(OutputForm::Table);
     assert_eq!(table(&loaded), table(&again), "{platform}");

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use migsim::experiment::{Experiment, Layers, Limits, Progress};
-use migsim::random::{Purpose, Stream};
+use migsim::random::{Stream, StreamPurpose};
 use serde_json::{Value, json};
 
 use crate::support::{migsim, migsim_in, succeeded};
@@ -20,7 +20,7 @@ fn one_of<T: Copy>(random: &mut Stream, values: &[T]) -> T {
 
 /// Draws a number between two powers of ten, uniform in its logarithm.
 fn between(random: &mut Stream, low: f64, high: f64) -> f64 {
-    10_f64.powf(low + (high - low) * random.draw_unit())
+    10_f64.powf(low + (high - low) * random.draw_from_zero_to_one())
 }
 
 /// Draws a platform of 1 to 4 clusters around one router, and a synthetic application with up to 1.5 processes per core, and at most 128.
@@ -37,7 +37,7 @@ fn drawn(random: &mut Stream) -> (Value, Value) {
                 let hosts = 2 + random.draw_below(15);
                 let of_host = one_of(random, &[1, 1, 2, 4, 8, 16]);
                 cores += hosts * of_host;
-                let speed = format!("{:.1} GHz", 0.8 + 2.8 * random.draw_unit());
+                let speed = format!("{:.1} GHz", 0.8 + 2.8 * random.draw_from_zero_to_one());
                 json!({ "hosts": hosts, "cores": of_host, "speed": speed })
             })
             .collect();
@@ -61,7 +61,7 @@ fn drawn(random: &mut Stream) -> (Value, Value) {
     if !links.is_empty() {
         platform["links"] = json!(links);
     }
-    let wanted = cores as f64 * 2_f64.powf(3.6 * random.draw_unit() - 3.0);
+    let wanted = cores as f64 * 2_f64.powf(3.6 * random.draw_from_zero_to_one() - 3.0);
     let workload = json!({
         "app": "synthetic",
         "procs": (wanted as u64).clamp(4, 128),
@@ -75,7 +75,7 @@ fn drawn(random: &mut Stream) -> (Value, Value) {
 
 /// Simulates scenario i of `count` drawn cases; returns for each rule its makespan over that of the best rule, case by case.
 fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>)> {
-    let mut random = Stream::for_object(seed, Purpose::Sweep, "drawn machines");
+    let mut random = Stream::for_object(seed, StreamPurpose::SweepSampling, "drawn machines");
     let mut all: Vec<(&'static str, Vec<f64>)> = Vec::new();
     for case in 0..count {
         let (platform, workload) = drawn(&mut random);
@@ -86,13 +86,13 @@ fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>
             ("workload", workload),
         ]);
         let experiment = Experiment::load(&layers, Limits::default()).unwrap();
-        let starts = experiment.start_placements().unwrap();
-        let starts = experiment.simulate_starts(&starts, None, &Progress::default());
+        let starts = experiment.initial_placements_to_compare().unwrap();
+        let starts = experiment.simulate_initial_placements(&starts, None, &Progress::default());
         let starts = starts.unwrap();
         let best = starts.iter().map(|one| one.makespan_s);
         let best = best.fold(f64::INFINITY, f64::min);
         for start in &starts {
-            let (rule, ratio) = (start.rule.name(), start.makespan_s / best);
+            let (rule, ratio) = (start.mapping_rule.name(), start.makespan_s / best);
             match all.iter_mut().find(|one| one.0 == rule) {
                 Some((_, known)) => known.push(ratio),
                 None => all.push((rule, vec![ratio])),

@@ -4,19 +4,20 @@
 
 use std::collections::BTreeMap;
 
-use migsim::random::{Purpose, Stream};
+use migsim::random::{Stream, StreamPurpose};
 use migsim::sweep::compare::{AdditionalResults, Comparison};
 use migsim::sweep::separate::{Indifference, TestConditions};
 use migsim::sweep::stats::Sample;
-use migsim::sweep::winners::Winners;
-use migsim::sweep::{Plan, Row};
+use migsim::sweep::winners::PolicyWinnerMap;
+use migsim::sweep::{Plan, RunRow};
 use serde_json::json;
 
 use crate::support::draws;
 
 /// Draws a normally distributed number (Box and Muller 1958).
 fn normal(stream: &mut Stream) -> f64 {
-    (-2.0 * stream.draw_unit().ln()).sqrt() * (std::f64::consts::TAU * stream.draw_unit()).cos()
+    (-2.0 * stream.draw_from_zero_to_one().ln()).sqrt()
+        * (std::f64::consts::TAU * stream.draw_from_zero_to_one()).cos()
 }
 
 /// Draws makespans of policies by seed \[s\]: a seed makes all of them longer or shorter, and each policy has its own deviation.
@@ -32,13 +33,13 @@ fn drawn(means: &[f64], deviations: &[f64], seeds: usize, stream: &mut Stream) -
 
 fn ranks(times: &[Vec<f64>]) -> Vec<usize> {
     let basis = TestConditions {
-        seeds: times[0].len(),
-        is_random: true,
+        seed_count: times[0].len(),
+        has_random_results: true,
         indifference: Indifference::default(),
     };
     let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
     // There is no margin, because a margin makes false statements rarer.
-    basis.count_faster(&times, 0.0)
+    basis.count_faster_policies(&times, 0.0)
 }
 
 /// The rule of most tables: the 95 % interval of the difference from the lowest mean, for any number of policies.
@@ -48,7 +49,7 @@ fn uncorrected(times: &[Vec<f64>]) -> bool {
     times.iter().any(|own| {
         let pairs = own.iter().zip(best.unwrap());
         let behind = Sample::from_numbers(&pairs.map(|(own, best)| own - best).collect::<Vec<_>>());
-        behind.is_some_and(|behind| behind.mean > behind.half_width().unwrap())
+        behind.is_some_and(|behind| behind.mean > behind.confidence_half_width().unwrap())
     })
 }
 
@@ -63,7 +64,10 @@ fn at_most_5_percent_of_tables_call_an_equal_policy_slower() {
     let tables = draws(200, 5000);
     for policies in [2, 3, 5, 8, 13, 16] {
         for seeds in [2, 3, 5, 10, 20] {
-            let mut stream = Stream::new(1000 * policies as u64 + seeds as u64, Purpose::Work);
+            let mut stream = Stream::new(
+                1000 * policies as u64 + seeds as u64,
+                StreamPurpose::ProcessWork,
+            );
             let means = vec![100.0; policies];
             // The deviations are equal, or differ by a factor of ten.
             let unlike: Vec<f64> = (0..policies).map(|one| [1.0, 10.0][one % 2]).collect();
@@ -88,7 +92,7 @@ fn at_most_5_percent_of_tables_call_an_equal_policy_slower() {
 #[test]
 fn the_best_of_unlike_policies_is_called_slower_in_at_most_5_percent_of_tables() {
     let tables = draws(200, 5000);
-    let mut stream = Stream::new(1, Purpose::Work);
+    let mut stream = Stream::new(1, StreamPurpose::ProcessWork);
     let (mut false_ones, mut found) = (0, 0);
     // Three policies are best, three are a little slower, and two are 50 s behind with a deviation of 3 s, which the tests find.
     let means = [100.0, 100.0, 100.0, 101.0, 102.0, 103.0, 150.0, 150.0];
@@ -102,7 +106,7 @@ fn the_best_of_unlike_policies_is_called_slower_in_at_most_5_percent_of_tables()
 }
 
 /// Makes a plan of policies at one pair of values of `x` and `y`, with its rows.
-fn table(times: &[(&str, &[f64])], is_random: bool) -> (Plan, BTreeMap<String, Row>) {
+fn table(times: &[(&str, &[f64])], is_random: bool) -> (Plan, BTreeMap<String, RunRow>) {
     let seeds = times[0].1.len();
     let id = |name: &str, seed: usize| format!("{name} {seed}");
     let runs = times.iter();
@@ -121,9 +125,9 @@ fn table(times: &[(&str, &[f64])], is_random: bool) -> (Plan, BTreeMap<String, R
     let mut rows = BTreeMap::new();
     for (name, times) in times {
         for (seed, time) in times.iter().enumerate() {
-            let row = Row {
+            let row = RunRow {
                 makespan_s: [None, None, Some(*time)],
-                ..Row::default()
+                ..RunRow::default()
             };
             rows.insert(id(name, seed), row);
         }
@@ -155,7 +159,11 @@ fn microseconds_of_one_run_make_no_order() {
         ],
         false,
     );
-    let ranks: Vec<usize> = comparison.standings.iter().map(|one| one.rank).collect();
+    let ranks: Vec<usize> = comparison
+        .ranked_policy_results
+        .iter()
+        .map(|one| one.rank)
+        .collect();
     assert_eq!(ranks, [1, 1, 1, 4]);
     let verdict = comparison.verdict();
     let start = "`greedy`, `prefix` and `refine` differ by at most 0.5 %, the margin of indifference: \
@@ -168,12 +176,12 @@ fn a_map_separates_no_winner_by_less_than_the_margin_from_one_run() {
     for (margin, is_separated) in [(0.28, false), (0.6, true)] {
         let times = [100.0, 100.0 + margin];
         let (plan, rows) = table(&[("a", &times[..1]), ("b", &times[1..])], false);
-        let map = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
+        let map = PolicyWinnerMap::from_rows(&plan, &rows, Indifference::default()).unwrap();
         assert_eq!(map.cells[0].is_separated(), is_separated, "{margin} %");
         assert!((map.cells[0].lead_percent().unwrap() - margin).abs() < 1e-9);
     }
     let (plan, rows) = table(&[("a", &[100.0]), ("b", &[200.0])], true);
-    let map = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
+    let map = PolicyWinnerMap::from_rows(&plan, &rows, Indifference::default()).unwrap();
     assert!(!map.cells[0].is_separated(), "one seed of many");
 }
 
@@ -206,7 +214,7 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
         )),
         "{verdict}"
     );
-    assert_eq!(of(40).standings[1].rank, 2);
+    assert_eq!(of(40).ranked_policy_results[1].rank, 2);
 }
 
 #[test]
@@ -218,10 +226,10 @@ fn nothing_is_best_or_separated_where_all_others_failed() {
     for row in rows.values_mut() {
         row.makespan_s[2] = row.makespan_s[2].filter(|time| *time < 150.0);
     }
-    let map = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
+    let map = PolicyWinnerMap::from_rows(&plan, &rows, Indifference::default()).unwrap();
     assert!(!map.cells[0].is_separated());
     let words = "At 1 of 1 pairs of values only one policy ran with all seeds, so that nothing is compared there.";
-    assert_eq!(map.verdict_text(), words);
+    assert_eq!(map.separated_wins_text(), words);
     let comparison = &map.cells[0].comparison;
     assert_eq!(comparison.failed_policies, ["a", "b"]);
     let words = "Only `never` completed its runs with all seeds (mean makespan 100.0 s), so that nothing is compared. There are no results of `a` and `b`.";

@@ -1,7 +1,8 @@
 //! No superstep allocates memory after the largest one: a run with twice as many supersteps makes the same number of allocations.
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Scenario, Sends,
+    BarrierConfig, BarrierKind, GatherOrder, ReleaseOrder, RuntimeConfig, Scenario, SendOrder,
+    TransferStart,
 };
 use migsim::engine::NetworkModel;
 use migsim::policy::{MigBsp2007, MigBsp2007Config};
@@ -53,8 +54,8 @@ const BARRIERS: [BarrierKind; 9] = [
 fn assert_steady(
     workload: &dyn Workload,
     period: usize,
-    sends: Sends,
-    receives: Receives,
+    sends: SendOrder,
+    receives: TransferStart,
     network: NetworkModel,
 ) {
     let speeds = [&[1.5e9; 5][..], &[1e9; 5], &[2e9; 15]];
@@ -74,7 +75,7 @@ fn assert_steady(
                     kind,
                     bytes: bytes(8.0),
                     gather: GatherOrder::Arrival,
-                    release: Release::Sequential,
+                    release: ReleaseOrder::Sequential,
                     per_process: seconds(0.001),
                     ..BarrierConfig::default()
                 },
@@ -121,13 +122,13 @@ fn lu(element: f64) -> Lu {
 
 #[test]
 fn lu_with_sequential_sends_and_empty_messages_is_steady() {
-    let (sends, receives) = (Sends::Sequential, Receives::Early);
+    let (sends, receives) = (SendOrder::Sequential, TransferStart::Early);
     assert_steady(&lu(0.0), 401, sends, receives, NetworkModel::default());
 }
 
 #[test]
 fn lu_with_concurrent_sends_that_share_links_is_steady() {
-    let (sends, receives) = (Sends::Concurrent, Receives::Early);
+    let (sends, receives) = (SendOrder::Concurrent, TransferStart::Early);
     assert_steady(&lu(8.0), 61, sends, receives, NetworkModel::default());
 }
 
@@ -147,7 +148,7 @@ fn messages_of_all_to_some_are_steady_with_late_receives_and_cross_traffic() {
     };
     let plans = Plans::new((0..5).map(superstep).collect());
     let lv08 = NetworkModel::preset("lv08").expect("a preset");
-    assert_steady(&plans, 5, Sends::Concurrent, Receives::Late, lv08);
+    assert_steady(&plans, 5, SendOrder::Concurrent, TransferStart::Late, lv08);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use migsim::bsp::{Outcome, Scenario, Setup, Stepper};
+use migsim::bsp::{RunOutcome, Scenario, Setup, Stepper};
 use migsim::experiment::{Experiment, Layers, Limits, Progress};
 use migsim::policy::{Decision, Migration};
 
@@ -70,7 +70,7 @@ const WITHOUT_BARRIERS: [&[(&str, &str)]; 2] = [
 ];
 
 /// Runs with these decisions, each after its superstep, counted from 0.
-fn driven(setup: &Setup<'_>, decisions: &[(usize, Decision)]) -> Outcome {
+fn driven(setup: &Setup<'_>, decisions: &[(usize, Decision)]) -> RunOutcome {
     let mut stepper = Stepper::new(setup).unwrap();
     let mut left = decisions.iter().peekable();
     while !stepper.is_over() {
@@ -97,7 +97,7 @@ fn a_run_driven_by_the_decisions_of_a_policy_is_the_run_of_the_policy() {
             decisions.iter().any(|one| !one.1.migrations.is_empty()),
             "{settings:?}"
         );
-        let driven = driven(&experiment.setup(scenario), &decisions);
+        let driven = driven(&experiment.scenario_setup(scenario), &decisions);
         assert_eq!(driven, outcome, "{settings:?}");
     }
 }
@@ -136,7 +136,7 @@ fn advance(stepper: &mut Stepper<'_>, kind: usize, until: usize) {
 fn copies_with_different_decisions_are_the_runs_with_these_decisions() {
     for settings in CASES.into_iter().chain(WITHOUT_BARRIERS) {
         let experiment = experiment(settings);
-        let setup = experiment.setup(Scenario::Iii);
+        let setup = experiment.scenario_setup(Scenario::Iii);
         for fork in [0, 12, 28] {
             let mut stepper = Stepper::new(&setup).unwrap();
             advance(&mut stepper, 0, fork);
@@ -156,7 +156,7 @@ fn copies_with_different_decisions_are_the_runs_with_these_decisions() {
 #[test]
 fn an_impossible_decision_is_refused_and_the_run_stays_where_it_is() {
     let experiment = experiment(&[]);
-    let setup = experiment.setup(Scenario::Iii);
+    let setup = experiment.scenario_setup(Scenario::Iii);
     let mut stepper = Stepper::new(&setup).unwrap();
     let before = stepper.clone().finish().unwrap();
     let wrong = Decision::from_migrations(vec![Migration::new(99, 0)]);

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use migsim::document::Document;
 use migsim::policy::decide::{
-    self, Case, Content, Selection, best_balancings_of_growth, decide_with_strategies,
-    simulate_triggers,
+    self, Case, CaseContent, PolicyOrTriggerSelection, best_balancings_of_growth,
+    decide_with_strategies, simulate_triggers,
 };
 use migsim::policy::{strategy, trigger};
 use serde_json::Value;
@@ -93,16 +93,16 @@ fn the_oracle_gains_nothing_where_work_is_constant() {
 
 #[test]
 fn decisions_are_equal_to_those_of_the_originals() {
-    let (mut counts, question) = (Counts::default(), Selection::default());
+    let (mut counts, question) = (Counts::default(), PolicyOrTriggerSelection::default());
     for file in ["assignments.json", "assignments-random.json"] {
         for (case, expected) in cases(file) {
-            let Content::Barrier(snapshot) = &case.content else {
+            let CaseContent::Barrier(snapshot) = &case.content else {
                 panic!("{} is a barrier", case.name);
             };
             let verdict =
-                decide_with_strategies(&strategy::standard(), snapshot, &question).unwrap();
+                decide_with_strategies(&strategy::standard_table(), snapshot, &question).unwrap();
             for judged in &verdict.decisions {
-                let expected = &expected[judged.choice.original_program];
+                let expected = &expected[judged.strategy.original_program];
                 let is_left_out = |key: &str| expected[key].as_bool() == Some(true);
                 if expected.is_null()
                     || is_left_out("tie_sensitive")
@@ -110,8 +110,8 @@ fn decisions_are_equal_to_those_of_the_originals() {
                 {
                     continue;
                 }
-                let is_equal = judged.assignment.hosts == places(&expected["assignment"]);
-                counts.add(judged.choice.original_program, &case.name, is_equal);
+                let is_equal = judged.assignment.assigned_hosts == places(&expected["assignment"]);
+                counts.add(judged.strategy.original_program, &case.name, is_equal);
                 if is_equal {
                     assert_eq!(Some(judged.move_count as u64), expected["moves"].as_u64());
                     let max = expected["max_time"].as_f64().unwrap();
@@ -119,7 +119,7 @@ fn decisions_are_equal_to_those_of_the_originals() {
                         judged.max_host_time.get(),
                         max,
                         ROUNDING,
-                        judged.choice.original_program,
+                        judged.strategy.original_program,
                     );
                 }
             }
@@ -130,23 +130,30 @@ fn decisions_are_equal_to_those_of_the_originals() {
 
 #[test]
 fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
-    let question = Selection::default();
+    let question = PolicyOrTriggerSelection::default();
     for file in ["assignments.json", "assignments-random.json"] {
         for (case, _) in cases(file) {
-            let Content::Barrier(snapshot) = &case.content else {
+            let CaseContent::Barrier(snapshot) = &case.content else {
                 panic!("{} is a barrier", case.name);
             };
             let verdict =
-                decide_with_strategies(&strategy::standard(), snapshot, &question).unwrap();
+                decide_with_strategies(&strategy::standard_table(), snapshot, &question).unwrap();
             let above = |time: f64, limit: f64| time >= limit * (1.0 - ROUNDING);
-            let least = verdict.optimal_time.unwrap_or(verdict.lower_bound).get();
-            assert!(above(least, verdict.lower_bound.get()), "{}", case.name);
+            let least = verdict
+                .optimal_max_host_time
+                .unwrap_or(verdict.max_host_time_lower_bound)
+                .get();
+            assert!(
+                above(least, verdict.max_host_time_lower_bound.get()),
+                "{}",
+                case.name
+            );
             for judged in &verdict.decisions {
                 assert!(
                     above(judged.max_host_time.get(), least),
                     "{}: {}",
                     case.name,
-                    judged.choice.name
+                    judged.strategy.name
                 );
             }
         }
@@ -155,9 +162,9 @@ fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
 
 #[test]
 fn triggers_fire_at_the_same_supersteps_as_the_originals() {
-    let (mut counts, question) = (Counts::default(), Selection::default());
+    let (mut counts, question) = (Counts::default(), PolicyOrTriggerSelection::default());
     for (case, expected) in cases("triggers.json") {
-        let Content::History(history) = &case.content else {
+        let CaseContent::LoadHistory(history) = &case.content else {
             panic!("{} is a history", case.name);
         };
         let best = history.best_balancings().unwrap();
@@ -171,7 +178,8 @@ fn triggers_fire_at_the_same_supersteps_as_the_originals() {
                 continue;
             }
             let expected = &expected[choice.original_program];
-            let is_equal = told.balancings == places(&expected["balances_before_iteration"]);
+            let is_equal =
+                told.balancing_supersteps == places(&expected["balances_before_iteration"]);
             counts.add(choice.original_program, &case.name, is_equal);
             if is_equal {
                 let total = expected["total_time"].as_f64().unwrap();
@@ -186,10 +194,10 @@ fn triggers_fire_at_the_same_supersteps_as_the_originals() {
 fn plans_are_those_of_the_meta_balancer() {
     let mut counts = Counts::default();
     for (case, expected) in cases("meta-balancer.json") {
-        let Content::MeasuredTimes(measured) = &case.content else {
+        let CaseContent::MeasuredTimes(measured) = &case.content else {
             panic!("{} has samples", case.name);
         };
-        let found = measured.plan_balancing();
+        let found = measured.plan_next_balancing();
         let period = found.map(|plan| i64::from(plan.period));
         counts.add(
             "meta-balancer",
@@ -198,7 +206,7 @@ fn plans_are_those_of_the_meta_balancer() {
         );
         if let Some(found) = found {
             let ratio = expected["ratio_at_period"].as_f64().unwrap();
-            assert_close(found.ratio, ratio, ROUNDING, "ratio");
+            assert_close(found.predicted_imbalance, ratio, ROUNDING, "ratio");
         }
     }
     counts.all_equal(1);
@@ -208,7 +216,7 @@ fn plans_are_those_of_the_meta_balancer() {
 fn the_best_supersteps_to_balance_take_as_long_as_proven() {
     let all = cases("when-optimum.json");
     for (case, expected) in &all {
-        let Content::Growth(growth) = &case.content else {
+        let CaseContent::GrowingLoad(growth) = &case.content else {
             panic!("{} is a growing load", case.name);
         };
         let proven = expected["optimal_time"].as_f64().unwrap();

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use migsim::bsp::{
-    Costs, Memo, Notices, Outcome, Recorder, RuntimeConfig, Scenario, Setup, simulate,
+    ControlTransport, Costs, Memo, Recorder, RunOutcome, RuntimeConfig, Scenario, Setup, simulate,
 };
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
-use migsim::experiment::{Experiment, Flag, Layers, Limits, find_built_in_experiment};
+use migsim::experiment::{Experiment, KeySetting, Layers, Limits, find_built_in_experiment};
 use migsim::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 use migsim::policy::{Decision, Migration, Never, Policy, View};
 use migsim::random::Stream;
@@ -16,12 +16,12 @@ use migsim::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, Instructions, InstructionsPerSecond, LinkId,
     ProcessId, Seconds,
 };
-use migsim::workload::{Message, Plan, PrescribedMove, Workload};
+use migsim::workload::{Message, Plan, PrescribedMigration, Workload};
 use proptest::prelude::*;
 
 /// Draws the way in which the control messages of a barrier are sent.
-pub(crate) fn any_notices() -> impl Strategy<Value = Notices> {
-    prop::sample::select(vec![Notices::Flows, Notices::Packets])
+pub(crate) fn any_notices() -> impl Strategy<Value = ControlTransport> {
+    prop::sample::select(vec![ControlTransport::Flows, ControlTransport::Packets])
 }
 
 /// Returns the number of cases that a test draws: `few` in a usual run, `full` if `MIGSIM_DRAWS` is `full`, or the number in
@@ -73,7 +73,7 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
         clusters: Vec::new(),
         hosts: Vec::new(),
         links: Vec::new(),
-        routes: Routes::Clustered {
+        routes: Routes::StoredClusterPaths {
             access_links: Vec::new(),
             cluster_paths: Vec::new(),
             path_links: Vec::new(),
@@ -122,7 +122,7 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
             pairs[b * count + a] = Some(path);
         }
     }
-    platform.routes = Routes::Clustered {
+    platform.routes = Routes::StoredClusterPaths {
         access_links: (0..hosts)
             .map(|host| Some(LinkId::from_index(host)))
             .collect(),
@@ -174,7 +174,7 @@ pub(crate) struct Plans {
     pub(crate) supersteps: usize,
     pub(crate) memory: Vec<f64>,
     /// The prescribed moves after each superstep; none after supersteps beyond the list.
-    pub(crate) moves: Vec<Vec<PrescribedMove>>,
+    pub(crate) moves: Vec<Vec<PrescribedMigration>>,
 }
 
 impl Plans {
@@ -220,7 +220,7 @@ impl Workload for Plans {
         bytes(self.memory[process.index()])
     }
 
-    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMigration] {
         self.moves.get(superstep).map_or(&[], Vec::as_slice)
     }
 }
@@ -258,7 +258,7 @@ impl<'a> Case<'a> {
     }
 
     #[expect(clippy::result_large_err, reason = "the error of the library as it is")]
-    pub(crate) fn run_with(&self, policy: impl Policy + 'static) -> Result<Outcome, Error> {
+    pub(crate) fn run_with(&self, policy: impl Policy + 'static) -> Result<RunOutcome, Error> {
         self.run_watched(policy, &mut ())
     }
 
@@ -267,7 +267,7 @@ impl<'a> Case<'a> {
         &self,
         policy: impl Policy + 'static,
         recorder: &mut dyn Recorder,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<RunOutcome, Error> {
         let setup = Setup {
             platform: self.platform,
             network: self.network,
@@ -284,7 +284,7 @@ impl<'a> Case<'a> {
     }
 
     /// Runs without a policy, which must succeed.
-    pub(crate) fn run(&self) -> Outcome {
+    pub(crate) fn run(&self) -> RunOutcome {
         self.run_with(Never {}).expect("the run ends")
     }
 }
@@ -319,7 +319,7 @@ impl Policy for Script {
 
 /// Loads the built-in experiment `name` with other values of some keys.
 pub(crate) fn experiment(name: &str, settings: &[(&str, serde_json::Value)]) -> Experiment {
-    let flag = |(key, value): &(&str, serde_json::Value)| Flag {
+    let flag = |(key, value): &(&str, serde_json::Value)| KeySetting {
         key: (*key).into(),
         source_text: format!("--{key} {value}"),
         value: value.clone(),
@@ -335,7 +335,7 @@ pub(crate) fn experiment(name: &str, settings: &[(&str, serde_json::Value)]) -> 
 }
 
 pub(crate) fn of_flags(settings: &[(&str, serde_json::Value)]) -> Experiment {
-    let flag = |(key, value): &(&str, serde_json::Value)| Flag {
+    let flag = |(key, value): &(&str, serde_json::Value)| KeySetting {
         key: (*key).into(),
         source_text: format!("--set {key}"),
         value: value.clone(),

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use migsim::bsp::{Outcome, Scenario};
+use migsim::bsp::{RunOutcome, Scenario};
 use migsim::experiment::{Experiment, Progress};
 
 use crate::support::experiment;
@@ -17,7 +17,7 @@ fn outcome(
     (n, alpha): (u64, u64),
     platform: Option<&str>,
     scenario: Scenario,
-) -> (Experiment, Outcome) {
+) -> (Experiment, RunOutcome) {
     let mut settings = vec![
         ("workload.n", n.into()),
         ("policy.migbsp.alpha", alpha.into()),
@@ -102,7 +102,7 @@ fn no_published_time_reaches_the_simulator() {
         ),
     ] {
         let paper = find_paper(paper).expect("it is a paper");
-        let facts = Facts::parse(paper.name, paper.facts).expect("they are its facts");
+        let facts = Facts::parse(paper.name, paper.facts_json).expect("they are its facts");
         for name in files {
             let text = std::fs::read_to_string(root.join(name)).expect("it is there");
             for cell in &facts.tables {

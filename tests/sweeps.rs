@@ -208,7 +208,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     let store = |folder: &str| migsim::sweep::Store::open(&at(folder)).unwrap();
     let id = store("1").rows().keys().next().unwrap().clone();
     store("false")
-        .add(&id, migsim::sweep::Row::default())
+        .add(&id, migsim::sweep::RunRow::default())
         .unwrap();
     let (code, errors) = merge(["1", "false"]);
     assert_eq!(code, Some(2));

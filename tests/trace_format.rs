@@ -2,7 +2,7 @@
 
 use migsim::error::Error;
 use migsim::units::{Bytes, Instructions, ProcessId};
-use migsim::workload::lu::{Blocks, Lu};
+use migsim::workload::lu::{BlockSizes, Lu};
 use migsim::workload::trace::{Trace, TracePreamble};
 use migsim::workload::{Message, Plan, Workload};
 use proptest::prelude::*;
@@ -111,7 +111,11 @@ fn a_small_trace_is_read() {
     assert!(trace.prescribed_moves(0).is_empty());
     let moves = trace.prescribed_moves(1);
     assert_eq!(
-        (moves[0].process, moves[0].to.as_str(), moves[0].size.get()),
+        (
+            moves[0].process,
+            moves[0].destination_host.as_str(),
+            moves[0].transferred_bytes.get()
+        ),
         (ProcessId(1), "alpha", 100.0)
     );
     // The memory of process 1 is 100 bytes; process 0 never moves.
@@ -137,7 +141,13 @@ fn a_trace_of_version_2_needs_no_hosts_barrier_and_receives() {
     assert_eq!(plan.work[0], Instructions::new(2.5e9).unwrap());
     assert_eq!(plan.messages[0].size.get(), 1.5);
     let moves = &trace.prescribed_moves(1)[0];
-    assert_eq!((moves.size.get(), moves.delay.get()), (1024.0, 0.005));
+    assert_eq!(
+        (
+            moves.transferred_bytes.get(),
+            moves.wait_after_transfer.get()
+        ),
+        (1024.0, 0.005)
+    );
     assert_eq!(trace.settings()[0].key, "runtime.sends");
     assert_eq!(trace.settings()[0].source, "t:4:15");
     let more = SECOND.replace("runtime", "barrier tree 8\nrecv late\ncycles 2.5\nruntime");
@@ -319,7 +329,7 @@ fn the_supersteps_of_lu_are_those_of_the_oracle() {
     // P(0,0) has 30 - 1 = 29 divisions at k = 0, and 29·19·2 = 1102 instructions of updates. The oracle lists the messages along the rows
     // before those along the columns, migsim lists them by sender; the order of each sender is the same.
     let trace = Trace::parse("lu-60-2x3.trace", LU_60).unwrap();
-    let lu = Lu::new(&counted(60, [2, 3], Blocks::Exact)).unwrap();
+    let lu = Lu::new(&counted(60, [2, 3], BlockSizes::Exact)).unwrap();
     assert_eq!(
         (lu.processes(), lu.supersteps()),
         (trace.processes(), trace.supersteps())
@@ -572,7 +582,7 @@ fn a_superstep_of_a_trace_is_filled_without_allocating() {
 proptest! {
     #[test]
     fn any_lu_survives_being_written_and_read(m in 1_u64..4, columns in 1_u64..4, times in 1_u64..4, mean: bool, sequential: bool) {
-        let blocks = if mean { Blocks::Mean } else { Blocks::Exact };
+        let blocks = if mean { BlockSizes::Mean } else { BlockSizes::Exact };
         let lu = Lu::new(&counted(times * m * columns, [m, columns], blocks)).unwrap();
         let hosts: Vec<String> = (0..lu.processes()).map(|process| format!("h{process}")).collect();
         let sends = if sequential { "sequential" } else { "concurrent" };

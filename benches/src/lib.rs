@@ -1,7 +1,7 @@
 //! Common parts of the benchmarks: experiments made of settings.
 
 use migsim::bsp::Scenario;
-use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress};
+use migsim::experiment::{Experiment, KeySetting, Layers, Limits, Progress};
 use serde_json::Value;
 
 /// Returns the built-in experiment of an application, modified by these settings.
@@ -11,7 +11,7 @@ pub fn experiment(settings: Value) -> Experiment {
     };
     let flags = settings
         .into_iter()
-        .map(|(key, value)| Flag {
+        .map(|(key, value)| KeySetting {
             source_text: key.clone(),
             key,
             value,

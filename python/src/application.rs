@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use migsim::error::Error;
-use migsim::plugin::Maker;
+use migsim::plugin::PluginFactory;
 use migsim::units::{Bytes, Instructions, ProcessId};
 use migsim::workload::registry::BuiltWorkload;
 use migsim::workload::{self, Workload};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::plugin::{Class, Failure, attribute, place};
 
-impl Maker<BuiltWorkload> for Class {
+impl PluginFactory<BuiltWorkload> for Class {
     fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
         self.resolve(options)
     }

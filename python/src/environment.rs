@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use migsim::bsp::{Scenario, Setup, Stepper};
 use migsim::error::Error;
 use migsim::experiment::Experiment as Settings;
-use migsim::policy::{Adviser, Decision};
+use migsim::policy::{Decision, StrategyAdviser};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -73,7 +73,7 @@ pub(crate) struct Environment {
     runs: Arc<Runs>,
     place: usize,
     /// The strategy of the policy; none if it is no strategy.
-    adviser: Option<Adviser>,
+    adviser: Option<StrategyAdviser>,
     /// The view; created when it is first read, and refilled at each barrier.
     view: Option<Py<View>>,
     plugins: Arc<Vec<Py<Plugin>>>,
@@ -97,8 +97,9 @@ impl Environment {
     fn new(py: Python<'_>, experiment: &Experiment) -> PyResult<Self> {
         let (settings, plugins) = (experiment.shared(), experiment.plugins(py));
         let made = py.detach(|| -> Result<_, Error> {
-            let adviser = settings.adviser()?;
-            let prepared = Prepared::new(settings, |settings| settings.setup(Scenario::Iii));
+            let adviser = settings.strategy_as_adviser()?;
+            let prepared =
+                Prepared::new(settings, |settings| settings.scenario_setup(Scenario::Iii));
             let runs = Runs::try_new(prepared, |prepared| {
                 let first = Stepper::new(prepared.borrow_dependent())?;
                 Ok::<_, Error>(Places(Mutex::new(vec![Some(first)])))
@@ -167,7 +168,7 @@ impl Environment {
                 stepper.advance(None)?;
             }
             let made = stepper.calls()[calls..].iter();
-            let prices = made.map(|call| (call.cost.get(), call.migration.get()));
+            let prices = made.map(|call| (call.cost.get(), call.migration_duration.get()));
             let (call, moves) = prices.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
             let now = stepper.now();
             Ok((
@@ -181,7 +182,7 @@ impl Environment {
         plugin::raise_if_failed(py, &self.plugins)?;
         let step = result.map_err(|error: Error| exception(py, &error))?;
         if let Some(adviser) = self.adviser.as_mut().filter(|_| is_call) {
-            adviser.record_call();
+            adviser.restart_load_measurement();
         }
         self.note(py)?;
         Ok(step)
@@ -219,7 +220,7 @@ impl Environment {
     }
 
     /// Returns the decision of the strategy at this barrier.
-    fn advised(&self, py: Python<'_>, adviser: &mut Option<Adviser>) -> PyResult<Decision> {
+    fn advised(&self, py: Python<'_>, adviser: &mut Option<StrategyAdviser>) -> PyResult<Decision> {
         let Some(adviser) = adviser else {
             let message = "the policy of the settings is no strategy: give the moves, or choose a policy that a trigger calls, such as `refine`";
             return Err(PyValueError::new_err(message));

@@ -8,8 +8,8 @@ use pyo3::types::PyDict;
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let problems: Vec<&Problem> = match error {
         Error::Input(problems) => problems.iter().collect(),
-        Error::Run(problem) | Error::Output(problem) => vec![problem],
-        Error::Broken(broken) => vec![&broken.problem],
+        Error::SimulationFailure(problem) | Error::Output(problem) => vec![problem],
+        Error::InternalFault(broken) => vec![&broken.problem],
     };
     let made = || -> PyResult<PyErr> {
         let told: Vec<Bound<'_, PyDict>> = problems

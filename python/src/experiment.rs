@@ -10,7 +10,7 @@ use migsim::bsp::{Recorder, Scenario};
 use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment as Settings, Progress, Results};
-use migsim::output::{Activity, PendingResults, ProcessTable, RunFolder};
+use migsim::output::{PendingResults, ProcessTableWriter, ProcessTimes, RunFolder};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ pub(crate) struct Experiment {
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     pub(crate) processes: Option<Processes>,
-    pub(crate) activities: Vec<Activity>,
+    pub(crate) activities: Vec<ProcessTimes>,
     pub(crate) drafts: PendingResults,
 }
 
@@ -66,7 +66,7 @@ impl Experiment {
         let arguments = words.into_iter().chain(arguments);
         let made = py.detach(|| {
             let beneath = settings.map(|(name, text)| Document::parse(name, text));
-            migsim::cli::experiment(&registry, arguments, beneath.transpose()?)
+            migsim::cli::experiment_from_arguments(&registry, arguments, beneath.transpose()?)
         });
         plugin::raise_if_failed(py, &plugins)?;
         let settings = made.map_err(|error| exception(py, &error))?;
@@ -196,8 +196,11 @@ fn run(
 ) -> Result<(Results, Recorded), Error> {
     let (mut results, recorded) = run_scenarios(settings, wanted, progress)?;
     if wanted.static_starts {
-        results.static_starts =
-            settings.simulate_starts(&settings.start_placements()?, Some(&results), progress)?;
+        results.static_placement_makespans = settings.simulate_initial_placements(
+            &settings.initial_placements_to_compare()?,
+            Some(&results),
+            progress,
+        )?;
     }
     Ok((results, recorded))
 }
@@ -216,11 +219,11 @@ fn run_scenarios(
     let memo = settings.new_superstep_cache();
     let one = |&scenario: &Scenario| {
         let mut processes = wanted.processes.then(|| Processes::new(settings, scenario));
-        let mut activity = wanted.activities.then(Activity::default);
+        let mut activity = wanted.activities.then(ProcessTimes::default);
         let platform = &settings.platform.platform;
         let table = wanted.table_in;
         let mut table = table
-            .map(|folder| ProcessTable::create(folder, platform, scenario))
+            .map(|folder| ProcessTableWriter::create(folder, platform, scenario))
             .transpose()?;
         let mut watchers: Vec<&mut dyn Recorder> = Vec::new();
         watchers.extend(processes.as_mut().map(|one| one as &mut dyn Recorder));
@@ -232,7 +235,7 @@ fn run_scenarios(
             run,
             processes,
             activity,
-            table.map(ProcessTable::finish).transpose()?,
+            table.map(ProcessTableWriter::finish).transpose()?,
         ))
     };
     let done: Vec<Result<_, Error>> = scenarios.par_iter().map(one).collect();
@@ -241,7 +244,7 @@ fn run_scenarios(
         let (run, processes, activity, table) = one?;
         runs.push(run);
         recorded.activities.extend(activity);
-        recorded.drafts.processes.extend(table);
+        recorded.drafts.process_table_parts.extend(table);
         if let Some(more) = processes {
             match &mut recorded.processes {
                 Some(all) => all.append(more),

@@ -82,9 +82,9 @@ impl Plugin {
     fn add_to(&self, registry: Registry) -> Registry {
         let (class, name, summary) = (self.class, self.name, self.summary);
         match self.kind {
-            Kind::Policy => registry.policy_with(class, name, summary, "-"),
-            Kind::Trigger => registry.trigger_with(class, name, summary, "-"),
-            Kind::Application => registry.workload_with(class, name, summary, "-"),
+            Kind::Policy => registry.policy_from_maker(class, name, summary, "-"),
+            Kind::Trigger => registry.trigger_from_maker(class, name, summary, "-"),
+            Kind::Application => registry.workload_from_maker(class, name, summary, "-"),
         }
     }
 }
@@ -146,7 +146,7 @@ impl Failure {
             .call_method1("add_note", (format!("in {place}"),));
         let mut failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert(error);
-        Error::Run(Problem::new(message))
+        Error::SimulationFailure(Problem::new(message))
     }
 }
 
@@ -165,7 +165,7 @@ impl Class {
         let unknown = options.keys().filter(|key| !is_known(key));
         let problem = |key: &String| {
             let known = self.defaults.keys().map(String::as_str);
-            Problem::unknown("key", key)
+            Problem::unknown_name("key", key)
                 .key(key)
                 .with_known_names("keys", known)
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use migsim::error::Error;
-use migsim::plugin::Maker;
+use migsim::plugin::PluginFactory;
 use migsim::policy::explain::REASON_KEY;
 use migsim::policy::{self, Candidate, Decision, Explain, Migration};
 use migsim::random::Stream;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::plugin::{Class, Failure, attribute, place};
 use crate::view::{Reasons, View};
 
-impl Maker<Box<dyn policy::Policy>> for Class {
+impl PluginFactory<Box<dyn policy::Policy>> for Class {
     fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
         self.resolve(options)
     }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use migsim::bsp::{Piece, Recorder, Scenario};
+use migsim::bsp::{PathPiece, Recorder, Scenario};
 use migsim::experiment::{Experiment as Settings, Progress, Results};
-use migsim::output::{self, EvaluatedCall, Overview, Question, Report, RunFolder, Story};
+use migsim::output::{self, CallExplanation, EvaluatedCall, Overview, Question, Report, RunFolder};
 use migsim::policy::Measures;
 use migsim::units::{HostId, ProcessId};
 use pyo3::exceptions::PyValueError;
@@ -114,11 +114,11 @@ impl Recorder for Processes {
         self.hosts
             .extend(placement.iter().map(|host| host.0 as i32));
         let [delay, work, compute, send, communication] = &mut self.numbers;
-        delay.extend(measures.delay.iter().map(|value| value.get()));
+        delay.extend(measures.begin_delays.iter().map(|value| value.get()));
         work.extend(measures.work.iter().map(|value| value.get()));
-        compute.extend(measures.compute.iter().map(|value| value.get()));
-        send.extend(measures.send.iter().map(|value| value.get()));
-        communication.extend(measures.communication.iter().map(|value| value.get()));
+        compute.extend(measures.computation_times.iter().map(|value| value.get()));
+        send.extend(measures.send_times.iter().map(|value| value.get()));
+        communication.extend(measures.communication_times.iter().map(|value| value.get()));
     }
 }
 
@@ -171,8 +171,8 @@ impl Run {
         let experiment = Experiment::of(Arc::clone(&self.settings), plugins);
         let (mut results, recorded) = experiment.run_recorded(py, wanted, None)?;
         results
-            .static_starts
-            .clone_from(&self.results.static_starts);
+            .static_placement_makespans
+            .clone_from(&self.results.static_placement_makespans);
         Ok((results, recorded))
     }
 
@@ -203,7 +203,8 @@ impl Run {
     fn calls(&self, py: Python<'_>) -> PyResult<Table> {
         let told = self.told(py)?;
         let rows = || told.scenarios.iter().flat_map(|one| &one.calls);
-        let full = |value: fn(&output::Call) -> f64| Column::Full(rows().map(value).collect());
+        let full =
+            |value: fn(&output::RecordedCall) -> f64| Column::Full(rows().map(value).collect());
         Table::new(vec![
             scenarios(rows().map(|row| row.scenario)),
             (
@@ -235,8 +236,9 @@ impl Run {
     fn migrations(&self, py: Python<'_>) -> PyResult<Table> {
         let told = self.told(py)?;
         let rows = || told.scenarios.iter().flat_map(|one| &one.migrations);
-        let full = |value: fn(&output::Moved) -> f64| Column::Full(rows().map(value).collect());
-        let texts = |value: fn(&output::Moved) -> &String| {
+        let full =
+            |value: fn(&output::MigrationRow) -> f64| Column::Full(rows().map(value).collect());
+        let texts = |value: fn(&output::MigrationRow) -> &String| {
             Column::Texts(rows().map(|row| Some(value(row).clone())).collect())
         };
         Table::new(vec![
@@ -265,7 +267,7 @@ impl Run {
         let run = || settings.run_with_path(scenario, &Progress::default());
         let (_, path) = py.detach(run).map_err(|error| exception(py, &error))?;
         let pieces = || path.pieces.iter();
-        let texts = |of: &dyn Fn(&Piece) -> String| {
+        let texts = |of: &dyn Fn(&PathPiece) -> String| {
             Column::Texts(pieces().map(|one| Some(of(one))).collect())
         };
         let number =
@@ -274,7 +276,7 @@ impl Run {
             ("kind".to_owned(), texts(&|one| one.kind.name().to_owned())),
             (
                 "resource".to_owned(),
-                texts(&|one| settings.resource_of(one)),
+                texts(&|one| settings.piece_resource_name(one)),
             ),
             (
                 "process".to_owned(),
@@ -282,7 +284,7 @@ impl Run {
             ),
             (
                 "to_process".to_owned(),
-                Column::Numbers(pieces().map(|one| number(one.to)).collect()),
+                Column::Numbers(pieces().map(|one| number(one.receiver)).collect()),
             ),
             (
                 "superstep".to_owned(),
@@ -300,7 +302,7 @@ impl Run {
     }
 
     fn links(&self, py: Python<'_>) -> PyResult<Table> {
-        let rows = py.detach(|| output::link_traffic(&self.settings, &self.results));
+        let rows = py.detach(|| output::compute_link_traffic(&self.settings, &self.results));
         Table::new(vec![
             scenarios(rows.iter().map(|row| row.scenario)),
             (
@@ -431,17 +433,18 @@ impl Run {
             let Some(superstep) = superstep else {
                 let overview = Overview::new(run, scenario)?;
                 let json = || overview.to_json().to_string();
-                return Ok(if as_json { json() } else { overview.text() });
+                return Ok(if as_json { json() } else { overview.to_text() });
             };
             let question = Question {
                 superstep,
                 process,
-                why_not,
+                asks_why_not_moved: why_not,
                 scenario,
             };
-            let case = EvaluatedCall::from_question(run, question)?;
-            let effect = case.map(|case| case.effect(&self.settings, &Progress::default()));
-            let story = Story::new(run, question, effect.as_ref())?;
+            let case = EvaluatedCall::find_by_question(run, question)?;
+            let effect =
+                case.map(|case| case.simulate_effect(&self.settings, &Progress::default()));
+            let story = CallExplanation::new(run, question, effect.as_ref())?;
             Ok(if as_json {
                 story.to_json().to_string()
             } else {
@@ -472,7 +475,7 @@ impl Run {
         let open = || {
             let opened = RunFolder::create(&folder)?;
             if !force {
-                output::check_settings(&folder, &self.settings)?;
+                output::check_settings_are_equal(&folder, &self.settings)?;
             }
             Ok(opened)
         };

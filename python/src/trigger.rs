@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use migsim::error::Error;
-use migsim::plugin::Maker;
+use migsim::plugin::PluginFactory;
 use migsim::policy::trigger;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::plugin::{Class, Failure, place};
 
-impl Maker<Box<dyn trigger::Trigger>> for Class {
+impl PluginFactory<Box<dyn trigger::Trigger>> for Class {
     fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
         self.resolve(options)
     }
@@ -66,9 +66,9 @@ impl trigger::Trigger for Trigger {
     fn is_due(&mut self, observed: &trigger::ObservedSuperstep) -> bool {
         let seen = Observed {
             superstep: observed.superstep,
-            max_s: observed.max.get(),
-            mean_s: observed.avg.get(),
-            min_s: observed.min.get(),
+            max_s: observed.max_host_time.get(),
+            mean_s: observed.mean_host_time.get(),
+            min_s: observed.min_host_time.get(),
             price_s: observed.balancing_cost.get(),
             is_first: observed.is_first_with_placement(),
         };

@@ -133,7 +133,7 @@ impl View {
     /// Copies the data that is cheap, at each barrier.
     pub(crate) fn note(&mut self, seen: &policy::View<'_>) {
         self.superstep = seen.superstep;
-        self.supersteps = seen.supersteps;
+        self.supersteps = seen.total_supersteps;
         self.now_s = seen.now.get();
         self.last_price_s = seen.last_call_cost.get();
         self.migrations_happen = seen.executes_migrations;
@@ -141,12 +141,12 @@ impl View {
         let hosts = seen.placement.iter().map(|host| host.index() as i64);
         self.placement.note(hosts);
         let [delay, work, compute, send, communication] = &mut self.measures;
-        let measures = seen.measures;
-        delay.note(measures.delay.iter().map(|value| value.get()));
+        let measures = seen.measurements;
+        delay.note(measures.begin_delays.iter().map(|value| value.get()));
         work.note(measures.work.iter().map(|value| value.get()));
-        compute.note(measures.compute.iter().map(|value| value.get()));
-        send.note(measures.send.iter().map(|value| value.get()));
-        communication.note(measures.communication.iter().map(|value| value.get()));
+        compute.note(measures.computation_times.iter().map(|value| value.get()));
+        send.note(measures.send_times.iter().map(|value| value.get()));
+        communication.note(measures.communication_times.iter().map(|value| value.get()));
         self.external_load.note(seen.external_load.iter().copied());
     }
 
@@ -156,7 +156,7 @@ impl View {
         self.pinned
             .note(processes.map(|process| seen.is_pinned(process)));
         self.memory
-            .note(seen.memory.iter().map(|bytes| bytes.get()));
+            .note(seen.process_memory.iter().map(|bytes| bytes.get()));
         self.messages.clear();
         let ends = |one: &migsim::workload::Message| {
             (

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::BenchArguments;
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_line, print_result, print_text};
 use super::setup::{SimulationSetup, kept_results_message};
 use super::slurm::SlurmSweep;
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::experiment::suite::{Draw, Suite};
-use crate::memory::Purpose;
+use crate::experiment::suite::{BenchmarkSuite, CaseSet};
+use crate::memory::ExperimentPurpose;
 use crate::sweep::bench::{self, BenchRequest, BenchResults};
 use crate::sweep::folder;
 use crate::sweep::run::missing_runs;
@@ -28,17 +28,18 @@ pub(super) fn run_bench(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let suite = Suite::find(&arguments.suite)?;
+    let suite = BenchmarkSuite::find(&arguments.suite)?;
     if let Some(number) = arguments.case.filter(|_| arguments.show) {
         let case = suite
             .case(arguments.draw, number)
-            .ok_or_else(|| no_such_case(suite, "--case"))?;
+            .ok_or_else(|| no_such_case_error(suite, "--case"))?;
         return print_json(out, &case.experiment).map(|()| true);
     }
     let request = bench_request(suite, arguments)?;
-    let sweep = request.sweep(registry)?;
-    let output = arguments.output;
-    let limits = command_limits(&arguments.memory, output.threads, Purpose::Sweep);
+    let sweep = request.main_sweep(registry)?;
+    let output = arguments.output_and_threads;
+    let limits =
+        memory_and_thread_limits(&arguments.memory, output.threads, ExperimentPurpose::Sweep);
     let setup = SimulationSetup::within_limits(limits, output)?;
     let plan = setup.plan_without_notes(&sweep)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
@@ -46,14 +47,14 @@ pub(super) fn run_bench(
         let job = SlurmSweep {
             sweep: &sweep,
             plan: &plan,
-            folder,
+            sweep_folder: folder,
             part_count: usize::try_from(shards).expect("at most 100 000"),
             sbatch_options: &arguments.sbatch_options,
             is_quiet: output.quiet,
-            form: output.form.output_form(),
+            output_form: output.form.output_form(),
         };
         if !arguments.slurm {
-            return print_text(out, &job.job_array()?.task_script()).map(|()| true);
+            return print_text(out, &job.create_job_array()?.task_script()).map(|()| true);
         }
         job.run_job_array()?;
     }
@@ -99,16 +100,16 @@ pub(super) fn run_bench(
 }
 
 /// Creates the request for a benchmark from the command-line flags: suite, cases, additional policies and seeds.
-fn bench_request(suite: Suite, arguments: &BenchArguments) -> Result<BenchRequest, Error> {
+fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<BenchRequest, Error> {
     let wrong = |message: String| Problem::new(message).source("--policies");
     let rivals = arguments.policies.as_deref().map(ValuesSpec::parse);
     let rivals = rivals.transpose().map_err(wrong)?;
     let rivals = rivals.iter().flat_map(ValuesSpec::values);
     Ok(BenchRequest {
         suite,
-        draw: arguments.draw,
-        case_count: case_count(suite, arguments)?,
-        rivals: rivals.map(|value| value_label(&value)).collect(),
+        case_draw: arguments.draw,
+        case_count: count_cases_to_run(suite, arguments)?,
+        rival_policies: rivals.map(|value| value_label(&value)).collect(),
         rivals_with_settings: Vec::new(),
         seeds: arguments.seeds.clone(),
     })
@@ -118,18 +119,18 @@ fn bench_request(suite: Suite, arguments: &BenchArguments) -> Result<BenchReques
 ///
 /// # Errors
 /// The user chose more cases than the suite has fixed cases.
-fn case_count(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
+fn count_cases_to_run(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<u64, Error> {
     let all = suite.fixed_case_count();
     match (arguments.draw, arguments.cases) {
-        (Draw::Number(_), given) => Ok(given.unwrap_or(DEFAULT_CASES)),
-        (Draw::Fixed, Some(more)) if more > all => Err(no_such_case(suite, "--cases")),
-        (Draw::Fixed, given) => Ok(given.unwrap_or(all)),
+        (CaseSet::RandomDraw(_), given) => Ok(given.unwrap_or(DEFAULT_CASES)),
+        (CaseSet::Fixed, Some(more)) if more > all => Err(no_such_case_error(suite, "--cases")),
+        (CaseSet::Fixed, given) => Ok(given.unwrap_or(all)),
     }
 }
 
 /// Returns the error for a number of cases, or a number of a case, that is larger than the number of fixed cases of the suite.
 /// `flag` is the flag with this number.
-fn no_such_case(suite: Suite, flag: &str) -> Error {
+fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
     let (name, count) = (&suite.suite_file().name, suite.fixed_case_count());
     let problem = Problem::new(format!("the suite `{name}` has {count} fixed cases"));
     let hint = format!("choose a number from 1 to {count}");
@@ -162,7 +163,7 @@ fn write_results(folder: &Path, bench: &BenchResults) -> Result<(), Error> {
         ("classes.csv", &bench::classes_csv(bench)),
         ("cases.csv", &bench::cases_csv(bench)),
         ("best.csv", &bench::best_makespans_csv(bench)),
-        ("index.html", &bench::bench_page(bench)),
+        ("index.html", &bench::benchmark_page_html(bench)),
     ];
-    folder::write_texts(folder, &texts)
+    folder::write_text_files(folder, &texts)
 }

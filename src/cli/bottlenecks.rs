@@ -5,15 +5,15 @@ use std::io::Write;
 use std::sync::Mutex;
 
 use super::args::{BottleneckArguments, ScenarioChoice};
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::print_result;
 use super::run::{join_settings, read_experiment, typed_setting_flags};
 use super::setup::{SimulationSetup, kept_results_message};
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Layers, Limits};
-use crate::memory::Purpose;
-use crate::output::{OutputForm, Run, write_user_file};
+use crate::memory::ExperimentPurpose;
+use crate::output::{OutputForm, Run, write_file_named_by_user};
 use crate::sweep::bottlenecks::{ProfileOptions, prepare_profile};
 use crate::sweep::{Store, ValuesSpec};
 use crate::words::format_count;
@@ -24,8 +24,12 @@ pub(super) fn run_bottlenecks(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let output = arguments.output;
-    let limits = command_limits(&arguments.settings.memory, output.threads, Purpose::Sweep);
+    let output = arguments.output_and_threads;
+    let limits = memory_and_thread_limits(
+        &arguments.settings.memory,
+        output.threads,
+        ExperimentPurpose::Sweep,
+    );
     let layers = experiment_settings(registry, arguments, limits)?;
     let wanted = profile_options(arguments)?;
     let setup = SimulationSetup::within_limits(limits, output)?;
@@ -43,16 +47,19 @@ pub(super) fn run_bottlenecks(
         }
     };
     let counts = (&store, prepared.finished_runs());
-    let profile = setup.fill_store(counts, prepared.run_count(), &farewell, || {
-        prepared.simulate_all(&store)
+    let profile = setup.run_work_with_store(counts, prepared.run_count(), &farewell, || {
+        prepared.simulate_all_changes(&store)
     })?;
-    setup.print_notes(&profile.notes, errors);
+    setup.print_notes(&profile.user_notes, errors);
     if let Some(folder) = folder {
-        profile.write(folder)?;
+        profile.write_into_folder(folder)?;
     }
     if let Some((file, format)) = &arguments.figure {
-        let style = arguments.look.style();
-        write_user_file(file, &profile.figure(&style).file_content(*format, &style))?;
+        let style = arguments.figure_style.figure_style();
+        write_file_named_by_user(
+            file,
+            &profile.gain_figure(&style).file_content(*format, &style),
+        )?;
     }
     let form = output.form.output_form_unless_quiet(output.quiet);
     let sheet = || match form {
@@ -83,7 +90,7 @@ fn experiment_settings(
     let run = Run::read(registry, folder)?;
     let mut layers = Layers::default();
     layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
-    run.check_inputs(&Experiment::load_with(registry, &layers, limits)?)?;
+    run.check_inputs_are_unchanged(&Experiment::load_with(registry, &layers, limits)?)?;
     Ok(layers)
 }
 
@@ -98,7 +105,7 @@ fn profile_options(arguments: &BottleneckArguments) -> Result<ProfileOptions, Er
             return Err(problem.hint("choose `i`, `ii` or `iii`").into());
         }
     };
-    let seeds = arguments.seeds.as_ref().map_or(0, ValuesSpec::count);
+    let seeds = arguments.seeds.as_ref().map_or(0, ValuesSpec::value_count);
     let seed = |index| arguments.seeds.as_ref()?.value_at(index).as_u64();
     Ok(ProfileOptions {
         scenario,

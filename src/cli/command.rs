@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::args::{Arguments, RunArguments, SweepArguments};
 use super::complete::text_parser;
-use super::options::{PLUGIN_PREFIX, parse_counts, parse_numbers};
+use super::options::{PLUGIN_PREFIX, parse_numbers, parse_whole_numbers};
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::experiment::{format_value, neutral_options};
+use crate::experiment::{format_option_value, neutral_options};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::sweep::ValuesSpec;
 
@@ -42,10 +42,10 @@ pub(super) fn command_for_subcommand(
     let command = Arguments::command();
     let is_known = |name: &&str| command.find_subcommand(name).is_some();
     let command = match called.filter(is_known) {
-        Some(name) => {
-            command.mut_subcommand(name, |inner| flags.add_recursively(inner, &mut problems))
-        }
-        None => flags.add_recursively(command, &mut problems),
+        Some(name) => command.mut_subcommand(name, |inner| {
+            flags.add_flags_recursively(inner, &mut problems)
+        }),
+        None => flags.add_flags_recursively(command, &mut problems),
     };
     problems.dedup();
     if problems.is_empty() {
@@ -60,7 +60,7 @@ pub(super) fn command_for_subcommand(
 ///
 /// Returns `None` if the registry has errors, and for all subcommands except `run` and `sweep`, which users start thousands of
 /// times.
-pub(super) fn minimal_command(registry: &Registry, called: &str) -> Option<Command> {
+pub(super) fn minimal_command_for_subcommand(registry: &Registry, called: &str) -> Option<Command> {
     let bare = Command::new(called.to_owned());
     let inner = match called {
         "run" => RunArguments::augment_args(bare),
@@ -180,7 +180,7 @@ const BRIEF_HELP_FLAGS: [(&str, &[&str]); 9] = [
 const HELP_ALL_FLAG: &str = "help-all";
 
 /// Returns whether the words that the user typed request the help for all flags (`--help-all`).
-pub(super) fn requests_full_help(typed: &[OsString]) -> bool {
+pub(super) fn requests_help_for_all_flags(typed: &[OsString]) -> bool {
     let mut words = typed.iter().take_while(|word| *word != "--");
     words.any(|word| word == "--help-all")
 }
@@ -228,7 +228,7 @@ struct PluginFlags<'r> {
     registry: &'r Registry,
     /// For each flag of a policy, its default value as the help shows it; `None` if the flag has no default. The map is computed
     /// when it is first needed.
-    default_texts: OnceCell<BTreeMap<&'static str, Option<String>>>,
+    default_text_by_flag: OnceCell<BTreeMap<&'static str, Option<String>>>,
 }
 
 impl<'r> PluginFlags<'r> {
@@ -238,7 +238,7 @@ impl<'r> PluginFlags<'r> {
             application_flags: registry.workload_flags(),
             policy_flags: registry.policy_flags(),
             registry,
-            default_texts: OnceCell::new(),
+            default_text_by_flag: OnceCell::new(),
         }
     }
 
@@ -252,13 +252,13 @@ impl<'r> PluginFlags<'r> {
 
     /// Adds the flags of plug-ins to a command and to its subcommands, if these take settings. For each flag that a command
     /// already has, an error is added to `problems`.
-    fn add_recursively(&self, command: Command, problems: &mut Vec<Problem>) -> Command {
+    fn add_flags_recursively(&self, command: Command, problems: &mut Vec<Problem>) -> Command {
         let names: Vec<String> = command
             .get_subcommands()
             .map(|inner| inner.get_name().to_owned())
             .collect();
         let command = names.into_iter().fold(command, |command, name| {
-            command.mut_subcommand(name, |inner| self.add_recursively(inner, problems))
+            command.mut_subcommand(name, |inner| self.add_flags_recursively(inner, problems))
         });
         if command.get_arguments().all(|arg| arg.get_id() != POLICY) {
             return command; // this command takes no settings
@@ -273,7 +273,7 @@ impl<'r> PluginFlags<'r> {
             problems.push(Problem::new(message).hint(hint));
         }
         if problems.is_empty() {
-            self.add_to_command(command)
+            self.add_flags_to_command(command)
         } else {
             command
         }
@@ -281,7 +281,7 @@ impl<'r> PluginFlags<'r> {
 
     /// Adds the flags of plug-ins to one command, after the flags that choose the application and the policy, and the names of
     /// plug-ins for shell completion.
-    fn add_to_command(&self, command: Command) -> Command {
+    fn add_flags_to_command(&self, command: Command) -> Command {
         let mut order: Vec<String> = Vec::new();
         for arg in command.get_arguments() {
             let id = arg.get_id().as_str();
@@ -304,7 +304,7 @@ impl<'r> PluginFlags<'r> {
             let heading = heading_of(id);
             let arg = |flag: &&'static OptionFlag| {
                 let arg = create_flag(flag).help_heading(heading.clone());
-                match self.default_text(flag) {
+                match self.default_value_text(flag) {
                     Some(defaults) => arg.help(format!("{} [default: {defaults}]", flag.help)),
                     None => arg,
                 }
@@ -321,7 +321,7 @@ impl<'r> PluginFlags<'r> {
         );
         command.args(args).mut_args(|arg| {
             let place = order.iter().position(|id| arg.get_id() == id.as_str());
-            let arg = self.with_plugin_names(arg);
+            let arg = self.add_plugin_names_for_completion(arg);
             match place {
                 Some(place) if !arg.is_positional() => arg.display_order(place),
                 _ => arg,
@@ -331,8 +331,8 @@ impl<'r> PluginFlags<'r> {
 
     /// Returns the default value of a policy's flag in the form that help shows. If the default on the platforms of the papers
     /// differs from the default on other platforms, the text contains both values.
-    fn default_text(&self, flag: &OptionFlag) -> Option<&String> {
-        let all = self.default_texts.get_or_init(|| {
+    fn default_value_text(&self, flag: &OptionFlag) -> Option<&String> {
+        let all = self.default_text_by_flag.get_or_init(|| {
             let mut all = BTreeMap::new();
             let policies = self.registry.policies().iter();
             for entry in policies.filter(|entry| !entry.flags.is_empty()) {
@@ -342,9 +342,9 @@ impl<'r> PluginFlags<'r> {
                     let own = own
                         .get(flag.option_name)
                         .filter(|own| !own.is_null())
-                        .map(format_value);
+                        .map(format_option_value);
                     all.entry(flag.name).or_insert(own.map(|own| {
-                        let usual = format_value(&usual[flag.option_name]);
+                        let usual = format_option_value(&usual[flag.option_name]);
                         if own == usual {
                             own
                         } else {
@@ -359,7 +359,7 @@ impl<'r> PluginFlags<'r> {
     }
 
     /// Adds the names of plug-ins for shell completion to a flag that selects an application, a policy, a trigger or a load.
-    fn with_plugin_names(&self, arg: Arg) -> Arg {
+    fn add_plugin_names_for_completion(&self, arg: Arg) -> Arg {
         let registry = self.registry;
         match arg.get_id().as_str() {
             APPLICATION_FLAG => arg.value_parser(text_parser(registry.workloads().names())),
@@ -405,7 +405,7 @@ fn create_flag(flag: &OptionFlag) -> Arg {
         .help(flag.help)
         .value_name(shown)
         .value_parser(match flag.accepted_values {
-            FlagValues::Counts => ValueParser::new(parse_counts),
+            FlagValues::Counts => ValueParser::new(parse_whole_numbers),
             FlagValues::Numbers => ValueParser::new(parse_numbers),
             FlagValues::Grids => ValueParser::new(parse_grids),
             FlagValues::Texts => ValueParser::new(|text: &str| {
@@ -445,7 +445,10 @@ mod tests {
     #[test]
     fn grids_are_read() {
         assert_eq!(parse_grid("10x5"), Ok(json!([10, 5])));
-        assert_eq!(parse_grids("10x5,5x10").map(|grids| grids.count()), Ok(2));
+        assert_eq!(
+            parse_grids("10x5,5x10").map(|grids| grids.value_count()),
+            Ok(2)
+        );
         assert!(
             parse_grid("10").is_err() && parse_grid("axb").is_err() && parse_grid("-1x2").is_err()
         );

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use super::args::CompareArguments;
-use super::explain::load_for_replay;
-use super::memory_limit::command_limits;
+use super::explain::load_experiment_for_replay;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_line, print_notes, print_result, print_text};
 use super::run::typed_setting_flags;
 use super::setup::{SimulationSetup, kept_results_message};
@@ -17,21 +17,23 @@ use super::winners;
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Limits, Progress};
-use crate::memory::Purpose;
-use crate::output::{Cell, Run, Sheet, Table, Tone, cannot_write, number_column, text_column};
-use crate::sweep::compare::{
-    AdditionalResults, AdditionalRuns, Comparison, PolicyResults, additional_results,
-    best_calls_makespans,
+use crate::experiment::{Experiment, KeySetting, Limits, Progress};
+use crate::memory::ExperimentPurpose;
+use crate::output::{
+    Cell, Run, Sheet, Table, ValueRating, cannot_write_error, number_column, text_column,
 };
-use crate::sweep::compare_page::{self, ExampleRun, Examples};
+use crate::sweep::compare::{
+    AdditionalResults, AdditionalRuns, Comparison, PolicyResults, compute_additional_results,
+    makespans_with_best_calls,
+};
+use crate::sweep::compare_page::{self, ExampleRun, ExampleRuns};
 use crate::sweep::compare_runs::{AdditionalRunResults, ComparableRuns, FinishedRunFolder};
 use crate::sweep::folder;
 use crate::sweep::run::missing_runs;
 use crate::sweep::stats::{Sample, format_short};
-use crate::sweep::winners::Winners;
+use crate::sweep::winners::PolicyWinnerMap;
 use crate::sweep::{
-    Parameter, Plan, Shard, SharedRunData, StaticStanding, Store, Sweep, ValuesSpec,
+    BestStaticStart, Parameter, Plan, Shard, SharedRunData, Store, Sweep, ValuesSpec,
 };
 use crate::words::format_count;
 
@@ -49,7 +51,7 @@ pub(super) fn run_compare(
         return compare_run_folders(registry, arguments, out, errors).map(|()| true);
     }
     let sweep = comparison_sweep(registry, arguments)?;
-    let setup = SimulationSetup::new(&arguments.varied, arguments.output)?;
+    let setup = SimulationSetup::new(&arguments.varied, arguments.output_and_threads)?;
     let plan = setup.plan_with_notes(&sweep, errors)?;
     let store = setup.open_store(arguments.out.as_deref(), errors)?;
     if let Some(folder) = &arguments.out {
@@ -75,50 +77,54 @@ pub(super) fn run_compare(
         return print_text(out, &text).map(|()| true);
     }
     if arguments.map.is_some() {
-        let winners = Winners::from_rows(&plan, store.rows(), arguments.indifference);
+        let winners = PolicyWinnerMap::from_rows(&plan, store.rows(), arguments.indifference);
         let winners = winners.expect("a map varies the policy and two parameters");
-        winners::output_map(arguments, (&plan, &store), &winners, out)?;
-        return Ok(report_failures((&plan, &store), errors));
+        winners::output_fastest_policies_map(arguments, (&plan, &store), &winners, out)?;
+        return Ok(print_failures_and_check_success((&plan, &store), errors));
     }
-    let (threads, with) = (&setup.threads, setup.limits_and_common());
-    let known = threads.install(|| run_searches(arguments, (&sweep, &plan), with))?;
+    let (threads, with) = (&setup.threads, setup.limits_and_shared_run_data());
+    let known = threads.install(|| run_additional_searches(arguments, (&sweep, &plan), with))?;
     setup.print_notes(known.static_starts_note.as_slice(), errors);
     let comparison = Comparison::from_rows(&plan, store.rows(), &known, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
         let page = threads.install(|| comparison_page((&sweep, &plan), with, &comparison))?;
-        folder::write_runs(folder, &plan, Shard::WHOLE, store.rows())?;
+        folder::write_runs_csv(folder, &plan, Shard::WHOLE, store.rows())?;
         let json = format!("{json:#}\n");
-        folder::write_texts(folder, &[("compare.json", &json), ("index.html", &page)])?;
+        folder::write_text_files(folder, &[("compare.json", &json), ("index.html", &page)])?;
     }
     let form = arguments
-        .output
+        .output_and_threads
         .form
-        .output_form_unless_quiet(arguments.output.quiet);
+        .output_form_unless_quiet(arguments.output_and_threads.quiet);
     print_result(out, form, || json, || comparison_sheet(&comparison))?;
-    Ok(report_failures((&plan, &store), errors))
+    Ok(print_failures_and_check_success((&plan, &store), errors))
 }
 
 /// Computes lower bounds of the makespan, and runs the searches that the user requested: for the best plan in hindsight, the best
 /// supersteps for calls, and the fastest static start.
-fn run_searches(
+fn run_additional_searches(
     arguments: &CompareArguments,
     planned: (&Sweep, &Plan),
     with: (Limits, &SharedRunData),
 ) -> Result<AdditionalResults, Error> {
     let wanted = AdditionalRuns {
-        hindsight_runs: arguments.hindsight.unwrap_or(0) as usize,
+        max_hindsight_runs: arguments.hindsight.unwrap_or(0) as usize,
         simulates_static_starts: !arguments.no_static_starts,
     };
-    let mut known = additional_results(planned, with, wanted)?;
+    let mut known = compute_additional_results(planned, with, wanted)?;
     if let Some(barriers) = arguments.when {
-        known.best_calls_makespans = best_calls_makespans(planned, with, barriers as usize);
+        known.makespans_with_best_calls =
+            makespans_with_best_calls(planned, with, barriers as usize);
     }
     Ok(known)
 }
 
 /// Prints the number of failed runs and the reason of the first failure, if there is any. Returns whether all runs succeeded.
-fn report_failures((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
+fn print_failures_and_check_success(
+    (plan, store): (&Plan, &Store),
+    errors: &mut dyn Write,
+) -> bool {
     let failed: Vec<&String> = plan
         .runs
         .iter()
@@ -185,14 +191,15 @@ fn compare_run_folders(
     };
     let folders: Vec<FinishedRunFolder> = paths.iter().map(read).collect::<Result<_, _>>()?;
     let runs = ComparableRuns::from_folders(registry, &folders)?;
-    if !arguments.output.quiet {
-        print_notes(&runs.notes, errors);
+    if !arguments.output_and_threads.quiet {
+        print_notes(&runs.user_notes, errors);
     }
-    let threads = arguments.output.threads;
-    let limits = command_limits(&settings.memory, threads, Purpose::Explanation);
+    let threads = arguments.output_and_threads.threads;
+    let limits =
+        memory_and_thread_limits(&settings.memory, threads, ExperimentPurpose::Explanation);
     let judged =
         |index: usize| additional_results_of_run(registry, arguments, &folders[index], limits);
-    let comparison = runs.compare(judged, arguments.indifference);
+    let comparison = runs.compare_policies(judged, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
         let examples = runs.example_runs(&folders, &comparison, judged);
@@ -200,14 +207,14 @@ fn compare_run_folders(
         let table = policies_table(&comparison);
         let page = compare_page::comparison_page(&title, &comparison, &table, Some(&examples));
         std::fs::create_dir_all(folder)
-            .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
+            .map_err(|error| cannot_write_error(&folder.display().to_string(), &error))?;
         let json = format!("{json:#}\n");
-        folder::write_texts(folder, &[("compare.json", &json), ("index.html", &page)])?;
+        folder::write_text_files(folder, &[("compare.json", &json), ("index.html", &page)])?;
     }
     let form = arguments
-        .output
+        .output_and_threads
         .form
-        .output_form_unless_quiet(arguments.output.quiet);
+        .output_form_unless_quiet(arguments.output_and_threads.quiet);
     print_result(out, form, || json, || comparison_sheet(&comparison))
 }
 
@@ -220,16 +227,16 @@ fn additional_results_of_run(
     limits: Limits,
 ) -> AdditionalRunResults {
     // A file that has changed since the run would give another bound.
-    let known = load_for_replay(registry, &folder.path, &folder.run, limits).ok();
+    let known = load_experiment_for_replay(registry, &folder.path, &folder.run, limits).ok();
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
     AdditionalRunResults {
         is_random: known.as_ref().is_none_or(Experiment::uses_seed),
         static_starts: starts.copied().collect(),
-        bound_and_clusters: known.map(|experiment| {
+        lower_bound_and_clusters: known.map(|experiment| {
             let platform = &experiment.platform.platform;
             let clusters = compare_page::processes_per_cluster(platform, &experiment.placement);
-            (experiment.lower_bound().get(), clusters)
+            (experiment.makespan_lower_bound().get(), clusters)
         }),
     }
 }
@@ -256,8 +263,8 @@ fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result
     }
     let mut sweep = read_varied_experiment(registry, &arguments.varied)?.sweep;
     let is_policy = |one: &Parameter| one.name == "policy";
-    if !sweep.parameters.iter().all(is_policy) {
-        let other = sweep.parameters.iter().find(|one| !is_policy(one));
+    if !sweep.varied_parameters.iter().all(is_policy) {
+        let other = sweep.varied_parameters.iter().find(|one| !is_policy(one));
         let name = other.map_or("?", |one| one.name.as_str());
         let problem = Problem::new(format!(
             "`{name}` varies, but a comparison varies only the policy"
@@ -270,21 +277,21 @@ fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result
     let named = arguments.policies.clone();
     if let Some(policies) = named.or_else(|| {
         sweep
-            .parameters
+            .varied_parameters
             .is_empty()
             .then(|| DEFAULT_POLICIES.to_owned())
     }) {
         let source = format!("--policies {policies}");
         let spec = ValuesSpec::parse(&policies)
             .map_err(|message| Problem::new(message).source(&source))?;
-        sweep.parameters = vec![Parameter::new(registry, "policy", spec, source)];
+        sweep.varied_parameters = vec![Parameter::new(registry, "policy", spec, source)];
     }
     if let Some(map) = &arguments.map {
         sweep
-            .parameters
+            .varied_parameters
             .extend(winners::parse_map_parameters(registry, map)?);
     }
-    sweep.fixed_flags.push(Flag {
+    sweep.fixed_flags.push(KeySetting {
         key: "scenarios".into(),
         source_text: "migsim compare".into(),
         value: json!(["i", "iii"]),
@@ -302,15 +309,22 @@ fn comparison_page(
     comparison: &Comparison,
 ) -> Result<String, Error> {
     let seed = plan.seeds[0];
-    let best: Vec<&PolicyResults> = comparison.standings.iter().take(MAX_EXAMPLE_RUNS).collect();
+    let best: Vec<&PolicyResults> = comparison
+        .ranked_policy_results
+        .iter()
+        .take(MAX_EXAMPLE_RUNS)
+        .collect();
     let runs = best.par_iter().map(|one| {
-        let experiment =
-            plan.experiment(sweep, (one.setting_index, seed), (limits, &common.files))?;
+        let experiment = plan.experiment_for_run(
+            sweep,
+            (one.setting_index, seed),
+            (limits, &common.shared_inputs),
+        )?;
         let results = experiment.run(&Progress::default())?;
         let run = results
             .scenario_runs
             .iter()
-            .find(|run| run.result == Scenario::Iii);
+            .find(|run| run.scenario == Scenario::Iii);
         let run = run.expect("scenario iii is one of those that are run");
         let ledger = results.ledger(run);
         let platform = &experiment.platform.platform;
@@ -329,9 +343,12 @@ fn comparison_page(
             &title, comparison, &table, None,
         ));
     };
-    let examples = Examples {
+    let examples = ExampleRuns {
         description: format!("seed {seed}"),
-        clusters: compare_page::processes_per_cluster(&first.platform.platform, &first.placement),
+        initial_processes_of_clusters: compare_page::processes_per_cluster(
+            &first.platform.platform,
+            &first.placement,
+        ),
         example_runs: runs.iter().map(|(_, example)| example.clone()).collect(),
     };
     let title = format!("{title}: {}", first.application_name());
@@ -373,11 +390,13 @@ fn policies_table(comparison: &Comparison) -> Table {
         number_column("behind best known [%]", "regret_percent"),
         number_column("above bound [%]", "above_bound_percent"),
     ];
-    let standings = &comparison.standings;
+    let standings = &comparison.ranked_policy_results;
     let shown = OptionalColumns {
-        has_trigger_regret: standings.iter().any(|one| one.trigger_regret.is_some()),
-        has_straight_returns: comparison.static_start.is_some()
-            && standings.iter().any(|one| one.straight_returns > 0.0),
+        has_trigger_regret: standings
+            .iter()
+            .any(|one| one.trigger_regret_percent.is_some()),
+        has_direct_returns: comparison.best_static_start.is_some()
+            && standings.iter().any(|one| one.straight_return_count > 0.0),
     };
     if shown.has_trigger_regret {
         columns.push(number_column(
@@ -385,20 +404,20 @@ fn policies_table(comparison: &Comparison) -> Table {
             "trigger_regret_percent",
         ));
     }
-    if shown.has_straight_returns {
+    if shown.has_direct_returns {
         columns.push(number_column("straight returns", "straight_returns"));
     }
     let mut table = Table::new("policies", "", &columns);
     // If the runs already have the best start, it needs no row of its own.
     let mut start = comparison
-        .static_start
+        .best_static_start
         .as_ref()
         .filter(|one| !one.is_start_of_policies);
     for one in standings {
         if let Some(best) = start.take_if(|best| best.makespan.mean < one.makespan.mean) {
             table.push_row(static_start_row(best, &shown));
         }
-        let rank = Cell::value(one.rank, comparison.format_rank(one.rank));
+        let rank = Cell::from_value_and_text(one.rank, comparison.format_rank(one.rank));
         table.push_row(policy_row(rank, one, &shown));
     }
     if let Some(best) = start {
@@ -413,27 +432,27 @@ struct OptionalColumns {
     has_trigger_regret: bool,
     /// Whether the table shows the number of moves that bring a process directly back to its previous host. On the platforms of
     /// the papers, only the JSON output contains this number.
-    has_straight_returns: bool,
+    has_direct_returns: bool,
 }
 
 fn number_cell(value: f64) -> Cell {
-    Cell::value(value, format_short(value))
+    Cell::from_value_and_text(value, format_short(value))
 }
 
 /// Formats the mean of a sample with half the width of its confidence interval as a cell; the cell is empty if there is no
 /// sample.
-fn sample_cell(sample: Option<Sample>) -> Cell {
+fn mean_and_confidence_cell(sample: Option<Sample>) -> Cell {
     sample.map_or_else(Cell::empty, |sample| {
-        Cell::value(sample.mean, sample.format())
+        Cell::from_value_and_text(sample.mean, sample.format())
     })
 }
 
 /// Formats a gain over scenario i as a cell: in green if it is positive, in red if it is negative.
 fn gain_cell(gain: Option<Sample>) -> Cell {
-    sample_cell(gain).with_tone(match gain.map_or(0.0, |gain| gain.mean) {
-        0.05.. => Tone::Good,
-        ..-0.05 => Tone::Bad,
-        _ => Tone::Plain,
+    mean_and_confidence_cell(gain).with_rating(match gain.map_or(0.0, |gain| gain.mean) {
+        0.05.. => ValueRating::Good,
+        ..-0.05 => ValueRating::Bad,
+        _ => ValueRating::Plain,
     })
 }
 
@@ -442,36 +461,37 @@ fn policy_row(rank: Cell, one: &PolicyResults, shown: &OptionalColumns) -> Vec<C
     let mut row = vec![
         rank,
         Cell::text(&one.policy),
-        sample_cell(Some(one.makespan)),
-        sample_cell(one.behind_best_policy),
+        mean_and_confidence_cell(Some(one.makespan)),
+        mean_and_confidence_cell(one.makespan_behind_best_policy),
         gain_cell(one.gain),
         number_cell(one.call_count),
         number_cell(one.move_count),
         number_cell(one.call_and_move_costs[0]),
         number_cell(one.call_and_move_costs[1]),
-        number_cell(one.regret.mean),
-        one.above_bound.map_or_else(Cell::empty, number_cell),
+        number_cell(one.regret_percent.mean),
+        one.percent_above_lower_bound
+            .map_or_else(Cell::empty, number_cell),
     ];
     if shown.has_trigger_regret {
-        row.push(sample_cell(one.trigger_regret));
+        row.push(mean_and_confidence_cell(one.trigger_regret_percent));
     }
-    if shown.has_straight_returns {
-        row.push(number_cell(one.straight_returns));
+    if shown.has_direct_returns {
+        row.push(number_cell(one.straight_return_count));
     }
     row
 }
 
 /// Creates the row of the fastest static start in the table of policies. A static start has neither a rank nor rescheduling
 /// calls.
-fn static_start_row(start: &StaticStanding, shown: &OptionalColumns) -> Vec<Cell> {
+fn static_start_row(start: &BestStaticStart, shown: &OptionalColumns) -> Vec<Cell> {
     let mut row = vec![
         Cell::empty(),
-        Cell::text(start.label()),
-        sample_cell(Some(start.makespan)),
-        sample_cell(Some(start.behind_best_policy)),
+        Cell::text(start.table_label()),
+        mean_and_confidence_cell(Some(start.makespan)),
+        mean_and_confidence_cell(Some(start.behind_best_policy)),
         gain_cell(start.gain_percent),
     ];
-    let empty = 6 + usize::from(shown.has_trigger_regret) + usize::from(shown.has_straight_returns);
+    let empty = 6 + usize::from(shown.has_trigger_regret) + usize::from(shown.has_direct_returns);
     row.extend(std::iter::repeat_n(Cell::empty(), empty));
     row
 }

@@ -45,7 +45,7 @@ pub(super) const STUDIES: [&str; 6] = [
 #[derive(Clone, Debug)]
 pub(super) struct ParserWithNames<P> {
     /// The parser that decides which values are accepted.
-    parser: P,
+    value_parser: P,
     /// The names that shells offer as completions.
     completion_names: Vec<&'static str>,
 }
@@ -59,7 +59,7 @@ impl<P: TypedValueParser> TypedValueParser for ParserWithNames<P> {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> Result<P::Value, clap::Error> {
-        self.parser.parse_ref(command, argument, value)
+        self.value_parser.parse_ref(command, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -74,7 +74,7 @@ pub(super) fn text_parser(
     names: impl IntoIterator<Item = &'static str>,
 ) -> ParserWithNames<StringValueParser> {
     ParserWithNames {
-        parser: StringValueParser::new(),
+        value_parser: StringValueParser::new(),
         completion_names: names.into_iter().collect(),
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn platform_parser() -> ParserWithNames<StringValueParser> {
 /// Creates a parser of the name or file of an experiment; shells offer the names of built-in experiments.
 pub(super) fn experiment_parser() -> ParserWithNames<PathBufValueParser> {
     ParserWithNames {
-        parser: PathBufValueParser::new(),
+        value_parser: PathBufValueParser::new(),
         completion_names: experiment_names(),
     }
 }

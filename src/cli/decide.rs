@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 
 use super::args::DecideArguments;
 use super::print::{print_json, print_text};
-use super::run::check_duplicates;
+use super::run::check_duplicate_keys;
 use crate::Registry;
 use crate::document::{Document, FileKind, parse_typed_value, read_text};
 use crate::error::{Error, Problem};
 use crate::output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
-    BarrierVerdict, Case, Content, GrowingLoad, LoadHistory, MeasuredTimes, PolicyOrTrigger,
-    Selection, Snapshot, StrategyDecision, TriggerOutcome, best_balancings_of_growth,
-    decide_with_strategies, parse_cases, simulate_triggers,
+    BarrierDecisions, BarrierSnapshot, Case, CaseContent, GrowingLoad, LoadHistory, MeasuredTimes,
+    PolicyOrTrigger, PolicyOrTriggerSelection, StrategyDecision, TriggerOutcome,
+    best_balancings_of_growth, decide_with_strategies, parse_cases, simulate_triggers,
 };
 use crate::words::{format_count, singular_or_plural};
 
@@ -27,21 +27,21 @@ pub(super) fn run_decide(
 ) -> Result<(), Error> {
     let source = arguments.file.display().to_string();
     let text = read_text(&arguments.file)?;
-    let other = FileKind::detect_from_text(&text).filter(|kind| *kind != FileKind::Barrier);
+    let other = FileKind::detect_from_text(&text).filter(|kind| *kind != FileKind::BarrierSnapshot);
     if let Some(kind) = other {
         return Err(kind
             .wrong_kind_error("a barrier or a history", &source)
             .into());
     }
     let document = Document::parse(source, text)?;
-    check_duplicates("--set", &arguments.settings)?;
+    check_duplicate_keys("--set", &arguments.settings)?;
     let settings = arguments.settings.iter();
     let settings: Vec<(String, Value)> = settings
         .map(|(key, value)| (key.clone(), parse_typed_value(value)))
         .collect();
     let question = RequestedDecisions {
         registry,
-        requested: Selection {
+        user_selection: PolicyOrTriggerSelection {
             names: arguments.named.clone(),
             settings,
             seed: arguments.seed,
@@ -55,7 +55,7 @@ pub(super) fn run_decide(
     let is_one = arguments.cases.len() == 1
         || document.value.get("cases").is_none() && document.value.is_object();
     if arguments.json {
-        return print_json(out, &answers_to_json(&answers, is_one));
+        return print_json(out, &decisions_to_json(&answers, is_one));
     }
     let mut sheet = Sheet::default();
     for (at, (name, answer)) in answers.iter().enumerate() {
@@ -73,7 +73,7 @@ pub(super) fn run_decide(
 
 /// Converts the decisions to JSON: if the file contains a single case, the decisions of this case; otherwise a list `cases` with
 /// the name and the decisions of each case.
-fn answers_to_json(answers: &[(String, CaseDecisions)], is_one: bool) -> Value {
+fn decisions_to_json(answers: &[(String, CaseDecisions)], is_one: bool) -> Value {
     let mut answers = answers
         .iter()
         .map(|(name, answer)| (name, answer.to_json()));
@@ -95,14 +95,14 @@ struct RequestedDecisions<'r> {
     /// Registry that contains the policies and triggers.
     registry: &'r Registry,
     /// The policies, triggers, options and seed that the user named.
-    requested: Selection,
+    user_selection: PolicyOrTriggerSelection,
 }
 
 /// The decisions for one case of the file, by the kind of the case: the state at a barrier, a history of loads, measured times,
 /// or a growing load.
 #[derive(Debug)]
 enum CaseDecisions {
-    Barrier(Box<Snapshot>, BarrierVerdict),
+    Barrier(Box<BarrierSnapshot>, BarrierDecisions),
     History(LoadHistory, Vec<(PolicyOrTrigger, TriggerOutcome)>),
     Measured(MeasuredTimes),
     Growth(GrowingLoad),
@@ -113,23 +113,27 @@ impl RequestedDecisions<'_> {
     /// triggers.
     fn decide_case(&self, case: Case) -> Result<CaseDecisions, Error> {
         Ok(match case.content {
-            Content::Barrier(snapshot) => {
-                self.refuse_policies_with_history(&snapshot)?;
-                let verdict =
-                    decide_with_strategies(self.registry.strategies(), &snapshot, &self.requested)?;
+            CaseContent::Barrier(snapshot) => {
+                self.refuse_policies_that_need_history(&snapshot)?;
+                let verdict = decide_with_strategies(
+                    self.registry.strategies(),
+                    &snapshot,
+                    &self.user_selection,
+                )?;
                 CaseDecisions::Barrier(snapshot, verdict)
             }
-            Content::History(history) => {
-                let told = simulate_triggers(self.registry.triggers(), &history, &self.requested)?;
+            CaseContent::LoadHistory(history) => {
+                let told =
+                    simulate_triggers(self.registry.triggers(), &history, &self.user_selection)?;
                 CaseDecisions::History(history, told)
             }
-            Content::MeasuredTimes(measured) => {
+            CaseContent::MeasuredTimes(measured) => {
                 self.refuse_policies_and_options(
                     "samples for a plan can only be used with the meta-balancer",
                 )?;
                 CaseDecisions::Measured(measured)
             }
-            Content::Growth(growth) => {
+            CaseContent::GrowingLoad(growth) => {
                 self.refuse_policies_and_options("a policy cannot be given: the best supersteps for balancing are independent of it")?;
                 CaseDecisions::Growth(growth)
             }
@@ -138,8 +142,8 @@ impl RequestedDecisions<'_> {
 
     /// Returns an error if the user named a policy that needs data of earlier supersteps and the file does not contain its
     /// recorded decision.
-    fn refuse_policies_with_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
-        for named in &self.requested.names {
+    fn refuse_policies_that_need_history(&self, snapshot: &BarrierSnapshot) -> Result<(), Error> {
+        for named in &self.user_selection.names {
             let name = named.split('/').next().unwrap_or(named);
             let entry = self.registry.policies().find(name);
             let is_known = entry.is_ok() && !named.starts_with(EXEC_PREFIX);
@@ -168,7 +172,7 @@ impl RequestedDecisions<'_> {
     /// Returns an error if the user named policies or options, but the result of the case does not depend on them; `why` is the
     /// text of the error.
     fn refuse_policies_and_options(&self, why: &str) -> Result<(), Error> {
-        if self.requested.names.is_empty() && self.requested.settings.is_empty() {
+        if self.user_selection.names.is_empty() && self.user_selection.settings.is_empty() {
             return Ok(());
         }
         let problem = Problem::new(why).hint("leave out `--policy` and `--set`");
@@ -182,16 +186,16 @@ impl CaseDecisions {
         let object = match self {
             Self::Barrier(snapshot, verdict) => json!({
                 "policies": verdict.decisions.iter().map(|judged| decision_json(judged, verdict, snapshot)).collect::<Vec<_>>(),
-                "bound": verdict.lower_bound.get(),
-                "optimum": verdict.optimal_time.map(crate::units::Seconds::get),
+                "bound": verdict.max_host_time_lower_bound.get(),
+                "optimum": verdict.optimal_max_host_time.map(crate::units::Seconds::get),
             }),
             Self::History(history, told) => {
                 let best = history.best_balancings();
                 let triggers = told.iter().map(|(choice, told)| {
-                    with_original_program(
+                    add_original_program_name(
                         json!({
                             "trigger": choice.name,
-                            "balances_before_iteration": told.balancings,
+                            "balances_before_iteration": told.balancing_supersteps,
                             "total_time": told.total_time,
                         }),
                         choice.original_program,
@@ -200,22 +204,22 @@ impl CaseDecisions {
                 json!({
                     "triggers": triggers.collect::<Vec<_>>(),
                     "optimum": best.map(|best| json!({
-                        "balances_before_iteration": best.balancings,
+                        "balances_before_iteration": best.balancing_supersteps,
                         "total_time": best.total_time,
                     })),
                 })
             }
             Self::Measured(measured) => {
-                let plan = measured.plan_balancing();
+                let plan = measured.plan_next_balancing();
                 json!({
                     "plan": plan.is_some(),
                     "period": plan.map(|plan| plan.period),
-                    "ratio_at_period": plan.map(|plan| plan.ratio),
+                    "ratio_at_period": plan.map(|plan| plan.predicted_imbalance),
                 })
             }
             Self::Growth(growth) => {
                 let best = best_balancings_of_growth(growth);
-                json!({ "optimal_time": best.total_time, "balances_before_iteration": best.balancings })
+                json!({ "optimal_time": best.total_time, "balances_before_iteration": best.balancing_supersteps })
             }
         };
         match object {
@@ -229,11 +233,11 @@ impl CaseDecisions {
         match self {
             Self::Barrier(snapshot, verdict) => add_barrier_decisions(snapshot, verdict, sheet),
             Self::History(history, told) => add_history_decisions(history, told, sheet),
-            Self::Measured(measured) => sheet.add_line(match measured.plan_balancing() {
+            Self::Measured(measured) => sheet.add_line(match measured.plan_next_balancing() {
                 Some(plan) => format!(
                     "The plan is to balance {} after the last balancing, when the largest load is {} times the mean load.",
                     format_count(usize::try_from(plan.period).unwrap_or(0), "superstep"),
-                    format_number(plan.ratio)
+                    format_number(plan.predicted_imbalance)
                 ),
                 None => "There is no plan yet: a plan needs the loads of five supersteps.".to_owned(),
             }),
@@ -242,7 +246,7 @@ impl CaseDecisions {
                 sheet.add_line(format!(
                     "The shortest possible total time is {} s: {}.",
                     format_number(best.total_time),
-                    describe_balanced_supersteps(&best.balancings)
+                    describe_balanced_supersteps(&best.balancing_supersteps)
                 ));
             }
         }
@@ -252,30 +256,30 @@ impl CaseDecisions {
 /// Creates the JSON object with the decision of one policy: the assignment of the processes, the moves, and the predicted times.
 fn decision_json(
     judged: &StrategyDecision,
-    verdict: &BarrierVerdict,
-    snapshot: &Snapshot,
+    verdict: &BarrierDecisions,
+    snapshot: &BarrierSnapshot,
 ) -> Value {
     let mut row = json!({
-        "policy": judged.choice.name,
-        "assignment": judged.assignment.hosts,
+        "policy": judged.strategy.name,
+        "assignment": judged.assignment.assigned_hosts,
         "moves": judged.move_count,
-        "max_time_before": verdict.max_time_before.get(),
+        "max_time_before": verdict.max_host_time_before.get(),
         "max_time": judged.max_host_time.get(),
         "price_s": judged.call_cost.get(),
     });
     if snapshot.named_host_count().is_some() {
         let moved = snapshot
-            .moves_to_hosts(&judged.assignment.hosts)
+            .moves_with_host_names(&judged.assignment.assigned_hosts)
             .into_iter();
         let moved =
             moved.map(|(process, from, to)| json!({ "process": process, "from": from, "to": to }));
         row["moved"] = moved.collect();
     }
-    with_original_program(row, judged.choice.original_program)
+    add_original_program_name(row, judged.strategy.original_program)
 }
 
 /// Adds to a JSON object the name of the original program that makes the same decision, unless `original` is empty.
-fn with_original_program(mut row: Value, original: &str) -> Value {
+fn add_original_program_name(mut row: Value, original: &str) -> Value {
     if !original.is_empty() {
         row["original"] = json!(original);
     }
@@ -290,16 +294,20 @@ fn format_number(value: f64) -> String {
 
 /// Formats a time \[s\] as a cell with at most six decimals.
 fn seconds_cell(value: f64) -> Cell {
-    Cell::value(value, format_number(value))
+    Cell::from_value_and_text(value, format_number(value))
 }
 
 /// Adds the decisions of the policies for the state at a barrier to the lines and tables that are printed.
-fn add_barrier_decisions(snapshot: &Snapshot, verdict: &BarrierVerdict, sheet: &mut Sheet) {
+fn add_barrier_decisions(
+    snapshot: &BarrierSnapshot,
+    verdict: &BarrierDecisions,
+    sheet: &mut Sheet,
+) {
     let instance = snapshot.instance();
     let processes = format_count(instance.process_count(), "process");
     let (cores, largest) = (
         instance.host_count(),
-        format_number(verdict.max_time_before.get()),
+        format_number(verdict.max_host_time_before.get()),
     );
     sheet.add_line(match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
@@ -320,9 +328,9 @@ fn add_barrier_decisions(snapshot: &Snapshot, verdict: &BarrierVerdict, sheet: &
         number_column("price [s]", "price_s"),
     ];
     let mut table = Table::new("policies", "", &columns);
-    for judged in sort_by_time(&verdict.decisions) {
+    for judged in sort_by_predicted_time(&verdict.decisions) {
         table.push_row([
-            Cell::text(&judged.choice.name),
+            Cell::text(&judged.strategy.name),
             seconds_cell(judged.max_host_time.get()),
             Cell::count(judged.move_count),
             seconds_cell(judged.call_cost.get()),
@@ -330,24 +338,28 @@ fn add_barrier_decisions(snapshot: &Snapshot, verdict: &BarrierVerdict, sheet: &
     }
     sheet.add_table(table);
     sheet.add_line("");
-    if let Some(best) = sort_by_time(&verdict.decisions).first() {
-        sheet.add_line(best_sentence(best, verdict, instance.process_count()));
+    if let Some(best) = sort_by_predicted_time(&verdict.decisions).first() {
+        sheet.add_line(best_decision_sentence(
+            best,
+            verdict,
+            instance.process_count(),
+        ));
     }
-    sheet.add_line(match verdict.optimal_time {
+    sheet.add_line(match verdict.optimal_max_host_time {
         Some(time) => format!(
             "With the best of all possible assignments a superstep takes {} s.",
             format_number(time.get())
         ),
         None => format!(
             "With no possible assignment a superstep takes less than {} s.",
-            format_number(verdict.lower_bound.get())
+            format_number(verdict.max_host_time_lower_bound.get())
         ),
     });
-    for (name, why) in &verdict.undecided_strategies {
+    for (name, why) in &verdict.undecided_strategies_with_reasons {
         sheet.add_line(format!("{name} is left out: {why}."));
     }
-    if let Some(best) = sort_by_time(&verdict.decisions).first() {
-        add_moves(snapshot, best, sheet);
+    if let Some(best) = sort_by_predicted_time(&verdict.decisions).first() {
+        add_moves_to_sheet(snapshot, best, sheet);
     }
 }
 
@@ -355,13 +367,13 @@ fn add_barrier_decisions(snapshot: &Snapshot, verdict: &BarrierVerdict, sheet: &
 const MAX_PRINTED_MOVES: usize = 20;
 
 /// Adds a list of the moves of a decision with the names of the hosts; adds nothing if the file does not name the hosts.
-fn add_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
-    let moved = snapshot.moves_to_hosts(&judged.assignment.hosts);
+fn add_moves_to_sheet(snapshot: &BarrierSnapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
+    let moved = snapshot.moves_with_host_names(&judged.assignment.assigned_hosts);
     if snapshot.named_host_count().is_none() || moved.is_empty() {
         return;
     }
     sheet.add_line("");
-    sheet.add_line(format!("Moves of {}", judged.choice.name));
+    sheet.add_line(format!("Moves of {}", judged.strategy.name));
     for (process, from, to) in moved.iter().take(MAX_PRINTED_MOVES) {
         sheet.add_line(format!("p{process}: {from} -> {to}"));
     }
@@ -374,7 +386,7 @@ fn add_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) 
 }
 
 /// Sorts decisions by the predicted time of a superstep, and decisions with equal times by the number of moves.
-fn sort_by_time(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
+fn sort_by_predicted_time(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {
         let times = a.max_host_time.get().total_cmp(&b.max_host_time.get());
@@ -383,10 +395,14 @@ fn sort_by_time(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     ranked
 }
 
-fn best_sentence(best: &StrategyDecision, verdict: &BarrierVerdict, processes: usize) -> String {
+fn best_decision_sentence(
+    best: &StrategyDecision,
+    verdict: &BarrierDecisions,
+    processes: usize,
+) -> String {
     let (name, before, after) = (
-        &best.choice.name,
-        verdict.max_time_before.get(),
+        &best.strategy.name,
+        verdict.max_host_time_before.get(),
         best.max_host_time.get(),
     );
     if best.move_count == 0 {
@@ -433,16 +449,18 @@ fn add_history_decisions(
     let mut table = Table::new("triggers", "", &columns);
     let mut ranked: Vec<&(PolicyOrTrigger, TriggerOutcome)> = told.iter().collect();
     ranked.sort_by(|(_, a), (_, b)| {
-        a.total_time
-            .total_cmp(&b.total_time)
-            .then(a.balancings.len().cmp(&b.balancings.len()))
+        a.total_time.total_cmp(&b.total_time).then(
+            a.balancing_supersteps
+                .len()
+                .cmp(&b.balancing_supersteps.len()),
+        )
     });
     for (choice, told) in &ranked {
         table.push_row([
             Cell::text(&choice.name),
             seconds_cell(told.total_time),
-            Cell::count(told.balancings.len()),
-            Cell::text(join_supersteps(&told.balancings)),
+            Cell::count(told.balancing_supersteps.len()),
+            Cell::text(format_superstep_list(&told.balancing_supersteps)),
         ]);
     }
     sheet.add_table(table);
@@ -456,7 +474,7 @@ fn add_history_decisions(
     sheet.add_line(format!(
         "The shortest possible total time is {} s: {}.",
         format_number(best.total_time),
-        describe_balanced_supersteps(&best.balancings)
+        describe_balanced_supersteps(&best.balancing_supersteps)
     ));
     if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {
         let more = 100.0 * (told.total_time / best.total_time - 1.0);
@@ -478,7 +496,7 @@ fn describe_balanced_supersteps(balances: &[usize]) -> String {
         [one] => format!("balanced before superstep {one}, counted from 0"),
         several => format!(
             "balanced before supersteps {}, counted from 0",
-            join_supersteps(several)
+            format_superstep_list(several)
         ),
     }
 }
@@ -488,7 +506,7 @@ const MAX_LISTED_SUPERSTEPS: usize = 12;
 
 /// Formats a list of supersteps, separated by commas; `...` at the end stands for supersteps beyond the first
 /// [`MAX_LISTED_SUPERSTEPS`].
-fn join_supersteps(balances: &[usize]) -> String {
+fn format_superstep_list(balances: &[usize]) -> String {
     let shown: Vec<String> = balances
         .iter()
         .take(MAX_LISTED_SUPERSTEPS)

@@ -7,18 +7,18 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{ExplainArguments, ScenarioChoice};
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_notes, print_text};
 use super::progress::{ProgressDisplay, run_with_progress};
-use super::run::{join_settings, read_experiment, referenced_files, typed_setting_flags};
+use super::run::{join_settings, read_experiment, referenced_file_names, typed_setting_flags};
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, escape_control_characters};
-use crate::experiment::{Experiment, Flag, Layers, Progress};
-use crate::memory::{Limits, Purpose};
+use crate::experiment::{Experiment, KeySetting, Layers, Progress};
+use crate::memory::{ExperimentPurpose, Limits};
 use crate::output::{
-    EvaluatedCall, Overview, Question, Run, Story, describe_superstep_time, read_critical_paths,
-    to_path_rows, write_user_file,
+    CallExplanation, EvaluatedCall, Overview, Question, Run, describe_superstep_time,
+    read_critical_paths, to_path_rows, write_file_named_by_user,
 };
 use crate::policy::explain::Sentence;
 
@@ -32,44 +32,49 @@ pub(super) fn run_explain(
         [one] => Some(one),
         _ => None,
     };
-    let (run, experiment) = read_or_run(registry, arguments)?;
+    let (run, experiment) = read_or_simulate_run(registry, arguments)?;
     if let Some(experiment) = &experiment {
         print_notes(&experiment.notes(), errors);
     }
     let Some(superstep) = arguments.superstep else {
         let overview = Overview::new(&run, scenario)?;
         if let Some(file) = &arguments.html {
-            write_user_file(file, overview.to_html(&run)?.as_bytes())?;
+            write_file_named_by_user(file, overview.to_html(&run)?.as_bytes())?;
         }
         return if arguments.json {
             print_json(out, &overview.to_json())
         } else {
-            print_text(out, &overview.text())
+            print_text(out, &overview.to_text())
         };
     };
     let question = Question {
         superstep,
         process: arguments.process.or(arguments.why_not),
-        why_not: arguments.why_not.is_some(),
+        asks_why_not_moved: arguments.why_not.is_some(),
         scenario,
     };
-    let case = EvaluatedCall::from_question(&run, question)?;
+    let case = EvaluatedCall::find_by_question(&run, question)?;
     let effect = case.map(|case| {
         let experiment = if let Some(experiment) = experiment {
             experiment
         } else {
             let folder = named_run_folder(arguments).unwrap_or(Path::new(""));
-            let memory = command_limits(&arguments.settings.memory, None, Purpose::Explanation);
-            load_for_replay(registry, folder, &run, memory).map_err(|error| error.first_line())?
+            let memory = memory_and_thread_limits(
+                &arguments.settings.memory,
+                None,
+                ExperimentPurpose::Explanation,
+            );
+            load_experiment_for_replay(registry, folder, &run, memory)
+                .map_err(|error| error.first_line())?
         };
         let progress = Progress::default();
         run_with_progress(
             &superstep_progress_bar(&experiment, 2),
             &|| progress.simulated_supersteps(),
-            || case.effect(&experiment, &progress),
+            || case.simulate_effect(&experiment, &progress),
         )
     });
-    let story = Story::new(&run, question, effect.as_ref())?;
+    let story = CallExplanation::new(&run, question, effect.as_ref())?;
     let story = if story.has_no_call() && question.process.is_none() {
         let usual = if run.scenario(Scenario::Iii).is_some() {
             Scenario::Iii
@@ -78,7 +83,7 @@ pub(super) fn run_explain(
         };
         let scenario = scenario.unwrap_or(usual);
         match explain_superstep_duration(registry, arguments, &run, (scenario, superstep)) {
-            Ok(sentences) => story.with_time_part(sentences),
+            Ok(sentences) => story.with_superstep_duration_part(sentences),
             Err(error) => {
                 let why = error.first_line();
                 print_notes(
@@ -94,7 +99,7 @@ pub(super) fn run_explain(
         story
     };
     if let Some(file) = &arguments.html {
-        write_user_file(file, story.to_html().as_bytes())?;
+        write_file_named_by_user(file, story.to_html().as_bytes())?;
     }
     if arguments.json {
         print_json(out, &story.to_json())
@@ -118,7 +123,11 @@ fn explain_superstep_duration(
             return Ok(describe_superstep_time(&kept, superstep));
         }
     }
-    let memory = command_limits(&arguments.settings.memory, None, Purpose::Explanation);
+    let memory = memory_and_thread_limits(
+        &arguments.settings.memory,
+        None,
+        ExperimentPurpose::Explanation,
+    );
     let layers = match named_run_folder(arguments) {
         Some(folder) => {
             let mut layers = Layers::default();
@@ -129,7 +138,7 @@ fn explain_superstep_duration(
     };
     let experiment = Experiment::load_with(registry, &layers, memory)?;
     if named_run_folder(arguments).is_some() {
-        run.check_inputs(&experiment)?;
+        run.check_inputs_are_unchanged(&experiment)?;
     }
     let progress = Progress::default();
     run_with_progress(
@@ -152,8 +161,8 @@ fn named_run_folder(arguments: &ExplainArguments) -> Option<&Path> {
 /// Creates the progress bar for `runs` simulations of scenarios of an experiment; it counts supersteps.
 fn superstep_progress_bar(experiment: &Experiment, runs: u64) -> ProgressDisplay {
     ProgressDisplay {
-        unit: "supersteps",
-        total: Some(experiment.workload.supersteps() as u64 * runs),
+        item_noun: "supersteps",
+        total_items: Some(experiment.workload.supersteps() as u64 * runs),
         prints_lines_without_terminal: false,
         is_quiet: false,
     }
@@ -163,7 +172,7 @@ fn superstep_progress_bar(experiment: &Experiment, runs: u64) -> ProgressDisplay
 ///
 /// # Errors
 /// The experiment cannot be read, or one of its files has changed since the run.
-pub(super) fn load_for_replay(
+pub(super) fn load_experiment_for_replay(
     registry: &Registry,
     folder: &Path,
     run: &Run,
@@ -171,7 +180,7 @@ pub(super) fn load_for_replay(
 ) -> Result<Experiment, Error> {
     let manifest = folder.join("run.json");
     let mut document = read_experiment(registry, &manifest)?;
-    for file in referenced_files(registry, &document.value) {
+    for file in referenced_file_names(registry, &document.value) {
         if std::fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
             return Err(Problem::new(format!("`{file}` is not a file")).into());
         }
@@ -184,13 +193,13 @@ pub(super) fn load_for_replay(
     let mut layers = Layers::default();
     layers.push_file(document);
     let experiment = Experiment::load_with(registry, &layers, limits)?;
-    run.check_inputs(&experiment)?;
+    run.check_inputs_are_unchanged(&experiment)?;
     Ok(experiment)
 }
 
 /// Returns the run that is explained: reads it from the run folder, or simulates the experiment in all three scenarios. After a
 /// simulation, the experiment is also returned.
-fn read_or_run(
+fn read_or_simulate_run(
     registry: &Registry,
     arguments: &ExplainArguments,
 ) -> Result<(Run, Option<Experiment>), Error> {
@@ -213,7 +222,7 @@ fn read_or_run(
         return Err(problem.source("--scenario i").hint(hint).into());
     }
     let mut layers = join_settings(registry, settings, None)?;
-    layers.push_flags(vec![Flag {
+    layers.push_flags(vec![KeySetting {
         key: "scenarios".into(),
         source_text: "--scenario all".into(),
         value: json!(["i", "ii", "iii"]),
@@ -221,7 +230,7 @@ fn read_or_run(
     let experiment = Experiment::load_with(
         registry,
         &layers,
-        command_limits(&settings.memory, None, Purpose::Explanation),
+        memory_and_thread_limits(&settings.memory, None, ExperimentPurpose::Explanation),
     )?;
     let progress = Progress::default();
     let results = run_with_progress(

@@ -10,7 +10,7 @@ use super::args::{
     PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceExtrapolateArguments,
     TraceFormat,
 };
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_line, print_notes, print_text};
 use super::run::join_settings;
 use super::tune::{quote_if_needed, set_arguments};
@@ -19,16 +19,16 @@ use crate::bsp::Scenario;
 use crate::document::format_typed_value;
 use crate::error::{Error, Problem};
 use crate::experiment::{
-    Experiment, Flag, Layers, Progress, SharedInputs, built_in_names, value_at_path,
+    Experiment, KeySetting, Layers, Progress, SharedInputs, built_in_names, value_at_path,
 };
-use crate::memory::{Limits, Purpose};
-use crate::output::{LbData, write_user_file};
+use crate::memory::{ExperimentPurpose, Limits};
+use crate::output::{VtLoadBalancingData, write_file_named_by_user};
 use crate::platform;
 use crate::sweep::keys;
 use crate::words::format_count;
 use crate::workload::extrapolate::extrapolate;
 use crate::workload::trace::{Trace, TracePreamble};
-use crate::workload::vt::rank_paths;
+use crate::workload::vt::rank_file_paths;
 
 pub(super) fn run_trace_command(
     registry: &Registry,
@@ -53,7 +53,7 @@ pub(super) fn run_trace_command(
             .hint("add `--format vt`; a text trace holds no moves of a policy")
             .into());
     }
-    let limits = command_limits(&settings.memory, None, Purpose::Trace);
+    let limits = memory_and_thread_limits(&settings.memory, None, ExperimentPurpose::TraceFile);
     let experiment =
         Experiment::load_with(registry, &join_settings(registry, settings, None)?, limits)?;
     print_notes(&experiment.notes(), errors);
@@ -61,7 +61,7 @@ pub(super) fn run_trace_command(
         return write_vt_files(&experiment, *moves, file.as_deref(), errors);
     }
     let name = file.as_deref().unwrap_or(Path::new("FILE"));
-    let command = command_with_trace(&experiment, &name.display().to_string(), limits)
+    let command = command_that_runs_trace(&experiment, &name.display().to_string(), limits)
         .map(|command| format!("the same run: {command}"));
     let hosts = &experiment.platform.platform.hosts;
     let hosts: Vec<String> = experiment
@@ -69,10 +69,11 @@ pub(super) fn run_trace_command(
         .iter()
         .map(|host| hosts[host.index()].name.clone())
         .collect();
-    let runtime: Vec<(String, String)> = keys::leaves(&experiment.resolved_settings["runtime"], "")
-        .into_iter()
-        .map(|(key, value)| (key, format_typed_value(value)))
-        .collect();
+    let runtime: Vec<(String, String)> =
+        keys::leaf_values(&experiment.resolved_settings["runtime"], "")
+            .into_iter()
+            .map(|(key, value)| (key, format_typed_value(value)))
+            .collect();
     let preamble = TracePreamble {
         comments: command.as_slice(),
         host_names: &hosts,
@@ -81,7 +82,7 @@ pub(super) fn run_trace_command(
     let mut text = Vec::new();
     Trace::write(&*experiment.workload, &preamble, &mut text)
         .map_err(|error| error.with_default_source("the trace"))?;
-    write_or_print(&text, file.as_deref(), out)?;
+    write_file_or_print(&text, file.as_deref(), out)?;
     if let Some(command) = command.filter(|_| file.is_some()) {
         print_notes(&[command], errors);
     }
@@ -109,15 +110,15 @@ fn extrapolate_trace(
         .map(read)
         .collect::<Result<_, Error>>()?;
     let made = extrapolate(&traces, arguments.procs as usize)?;
-    write_or_print(made.trace_text.as_bytes(), arguments.out.as_deref(), out)?;
+    write_file_or_print(made.trace_text.as_bytes(), arguments.out.as_deref(), out)?;
     let check = made.accuracy_check;
     let held_out = format!(
         "check of the prediction for {} processes by the smaller recordings: {} as recorded, bytes off by {:+.1} %, work by {:+.1} %, work of a single process by at most {:.1} % of the mean",
         check.process_count,
         format_count(check.message_count, "message"),
-        round_percent(check.bytes_error),
-        round_percent(check.work_error),
-        100.0 * check.max_process_error
+        round_percent(check.relative_bytes_error),
+        round_percent(check.relative_work_error),
+        100.0 * check.max_relative_process_work_error
     );
     print_line(errors, &held_out);
     for law in &made.law_descriptions {
@@ -168,10 +169,10 @@ fn write_vt_files(
     } else {
         Vec::new()
     };
-    let data = LbData::new(experiment, &migrations)?;
+    let data = VtLoadBalancingData::new(experiment, &migrations)?;
     let ranks = data.rank_files.len();
     create_folder_of_prefix(prefix)?;
-    let others = rank_paths(prefix)?;
+    let others = rank_file_paths(prefix)?;
     let own = |rank: usize| format!("{prefix}.{rank}.json");
     let is_strange = |(rank, path): &(usize, String)| {
         *rank >= ranks || !path.ends_with(&format!(".{rank}.json"))
@@ -186,9 +187,9 @@ fn write_vt_files(
             .into());
     }
     for (rank, text) in data.rank_files.iter().enumerate() {
-        write_user_file(Path::new(&own(rank)), text.as_bytes())?;
+        write_file_named_by_user(Path::new(&own(rank)), text.as_bytes())?;
     }
-    print_notes(&data.notes, errors);
+    print_notes(&data.user_notes, errors);
     Ok(())
 }
 
@@ -197,9 +198,9 @@ fn write_vt_files(
 ///
 /// The trace does not contain all settings; flags set the others. The command is based on the built-in experiment that needs the
 /// fewest flags.
-fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
+fn command_that_runs_trace(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
     let shared = SharedInputs::default();
-    let difference = |base| settings_beyond_trace(experiment, base, (limits, &shared));
+    let difference = |base| settings_missing_in_trace(experiment, base, (limits, &shared));
     let own = [None, Some(experiment.application_name()), Some("none")];
     let differences = own.into_iter().filter_map(difference);
     let others = built_in_names().filter_map(|name| difference(Some(name)));
@@ -225,12 +226,12 @@ fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> O
 
 /// Lists the settings that turn the built-in experiment `base` (`None`: the default for traces) into this experiment, except
 /// settings that a trace contains; returns `None` if no settings can do so.
-fn settings_beyond_trace(
+fn settings_missing_in_trace(
     experiment: &Experiment,
     base: Option<&str>,
     (limits, shared): (Limits, &SharedInputs),
 ) -> Option<Vec<(String, Value)>> {
-    let flag = |key: &str, value: Value| Flag {
+    let flag = |key: &str, value: Value| KeySetting {
         key: key.to_owned(),
         source_text: key.to_owned(),
         value,
@@ -264,7 +265,7 @@ fn settings_beyond_trace(
         }
     }
     let base = resolved(&found).ok()?;
-    for (key, value) in keys::leaves(wanted, "") {
+    for (key, value) in keys::leaf_values(wanted, "") {
         if !is_determined_by_trace(&key) && value_at_path(&base, &key) != Some(value) {
             found.push((key, value.clone()));
         }
@@ -275,7 +276,7 @@ fn settings_beyond_trace(
         Some(value_wanted) => is_determined_by_trace(key) || value_wanted == *value,
         None => is_determined_by_trace(key) && !key.starts_with("runtime."),
     };
-    keys::leaves(&again, "")
+    keys::leaf_values(&again, "")
         .iter()
         .all(is_right)
         .then_some(found)
@@ -314,12 +315,13 @@ pub(super) fn run_platform_command(
             form,
             memory,
         } => {
-            let limits = command_limits(memory, None, Purpose::Look);
+            let limits =
+                memory_and_thread_limits(memory, None, ExperimentPurpose::ReadingSupersteps);
             let mut loaded = super::show::read_platform(platform, limits)?;
             if let Some(clusters) = clusters {
                 super::show::form_clusters(&mut loaded, clusters)?;
             }
-            print_notes(&loaded.notes, errors);
+            print_notes(&loaded.user_notes, errors);
             let is_chosen = clusters.is_some();
             let drawn = svg.as_deref();
             return super::show::show_platform((&loaded, is_chosen), drawn, *rows, *form, out);
@@ -331,11 +333,13 @@ pub(super) fn run_platform_command(
             memory,
         } => (platform, out, memory),
     };
-    let loaded =
-        super::show::read_platform(platform, command_limits(memory, None, Purpose::Trace))?;
-    print_notes(&loaded.notes, errors);
+    let loaded = super::show::read_platform(
+        platform,
+        memory_and_thread_limits(memory, None, ExperimentPurpose::TraceFile),
+    )?;
+    print_notes(&loaded.user_notes, errors);
     let export = platform::to_simgrid_as_read(&loaded)?;
-    print_notes(&export.notes, errors);
+    print_notes(&export.user_notes, errors);
     if !export.profile_files.is_empty() && file.is_none() {
         let problem = Problem::new(
             "the profiles of this platform are written to separate files, which need a folder",
@@ -350,15 +354,19 @@ pub(super) fn run_platform_command(
             .as_deref()
             .unwrap_or(Path::new(""))
             .with_file_name(name);
-        write_user_file(&path, text.as_bytes())?;
+        write_file_named_by_user(&path, text.as_bytes())?;
     }
-    write_or_print(export.xml.as_bytes(), file.as_deref(), out)
+    write_file_or_print(export.xml.as_bytes(), file.as_deref(), out)
 }
 
 /// Writes bytes into a file, or prints them on standard output if `file` is `None`.
-fn write_or_print(bytes: &[u8], file: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
+fn write_file_or_print(
+    bytes: &[u8],
+    file: Option<&Path>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     match file {
-        Some(path) => write_user_file(path, bytes),
+        Some(path) => write_file_named_by_user(path, bytes),
         None => print_text(out, &String::from_utf8_lossy(bytes)),
     }
 }

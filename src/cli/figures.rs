@@ -5,8 +5,10 @@ use std::path::Path;
 
 use super::print::{print_line, print_text};
 use crate::error::{Error, Problem};
-use crate::figure::{Figure, Format, Style};
-use crate::output::{Cell, OutputForm, Sheet, Table, cannot_write, text_column, write_file};
+use crate::figure::{Figure, FigureFormat, FigureStyle};
+use crate::output::{
+    Cell, OutputForm, Sheet, Table, cannot_write_error, text_column, write_file_atomically,
+};
 
 /// Value of `--figure` that requests the list of figures instead of a figure.
 const LIST_FIGURES: &str = "list";
@@ -46,16 +48,16 @@ pub(super) fn print_figure_names(list: &[(&str, &str)], out: &mut dyn Write) -> 
 pub(super) fn write_figures(
     figures: &[Figure],
     folder: &Path,
-    (format, style): (Format, &Style),
+    (format, style): (FigureFormat, &FigureStyle),
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     if !folder.as_os_str().is_empty() {
         std::fs::create_dir_all(folder)
-            .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
+            .map_err(|error| cannot_write_error(&folder.display().to_string(), &error))?;
     }
     for figure in figures {
         let file = folder.join(format!("{}.{}", figure.name, format.name()));
-        write_file(&file, &figure.file_content(format, style))?;
+        write_file_atomically(&file, &figure.file_content(format, style))?;
         print_line(errors, &format!("written: {}", file.display()));
     }
     Ok(())

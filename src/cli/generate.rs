@@ -34,7 +34,7 @@ pub(super) fn print_manual_page(
                 .get_subcommands()
                 .map(clap::Command::get_name)
                 .collect();
-            Problem::unknown("command", name)
+            Problem::unknown_name("command", name)
                 .source("migsim man")
                 .with_known_names("commands", names)
         })?,
@@ -63,7 +63,7 @@ pub(super) fn print_schema(
             Format::Sweep => sweep::schema(),
             Format::Bottlenecks => sweep::bottlenecks::schema(),
             Format::Bench => sweep::bench::schema(),
-            Format::Authors2015 => paper::authors::schema(),
+            Format::Authors2015 => paper::authors::results_json_schema(),
             Format::Trace => FORMAT_DESCRIPTION.to_owned(),
         },
     )

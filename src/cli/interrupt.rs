@@ -24,17 +24,17 @@ const END_SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// The flags by which the handlers of SIGINT and the running command exchange information.
 #[derive(Debug)]
-struct SignalFlags {
+struct SigintFlags {
     /// Whether SIGINT has arrived.
-    has_arrived: Arc<AtomicBool>,
+    has_sigint_arrived: Arc<AtomicBool>,
     /// Whether no command watches for SIGINT, so that the signal ends the process immediately.
-    is_unwatched: Arc<AtomicBool>,
+    is_sigint_unwatched: Arc<AtomicBool>,
 }
 
 /// A guard by which a command watches for SIGINT: while it exists, the first signal does not end the process but is only
 /// recorded.
 #[derive(Debug)]
-pub(super) struct InterruptWatch(&'static SignalFlags);
+pub(super) struct InterruptWatch(&'static SigintFlags);
 
 /// Whether the handling of signals is left to the host program, such as a Python interpreter, that runs commands inside its
 /// process. Commands then install no handlers.
@@ -53,46 +53,46 @@ impl InterruptWatch {
     /// Starts to watch for SIGINT. Returns `None` if the signal is ignored, cannot be caught, or is left to the program that runs
     /// the command inside its process.
     pub(super) fn begin() -> Option<Self> {
-        static FLAGS: OnceLock<Option<SignalFlags>> = OnceLock::new();
+        static FLAGS: OnceLock<Option<SigintFlags>> = OnceLock::new();
         if IS_LEFT_TO_HOST.load(Ordering::SeqCst) {
             return None;
         }
-        let flags = FLAGS.get_or_init(SignalFlags::install).as_ref()?;
-        flags.is_unwatched.store(false, Ordering::SeqCst);
+        let flags = FLAGS.get_or_init(SigintFlags::install_handlers).as_ref()?;
+        flags.is_sigint_unwatched.store(false, Ordering::SeqCst);
         Some(Self(flags))
     }
 
     /// Returns whether SIGINT has arrived since the process started.
-    pub(super) fn has_arrived(&self) -> bool {
-        self.0.has_arrived.load(Ordering::SeqCst)
+    pub(super) fn has_sigint_arrived(&self) -> bool {
+        self.0.has_sigint_arrived.load(Ordering::SeqCst)
     }
 }
 
 impl Drop for InterruptWatch {
     fn drop(&mut self) {
-        self.0.is_unwatched.store(true, Ordering::SeqCst);
+        self.0.is_sigint_unwatched.store(true, Ordering::SeqCst);
     }
 }
 
-impl SignalFlags {
+impl SigintFlags {
     /// Installs the handlers of SIGINT. Returns `None` if the signal is ignored or cannot be caught.
-    fn install() -> Option<Self> {
+    fn install_handlers() -> Option<Self> {
         let flags = Self {
-            has_arrived: Arc::default(),
-            is_unwatched: Arc::new(AtomicBool::new(true)),
+            has_sigint_arrived: Arc::default(),
+            is_sigint_unwatched: Arc::new(AtomicBool::new(true)),
         };
-        if is_ignored(SIGINT) {
+        if is_signal_ignored(SIGINT) {
             return None;
         }
         // The order matters: at the second signal, the first flag is already set.
         flag::register_conditional_shutdown(
             SIGINT,
             SIGINT_EXIT_CODE,
-            Arc::clone(&flags.has_arrived),
+            Arc::clone(&flags.has_sigint_arrived),
         )
         .ok()?;
-        flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_unwatched)).ok()?;
-        flag::register(SIGINT, Arc::clone(&flags.has_arrived)).ok()?;
+        flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_sigint_unwatched)).ok()?;
+        flag::register(SIGINT, Arc::clone(&flags.has_sigint_arrived)).ok()?;
         Some(flags)
     }
 }
@@ -100,40 +100,40 @@ impl SignalFlags {
 /// Recorder of the signals that request the end of a command; while this value exists, such a signal does not end the process,
 /// and the command itself decides when it ends.
 #[derive(Debug)]
-pub(super) struct EndSignals {
+pub(super) struct EndSignalRecorder {
     /// Number of the signal that arrived last; 0 if none has arrived.
     last_signal_number: Arc<AtomicUsize>,
     /// Whether this process catches the signals; false if they are left to the program that runs the command inside its process.
-    are_caught: bool,
+    are_signals_caught: bool,
 }
 
-impl EndSignals {
+impl EndSignalRecorder {
     /// Catches the signals that request the end of a command from now on, except signals that are ignored. Catches none if
     /// signals are left to the program that runs the command inside its process.
-    pub(super) fn catch() -> Self {
+    pub(super) fn catch_signals() -> Self {
         let last = Arc::new(AtomicUsize::new(0));
         let are_caught = !IS_LEFT_TO_HOST.load(Ordering::SeqCst);
         for signal in END_SIGNALS {
             let number = usize::try_from(signal).unwrap_or_default();
-            if are_caught && !is_ignored(signal) {
+            if are_caught && !is_signal_ignored(signal) {
                 // A signal that cannot be caught ends the process as usual.
                 let _ = flag::register_usize(signal, Arc::clone(&last), number);
             }
         }
         Self {
             last_signal_number: last,
-            are_caught,
+            are_signals_caught: are_caught,
         }
     }
 
     /// Returns whether this process catches the signals; false if they are left to the program that runs the command inside its
     /// process.
-    pub(super) fn are_caught(&self) -> bool {
-        self.are_caught
+    pub(super) fn are_signals_caught(&self) -> bool {
+        self.are_signals_caught
     }
 
     /// Returns the number of the signal that arrived last; `None` if no signal has arrived.
-    pub(super) fn last_signal(&self) -> Option<i32> {
+    pub(super) fn last_signal_number(&self) -> Option<i32> {
         let number = self.last_signal_number.load(Ordering::SeqCst);
         i32::try_from(number).ok().filter(|&signal| signal > 0)
     }
@@ -141,7 +141,7 @@ impl EndSignals {
 
 /// Returns whether this process ignores a signal, for example because its parent process requested this; returns `false` if the
 /// system does not report it.
-fn is_ignored(signal: i32) -> bool {
+fn is_signal_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

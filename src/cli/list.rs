@@ -25,9 +25,9 @@ pub(super) fn print_names(
 ) -> Result<(), Error> {
     let sheet = match what {
         Listing::Loads if form == OutputForm::Table => {
-            return print_text(out, &describe_loads(registry));
+            return print_text(out, &describe_background_loads(registry));
         }
-        Listing::Loads => load_parameters_sheet(registry),
+        Listing::Loads => background_load_parameters_sheet(registry),
         _ => names_sheet(registry, what, form)?,
     };
     print_text(out, &sheet.render(form))
@@ -99,7 +99,7 @@ fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<S
     let mut table = Table::new("known", "", &columns).without_headings();
     for [name, what, source] in rows {
         let what = match form {
-            OutputForm::Table => with_source(&what, &source),
+            OutputForm::Table => summary_with_source(&what, &source),
             _ => what,
         };
         let source = match source.as_str() {
@@ -119,7 +119,7 @@ fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<S
 const NO_SOURCE: &str = "-";
 
 /// Creates a table of the parameters of all kinds of load: one row per parameter, with its default value and its meaning.
-fn load_parameters_sheet(registry: &Registry) -> Sheet {
+fn background_load_parameters_sheet(registry: &Registry) -> Sheet {
     let columns = [
         text_column("kind", "kind"),
         text_column("parameter", "parameter"),
@@ -133,7 +133,7 @@ fn load_parameters_sheet(registry: &Registry) -> Sheet {
             table.push_row([
                 Cell::text(entry.name),
                 Cell::text(parameter.name),
-                Cell::text(format_default(parameter.default)),
+                Cell::text(format_default_value(parameter.default)),
                 Cell::text(what),
             ]);
         }
@@ -144,7 +144,7 @@ fn load_parameters_sheet(registry: &Registry) -> Sheet {
 }
 
 /// Formats the default value of a parameter as text; empty if the parameter has no default value.
-fn format_default(value: Option<Value>) -> String {
+fn format_default_value(value: Option<Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text,
@@ -153,13 +153,13 @@ fn format_default(value: Option<Value>) -> String {
 }
 
 /// Returns a text that lists all kinds of load, each with its parameters and their default values.
-fn describe_loads(registry: &Registry) -> String {
+fn describe_background_loads(registry: &Registry) -> String {
     let mut text = String::new();
     for entry in registry.loads() {
-        let rest = with_source(entry.summary, entry.publication);
+        let rest = summary_with_source(entry.summary, entry.publication);
         writeln!(text, "{:<9} {rest}", entry.name).expect("a string can be written to");
         for parameter in entry.parameters() {
-            let default = format_default(parameter.default);
+            let default = format_default_value(parameter.default);
             let (name, what) = (parameter.name, parameter.description.replace('\n', " "));
             writeln!(text, "  {name:<9} {default:<7} {what}").expect("a string can be written to");
         }
@@ -173,7 +173,7 @@ fn name_row(name: &str, summary: &str, source: &str) -> [String; 3] {
 }
 
 /// Returns a summary, followed by its source in square brackets unless there is no source.
-fn with_source(summary: &str, source: &str) -> String {
+fn summary_with_source(summary: &str, source: &str) -> String {
     match source {
         NO_SOURCE => summary.to_owned(),
         source => format!("{summary} [{source}]"),

@@ -7,32 +7,34 @@
 use std::path::Path;
 
 use super::args::MemoryArguments;
-use super::threads::thread_count;
+use super::threads::threads_to_start;
 use crate::bsp::Scenario;
-use crate::memory::{Limits, Purpose};
+use crate::memory::{ExperimentPurpose, Limits};
 
 /// Returns the limits within which a command must remain: its memory and its number of threads. Without `--memory-limit`, the
 /// memory is the memory that is available before the threads start.
-pub(super) fn command_limits(
+pub(super) fn memory_and_thread_limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,
-    purpose: Purpose,
+    purpose: ExperimentPurpose,
 ) -> Limits {
     // Without the flag, a run starts one thread per scenario.
     let most = Scenario::ALL.len();
     let asked_for = threads.filter(|threads| *threads > 0);
     let started = match purpose {
-        Purpose::Sweep => thread_count(threads),
-        Purpose::Run | Purpose::Explanation | Purpose::Page => asked_for.unwrap_or(most).min(most),
-        Purpose::Trace | Purpose::Look => 1,
+        ExperimentPurpose::Sweep => threads_to_start(threads),
+        ExperimentPurpose::Run | ExperimentPurpose::Explanation | ExperimentPurpose::ResultPage => {
+            asked_for.unwrap_or(most).min(most)
+        }
+        ExperimentPurpose::TraceFile | ExperimentPurpose::ReadingSupersteps => 1,
     };
     let wanted = arguments.memory_limit.map(crate::units::Bytes::get);
     Limits {
-        memory: wanted.or_else(|| available_memory(started)),
-        threads: thread_count(threads),
+        max_memory: wanted.or_else(|| available_memory(started)),
+        thread_count: threads_to_start(threads),
         purpose,
-        may_include_outside_files: arguments.include_outside,
-        may_start_programs: arguments.allow_exec,
+        allows_outside_files: arguments.include_outside,
+        allows_starting_programs: arguments.allow_exec,
     }
 }
 
@@ -40,10 +42,11 @@ pub(super) fn command_limits(
 /// report it.
 fn available_memory(threads: usize) -> Option<f64> {
     let all = [
-        number_after("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
-        number_after("/proc/self/limits", "Max address space")
+        read_number_after_prefix("/proc/meminfo", "MemAvailable:")
+            .map(|kibibytes| kibibytes * 1024.0),
+        read_number_after_prefix("/proc/self/limits", "Max address space")
             .map(|limit| (limit - needed_address_space(threads)).max(0.0)),
-        remaining_memory_of_groups(),
+        remaining_memory_of_control_groups(),
     ];
     all.into_iter().flatten().reduce(f64::min)
 }
@@ -51,8 +54,8 @@ fn available_memory(threads: usize) -> Option<f64> {
 /// Computes the address space that this process needs for any simulation with `threads` threads, before it stores data \[B\]: the
 /// address space in use, and the part that the threads reserve.
 fn needed_address_space(threads: usize) -> f64 {
-    let taken =
-        number_after("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
+    let taken = read_number_after_prefix("/proc/self/status", "VmSize:")
+        .map_or(0.0, |kibibytes| kibibytes * 1024.0);
     // A single thread is the main thread. One more thread watches for Ctrl-C and draws the progress.
     let others = if threads > 1 { threads } else { 0 } + 1;
     let spare = if threads > 1 {
@@ -72,7 +75,7 @@ const STARTUP_ADDRESS_SPACE: f64 = 64.0 * 1024.0 * 1024.0;
 
 /// Returns the first number after `start` in the first line of a file that begins with `start`; `None` if there is no such line
 /// or number.
-fn number_after(file: &str, start: &str) -> Option<f64> {
+fn read_number_after_prefix(file: &str, start: &str) -> Option<f64> {
     let text = std::fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
     rest.split_whitespace().next()?.parse().ok()
@@ -80,7 +83,7 @@ fn number_after(file: &str, start: &str) -> Option<f64> {
 
 /// Computes the smallest remaining memory of all control groups of this process \[B\], from its innermost group up to the root,
 /// in both versions of the control group interface. Returns `None` if no group has a limit.
-fn remaining_memory_of_groups() -> Option<f64> {
+fn remaining_memory_of_control_groups() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut all = Vec::new();
     for line in text.lines() {
@@ -97,14 +100,14 @@ fn remaining_memory_of_groups() -> Option<f64> {
         };
         let own = Path::new(root).join(path.trim_start_matches('/'));
         let groups = own.ancestors().take_while(|group| group.starts_with(root));
-        all.extend(groups.filter_map(|group| remaining_memory_of_group(group, most, used)));
+        all.extend(groups.filter_map(|group| remaining_memory_of_control_group(group, most, used)));
     }
     all.into_iter().reduce(f64::min)
 }
 
 /// Computes the memory that remains until a control group reaches its limit \[B\]; `None` if the group has no limit. `most` and
 /// `used` are the names of the files with the limit and the used memory.
-fn remaining_memory_of_group(group: &Path, most: &str, used: &str) -> Option<f64> {
+fn remaining_memory_of_control_group(group: &Path, most: &str, used: &str) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
         let text = std::fs::read_to_string(group.join(file)).ok()?;
         text.trim().parse().ok()
@@ -120,7 +123,7 @@ mod tests {
     fn the_remaining_memory_of_a_group_is_its_limit_less_its_use() {
         let group = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| std::fs::write(group.path().join(file), text).unwrap();
-        let left = || remaining_memory_of_group(group.path(), "most", "used");
+        let left = || remaining_memory_of_control_group(group.path(), "most", "used");
         assert_eq!(left(), None);
         write("most", "max\n");
         assert_eq!(left(), None);

@@ -48,7 +48,7 @@ use print::print_text;
 
 use crate::Registry;
 use crate::document::Document;
-use crate::error::{Broken, Error, Problem};
+use crate::error::{Error, InternalFault, Problem};
 use crate::experiment::Experiment;
 
 /// Runs the command line of this process as the command `migsim` with the built-in plug-ins, and returns the exit code.
@@ -105,14 +105,14 @@ pub fn run_with(
             command::command_for_registry(registry).expect("the registry was checked before");
         command::with_program_name(again, typed.first())
     };
-    let lean = called.and_then(|name| command::minimal_command(registry, name));
+    let lean = called.and_then(|name| command::minimal_command_for_subcommand(registry, name));
     // A command line that the lean definition refuses is parsed again with the whole one, for its error messages.
     let parsed = match lean.and_then(|command| parse_arguments(command, &typed).ok()) {
         Some(arguments) => Ok(arguments),
         None => match command::command_for_subcommand(registry, called) {
             Ok(command) => {
                 let command = command::with_program_name(command, typed.first());
-                let command = if command::requests_full_help(&typed) {
+                let command = if command::requests_help_for_all_flags(&typed) {
                     command
                 } else {
                     command::with_brief_help(command)
@@ -152,7 +152,7 @@ pub fn run_with(
             };
             // If stderr is closed, the message is lost, but the exit code still reports the failure.
             let _ = writeln!(errors, "{error}");
-            if let Error::Broken(broken) = &error {
+            if let Error::InternalFault(broken) = &error {
                 let _ = writeln!(errors, "{}", write_fault_dump(broken, Path::new(".")));
             }
             error.exit_code()
@@ -175,7 +175,7 @@ pub fn run_with(
 ///
 /// # Errors
 /// The command would refuse the arguments; the error has the same message.
-pub fn experiment(
+pub fn experiment_from_arguments(
     registry: &Registry,
     arguments: impl IntoIterator<Item = OsString>,
     beneath: Option<Document>,
@@ -202,9 +202,9 @@ const DUMP_FILE: &str = "migsim-fault.json";
 
 /// Writes the data about a fault of the program into a file of `folder`, so that users can report it. Returns a message with the
 /// path of the file.
-fn write_fault_dump(broken: &Broken, folder: &Path) -> String {
+fn write_fault_dump(broken: &InternalFault, folder: &Path) -> String {
     let file = folder.join(DUMP_FILE);
-    let text = serde_json::to_string(&broken.dump).unwrap_or_default();
+    let text = serde_json::to_string(&broken.debug_data).unwrap_or_default();
     match std::fs::write(&file, text) {
         Ok(()) => format!("  dump: {}", file.display()),
         Err(error) => format!("  dump: cannot write {}: {error}", file.display()),
@@ -276,7 +276,7 @@ mod tests {
     fn a_fault_of_the_program_leaves_a_dump_or_the_reason_for_none() {
         let mut content = serde_json::Map::new();
         content.insert("superstep".into(), 5.into());
-        let broken = Broken::new("a law", "superstep 5", content);
+        let broken = InternalFault::new("a law", "superstep 5", content);
         let folder = tempfile::tempdir().unwrap();
         assert!(write_fault_dump(&broken, folder.path()).ends_with("migsim-fault.json"));
         let text = std::fs::read_to_string(folder.path().join(DUMP_FILE)).unwrap();

@@ -52,24 +52,24 @@ impl Args for OptionValues {
 }
 
 /// Parses one or more values, such as `1..5` or `2,4,8`, that must all be whole numbers.
-pub(super) fn parse_counts(text: &str) -> Result<ValuesSpec, String> {
+pub(super) fn parse_whole_numbers(text: &str) -> Result<ValuesSpec, String> {
     let message = "it must be a whole number that is not negative";
-    parse_values(text, Value::is_u64, message)
+    parse_values_satisfying(text, Value::is_u64, message)
 }
 
 /// Parses one or more values, such as `0.1..0.9:0.1`, that must all be numbers.
 pub(super) fn parse_numbers(text: &str) -> Result<ValuesSpec, String> {
-    parse_values(text, Value::is_number, "it must be a finite number")
+    parse_values_satisfying(text, Value::is_number, "it must be a finite number")
 }
 
 /// Parses one or more values, each of which must satisfy `is_right`; otherwise `message` is the text of the error.
-fn parse_values(
+fn parse_values_satisfying(
     text: &str,
     is_right: fn(&Value) -> bool,
     message: &str,
 ) -> Result<ValuesSpec, String> {
     let spec = ValuesSpec::parse(text)?;
-    if spec.ends().iter().all(is_right) {
+    if spec.single_values_and_range_ends().iter().all(is_right) {
         Ok(spec)
     } else {
         Err(message.to_owned())

@@ -23,7 +23,7 @@ pub(super) fn print_notes(notes: &[String], errors: &mut dyn Write) {
 pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
     let mut json = TerminalSafeWriter(BufWriter::new(out));
     let written = serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from);
-    check_printed(written.and_then(|()| {
+    convert_print_error(written.and_then(|()| {
         json.write_all(b"\n")?;
         json.flush()
     }))
@@ -36,7 +36,7 @@ struct TerminalSafeWriter<W>(W);
 impl<W: Write> Write for TerminalSafeWriter<W> {
     fn write(&mut self, part: &[u8]) -> io::Result<usize> {
         match std::str::from_utf8(part) {
-            Ok(text) if part.iter().copied().any(may_be_control) => {
+            Ok(text) if part.iter().copied().any(can_be_in_control_character) => {
                 self.0
                     .write_all(escape_json_controls(text.to_owned()).as_bytes())?;
             }
@@ -51,19 +51,20 @@ impl<W: Write> Write for TerminalSafeWriter<W> {
 }
 
 /// Returns whether a character that contains the byte `byte` may be a character that controls a terminal.
-fn may_be_control(byte: u8) -> bool {
+fn can_be_in_control_character(byte: u8) -> bool {
     !matches!(byte, b'\n' | b' '..=b'~')
 }
 
 /// Returns whether a character controls a terminal instead of being shown.
-fn is_control(letter: char) -> bool {
+fn is_terminal_control_character(letter: char) -> bool {
     letter != '\n' && letter.is_control()
 }
 
 /// Escapes all characters of a JSON text that would control a terminal.
 pub(super) fn escape_json_controls(mut text: String) -> String {
     // Letters of several bytes are checked one by one; few texts have any.
-    if text.bytes().any(may_be_control) && text.contains(is_control) {
+    if text.bytes().any(can_be_in_control_character) && text.contains(is_terminal_control_character)
+    {
         // The other control characters are already escaped.
         text = text.replace('\u{7f}', "\\u007f");
         for letter in '\u{80}'..='\u{9f}' {
@@ -78,12 +79,12 @@ pub(super) fn escape_json_controls(mut text: String) -> String {
 /// # Errors
 /// The text cannot be written.
 pub(super) fn print_text(out: &mut dyn Write, text: &str) -> Result<(), Error> {
-    check_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    convert_print_error(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Returns an error with a hint if writing to standard output failed. It is not an error if the reader of a pipe has closed the
 /// pipe.
-fn check_printed(printed: io::Result<()>) -> Result<(), Error> {
+fn convert_print_error(printed: io::Result<()>) -> Result<(), Error> {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let problem = Problem::new(format!("cannot write the result: {error}"));

@@ -14,9 +14,9 @@ use super::interrupt::{self, InterruptWatch};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgressDisplay {
     /// Plural noun for the items that are counted, such as `supersteps`.
-    pub(super) unit: &'static str,
+    pub(super) item_noun: &'static str,
     /// Total number of items; `None` if it is unknown.
-    pub(super) total: Option<u64>,
+    pub(super) total_items: Option<u64>,
     /// Whether lines of text about the progress are printed if standard error is not a terminal.
     pub(super) prints_lines_without_terminal: bool,
     /// Whether no progress is shown at all.
@@ -52,14 +52,18 @@ pub(super) fn run_with_progress_and_farewell<R: Send>(
     work: impl FnOnce() -> R + Send,
 ) -> R {
     let is_terminal = std::io::stderr().is_terminal();
-    let is_shown =
-        !bar.is_quiet && (is_terminal || bar.prints_lines_without_terminal || bar.total.is_some());
+    let is_shown = !bar.is_quiet
+        && (is_terminal || bar.prints_lines_without_terminal || bar.total_items.is_some());
     let watch = InterruptWatch::begin();
     if watch.is_none() && !is_shown {
         return work();
     }
     let is_done = AtomicBool::new(false);
-    let is_asked = || watch.as_ref().is_some_and(InterruptWatch::has_arrived);
+    let is_asked = || {
+        watch
+            .as_ref()
+            .is_some_and(InterruptWatch::has_sigint_arrived)
+    };
     let is_over = || is_done.load(Ordering::Relaxed) || is_asked();
     let watched = || {
         if !is_shown {
@@ -155,8 +159,8 @@ fn poll_progress(
     let mut samples = ProgressSamples::default();
     while !is_over() {
         let (time, count) = (start.elapsed(), count());
-        samples.add(time, count);
-        show(time, count, samples.rate());
+        samples.add_sample(time, count);
+        show(time, count, samples.items_per_second());
         std::thread::park_timeout(TICK);
     }
 }
@@ -169,7 +173,7 @@ fn poll_progress(
 struct ProgressSamples(VecDeque<(Duration, u64)>);
 
 impl ProgressSamples {
-    fn add(&mut self, time: Duration, count: u64) {
+    fn add_sample(&mut self, time: Duration, count: u64) {
         let window = RATE_WINDOW.max(time / 4);
         while self.0.len() > 1 && time.saturating_sub(self.0[0].0) > window {
             self.0.pop_front();
@@ -179,7 +183,7 @@ impl ProgressSamples {
 
     /// Computes the rate of progress over the window of the samples \[items/s\]; if no item was finished in the window, the rate
     /// since the start.
-    fn rate(&self) -> f64 {
+    fn items_per_second(&self) -> f64 {
         let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
             return 0.0;
         };
@@ -198,14 +202,14 @@ impl ProgressSamples {
 
 /// Formats the progress at the time `time` after the start: the rate, the remaining time, and the whole time at this rate.
 fn format_progress(bar: &ProgressDisplay, time: Duration, count: u64, rate: f64) -> String {
-    let unit = bar.unit;
-    let mut line = match bar.total {
+    let unit = bar.item_noun;
+    let mut line = match bar.total_items {
         Some(total) => format!("{count} of {total} {unit}"),
         None => format!("{count} {unit}"),
     };
     if rate > 0.0 {
         line = format!("{line}, {}", format_rate(rate));
-        if let Some(left) = bar.total.and_then(|total| total.checked_sub(count)) {
+        if let Some(left) = bar.total_items.and_then(|total| total.checked_sub(count)) {
             let left = left as f64 / rate;
             let whole = format_duration(time.as_secs_f64() + left);
             line = format!("{line}, {} left of about {whole}", format_duration(left));
@@ -217,7 +221,7 @@ fn format_progress(bar: &ProgressDisplay, time: Duration, count: u64, rate: f64)
 /// Formats an estimate of the whole duration at the rate `rate` \[1/s\]. Returns `None` if the number of items is unknown or the
 /// rate is 0.
 fn format_estimate(bar: &ProgressDisplay, time: Duration, count: u64, rate: f64) -> Option<String> {
-    let left = bar.total?.checked_sub(count).filter(|_| rate > 0.0)? as f64 / rate;
+    let left = bar.total_items?.checked_sub(count).filter(|_| rate > 0.0)? as f64 / rate;
     let whole = format_duration(time.as_secs_f64() + left);
     let done = format_progress(bar, time, count, 0.0);
     Some(format!(
@@ -254,7 +258,7 @@ fn format_duration(seconds: f64) -> String {
 }
 
 fn create_progress_bar(bar: &ProgressDisplay) -> ProgressBar {
-    let (bar, template) = match bar.total {
+    let (bar, template) = match bar.total_items {
         Some(total) => (
             ProgressBar::new(total),
             "{bar:30} {percent:>3} %  {wide_msg}",
@@ -273,8 +277,8 @@ mod tests {
 
     fn bar(total: Option<u64>) -> ProgressDisplay {
         ProgressDisplay {
-            unit: "runs",
-            total,
+            item_noun: "runs",
+            total_items: total,
             prints_lines_without_terminal: true,
             is_quiet: false,
         }
@@ -322,34 +326,34 @@ mod tests {
     #[test]
     fn a_rate_is_that_of_the_last_seconds() {
         let mut samples = ProgressSamples::default();
-        assert_eq!(samples.rate(), 0.0);
+        assert_eq!(samples.items_per_second(), 0.0);
         let seconds = Duration::from_secs;
         // A burst at the start, then 10 per second.
-        samples.add(seconds(0), 0);
-        assert_eq!(samples.rate(), 0.0);
-        samples.add(seconds(1), 1_000_000);
+        samples.add_sample(seconds(0), 0);
+        assert_eq!(samples.items_per_second(), 0.0);
+        samples.add_sample(seconds(1), 1_000_000);
         for time in 2..=20 {
-            samples.add(seconds(time), 1_000_000 + 10 * (time - 1));
+            samples.add_sample(seconds(time), 1_000_000 + 10 * (time - 1));
         }
-        assert_eq!(samples.rate(), 10.0);
+        assert_eq!(samples.items_per_second(), 10.0);
         assert_eq!(
             format_progress(
                 &bar(Some(1_000_390)),
                 seconds(20),
                 1_000_190,
-                samples.rate()
+                samples.items_per_second()
             ),
             "1000190 of 1000390 runs, 10/s, 20 s left of about 40 s"
         );
         // No item was done for longer than the window: the rate is 1 000 190 in 50 s.
         for time in 21..=50 {
-            samples.add(seconds(time), 1_000_190);
+            samples.add_sample(seconds(time), 1_000_190);
         }
-        assert_eq!(samples.rate(), 1_000_190.0 / 50.0);
+        assert_eq!(samples.items_per_second(), 1_000_190.0 / 50.0);
         // After 200 s the window is 50 s long: a burst 40 s ago still counts.
-        samples.add(seconds(150), 1_000_190);
-        samples.add(seconds(160), 1_000_690);
-        samples.add(seconds(200), 1_000_690);
-        assert_eq!(samples.rate(), 500.0 / 50.0);
+        samples.add_sample(seconds(150), 1_000_190);
+        samples.add_sample(seconds(160), 1_000_690);
+        samples.add_sample(seconds(200), 1_000_690);
+        assert_eq!(samples.items_per_second(), 500.0 / 50.0);
     }
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use super::args::ReportArguments;
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::print_line;
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::figure::Format;
-use crate::memory::{self, Limits, Purpose};
-use crate::output::{Report, RunFolder, write_file, write_user_file};
-use crate::sweep::folder::{figure_list, figures_of, page_from_folder};
+use crate::figure::FigureFormat;
+use crate::memory::{self, ExperimentPurpose, Limits};
+use crate::output::{Report, RunFolder, write_file_atomically, write_file_named_by_user};
+use crate::sweep::folder::{available_figures, figures_of_folder, page_from_folder};
 use crate::sweep::tune_report;
 
 /// File name that the page of a report has if the user names no file.
@@ -27,12 +27,12 @@ pub(super) fn run_report(
     let folder = &arguments.folder;
     // A run that writes to the folder would replace the numbers while their page is made.
     let _lock = match &arguments.out {
-        None if has_file(folder, "run.json") => RunFolder::lock_path(folder)?,
+        None if folder_contains_file(folder, "run.json") => RunFolder::lock_folder_at(folder)?,
         _ => None,
     };
     check_memory_for_page(
         folder,
-        command_limits(&arguments.memory, Some(1), Purpose::Page),
+        memory_and_thread_limits(&arguments.memory, Some(1), ExperimentPurpose::ResultPage),
     )?;
     if let Some(wanted) = &arguments.figure {
         let given = [
@@ -57,8 +57,8 @@ pub(super) fn run_report(
         }
     };
     match &arguments.out {
-        Some(file) => write_user_file(file, page.as_bytes()),
-        None => write_file(&folder.join(DEFAULT_PAGE_NAME), page.as_bytes()),
+        Some(file) => write_file_named_by_user(file, page.as_bytes()),
+        None => write_file_atomically(&folder.join(DEFAULT_PAGE_NAME), page.as_bytes()),
     }
 }
 
@@ -75,12 +75,12 @@ impl ResultsKind {
     /// # Errors
     /// The folder does not exist or contains no results.
     fn from_folder(folder: &Path) -> Result<Self, Error> {
-        if has_file(folder, "run.json") {
+        if folder_contains_file(folder, "run.json") {
             return Ok(Self::Run);
         }
         match (
-            has_file(folder, "plan.json"),
-            has_file(folder, tune_report::REPORT_FILE),
+            folder_contains_file(folder, "plan.json"),
+            folder_contains_file(folder, tune_report::REPORT_FILE),
         ) {
             (true, false) => Ok(Self::Sweep),
             (true, true) => Ok(Self::Search),
@@ -106,7 +106,7 @@ fn no_results_error(folder: &Path) -> Error {
 fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
     let list = match ResultsKind::from_folder(folder)? {
         ResultsKind::Run => Report::read(registry, folder)?.available_figures(),
-        ResultsKind::Sweep | ResultsKind::Search => figure_list(folder)?,
+        ResultsKind::Sweep | ResultsKind::Search => available_figures(folder)?,
     };
     print_figure_names(&list, out)
 }
@@ -119,10 +119,10 @@ fn draw_figures(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let folder = &arguments.folder;
-    let style = arguments.style.style();
+    let style = arguments.style.figure_style();
     let figures = match ResultsKind::from_folder(folder)? {
         ResultsKind::Run => Report::read(registry, folder)?.draw_figures(wanted, &style),
-        ResultsKind::Sweep | ResultsKind::Search => figures_of(folder, wanted, &style),
+        ResultsKind::Sweep | ResultsKind::Search => figures_of_folder(folder, wanted, &style),
     };
     let figures =
         figures.map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
@@ -131,21 +131,23 @@ fn draw_figures(
         (Some(file), [figure]) if wanted != "all" => {
             let format = asked
                 .or_else(|| format_from_extension(file))
-                .unwrap_or(Format::Svg);
-            write_user_file(file, &figure.file_content(format, &style))
+                .unwrap_or(FigureFormat::Svg);
+            write_file_named_by_user(file, &figure.file_content(format, &style))
         }
         (out, figures) => {
             let folder = out.as_deref().unwrap_or(Path::new(""));
-            let format = asked.unwrap_or(Format::Svg);
+            let format = asked.unwrap_or(FigureFormat::Svg);
             write_figures(figures, folder, (format, &style), errors)
         }
     }
 }
 
 /// Returns the file format of figures that the ending of a file name stands for; `None` if no format has this ending.
-fn format_from_extension(file: &Path) -> Option<Format> {
+fn format_from_extension(file: &Path) -> Option<FigureFormat> {
     let end = file.extension()?.to_str()?.to_lowercase();
-    Format::ALL.into_iter().find(|format| format.name() == end)
+    FigureFormat::ALL
+        .into_iter()
+        .find(|format| format.name() == end)
 }
 
 /// Checks that the files of the folder, and the page that is generated from them, fit into the memory that `limits` allows.
@@ -162,6 +164,6 @@ fn check_memory_for_page(folder: &Path, limits: Limits) -> Result<(), Error> {
 }
 
 /// Returns whether `folder` contains a file with the name `file`.
-fn has_file(folder: &Path, file: &str) -> bool {
+fn folder_contains_file(folder: &Path, file: &str) -> bool {
     folder.join(file).is_file()
 }

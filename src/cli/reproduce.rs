@@ -16,19 +16,19 @@ use super::complete::{
 };
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
 use super::list::print_names;
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::print_text;
 use super::progress::{ProgressDisplay, run_with_progress};
 use super::threads::start_threads;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
-use crate::figure::{Figure, Format, Style};
-use crate::memory::{self, Purpose};
-use crate::output::{OutputForm, cannot_write, write_file};
+use crate::figure::{Figure, FigureFormat, FigureStyle};
+use crate::memory::{self, ExperimentPurpose};
+use crate::output::{OutputForm, cannot_write_error, write_file_atomically};
 use crate::paper;
 use crate::paper::rivals;
-use crate::sweep::{FinishedRuns, Store};
+use crate::sweep::{FinishedRunCounter, Store};
 
 /// Value of the argument `paper` that requests the list of the papers.
 const LIST_PAPERS: &str = "list";
@@ -58,7 +58,7 @@ pub(super) fn run_reproduce(
     check_memory(arguments)?;
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)
-            .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
+            .map_err(|error| cannot_write_error(&folder.display().to_string(), &error))?;
     }
     let threads = start_threads(arguments.threads)?;
     if let Some(start) = &arguments.search {
@@ -80,21 +80,24 @@ pub(super) fn run_reproduce(
         return run_rivals_study(arguments, &threads, (out, errors));
     }
     if arguments.paper == STUDY_GRID5000 {
-        let runs = with_progress(arguments, &threads, paper::grid5000_runs)?;
+        let runs = run_with_superstep_progress(arguments, &threads, paper::simulate_grid5000_runs)?;
         let texts = (paper::grid5000_page(&runs), paper::grid5000_csv(&runs));
         return output_study_results(arguments, STUDY_GRID5000, &texts, &[], (out, errors));
     }
-    let reproduction = with_progress(arguments, &threads, |progress| {
+    let reproduction = run_with_superstep_progress(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
     })?;
     if let Some(wanted) = &arguments.figure {
         let format = arguments.format.map(|_| "--format");
         if requests_figure_list(wanted, arguments.out.as_ref().map(|_| "--out").or(format))? {
-            return print_figure_names(&paper::figure_list(&reproduction.papers), out)
-                .map(|()| true);
+            return print_figure_names(
+                &paper::figure_names_and_descriptions(&reproduction.papers),
+                out,
+            )
+            .map(|()| true);
         }
-        let style = arguments.style.style();
-        let figures = paper::figures_named(&reproduction.papers, wanted, &style)
+        let style = arguments.style.figure_style();
+        let figures = paper::draw_figures_named(&reproduction.papers, wanted, &style)
             .map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
         return write_chosen_figures(arguments, &figures, &style, errors).map(|()| true);
     }
@@ -102,7 +105,7 @@ pub(super) fn run_reproduce(
         write_pages(arguments, &paper::result_pages(&reproduction)?)?;
     }
     if let Some(form) = arguments
-        .table_form()
+        .table_format_flags()
         .output_form_unless_quiet(arguments.quiet)
     {
         print_reproduction(&reproduction, form, out)?;
@@ -134,12 +137,12 @@ fn print_reproduction(
             "decisions": joined("decisions"),
             "call_schedules": joined("call_schedules"),
             "claims": joined("claims"),
-            "claim_counts": to_json_value(&paper::claim_counts(&reproduction.papers))?,
+            "claim_counts": to_json_value(&paper::count_claims_of_papers(&reproduction.papers))?,
             "constants": joined("constants"),
         });
         print_text(out, &format!("{value:#}\n"))
     } else if form == OutputForm::Table {
-        print_text(out, &paper::text(reproduction))
+        print_text(out, &paper::terminal_text(reproduction))
     } else {
         let suffix = if form == OutputForm::Csv {
             ".csv"
@@ -157,10 +160,10 @@ fn print_reproduction(
 fn write_chosen_figures(
     arguments: &ReproduceArguments,
     figures: &[Figure],
-    style: &Style,
+    style: &FigureStyle,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let format = arguments.figure_format().unwrap_or(Format::Svg);
+    let format = arguments.figure_format().unwrap_or(FigureFormat::Svg);
     let folder = arguments.out.as_deref().unwrap_or(Path::new(""));
     let said: &mut dyn Write = if arguments.quiet {
         &mut std::io::sink()
@@ -180,31 +183,35 @@ fn run_rivals_study(
     threads: &ThreadPool,
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
-    let style = arguments.style.style();
+    let style = arguments.style.figure_style();
     let wanted = arguments.figure.as_deref();
     let placed = |error: Error| {
         error.with_default_source(&format!("--figure {}", wanted.unwrap_or_default()))
     };
     rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // check this before runs that take minutes
-    let limits = command_limits(&arguments.memory, arguments.threads, Purpose::Sweep);
+    let limits = memory_and_thread_limits(
+        &arguments.memory,
+        arguments.threads,
+        ExperimentPurpose::Sweep,
+    );
     let folder = arguments
         .out
         .as_ref()
         .map(|out| out.join(RIVAL_RUNS_FOLDER));
     let store = folder.map_or_else(|| Ok(Store::in_memory()), |folder| Store::open(&folder))?;
     let bar = ProgressDisplay {
-        unit: "runs",
-        total: Some(rivals::count_runs()?.saturating_sub(store.rows().len() as u64)),
+        item_noun: "runs",
+        total_items: Some(rivals::count_study_runs()?.saturating_sub(store.rows().len() as u64)),
         prints_lines_without_terminal: true,
         is_quiet: arguments.quiet,
     };
-    let (store, done) = (Mutex::new(store), FinishedRuns::default());
+    let (store, done) = (Mutex::new(store), FinishedRunCounter::default());
     let outcome = run_with_progress(&bar, &|| done.count(), || {
         threads.install(|| rivals::run_study(&Registry::standard(), limits, &store, &done))
     })?;
     let figures =
         rivals::draw_figures(&outcome, wanted.unwrap_or("all"), &style).map_err(placed)?;
-    let texts = (rivals::markdown(&outcome), rivals::csv(&outcome));
+    let texts = (rivals::markdown_page(&outcome), rivals::csv_table(&outcome));
     output_study_results(arguments, "rivals", &texts, &figures, (out, errors))
 }
 
@@ -218,19 +225,19 @@ fn output_study_results(
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
     if arguments.figure.is_some() {
-        let style = arguments.style.style();
+        let style = arguments.style.figure_style();
         return write_chosen_figures(arguments, figures, &style, errors).map(|()| true);
     }
     if let Some(folder) = &arguments.out {
-        write_file(&folder.join(format!("{name}.md")), page.as_bytes())?;
-        write_file(&folder.join(format!("{name}.csv")), table.as_bytes())?;
+        write_file_atomically(&folder.join(format!("{name}.md")), page.as_bytes())?;
+        write_file_atomically(&folder.join(format!("{name}.csv")), table.as_bytes())?;
         for figure in figures {
             let file = folder.join(format!("{}.svg", figure.name));
-            write_file(&file, figure.to_svg().as_bytes())?;
+            write_file_atomically(&file, figure.to_svg().as_bytes())?;
         }
     }
     match arguments
-        .table_form()
+        .table_format_flags()
         .output_form_unless_quiet(arguments.quiet)
     {
         None => {}
@@ -245,7 +252,7 @@ fn run_reality_study(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
-    let style = arguments.style.style();
+    let style = arguments.style.figure_style();
     let wanted = arguments.figure.as_deref();
     let found = paper::reality::compare_with_measurements()?;
     let figures = paper::reality::draw_figures(&found, wanted.unwrap_or("all"), &style);
@@ -254,8 +261,8 @@ fn run_reality_study(
         error.with_default_source(&named)
     })?;
     let texts = (
-        paper::reality::markdown(&found),
-        paper::reality::csv(&found),
+        paper::reality::markdown_page(&found),
+        paper::reality::csv_table(&found),
     );
     output_study_results(arguments, "reality", &texts, &figures, (out, errors))
 }
@@ -265,15 +272,15 @@ fn run_reality_study(
 fn run_authors_study(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
     let found = paper::authors::compare_with_authors(arguments.cases.as_deref())?;
     let [page, table] = [
-        ("authors-2015.md", paper::authors::markdown(&found)),
-        ("authors-2015.csv", paper::authors::csv(&found)),
+        ("authors-2015.md", paper::authors::markdown_page(&found)),
+        ("authors-2015.csv", paper::authors::csv_table(&found)),
     ]
-    .map(|(name, text)| paper::Page {
+    .map(|(name, text)| paper::ResultsFile {
         name: name.to_owned(),
         text,
     });
     match arguments
-        .table_form()
+        .table_format_flags()
         .output_form_unless_quiet(arguments.quiet)
     {
         None => {}
@@ -283,7 +290,7 @@ fn run_authors_study(arguments: &ReproduceArguments, out: &mut dyn Write) -> Res
         Some(_) => print_text(out, &page.text)?,
     }
     write_pages(arguments, &[page, table])?;
-    Ok(found.is_exact())
+    Ok(found.are_all_decisions_equal())
 }
 
 /// Checks that the user chose a format of figures if figures are requested, and a format of tables otherwise, and that the paper
@@ -328,18 +335,25 @@ fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
 /// # Errors
 /// The estimated memory exceeds the limit.
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
-    let limits = command_limits(&arguments.memory, arguments.threads, Purpose::Sweep);
-    let threads = limits.threads;
+    let limits = memory_and_thread_limits(
+        &arguments.memory,
+        arguments.threads,
+        ExperimentPurpose::Sweep,
+    );
+    let threads = limits.thread_count;
     if [STUDY_RIVALS, STUDY_AUTHORS].contains(&arguments.paper.as_str()) {
         return Ok(()); // each run of rivals is checked separately, and the stored calls are small
     }
     let (needed, what) = if [STUDY_ONE_READING, STUDY_AUDIT].contains(&arguments.paper.as_str()) {
         (
-            memory::papers_memory_with_all_rules(threads),
+            memory::paper_reproduction_memory_with_all_rules(threads),
             "the rules of all papers",
         )
     } else {
-        (memory::papers_memory(threads), "the runs of the papers")
+        (
+            memory::paper_reproduction_memory(threads),
+            "the runs of the papers",
+        )
     };
     let details = format!("on {threads} thread{}", if threads == 1 { "" } else { "s" });
     limits
@@ -351,15 +365,15 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
 }
 
 /// Runs `work` on the given threads, and shows the progress in supersteps unless the user disabled it.
-fn with_progress<R: Send>(
+fn run_with_superstep_progress<R: Send>(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
     work: impl FnOnce(&Progress) -> R + Send,
 ) -> R {
     let progress = Progress::default();
     let bar = ProgressDisplay {
-        unit: "supersteps",
-        total: None,
+        item_noun: "supersteps",
+        total_items: None,
         // All other studies end within seconds.
         prints_lines_without_terminal: arguments.paper == STUDY_AUDIT,
         is_quiet: arguments.quiet,
@@ -376,11 +390,11 @@ fn run_one_reading_study(
     threads: &ThreadPool,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let readings = with_progress(arguments, threads, paper::apply_all_rule_sets)?;
-    let priced = with_progress(arguments, threads, paper::compare_call_costs)?;
-    let weighted = with_progress(arguments, threads, paper::compare_weights)?;
+    let readings = run_with_superstep_progress(arguments, threads, paper::apply_all_rule_sets)?;
+    let priced = run_with_superstep_progress(arguments, threads, paper::compare_call_costs)?;
+    let weighted = run_with_superstep_progress(arguments, threads, paper::compare_weights)?;
     let page = paper::one_reading_page(&readings, &priced, &weighted)?;
-    if arguments.table_form().output_form() == OutputForm::Json {
+    if arguments.table_format_flags().output_form() == OutputForm::Json {
         let value = json!({
             "readings": to_json_value(&readings)?,
             "fitted_and_message_prices": to_json_value(&priced)?,
@@ -402,10 +416,10 @@ fn run_audit(
     threads: &ThreadPool,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let (page, tables) = with_progress(arguments, threads, paper::audit)?;
+    let (page, tables) = run_with_superstep_progress(arguments, threads, paper::audit)?;
     let sheets = tables.csv_pages()?;
     match arguments
-        .table_form()
+        .table_format_flags()
         .output_form_unless_quiet(arguments.quiet)
     {
         None => {}
@@ -436,11 +450,11 @@ fn run_rule_search(
             .hint("write `migsim reproduce one-reading --search PAPER`")
             .into());
     }
-    let steps = with_progress(arguments, threads, |progress| {
+    let steps = run_with_superstep_progress(arguments, threads, |progress| {
         paper::search_rule_set(start, progress)
     })
     .map_err(|error| error.with_default_source(&format!("--search {start}")))?;
-    if arguments.table_form().output_form() == OutputForm::Json {
+    if arguments.table_format_flags().output_form() == OutputForm::Json {
         print_text(
             out,
             &format!("{:#}\n", json!({ "steps": to_json_value(&steps)? })),
@@ -454,12 +468,12 @@ fn run_rule_search(
 }
 
 /// Writes the pages into the folder of `--out`; does nothing if the user did not use this flag.
-fn write_pages(arguments: &ReproduceArguments, pages: &[paper::Page]) -> Result<(), Error> {
+fn write_pages(arguments: &ReproduceArguments, pages: &[paper::ResultsFile]) -> Result<(), Error> {
     let Some(folder) = &arguments.out else {
         return Ok(());
     };
     for page in pages {
-        write_file(&folder.join(&page.name), page.text.as_bytes())?;
+        write_file_atomically(&folder.join(&page.name), page.text.as_bytes())?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_line, print_notes, print_result};
 use super::progress::{ProgressDisplay, run_with_progress};
 use super::report;
@@ -18,15 +18,15 @@ use crate::bsp::{CriticalPath, Recorder, Scenario};
 use crate::document::{Document, FileKind, parse_typed_value, read_text};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
-    Experiment, Flag, Layers, Progress, Results, ScenarioRun, StartPlacements, add_keys_missing_in,
-    built_in_names, file_key_pointers,
+    Experiment, InitialPlacements, KeySetting, Layers, Progress, Results, ScenarioRun,
+    add_keys_missing_in_version, built_in_names, json_pointers_to_file_names,
 };
 use crate::load::from_flag;
-use crate::memory::Purpose;
+use crate::memory::ExperimentPurpose;
 use crate::output::{
-    Activity, PathRow, PendingResults, ProcessTable, Report, RunFolder, Trace, TraceFormat,
-    TraceSubject, cannot_write, check_settings, results_sheet, summary, to_path_rows,
-    write_user_file,
+    PathRow, PendingResults, ProcessTableWriter, ProcessTimes, Report, RunFolder, TraceFormat,
+    TraceSubject, TraceWriter, cannot_write_error, check_settings_are_equal, results_sheet,
+    summary, to_path_rows, write_file_named_by_user,
 };
 use crate::platform::{HostGrouping, Mapping, is_experiment_text};
 use crate::plugin::{FlagValues, OptionFlag};
@@ -53,20 +53,20 @@ pub(super) fn run(
         .map(RunFolder::create)
         .transpose()?;
     if let Some(path) = arguments.out.as_deref().filter(|_| !arguments.force) {
-        check_settings(path, &experiment)?;
+        check_settings_are_equal(path, &experiment)?;
     }
-    let page = page_place(arguments, &experiment)?;
-    let starts = static_starts(arguments, &experiment, errors)?;
+    let page = page_destination(arguments, &experiment)?;
+    let starts = placements_of_static_starts(arguments, &experiment, errors)?;
     // There are at most as many threads as scenarios.
     let most = experiment.config.scenarios.len();
     let wanted = arguments.threads.filter(|threads| *threads > 0);
     let threads = start_threads(Some(wanted.map_or(most, |threads| threads.min(most))))?;
     let progress = Progress::default();
-    let runs = most + starts.additional_runs(&experiment);
+    let runs = most + starts.additional_run_count(&experiment);
     let total = experiment.workload.supersteps() as u64 * runs as u64;
     let bar = ProgressDisplay {
-        unit: "supersteps",
-        total: Some(total),
+        item_noun: "supersteps",
+        total_items: Some(total),
         prints_lines_without_terminal: false,
         is_quiet: arguments.quiet,
     };
@@ -74,13 +74,13 @@ pub(super) fn run(
         run_with_progress(&bar, &|| progress.simulated_supersteps(), || {
             threads.install(|| {
                 let mut done = run_scenarios(arguments, &experiment, &progress, folder.as_ref())?;
-                done.0.static_starts =
-                    experiment.simulate_starts(&starts, Some(&done.0), &progress)?;
+                done.0.static_placement_makespans =
+                    experiment.simulate_initial_placements(&starts, Some(&done.0), &progress)?;
                 Ok::<RecordedRun, Error>(done)
             })
         })?;
     if !arguments.quiet {
-        print_notes(&experiment.implausible_results(&results), errors);
+        print_notes(&experiment.implausible_result_notes(&results), errors);
     }
     let (mut elsewhere, mut place) = (None, None);
     if let Some(page) = page {
@@ -88,11 +88,11 @@ pub(super) fn run(
             .with_critical_paths(path.clone())
             .to_html();
         match page {
-            PagePlace::InFolder(name) => {
+            PageDestination::InFolder(name) => {
                 place = arguments.out.as_ref().map(|folder| folder.join(&name));
-                drafts.html_page = Some((name, html));
+                drafts.html_page_name_and_content = Some((name, html));
             }
-            PagePlace::Elsewhere(file) => {
+            PageDestination::OutsideFolder(file) => {
                 place = Some(file.clone());
                 elsewhere = Some((file, html));
             }
@@ -103,7 +103,7 @@ pub(super) fn run(
         folder.write_results(&experiment, &results, drafts)?;
     }
     if let Some((file, html)) = elsewhere {
-        write_user_file(&file, html.as_bytes())?;
+        write_file_named_by_user(&file, html.as_bytes())?;
     }
     if let Some(place) = place.filter(|_| !arguments.quiet) {
         print_line(errors, &format!("page: {}", place.display()));
@@ -136,16 +136,16 @@ fn check_critical_path_output(arguments: &RunArguments) -> Result<(), Error> {
 
 /// Returns the initial placements from which scenario i is simulated for comparison (static starts); empty if the user disabled
 /// static starts. If no placement can be simulated, prints the reason.
-fn static_starts(
+fn placements_of_static_starts(
     arguments: &RunArguments,
     experiment: &Experiment,
     errors: &mut dyn Write,
-) -> Result<StartPlacements, Error> {
+) -> Result<InitialPlacements, Error> {
     if arguments.no_static_starts {
-        return Ok(StartPlacements::default());
+        return Ok(InitialPlacements::default());
     }
-    let starts = experiment.start_placements()?;
-    if let Some(note) = starts.size_note().filter(|_| !arguments.quiet) {
+    let starts = experiment.initial_placements_to_compare()?;
+    if let Some(note) = starts.too_long_note().filter(|_| !arguments.quiet) {
         print_notes(&[note.to_owned()], errors);
     }
     Ok(starts)
@@ -158,20 +158,20 @@ pub(super) fn load_experiment(
     beneath: Option<Document>,
 ) -> Result<Experiment, Error> {
     let purpose = match arguments.report {
-        Some(_) => Purpose::Page,
-        None => Purpose::Run,
+        Some(_) => ExperimentPurpose::ResultPage,
+        None => ExperimentPurpose::Run,
     };
-    let limits = command_limits(&arguments.settings.memory, arguments.threads, purpose);
+    let limits = memory_and_thread_limits(&arguments.settings.memory, arguments.threads, purpose);
     let layers = join_settings(registry, &arguments.settings, beneath)?;
     Experiment::load_with(registry, &layers, limits)
 }
 
 /// The place to which the HTML page of a run is written.
-enum PagePlace {
+enum PageDestination {
     /// A file in the folder of `--out`, with this name.
     InFolder(String),
     /// A file outside the folder of `--out`, with this path.
-    Elsewhere(PathBuf),
+    OutsideFolder(PathBuf),
 }
 
 /// Returns where the HTML page is to be written; `None` if the user requested no page. Checks before the simulation that the
@@ -179,10 +179,10 @@ enum PagePlace {
 ///
 /// # Errors
 /// The folder does not exist, or it contains a run with other settings.
-fn page_place(
+fn page_destination(
     arguments: &RunArguments,
     experiment: &Experiment,
-) -> Result<Option<PagePlace>, Error> {
+) -> Result<Option<PageDestination>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);
     };
@@ -200,23 +200,23 @@ fn page_place(
     };
     if !folder.is_dir() {
         let reason = std::io::Error::other("there is no such folder");
-        return Err(cannot_write(&file.display().to_string(), &reason));
+        return Err(cannot_write_error(&file.display().to_string(), &reason));
     }
     let same = |path: &PathBuf| matches!((path.canonicalize(), folder.canonicalize()), (Ok(one), Ok(other)) if one == other);
     if arguments.out.as_ref().is_some_and(same)
         && let Some(name) = file.file_name().and_then(|name| name.to_str())
     {
-        return Ok(Some(PagePlace::InFolder(name.to_owned())));
+        return Ok(Some(PageDestination::InFolder(name.to_owned())));
     }
     if !arguments.force {
-        check_settings(folder, experiment)?;
+        check_settings_are_equal(folder, experiment)?;
     }
-    Ok(Some(PagePlace::Elsewhere(file)))
+    Ok(Some(PageDestination::OutsideFolder(file)))
 }
 
 /// What the simulation of all scenarios produces: results, temporary files, activity of the processes, critical paths. Everything
 /// except the results is recorded only if the user requested it.
-type RecordedRun = (Results, PendingResults, Vec<Activity>, Vec<PathRow>);
+type RecordedRun = (Results, PendingResults, Vec<ProcessTimes>, Vec<PathRow>);
 
 /// Simulates all scenarios of the experiment; each writes or records the data that the user requested.
 fn run_scenarios(
@@ -249,11 +249,13 @@ fn run_scenarios(
     let mut paths = Vec::new();
     for one in done {
         let (run, written, activity, path) = one?;
-        let rows = path.map(|path| to_path_rows(experiment, run.result, &path));
+        let rows = path.map(|path| to_path_rows(experiment, run.scenario, &path));
         paths.extend(rows.into_iter().flatten());
         runs.push(run);
-        drafts.processes.extend(written.processes);
-        drafts.traces.extend(written.traces);
+        drafts
+            .process_table_parts
+            .extend(written.process_table_parts);
+        drafts.trace_files.extend(written.trace_files);
         activities.extend(activity);
     }
     Ok((experiment.collect_results(runs)?, drafts, activities, paths))
@@ -264,7 +266,7 @@ fn run_scenarios(
 type RecordedScenario = (
     ScenarioRun,
     PendingResults,
-    Option<Activity>,
+    Option<ProcessTimes>,
     Option<CriticalPath>,
 );
 
@@ -281,7 +283,7 @@ fn run_recorded_scenario(
     let mut drafts = PendingResults::default();
     let mut table = None;
     if let Some(folder) = folder.filter(|_| arguments.processes) {
-        table = Some(ProcessTable::create(folder, platform, scenario)?);
+        table = Some(ProcessTableWriter::create(folder, platform, scenario)?);
     }
     let traced = TraceSubject {
         platform,
@@ -292,10 +294,10 @@ fn run_recorded_scenario(
     let mut traces = Vec::new();
     if let Some(folder) = folder {
         for format in trace_formats(&arguments.write_trace) {
-            traces.push(Trace::create(folder, format, traced)?);
+            traces.push(TraceWriter::create(folder, format, traced)?);
         }
     }
-    let mut activity = arguments.report.is_some().then(Activity::default);
+    let mut activity = arguments.report.is_some().then(ProcessTimes::default);
     let watchers = traces.iter_mut().map(|trace| trace as &mut dyn Recorder);
     let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
     let remembered = activity.iter_mut().map(|one| one as &mut dyn Recorder);
@@ -310,10 +312,10 @@ fn run_recorded_scenario(
         .collect();
     let run = simulate(&mut watchers)?;
     if let Some(table) = table {
-        drafts.processes.push(table.finish()?);
+        drafts.process_table_parts.push(table.finish()?);
     }
     for trace in traces {
-        drafts.traces.push(trace.finish(&run.outcome)?);
+        drafts.trace_files.push(trace.finish(&run.outcome)?);
     }
     Ok((run, drafts, activity, path))
 }
@@ -341,37 +343,37 @@ pub(super) fn join_settings(
     if let Some(path) = &arguments.experiment {
         layers.push_file(read_experiment(registry, path)?);
     }
-    let policy = chosen_policy(arguments, &layers);
+    let policy = chosen_policy_name(arguments, &layers);
     check_policy_flags(registry, arguments, &policy)?;
     let mut flags = Vec::new();
     for one in typed_flags(registry, arguments) {
-        if one.spec.count() > 1 {
+        if one.flag_values.value_count() > 1 {
             let message = format!(
                 "`{}` has {} values, but `migsim run` makes one run",
-                one.typed_text(),
-                one.spec.count()
+                one.flag_with_values_text(),
+                one.flag_values.value_count()
             );
             return Err(Problem::new(message)
-                .source(&one.flag)
+                .source(&one.flag_text)
                 .hint("choose one value, or run all of them with `migsim sweep`")
                 .into());
         }
-        flags.push(one.first_setting(registry, &policy));
+        flags.push(one.setting_of_first_value(registry, &policy));
     }
-    check_one_load(registry, &arguments.load)?;
-    flags.extend(load_setting(&arguments.load)?);
+    check_no_alternative_loads(registry, &arguments.load)?;
+    flags.extend(background_load_setting(&arguments.load)?);
     flags.extend(key_value_settings(arguments)?);
     layers.push_flags(flags);
     Ok(layers)
 }
 
 /// Returns the name of the policy that the flag `--policy` names; without this flag, the name in the experiment file.
-pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> String {
+pub(super) fn chosen_policy_name(arguments: &SettingsArguments, file: &Layers) -> String {
     arguments
         .policy
         .as_deref()
-        .map(keys::without_parts)
-        .map_or_else(|| keys::policy_name(file), str::to_owned)
+        .map(keys::base_policy_name)
+        .map_or_else(|| keys::policy_name_in_settings(file), str::to_owned)
 }
 
 /// Checks that all flags for options of policies belong to the policy `policy`.
@@ -387,12 +389,13 @@ pub(super) fn check_policy_flags(
     let Ok(chosen) = registry.policies().find(policy) else {
         return Ok(()); // the unknown policy is reported later
     };
-    let is_wrong = |one: &&TypedFlag| one.is_policy_option && chosen.flag(one.name).is_none();
+    let is_wrong =
+        |one: &&TypedFlag| one.is_policy_option && chosen.flag(one.parameter_or_key).is_none();
     let Some(one) = given.iter().find(is_wrong) else {
         return Ok(());
     };
     let policies = registry.policies().iter();
-    let policies = policies.filter(|entry| entry.flag(one.name).is_some());
+    let policies = policies.filter(|entry| entry.flag(one.parameter_or_key).is_some());
     let policies: Vec<&str> = policies.map(|entry| entry.name).collect();
     let noun = if policies.len() == 1 {
         "policy"
@@ -406,9 +409,9 @@ pub(super) fn check_policy_flags(
     };
     let problem = Problem::new(format!(
         "`{}` is an option of the {noun} `{policies}`, not of `{policy}`",
-        one.flag
+        one.flag_text
     ));
-    Err(problem.source(&one.flag).hint(hint).into())
+    Err(problem.source(&one.flag_text).hint(hint).into())
 }
 
 /// Reads an experiment file. Files to which it refers are also searched in the folder of the experiment file.
@@ -432,7 +435,7 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
         }
     })?;
     if let Some(kind) = FileKind::detect_from_text(&text)
-        && !matches!(kind, FileKind::Experiment | FileKind::Study)
+        && !matches!(kind, FileKind::Experiment | FileKind::SweepOrRunManifest)
     {
         return Err(kind.wrong_kind_error("an experiment", &name).into());
     }
@@ -441,7 +444,7 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
         // The file is the manifest of a run, whose experiment is run again.
         let version = document.value["version"].as_str().unwrap_or_default();
         let mut experiment = document.value["experiment"].clone();
-        add_keys_missing_in(&mut experiment, version);
+        add_keys_missing_in_version(&mut experiment, version);
         let text = format!("{experiment:#}");
         document = Document::parse(format!("{}, experiment", document.source), text)?;
     }
@@ -461,16 +464,16 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
 pub(super) const SWEEP_SCHEMA: &str = "migsim-sweep-1";
 
 /// Lists the names of the files to which an experiment refers.
-pub(super) fn referenced_files(registry: &Registry, experiment: &Value) -> Vec<String> {
+pub(super) fn referenced_file_names(registry: &Registry, experiment: &Value) -> Vec<String> {
     let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
-    let pointers = file_key_pointers(registry, experiment);
+    let pointers = json_pointers_to_file_names(registry, experiment);
     pointers.iter().filter_map(named).collect()
 }
 
 /// Replaces the names of files in the experiment file `path` by paths that are valid in the working directory, if the files are
 /// in the folder of the experiment file.
 fn resolve_file_names(registry: &Registry, path: &Path, experiment: &mut Value) {
-    for pointer in file_key_pointers(registry, experiment) {
+    for pointer in json_pointers_to_file_names(registry, experiment) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
             *value = resolve_file_name(path, &pointer[1..], value);
         }
@@ -488,7 +491,7 @@ fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
     };
     let is_table = |text: &str| {
         let mapping = text.parse::<Mapping>();
-        mapping.is_ok_and(|mapping| mapping.file().is_some())
+        mapping.is_ok_and(|mapping| mapping.table_file().is_some())
     };
     let named = value
         .as_str()
@@ -517,21 +520,26 @@ fn has_file_or_rank_files(path: &Path) -> bool {
 
 /// Replaces the names of files in the values of a parameter of the sweep file `path` by paths that are valid in the working
 /// directory.
-pub(super) fn resolve_parameter_files(registry: &Registry, path: &Path, parameter: &mut Parameter) {
-    let keys = keys::keys_for_all_policies(registry, &parameter.name);
-    let files = registry.file_keys();
+pub(super) fn resolve_parameter_file_names(
+    registry: &Registry,
+    path: &Path,
+    parameter: &mut Parameter,
+) {
+    let keys = keys::parameter_keys_for_all_policies(registry, &parameter.name);
+    let files = registry.keys_of_file_names();
     if keys.iter().flatten().any(|key| files.contains(key)) {
-        let spec = parameter.spec.clone();
+        let spec = parameter.values_spec.clone();
         let name = &parameter.name;
-        parameter.spec = spec.map_single(|value| resolve_file_name(path, name, value));
+        parameter.values_spec =
+            spec.map_single_values(|value| resolve_file_name(path, name, value));
     }
     let name = parameter.name.clone();
     if whole::has_text_form(&name) {
-        let spec = parameter.spec.clone();
-        parameter.spec = spec.map_single(|value| {
-            let mut experiment = json!({ &name: whole::object_of(&name, value) });
+        let spec = parameter.values_spec.clone();
+        parameter.values_spec = spec.map_single_values(|value| {
+            let mut experiment = json!({ &name: whole::object_from_text_form(&name, value) });
             resolve_file_names(registry, path, &mut experiment);
-            whole::text_of(&name, &experiment[&name])
+            whole::text_form(&name, &experiment[&name])
         });
     }
 }
@@ -540,7 +548,7 @@ pub(super) fn resolve_parameter_files(registry: &Registry, path: &Path, paramete
 ///
 /// # Errors
 /// A flag lists alternative loads.
-fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
+fn check_no_alternative_loads(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     for flag in loads {
         let choices = whole::combine_loads(std::slice::from_ref(flag)).unwrap_or_default();
         let exists = |load: &Value| {
@@ -561,7 +569,7 @@ fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
 }
 
 /// Returns the `--load` flags of the command line, as the user typed them.
-pub(super) fn load_flags_text(loads: &[String]) -> String {
+pub(super) fn background_load_flags_text(loads: &[String]) -> String {
     format!("--load {}", loads.join(" --load "))
 }
 
@@ -569,16 +577,16 @@ pub(super) fn load_flags_text(loads: &[String]) -> String {
 ///
 /// # Errors
 /// The value of a flag is not a load.
-pub(super) fn load_setting(loads: &[String]) -> Result<Option<Flag>, Error> {
+pub(super) fn background_load_setting(loads: &[String]) -> Result<Option<KeySetting>, Error> {
     if loads.is_empty() {
         return Ok(None);
     }
-    let flag = load_flags_text(loads);
+    let flag = background_load_flags_text(loads);
     let value = from_flag(loads).map_err(|message| {
         let problem = Problem::new(message).source(&flag);
         problem.hint("write a kind and its parameters, for example `--load ar,mean=0.3`")
     })?;
-    Ok(Some(Flag {
+    Ok(Some(KeySetting {
         key: "load".into(),
         source_text: flag,
         value,
@@ -589,11 +597,11 @@ pub(super) fn load_setting(loads: &[String]) -> Result<Option<Flag>, Error> {
 #[derive(Debug)]
 pub(super) struct TypedFlag {
     /// Name of the parameter, or key of the experiment, that the flag sets.
-    pub(super) name: &'static str,
+    pub(super) parameter_or_key: &'static str,
     /// The flag as the user typed it, such as `--alpha`.
-    pub(super) flag: String,
+    pub(super) flag_text: String,
     /// The value or the values after the flag.
-    pub(super) spec: ValuesSpec,
+    pub(super) flag_values: ValuesSpec,
     /// Whether the flag sets an option of policies.
     pub(super) is_policy_option: bool,
     /// Whether the values are names, such as names of platforms, that the user may separate by commas.
@@ -602,21 +610,23 @@ pub(super) struct TypedFlag {
 
 impl TypedFlag {
     /// Returns the flag with its values, as the user typed them.
-    pub(super) fn typed_text(&self) -> String {
-        format!("{} {}", self.flag, self.spec.text())
+    pub(super) fn flag_with_values_text(&self) -> String {
+        format!("{} {}", self.flag_text, self.flag_values.source_text())
     }
 
     /// Converts the first value of the flag into a setting; `policy` is the policy whose options the flag may set.
-    pub(super) fn first_setting(&self, registry: &Registry, policy: &str) -> Flag {
-        Flag {
-            key: match keys::key_for_policy(registry, self.name, policy) {
+    pub(super) fn setting_of_first_value(&self, registry: &Registry, policy: &str) -> KeySetting {
+        KeySetting {
+            key: match keys::parameter_key_for_policy(registry, self.parameter_or_key, policy) {
                 Some(key) => key,
                 // An unknown policy is reported later.
-                None if self.is_policy_option => format!("policy.{policy}.{}", self.name),
-                None => self.name.to_owned(),
+                None if self.is_policy_option => {
+                    format!("policy.{policy}.{}", self.parameter_or_key)
+                }
+                None => self.parameter_or_key.to_owned(),
             },
-            source_text: self.typed_text(),
-            value: self.spec.value_at(0),
+            source_text: self.flag_with_values_text(),
+            value: self.flag_values.value_at(0),
         }
     }
 }
@@ -632,9 +642,9 @@ pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) ->
     };
     let given = |name, flag: &str, spec: Option<ValuesSpec>| {
         Some(TypedFlag {
-            name,
-            flag: format!("--{flag}"),
-            spec: spec?,
+            parameter_or_key: name,
+            flag_text: format!("--{flag}"),
+            flag_values: spec?,
             is_policy_option: false,
             are_values_names: false,
         })
@@ -685,7 +695,7 @@ pub(super) fn typed_setting_flags(
     arguments: &SettingsArguments,
 ) -> Result<Vec<String>, Error> {
     let given = typed_flags(registry, arguments);
-    let given = given.iter().map(TypedFlag::typed_text);
+    let given = given.iter().map(TypedFlag::flag_with_values_text);
     let pairs = key_value_settings(arguments)?
         .into_iter()
         .map(|flag| flag.source_text);
@@ -693,20 +703,20 @@ pub(super) fn typed_setting_flags(
 }
 
 /// Converts the values of the flags `--change`, `--net` and `--set` into settings; each flag has one value.
-pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
+pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<KeySetting>, Error> {
     let mut flags = Vec::new();
     if !arguments.changes.is_empty() {
-        flags.push(Flag {
+        flags.push(KeySetting {
             key: "changes".to_owned(),
             source_text: format!("--change '{}'", arguments.changes.join("' --change '")),
             value: json!(arguments.changes),
         });
     }
-    check_duplicates("--net", &arguments.constants)?;
-    check_duplicates("--set", &arguments.settings)?;
+    check_duplicate_keys("--net", &arguments.constants)?;
+    check_duplicate_keys("--set", &arguments.settings)?;
     for (key, value) in &arguments.constants {
         let flag = format!("--net {key}={value}");
-        flags.push(Flag {
+        flags.push(KeySetting {
             key: format!("network.{}", key.to_ascii_lowercase().replace('-', "_")),
             source_text: flag,
             value: json!(value),
@@ -714,7 +724,7 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Fl
     }
     for (key, value) in &arguments.settings {
         let flag = format!("--set {key}={value}");
-        flags.push(Flag {
+        flags.push(KeySetting {
             key: key.clone(),
             source_text: flag,
             value: parse_typed_value(value),
@@ -727,7 +737,7 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Fl
 ///
 /// # Errors
 /// A key has two values.
-pub(super) fn check_duplicates(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
+pub(super) fn check_duplicate_keys(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
     let is_again = |(index, (key, _)): &(usize, &(String, String))| {
         pairs[..*index].iter().any(|(before, _)| before == key)
     };

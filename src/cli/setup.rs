@@ -6,16 +6,16 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::ThreadPool;
 
-use super::args::{PlanArguments, VariedArguments};
-use super::memory_limit::command_limits;
+use super::args::{OutputAndThreadArguments, VariedArguments};
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_line, print_notes};
 use super::progress::{ProgressDisplay, run_with_progress_and_farewell};
 use super::threads::start_planning_threads;
 use crate::error::{Error, escape_control_characters};
 use crate::experiment::Limits;
-use crate::memory::Purpose;
+use crate::memory::ExperimentPurpose;
 use crate::sweep::run::simulate_runs;
-use crate::sweep::{FinishedRuns, Plan, SharedRunData, Store, Sweep};
+use crate::sweep::{FinishedRunCounter, Plan, SharedRunData, Store, Sweep};
 use crate::words::format_count;
 
 /// The limits, the threads and the shared data of a command that simulates many runs.
@@ -26,31 +26,41 @@ pub(super) struct SimulationSetup {
     /// The threads on which the runs are simulated.
     pub(super) threads: ThreadPool,
     /// Data that all runs share, such as files that were read.
-    pub(super) common: SharedRunData,
+    pub(super) shared_run_data: SharedRunData,
     /// Whether the command prints neither progress nor notes.
     is_quiet: bool,
 }
 
 impl SimulationSetup {
     /// Prepares the limits and the threads that the flags request.
-    pub(super) fn new(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
-        let limits = command_limits(&varied.settings.memory, output.threads, Purpose::Sweep);
+    pub(super) fn new(
+        varied: &VariedArguments,
+        output: OutputAndThreadArguments,
+    ) -> Result<Self, Error> {
+        let limits = memory_and_thread_limits(
+            &varied.settings.memory,
+            output.threads,
+            ExperimentPurpose::Sweep,
+        );
         Self::within_limits(limits, output)
     }
 
     /// Prepares the threads that the flags request, within the given limits.
-    pub(super) fn within_limits(limits: Limits, output: PlanArguments) -> Result<Self, Error> {
+    pub(super) fn within_limits(
+        limits: Limits,
+        output: OutputAndThreadArguments,
+    ) -> Result<Self, Error> {
         Ok(Self {
             limits,
             threads: start_planning_threads(output.threads, limits)?,
-            common: SharedRunData::default(),
+            shared_run_data: SharedRunData::default(),
             is_quiet: output.quiet,
         })
     }
 
     /// Returns the limits together with the data that all runs share; functions that simulate runs take both as one argument.
-    pub(super) fn limits_and_common(&self) -> (Limits, &SharedRunData) {
-        (self.limits, &self.common)
+    pub(super) fn limits_and_shared_run_data(&self) -> (Limits, &SharedRunData) {
+        (self.limits, &self.shared_run_data)
     }
 
     /// Creates the plan of a sweep, which lists its runs, and prints notes about it.
@@ -67,7 +77,7 @@ impl SimulationSetup {
     /// Creates the plan of a sweep, which lists its runs, without printing notes. It is used for sweeps that the command itself
     /// defines, not the user.
     pub(super) fn plan_without_notes(&self, sweep: &Sweep) -> Result<Plan, Error> {
-        let plan = || Plan::new_for_run(sweep, self.limits, &self.common);
+        let plan = || Plan::new_with_shared_data(sweep, self.limits, &self.shared_run_data);
         self.threads.install(plan)
     }
 
@@ -86,8 +96,8 @@ impl SimulationSetup {
         errors: &mut dyn Write,
     ) -> Result<Store, Error> {
         let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
-        if store.dropped_lines > 0 && !self.is_quiet {
-            let lost = format_count(store.dropped_lines, "record");
+        if store.dropped_line_count > 0 && !self.is_quiet {
+            let lost = format_count(store.dropped_line_count, "record");
             let text = "cut off or damaged; the missing runs are done again";
             print_line(errors, &format!("note: removed {lost}, {text}"));
         }
@@ -103,9 +113,15 @@ impl SimulationSetup {
         store: Store,
         farewell: &(dyn Fn(&Store) -> String + Sync),
     ) -> Result<Store, Error> {
-        let (store, done) = (Mutex::new(store), FinishedRuns::default());
-        self.fill_store((&store, &done), runs.len() as u64, farewell, || {
-            simulate_runs(planned, runs, self.limits_and_common(), &store, &done)
+        let (store, done) = (Mutex::new(store), FinishedRunCounter::default());
+        self.run_work_with_store((&store, &done), runs.len() as u64, farewell, || {
+            simulate_runs(
+                planned,
+                runs,
+                self.limits_and_shared_run_data(),
+                &store,
+                &done,
+            )
         })?;
         Ok(store.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -113,16 +129,16 @@ impl SimulationSetup {
     /// Runs `work`, which simulates up to `total` runs and adds their results to a store, and shows its progress.
     ///
     /// Ctrl-C prints the text that `farewell` returns and ends the process; the store keeps all results.
-    pub(super) fn fill_store<R: Send>(
+    pub(super) fn run_work_with_store<R: Send>(
         &self,
-        (store, done): (&Mutex<Store>, &FinishedRuns),
+        (store, done): (&Mutex<Store>, &FinishedRunCounter),
         total: u64,
         farewell: &(dyn Fn(&Store) -> String + Sync),
         work: impl FnOnce() -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
         let bar = ProgressDisplay {
-            unit: "runs",
-            total: Some(total),
+            item_noun: "runs",
+            total_items: Some(total),
             prints_lines_without_terminal: true,
             is_quiet: self.is_quiet,
         };

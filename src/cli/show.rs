@@ -3,16 +3,17 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::args::{FormArguments, WorkloadCommand};
-use super::memory_limit::command_limits;
+use super::args::{OutputFormArguments, WorkloadCommand};
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_notes, print_text};
 use super::run::join_settings;
 use crate::Registry;
 use crate::error::Error;
 use crate::experiment::Experiment;
-use crate::memory::{Limits, Purpose};
+use crate::memory::{ExperimentPurpose, Limits};
 use crate::output::{
-    platform_sheet, platform_svg, superstep_loads, workload_sheet, workload_svg, write_user_file,
+    platform_sheet, platform_svg, superstep_loads, workload_sheet, workload_svg,
+    write_file_named_by_user,
 };
 use crate::platform::{self, HostGrouping, LoadedPlatform};
 use crate::words::format_count;
@@ -36,11 +37,11 @@ pub(super) fn show_platform(
     (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
     svg: Option<&Path>,
     rows: usize,
-    form: FormArguments,
+    form: OutputFormArguments,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     if let Some(path) = svg {
-        write_user_file(path, platform_svg(&loaded.platform).as_bytes())?;
+        write_file_named_by_user(path, platform_svg(&loaded.platform).as_bytes())?;
     }
     let sheet = platform_sheet(loaded, are_clusters_chosen, rows);
     print_text(out, &sheet.render(form.output_form()))
@@ -57,7 +58,7 @@ pub(super) fn show_workload(
     let experiment = Experiment::load_with(
         registry,
         &join_settings(registry, settings, None)?,
-        command_limits(&settings.memory, None, Purpose::Look),
+        memory_and_thread_limits(&settings.memory, None, ExperimentPurpose::ReadingSupersteps),
     )?;
     print_notes(&experiment.notes(), errors);
     let loads = superstep_loads(&experiment);
@@ -67,7 +68,7 @@ pub(super) fn show_workload(
             experiment.application_name(),
             format_count(experiment.placement.len(), "process")
         );
-        write_user_file(path, workload_svg(&title, &loads).as_bytes())?;
+        write_file_named_by_user(path, workload_svg(&title, &loads).as_bytes())?;
     }
     let sheet = workload_sheet(&experiment, &loads, arguments.rows);
     print_text(out, &sheet.render(arguments.form.output_form()))

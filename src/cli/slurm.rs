@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use super::progress::{ProgressDisplay, run_with_progress_and_farewell};
 use crate::error::{Error, Problem};
-use crate::output::{OutputForm, cannot_write, write_file};
-use crate::sweep::folder::{self, Report, merge};
+use crate::output::{OutputForm, cannot_write_error, write_file_atomically};
+use crate::sweep::folder::{self, SweepReport, merge_folders};
 use crate::sweep::{Plan, Shard, Sweep, store};
 
 /// Name of the file in the folder of the sweep that contains the number of the submitted Slurm job.
@@ -35,7 +35,7 @@ pub(super) struct SlurmSweep<'a> {
     /// The plan of the sweep, which lists its runs.
     pub(super) plan: &'a Plan,
     /// The folder of the sweep, to which its results are written.
-    pub(super) folder: &'a Path,
+    pub(super) sweep_folder: &'a Path,
     /// Number of parts into which the runs are divided.
     pub(super) part_count: usize,
     /// Options that the user passes on to `sbatch`, as the user typed them.
@@ -43,7 +43,7 @@ pub(super) struct SlurmSweep<'a> {
     /// Whether the command prints no progress.
     pub(super) is_quiet: bool,
     /// The format in which the results of the sweep are printed.
-    pub(super) form: OutputForm,
+    pub(super) output_form: OutputForm,
 }
 
 impl SlurmSweep<'_> {
@@ -51,9 +51,10 @@ impl SlurmSweep<'_> {
     ///
     /// # Errors
     /// An option for `sbatch` or a path cannot be used.
-    pub(super) fn job_array(&self) -> Result<JobArray, Error> {
+    pub(super) fn create_job_array(&self) -> Result<JobArray, Error> {
         let folder = self.absolute_folder()?;
-        let (tasks, _) = incomplete_parts(self.plan, &folder, self.part_count)?;
+        let (tasks, _) =
+            incomplete_parts_and_finished_run_count(self.plan, &folder, self.part_count)?;
         let program = std::env::current_exe().map_err(|error| {
             Problem::new(format!("the path of the program is unknown: {error}"))
         })?;
@@ -64,42 +65,46 @@ impl SlurmSweep<'_> {
             tasks,
             self.sbatch_options,
         )?;
-        let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
-        array.may_start_program = crate::policy::may_name_program(&sweep);
+        let sweep = serde_json::to_value(self.sweep.to_sweep_file()?).expect("a sweep is JSON");
+        array.allows_program_start = crate::policy::mentions_exec(&sweep);
         Ok(array)
     }
 
     /// Returns the absolute path of the folder of the sweep.
     fn absolute_folder(&self) -> Result<PathBuf, Error> {
-        std::path::absolute(self.folder)
-            .map_err(|error| cannot_write(&self.folder.display().to_string(), &error))
+        std::path::absolute(self.sweep_folder)
+            .map_err(|error| cannot_write_error(&self.sweep_folder.display().to_string(), &error))
     }
 
     /// Submits the job array unless it exists already, waits for its end, and merges the results of its tasks.
     ///
     /// # Errors
     /// A task did not complete its part, or Slurm does not accept the job.
-    pub(super) fn run_job_array(&self) -> Result<Report, Error> {
-        let array = self.job_array()?;
-        let shards = array.folder.join("shards");
+    pub(super) fn run_job_array(&self) -> Result<SweepReport, Error> {
+        let array = self.create_job_array()?;
+        let shards = array.sweep_folder.join("shards");
         std::fs::create_dir_all(&shards)
-            .map_err(|error| cannot_write(&shards.display().to_string(), &error))?;
-        let job = match Self::existing_job(&array)? {
+            .map_err(|error| cannot_write_error(&shards.display().to_string(), &error))?;
+        let job = match Self::find_active_job_number(&array)? {
             Some(job) => Some(job),
             None if array.submitted_parts.is_empty() => None,
-            None => Some(self.submit(&array)?),
+            None => Some(self.submit_job_array(&array)?),
         };
         if let Some(job) = job {
             self.wait_for_job(&array, &job)?;
             // The array has ended and is not needed any more. If the file stays, Slurm reports the end the next time.
-            let _ = std::fs::remove_file(array.folder.join(JOB_NUMBER_FILE));
+            let _ = std::fs::remove_file(array.sweep_folder.join(JOB_NUMBER_FILE));
         }
-        let (left, _) = incomplete_parts(self.plan, &array.folder, self.part_count)?;
+        let (left, _) = incomplete_parts_and_finished_run_count(
+            self.plan,
+            &array.sweep_folder,
+            self.part_count,
+        )?;
         if left.is_empty() {
             let parts: Vec<PathBuf> = (1..=self.part_count)
                 .map(|part| array.folder_of_part(part))
                 .collect();
-            return merge(&parts, &array.folder, self.form);
+            return merge_folders(&parts, &array.sweep_folder, self.output_form);
         }
         let named: Vec<String> = left.iter().take(8).map(usize::to_string).collect();
         let more = if left.len() > named.len() {
@@ -117,13 +122,13 @@ impl SlurmSweep<'_> {
             "run the same command to submit these tasks again; the output of the tasks is in `{}`",
             shards.join("task-N.log").display()
         );
-        Err(Error::Run(Problem::new(message).hint(hint)))
+        Err(Error::SimulationFailure(Problem::new(message).hint(hint)))
     }
 
     /// Returns the number of the job array that an earlier command submitted for this folder; `None` if there is none or it has
     /// ended.
-    fn existing_job(array: &JobArray) -> Result<Option<String>, Error> {
-        let Ok(job) = std::fs::read_to_string(array.folder.join(JOB_NUMBER_FILE)) else {
+    fn find_active_job_number(array: &JobArray) -> Result<Option<String>, Error> {
+        let Ok(job) = std::fs::read_to_string(array.sweep_folder.join(JOB_NUMBER_FILE)) else {
             return Ok(None);
         };
         let job = job.trim().to_owned();
@@ -131,14 +136,14 @@ impl SlurmSweep<'_> {
     }
 
     /// Submits the job array to Slurm and returns the number of the job.
-    fn submit(&self, array: &JobArray) -> Result<String, Error> {
-        let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
-        write_file(
-            &array.folder.join(SWEEP_FILE),
+    fn submit_job_array(&self, array: &JobArray) -> Result<String, Error> {
+        let sweep = serde_json::to_value(self.sweep.to_sweep_file()?).expect("a sweep is JSON");
+        write_file_atomically(
+            &array.sweep_folder.join(SWEEP_FILE),
             format!("{sweep:#}\n").as_bytes(),
         )?;
-        let script = array.folder.join(SCRIPT_FILE);
-        write_file(&script, array.task_script().as_bytes())?;
+        let script = array.sweep_folder.join(SCRIPT_FILE);
+        write_file_atomically(&script, array.task_script().as_bytes())?;
         let output = run_slurm_command(
             Command::new("sbatch")
                 .args(array.sbatch_arguments())
@@ -166,7 +171,7 @@ impl SlurmSweep<'_> {
             ));
             return Err(problem.source("--slurm").into());
         }
-        write_file(&array.folder.join(JOB_NUMBER_FILE), job.as_bytes())?;
+        write_file_atomically(&array.sweep_folder.join(JOB_NUMBER_FILE), job.as_bytes())?;
         Ok(job)
     }
 
@@ -174,8 +179,8 @@ impl SlurmSweep<'_> {
     fn wait_for_job(&self, array: &JobArray, job: &str) -> Result<(), Error> {
         let there = AtomicU64::new(0);
         let bar = ProgressDisplay {
-            unit: "runs",
-            total: Some(self.plan.runs.len() as u64),
+            item_noun: "runs",
+            total_items: Some(self.plan.runs.len() as u64),
             prints_lines_without_terminal: true,
             is_quiet: self.is_quiet,
         };
@@ -195,12 +200,17 @@ impl SlurmSweep<'_> {
                     let problem = Problem::new(format!(
                         "Slurm does not report the state of job {job} any more"
                     ));
-                    return Err(Error::Run(
+                    return Err(Error::SimulationFailure(
                         problem.hint("run the same command to continue waiting for this job"),
                     ));
                 }
                 there.store(
-                    incomplete_parts(self.plan, &array.folder, self.part_count)?.1,
+                    incomplete_parts_and_finished_run_count(
+                        self.plan,
+                        &array.sweep_folder,
+                        self.part_count,
+                    )?
+                    .1,
                     Ordering::Relaxed,
                 );
                 std::thread::sleep(pause);
@@ -244,9 +254,9 @@ fn run_slurm_command(command: &mut Command) -> Result<Output, Error> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JobArray {
     /// Path of the program `migsim`, which each task runs.
-    program: PathBuf,
+    program_path: PathBuf,
     /// Absolute path of the folder of the sweep.
-    folder: PathBuf,
+    sweep_folder: PathBuf,
     /// Number of parts into which the runs of the sweep are divided.
     part_count: usize,
     /// Numbers of the parts for which a task is submitted, counted from 1.
@@ -254,7 +264,7 @@ pub(super) struct JobArray {
     /// Options that the user passes on to `sbatch`, in the form `--name=value`.
     sbatch_options: Vec<String>,
     /// Whether the user allows the sweep to start a program as its policy; the tasks then need the flag `--allow-exec`.
-    may_start_program: bool,
+    allows_program_start: bool,
 }
 
 /// Name of the sweep file that the tasks read.
@@ -299,18 +309,18 @@ impl JobArray {
             return Err(problem.hint("choose another name").into());
         }
         Ok(Self {
-            program: program.to_owned(),
-            folder: folder.to_owned(),
+            program_path: program.to_owned(),
+            sweep_folder: folder.to_owned(),
             part_count: parts,
             submitted_parts: tasks,
             sbatch_options: options,
-            may_start_program: false,
+            allows_program_start: false,
         })
     }
 
     /// Returns the path of the folder of a part of this sweep; parts are counted from 1.
     fn folder_of_part(&self, part: usize) -> PathBuf {
-        part_folder(&self.folder, part)
+        part_folder(&self.sweep_folder, part)
     }
 
     /// Returns the arguments with which `sbatch` is called, except the path of the script.
@@ -323,7 +333,7 @@ impl JobArray {
             // In a file name, Slurm takes a `%` for a field, unless it is doubled.
             format!(
                 "--output={}/shards/task-%a.log",
-                self.folder.display().to_string().replace('%', "%%")
+                self.sweep_folder.display().to_string().replace('%', "%%")
             ),
         ];
         arguments.extend(self.sbatch_options.iter().cloned());
@@ -345,12 +355,12 @@ impl JobArray {
              set -euo pipefail\n\
              exec {} sweep {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {}\"$SLURM_ARRAY_TASK_ID\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet{}\n",
             command.join(" "),
-            quoted(&self.folder.join(SCRIPT_FILE)),
-            quoted(&self.program),
-            quoted(&self.folder.join(SWEEP_FILE)),
+            quoted(&self.sweep_folder.join(SCRIPT_FILE)),
+            quoted(&self.program_path),
+            quoted(&self.sweep_folder.join(SWEEP_FILE)),
             self.part_count,
-            quoted(&self.folder.join("shards/part-")),
-            if self.may_start_program {
+            quoted(&self.sweep_folder.join("shards/part-")),
+            if self.allows_program_start {
                 " --allow-exec"
             } else {
                 ""
@@ -371,7 +381,11 @@ pub(super) fn quote_for_shell(text: &str) -> String {
 
 /// Lists the numbers of the parts that lack runs, counted from 1, followed by the number of finished runs of all parts together.
 /// `whole` is the folder of the sweep.
-fn incomplete_parts(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
+fn incomplete_parts_and_finished_run_count(
+    plan: &Plan,
+    whole: &Path,
+    parts: usize,
+) -> Result<(Vec<usize>, u64), Error> {
     let (mut tasks, mut there) = (Vec::new(), 0);
     for part in 1..=parts {
         let own = part_folder(whole, part);

@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use super::args::SnapshotArguments;
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_notes};
 use super::run::{join_settings, read_experiment};
 use crate::Registry;
 use crate::error::Error;
 use crate::experiment::{Experiment, Layers};
-use crate::memory::Purpose;
-use crate::output::write_user_file;
+use crate::memory::ExperimentPurpose;
+use crate::output::write_file_named_by_user;
 
 pub(super) fn run_snapshot(
     registry: &Registry,
@@ -28,12 +28,13 @@ pub(super) fn run_snapshot(
         }
         None => join_settings(registry, settings, None)?,
     };
-    let limits = command_limits(&settings.memory, Some(1), Purpose::Explanation);
+    let limits =
+        memory_and_thread_limits(&settings.memory, Some(1), ExperimentPurpose::Explanation);
     let experiment = Experiment::load_with(registry, &layers, limits)?;
     print_notes(&experiment.notes(), errors);
     let snapshot = experiment.snapshot_at_barrier(arguments.superstep)?;
     match &arguments.out {
-        Some(file) => write_user_file(file, format!("{snapshot}\n").as_bytes()),
+        Some(file) => write_file_named_by_user(file, format!("{snapshot}\n").as_bytes()),
         None => print_json(out, &snapshot),
     }
 }

@@ -11,8 +11,9 @@ use serde_json::Value;
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
 use super::print::{escape_json_controls, print_json, print_line, print_text};
 use super::run::{
-    SWEEP_SCHEMA, check_policy_flags, chosen_policy, key_value_settings, load_flags_text,
-    load_setting, read_experiment, resolve_parameter_files, typed_flags,
+    SWEEP_SCHEMA, background_load_flags_text, background_load_setting, check_policy_flags,
+    chosen_policy_name, key_value_settings, read_experiment, resolve_parameter_file_names,
+    typed_flags,
 };
 use super::setup::{SimulationSetup, kept_results_message};
 use super::slurm::SlurmSweep;
@@ -20,9 +21,11 @@ use crate::Registry;
 use crate::error::{Error, Problem, escape_control_characters};
 use crate::experiment::{Layers, Limits};
 use crate::output::OutputForm;
-use crate::sweep::folder::{self, Report};
-use crate::sweep::run::{missing_runs, simulate_row};
-use crate::sweep::{Combine, Parameter, Plan, Row, Shard, SharedRunData, Sweep, ValuesSpec, whole};
+use crate::sweep::folder::{self, SweepReport};
+use crate::sweep::run::{missing_runs, simulate_run};
+use crate::sweep::{
+    Combine, Parameter, Plan, RunRow, Shard, SharedRunData, Sweep, ValuesSpec, whole,
+};
 use crate::words::format_count;
 
 pub(super) fn run_sweep(
@@ -36,10 +39,10 @@ pub(super) fn run_sweep(
     }
     let sweep = sweep_from_arguments(registry, arguments)?;
     if arguments.show {
-        let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
+        let file = serde_json::to_value(sweep.to_sweep_file()?).expect("a sweep is JSON");
         return print_json(out, &file).map(|()| true);
     }
-    let output = arguments.output;
+    let output = arguments.output_and_threads;
     let form = output.form.output_form();
     let is_silent = output.form.output_form_unless_quiet(output.quiet).is_none();
     let setup = SimulationSetup::new(&arguments.varied, output)?;
@@ -51,10 +54,10 @@ pub(super) fn run_sweep(
         .unwrap_or_else(|| default_results_folder(&sweep));
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     if arguments.dry_run {
-        let text = describe_plan(
+        let text = describe_sweep_plan(
             (&sweep, &plan),
             shard,
-            setup.limits_and_common(),
+            setup.limits_and_shared_run_data(),
             (&folder, setup.threads.current_num_threads()),
         )?;
         return print_text(out, &escape_control_characters(&text)).map(|()| true);
@@ -64,17 +67,17 @@ pub(super) fn run_sweep(
         let job = SlurmSweep {
             sweep: &sweep,
             plan: &plan,
-            folder: &folder,
+            sweep_folder: &folder,
             part_count: parts,
             sbatch_options: &arguments.sbatch_options,
             is_quiet: output.quiet,
-            form,
+            output_form: form,
         };
         if !arguments.slurm {
-            return print_text(out, &job.job_array()?.task_script()).map(|()| true);
+            return print_text(out, &job.create_job_array()?.task_script()).map(|()| true);
         }
         let report = job.run_job_array()?;
-        return print_report(&report, (is_silent, form), out, errors);
+        return print_sweep_report(&report, (is_silent, form), out, errors);
     }
     let store = setup.open_store(Some(&folder), errors)?;
     folder::write_plan(&folder, &plan)?;
@@ -83,11 +86,11 @@ pub(super) fn run_sweep(
         kept_results_message(&describe_kept_runs((&plan, shard), store.rows()), &folder)
     })?;
     let report = folder::write_results(&folder, &plan, shard, store.rows(), form)?;
-    print_report(&report, (is_silent, form), out, errors)
+    print_sweep_report(&report, (is_silent, form), out, errors)
 }
 
 /// Describes how many of the runs of the part `shard` of a plan have a result: `12 of 40 runs`.
-fn describe_kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
+fn describe_kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, RunRow>) -> String {
     let own = shard.runs(plan);
     let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
         (kept + usize::from(rows.contains_key(id)), all + 1)
@@ -96,22 +99,22 @@ fn describe_kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row
 }
 
 /// Prints the report of a sweep, unless `is_silent` is true, and the failures of its runs. Returns `false` if runs failed.
-fn print_report(
-    report: &Report,
+fn print_sweep_report(
+    report: &SweepReport,
     (is_silent, form): (bool, OutputForm),
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let text = report.text.clone();
+    let text = report.results_text.clone();
     match form {
         _ if is_silent => {}
         OutputForm::Json => print_text(out, &escape_json_controls(text))?,
         _ => print_text(out, &text)?,
     }
-    if let Some(failures) = &report.failures {
+    if let Some(failures) = &report.failure_description {
         print_line(errors, failures);
     }
-    Ok(report.failures.is_none())
+    Ok(report.failure_description.is_none())
 }
 
 fn merge_parts(
@@ -120,12 +123,12 @@ fn merge_parts(
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
     let form = arguments.form.output_form();
-    let report = folder::merge(&arguments.folders, &arguments.out, form)?;
+    let report = folder::merge_folders(&arguments.folders, &arguments.out, form)?;
     let is_silent = arguments
         .form
         .output_form_unless_quiet(arguments.quiet)
         .is_none();
-    print_report(&report, (is_silent, form), out, errors)
+    print_sweep_report(&report, (is_silent, form), out, errors)
 }
 
 /// Returns the folder for the results of a sweep if the user names no folder: a folder below `sweeps/` with the name of the
@@ -141,7 +144,7 @@ fn default_results_folder(sweep: &Sweep) -> PathBuf {
 /// Maximum number of runs that `--dry-run` simulates in order to estimate the duration of one run.
 const MAX_TIMED_RUNS: usize = 8;
 
-fn describe_plan(
+fn describe_sweep_plan(
     (sweep, plan): (&Sweep, &Plan),
     shard: Shard,
     with: (Limits, &SharedRunData),
@@ -162,13 +165,13 @@ fn describe_plan(
         format_count(plan.seeds.len(), "seed"),
         format_count(plan.runs.len(), "run"),
     );
-    for parameter in &sweep.parameters {
-        let values = format_count(parameter.spec.count(), "value");
+    for parameter in &sweep.varied_parameters {
+        let values = format_count(parameter.values_spec.value_count(), "value");
         writeln!(
             text,
             "  {:<12} {values}: {}",
             parameter.name,
-            parameter.spec.text()
+            parameter.values_spec.source_text()
         )
         .expect("a string can be written to");
     }
@@ -183,7 +186,7 @@ fn describe_plan(
         .collect();
     let start = ThreadTime::now();
     for &sample in &samples {
-        simulate_row((sweep, plan), sample, with);
+        simulate_run((sweep, plan), sample, with);
     }
     let each = start.elapsed().as_secs_f64() / samples.len().max(1) as f64;
     let workers = threads.min(runs.len()).max(1);
@@ -232,7 +235,7 @@ pub(super) fn sweep_from_arguments(
 
 /// A sweep that was created from the command line, and whether the user named a sweep file.
 #[derive(Debug)]
-pub(super) struct NamedSweep {
+pub(super) struct SweepWithFileKind {
     pub(super) sweep: Sweep,
     /// Whether the file that the user named is a sweep file; false if it is an experiment file or if the user named no file.
     pub(super) is_sweep_file: bool,
@@ -242,12 +245,12 @@ pub(super) struct NamedSweep {
 pub(super) fn read_varied_experiment(
     registry: &Registry,
     arguments: &VariedArguments,
-) -> Result<NamedSweep, Error> {
-    let NamedSweep {
+) -> Result<SweepWithFileKind, Error> {
+    let SweepWithFileKind {
         mut sweep,
         is_sweep_file,
     } = match &arguments.settings.experiment {
-        None => NamedSweep {
+        None => SweepWithFileKind {
             sweep: empty_sweep(registry),
             is_sweep_file: false,
         },
@@ -255,31 +258,31 @@ pub(super) fn read_varied_experiment(
             read_sweep_or_experiment(registry, path, arguments.settings.memory.allow_exec)?
         }
     };
-    let mut parameters = flag_parameters(registry, arguments)?;
+    let mut parameters = parameters_from_flags(registry, arguments)?;
     let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
-    sweep.parameters.retain(|one| !is_given(&one.name));
+    sweep.varied_parameters.retain(|one| !is_given(&one.name));
     let mut fixed: Vec<&str> = typed_flags(registry, &arguments.settings)
         .iter()
-        .filter(|one| one.spec.count() == 1)
-        .map(|one| one.name)
+        .filter(|one| one.flag_values.value_count() == 1)
+        .map(|one| one.parameter_or_key)
         .collect();
     if !arguments.settings.load.is_empty() {
         fixed.push("load");
     }
     sweep
-        .parameters
+        .varied_parameters
         .retain(|one| !fixed.contains(&one.name.as_str()));
     // If the policy varies, its options apply to the policies that have them.
     let varies = |name: &str| {
         sweep
-            .parameters
+            .varied_parameters
             .iter()
             .chain(&parameters)
             .any(|one| one.name == name)
     };
     let (policy_varies, policy) = (
         varies("policy"),
-        chosen_policy(&arguments.settings, &sweep.base),
+        chosen_policy_name(&arguments.settings, &sweep.base_settings),
     );
     if !policy_varies {
         check_policy_flags(registry, &arguments.settings, &policy)?;
@@ -288,24 +291,29 @@ pub(super) fn read_varied_experiment(
     for one in typed_flags(registry, &arguments.settings) {
         if parameters
             .iter()
-            .any(|other| other.definition_text == one.typed_text())
+            .any(|other| other.definition_text == one.flag_with_values_text())
         {
             continue;
         }
         if policy_varies && one.is_policy_option {
-            let source = one.typed_text();
-            parameters.push(Parameter::new(registry, one.name, one.spec, source));
-        } else if one.name != "seed" || one.spec.count() == 1 {
-            flags.push(one.first_setting(registry, &policy));
+            let source = one.flag_with_values_text();
+            parameters.push(Parameter::new(
+                registry,
+                one.parameter_or_key,
+                one.flag_values,
+                source,
+            ));
+        } else if one.parameter_or_key != "seed" || one.flag_values.value_count() == 1 {
+            flags.push(one.setting_of_first_value(registry, &policy));
         }
     }
     if !parameters.iter().any(|one| one.name == "load") {
-        flags.extend(load_setting(&arguments.settings.load)?);
+        flags.extend(background_load_setting(&arguments.settings.load)?);
     }
     flags.extend(key_value_settings(&arguments.settings)?);
-    sweep.parameters.extend(parameters);
+    sweep.varied_parameters.extend(parameters);
     sweep.fixed_flags.extend(flags);
-    let several = |spec: &&ValuesSpec| spec.count() > 1;
+    let several = |spec: &&ValuesSpec| spec.value_count() > 1;
     if let Some(seeds) = arguments.seeds.as_ref().or(arguments
         .settings
         .seed
@@ -317,7 +325,7 @@ pub(super) fn read_varied_experiment(
         // One seed wins over the seeds of the file, as any flag does.
         sweep.seeds = None;
     }
-    Ok(NamedSweep {
+    Ok(SweepWithFileKind {
         sweep,
         is_sweep_file,
     })
@@ -327,9 +335,9 @@ pub(super) fn read_varied_experiment(
 fn empty_sweep(registry: &Registry) -> Sweep {
     Sweep {
         registry: registry.clone(),
-        base: Layers::default(),
+        base_settings: Layers::default(),
         fixed_flags: Vec::new(),
-        parameters: Vec::new(),
+        varied_parameters: Vec::new(),
         seeds: None,
         combine: Combine::Grid,
         draw_seed: 1,
@@ -337,22 +345,30 @@ fn empty_sweep(registry: &Registry) -> Sweep {
 }
 
 /// Lists the parameters for which flags have several values, in the order of the help, followed by the parameters of `--vary`.
-fn flag_parameters(
+fn parameters_from_flags(
     registry: &Registry,
     arguments: &VariedArguments,
 ) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
     for one in typed_flags(registry, &arguments.settings) {
         let spec = if one.are_values_names {
-            split_names(&one.spec)
+            split_names(&one.flag_values)
         } else {
-            one.spec.clone()
+            one.flag_values.clone()
         };
-        if spec.count() > 1 && one.name != "seed" {
-            parameters.push(Parameter::new(registry, one.name, spec, one.typed_text()));
+        if spec.value_count() > 1 && one.parameter_or_key != "seed" {
+            parameters.push(Parameter::new(
+                registry,
+                one.parameter_or_key,
+                spec,
+                one.flag_with_values_text(),
+            ));
         }
     }
-    parameters.extend(load_parameter(registry, &arguments.settings.load)?);
+    parameters.extend(background_load_parameter(
+        registry,
+        &arguments.settings.load,
+    )?);
     for (key, values) in &arguments.vary {
         let source = format!("--vary {key}={values}");
         if key == "seeds" || key == "seed" {
@@ -368,21 +384,27 @@ fn flag_parameters(
 }
 
 /// Returns the load as a parameter of the sweep if the `--load` flags list several alternative loads, otherwise `None`.
-fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
-    let source = load_flags_text(loads);
+fn background_load_parameter(
+    registry: &Registry,
+    loads: &[String],
+) -> Result<Option<Parameter>, Error> {
+    let source = background_load_flags_text(loads);
     let values =
         whole::combine_loads(loads).map_err(|message| Problem::new(message).source(&source))?;
     let spec = ValuesSpec::from_list(values, loads.join(" --load "));
-    Ok((spec.count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
+    Ok((spec.value_count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }
 
 /// Splits names that are separated by commas, such as `ufrgs,mine.json`, unless a file has the whole text as its name.
 fn split_names(spec: &ValuesSpec) -> ValuesSpec {
-    if Path::new(spec.text()).exists() {
+    if Path::new(spec.source_text()).exists() {
         return spec.clone();
     }
-    let names = spec.text().split(',').map(|name| Value::from(name.trim()));
-    ValuesSpec::from_list(names.collect(), spec.text())
+    let names = spec
+        .source_text()
+        .split(',')
+        .map(|name| Value::from(name.trim()));
+    ValuesSpec::from_list(names.collect(), spec.source_text())
 }
 
 /// Reads a sweep file, or reads an experiment file as a sweep in which no parameter varies.
@@ -393,10 +415,10 @@ fn read_sweep_or_experiment(
     registry: &Registry,
     path: &Path,
     may_start: bool,
-) -> Result<NamedSweep, Error> {
+) -> Result<SweepWithFileKind, Error> {
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
-    if is_sweep_file && !may_start && crate::policy::may_name_program(&document.value) {
+    if is_sweep_file && !may_start && crate::policy::mentions_exec(&document.value) {
         let problem = Problem::new(
             "the sweep file names a program (`exec:`) as its policy, and a program of a file is not started by default",
         );
@@ -407,13 +429,13 @@ fn read_sweep_or_experiment(
         Sweep::from_file(registry, &document)?
     } else {
         let mut sweep = empty_sweep(registry);
-        sweep.base.push_file(document);
+        sweep.base_settings.push_file(document);
         sweep
     };
-    for parameter in &mut sweep.parameters {
-        resolve_parameter_files(registry, path, parameter);
+    for parameter in &mut sweep.varied_parameters {
+        resolve_parameter_file_names(registry, path, parameter);
     }
-    Ok(NamedSweep {
+    Ok(SweepWithFileKind {
         sweep,
         is_sweep_file,
     })

@@ -16,8 +16,8 @@ use crate::Registry;
 use crate::document::format_typed_value;
 use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, json_schema, value_at_path};
-use crate::random::{Purpose, Stream};
-use crate::sweep::run::simulate_row;
+use crate::random::{Stream, StreamPurpose};
+use crate::sweep::run::simulate_run;
 use crate::sweep::{Plan, SharedRunData, Sweep, keys};
 
 /// Number of keys that the test draws by default. If the environment variable `MIGSIM_DRAWS` is `full`, it draws `ALL_DRAWS`
@@ -146,7 +146,7 @@ fn plan_of_sweep(words: &[String], common: &SharedRunData) -> Result<(Sweep, Pla
         unreachable!("the words say sweep");
     };
     let sweep = sweep_from_arguments(&Registry::standard(), &arguments)?;
-    let plan = Plan::new(&sweep, Limits::default(), &common.files)?;
+    let plan = Plan::new(&sweep, Limits::default(), &common.shared_inputs)?;
     Ok((sweep, plan))
 }
 
@@ -199,7 +199,7 @@ impl RandomComparison<'_> {
 
     /// Draws how the settings of `base` are fixed: by flags, by an experiment file or by a sweep file. Returns the name of this
     /// choice, the arguments for `migsim sweep`, and the equivalent arguments for `migsim run`.
-    fn draw_fixed(
+    fn draw_fixed_settings(
         &mut self,
         base: &[String],
         resolved: &Value,
@@ -279,7 +279,7 @@ impl RandomComparison<'_> {
         }
         let (key, named) = own.swap_remove(self.draw_below(own.len()));
         let now = value_at_path(&resolved, &key).unwrap();
-        let (way, [mut sweep_words, run_words]) = self.draw_fixed(&base, &resolved, &key);
+        let (way, [mut sweep_words, run_words]) = self.draw_fixed_settings(&base, &resolved, &key);
         let mut candidates = values_to_try(&key, named, now);
         let mut able: Vec<(Value, Experiment)> = Vec::new();
         while able.len() < 2 {
@@ -298,7 +298,7 @@ impl RandomComparison<'_> {
         let runs = [&able[0].1, &able[1].1];
         let registry = Registry::standard();
         let name = if self.draw_below(2) == 0 {
-            keys::short_name(&registry, &key)
+            keys::short_parameter_name(&registry, &key)
         } else {
             &key
         };
@@ -345,10 +345,10 @@ impl RandomComparison<'_> {
         runs: &[Experiment],
         words: &[String],
     ) {
-        let with = (Limits::default(), &self.common.files);
+        let with = (Limits::default(), &self.common.shared_inputs);
         for (index, single) in runs.iter().enumerate() {
             let of_sweep = plan
-                .experiment(sweep, plan.setting_and_seed(index), with)
+                .experiment_for_run(sweep, plan.setting_and_seed(index), with)
                 .unwrap();
             assert_eq!(
                 effective_settings(&of_sweep),
@@ -362,12 +362,12 @@ impl RandomComparison<'_> {
             return;
         }
         for (index, single) in runs.iter().enumerate() {
-            let row = simulate_row((sweep, plan), index, (Limits::default(), &self.common));
+            let row = simulate_run((sweep, plan), index, (Limits::default(), &self.common));
             match single.run(&Progress::default()) {
                 Ok(results) => {
                     for run in &results.scenario_runs {
                         let makespan = run.outcome.makespan.get();
-                        assert_eq!(row.makespan(run.result), Some(makespan), "{words:?}");
+                        assert_eq!(row.makespan(run.scenario), Some(makespan), "{words:?}");
                     }
                 }
                 Err(_) => assert!(row.error.is_some(), "{words:?}"),
@@ -385,7 +385,7 @@ fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
     let mut draw = RandomComparison {
         folder: folder.path(),
         common: SharedRunData::default(),
-        random: Stream::new(1, Purpose::Sweep),
+        random: Stream::new(1, StreamPurpose::SweepSampling),
         compared_combinations: BTreeSet::new(),
         comparison_count: 0,
         seeded_row_count: 0,
@@ -431,21 +431,21 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
             assert_eq!(plan.settings[index], [Some(json!(load))]);
             let load = ["--load".to_owned(), (*load).to_owned()];
             let single = experiment_of_run(&[&base[..], &load, &inside].concat()).unwrap();
-            let with = (Limits::default(), &common.files);
+            let with = (Limits::default(), &common.shared_inputs);
             let of_sweep = plan
-                .experiment(&sweep, plan.setting_and_seed(index), with)
+                .experiment_for_run(&sweep, plan.setting_and_seed(index), with)
                 .unwrap();
             assert_eq!(effective_settings(&of_sweep), effective_settings(&single));
         }
         // Compare with the same sweep as a sweep file.
         let file: Map<String, Value> =
-            serde_json::from_value(serde_json::to_value(sweep.to_file().unwrap()).unwrap())
+            serde_json::from_value(serde_json::to_value(sweep.to_sweep_file().unwrap()).unwrap())
                 .unwrap();
         assert_eq!(file["set"], json!({ "load.on": "Aquario" }));
         let document =
             crate::document::Document::parse("sweep.json", Value::Object(file).to_string());
         let again = Sweep::from_file(&sweep.registry, &document.unwrap()).unwrap();
-        let again = Plan::new(&again, Limits::default(), &common.files).unwrap();
+        let again = Plan::new(&again, Limits::default(), &common.shared_inputs).unwrap();
         assert_eq!(again.runs, plan.runs);
     }
 }

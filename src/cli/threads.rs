@@ -16,7 +16,7 @@ pub(super) fn thread_count_parser() -> RangedU64ValueParser<usize> {
 
 /// Returns the number of threads to start. If `wanted` is absent or 0, this is the value of the environment variable
 /// `RAYON_NUM_THREADS`, or one thread per core if the variable is not set.
-pub(super) fn thread_count(wanted: Option<usize>) -> usize {
+pub(super) fn threads_to_start(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
     let wanted = wanted.filter(is_any);
@@ -29,7 +29,7 @@ pub(super) fn thread_count(wanted: Option<usize>) -> usize {
 ///
 /// For a single thread, the calling thread is used, and no thread is started.
 pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
-    let mut count = thread_count(wanted);
+    let mut count = threads_to_start(wanted);
     loop {
         match create_thread_pool(count) {
             Err(_) if count > 1 => count /= 2,
@@ -50,7 +50,7 @@ pub(super) fn start_planning_threads(
     limits: Limits,
 ) -> Result<rayon::ThreadPool, Error> {
     let has_room = limits
-        .memory
+        .max_memory
         .is_none_or(|memory| memory >= study_plan_memory(1.0));
     start_threads(if has_room { wanted } else { Some(1) })
 }

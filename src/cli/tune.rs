@@ -11,18 +11,18 @@ use super::print::{print_line, print_result};
 use super::run::typed_flags;
 use super::setup::{SimulationSetup, kept_results_message};
 use super::slurm::quote_for_shell;
-use super::sweep::{NamedSweep, read_varied_experiment};
+use super::sweep::{SweepWithFileKind, read_varied_experiment};
 use crate::Registry;
 use crate::document::format_typed_value;
 use crate::error::{Error, Problem};
-use crate::experiment::Flag;
-use crate::sweep::folder::{write_plan, write_runs, write_texts};
+use crate::experiment::KeySetting;
+use crate::sweep::folder::{write_plan, write_runs_csv, write_text_files};
 use crate::sweep::goal::Goal;
-use crate::sweep::setting::{layers_of_run, varied_flags as varied_settings};
+use crate::sweep::setting::{layered_settings_of_run, varied_flags as varied_settings};
 use crate::sweep::spec::value_label;
 use crate::sweep::tune::{FRESH_SEEDS, Setting, Tuning, TuningResult, tunable_parameters};
 use crate::sweep::tune_report;
-use crate::sweep::{FinishedRuns, Shard, Store, ValuesSpec, keys};
+use crate::sweep::{FinishedRunCounter, Shard, Store, ValuesSpec, keys};
 use crate::words::format_count;
 
 /// The seeds of the search if the user chooses no seeds.
@@ -36,9 +36,9 @@ pub(super) fn run_tune(
 ) -> Result<(), Error> {
     let varied = search_space(registry, arguments)?;
     let sweep = &varied.sweep;
-    let setup = SimulationSetup::new(&arguments.varied, arguments.output)?;
+    let setup = SimulationSetup::new(&arguments.varied, arguments.output_and_threads)?;
     let store = Mutex::new(setup.open_store(arguments.out.as_deref(), errors)?);
-    let done = FinishedRuns::default();
+    let done = FinishedRunCounter::default();
     let tuning = Tuning {
         sweep,
         goal: match arguments.goal {
@@ -46,10 +46,10 @@ pub(super) fn run_tune(
             GoalChoice::Gain => Goal::GAIN,
         },
         indifference: arguments.indifference,
-        budget: usize::try_from(arguments.budget).expect("at most a million"),
+        run_budget: usize::try_from(arguments.budget).expect("at most a million"),
         fresh_seeds_spec: arguments.fresh.as_ref(),
         limits: setup.limits,
-        common: &setup.common,
+        shared_run_data: &setup.shared_run_data,
         store: &store,
         finished_runs: &done,
     };
@@ -57,7 +57,7 @@ pub(super) fn run_tune(
     let fresh = arguments
         .fresh
         .as_ref()
-        .map_or(FRESH_SEEDS, ValuesSpec::count);
+        .map_or(FRESH_SEEDS, ValuesSpec::value_count);
     let total = fresh.saturating_mul(2);
     let total = total.saturating_add(u64::from(arguments.budget));
     let farewell = |store: &Store| match &arguments.out {
@@ -67,17 +67,23 @@ pub(super) fn run_tune(
             format_count(done.count(), "run")
         ),
     };
-    let mut found = setup.fill_store((&store, &done), total, &farewell, || tuning.run())?;
-    found.report.command = best_run_command(&arguments.varied.settings, &varied, &found.best)?;
+    let mut found =
+        setup.run_work_with_store((&store, &done), total, &farewell, || tuning.run())?;
+    found.report.command =
+        best_run_command(&arguments.varied.settings, &varied, &found.best_setting)?;
     let report = &found.report;
     if let Some(folder) = &arguments.out {
         write_results(folder, &found)?;
     }
-    let output = arguments.output;
+    let output = arguments.output_and_threads;
     let form = output.form.output_form_unless_quiet(output.quiet);
     print_result(out, form, || report.to_json(), || report.sheet())?;
-    setup.print_notes(&found.all_runs.0.notes, errors);
-    if let Some((count, first)) = found.failed_runs.as_ref().filter(|_| !output.quiet) {
+    setup.print_notes(&found.plan_and_rows.0.notes, errors);
+    if let Some((count, first)) = found
+        .failed_run_count_and_first_error
+        .as_ref()
+        .filter(|_| !output.quiet)
+    {
         let runs = format_count(count, "run");
         print_line(
             errors,
@@ -89,12 +95,12 @@ pub(super) fn run_tune(
 
 /// Writes the report, the results of all runs and the HTML page of a search into a folder.
 fn write_results(folder: &Path, found: &TuningResult) -> Result<(), Error> {
-    let ((plan, rows), report) = (&found.all_runs, &found.report);
-    write_runs(folder, plan, Shard::WHOLE, rows)?;
+    let ((plan, rows), report) = (&found.plan_and_rows, &found.report);
+    write_runs_csv(folder, plan, Shard::WHOLE, rows)?;
     write_plan(folder, plan)?;
     let json = format!("{:#}\n", report.to_json());
     let page = report.page(plan, rows);
-    write_texts(
+    write_text_files(
         folder,
         &[(tune_report::REPORT_FILE, &json), ("index.html", &page)],
     )
@@ -102,7 +108,10 @@ fn write_results(folder: &Path, found: &TuningResult) -> Result<(), Error> {
 
 /// Returns the experiment with the parameters that the search varies: the parameters with several values, or else the options of
 /// the policy with their default ranges.
-fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<NamedSweep, Error> {
+fn search_space(
+    registry: &Registry,
+    arguments: &TuneArguments,
+) -> Result<SweepWithFileKind, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
         return Err(Problem::new(
@@ -114,10 +123,10 @@ fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<NamedS
     }
     let mut varied = read_varied_experiment(registry, &arguments.varied)?;
     let sweep = &mut varied.sweep;
-    if sweep.parameters.is_empty() {
+    if sweep.varied_parameters.is_empty() {
         let is_fixed = |key: &str| sweep.fixed_flags.iter().any(|flag| flag.key == key);
-        let policy = keys::policy_name(&sweep.fixed_settings());
-        sweep.parameters = tunable_parameters(registry, &policy, is_fixed)?;
+        let policy = keys::policy_name_in_settings(&sweep.fixed_settings());
+        sweep.varied_parameters = tunable_parameters(registry, &policy, is_fixed)?;
     }
     if sweep.seeds.is_none() {
         let seed = sweep.fixed_flags.iter().rfind(|flag| flag.key == "seed");
@@ -132,7 +141,7 @@ fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<NamedS
         GoalChoice::Makespan => json!(["iii"]),
         GoalChoice::Gain => json!(["i", "iii"]),
     };
-    sweep.fixed_flags.push(Flag {
+    sweep.fixed_flags.push(KeySetting {
         key: "scenarios".into(),
         source_text: "--goal".into(),
         value: scenarios,
@@ -148,10 +157,10 @@ const INFORMATIVE_KEYS: [&str; 5] = ["$schema", "schema", "description", "origin
 /// thus override all earlier arguments.
 fn best_run_command(
     arguments: &SettingsArguments,
-    NamedSweep {
+    SweepWithFileKind {
         sweep,
         is_sweep_file,
-    }: &NamedSweep,
+    }: &SweepWithFileKind,
     setting: &Setting,
 ) -> Result<String, Error> {
     let mut words = vec!["migsim".to_owned(), "run".to_owned()];
@@ -161,31 +170,38 @@ fn best_run_command(
         .flat_map(|one| set_arguments(&one.key, &one.value));
     if *is_sweep_file {
         // A sweep file is not an experiment, so its settings and those of the flags are written key by key.
-        let merged = layers_of_run(sweep, setting, None).merged()?;
+        let merged = layered_settings_of_run(sweep, setting, None).merged_settings()?;
         let own = merged.as_object().into_iter().flatten();
         // All scenarios are run, whichever scenario the goal needs.
         let is_told = |key: &str| !INFORMATIVE_KEYS.contains(&key) && key != "scenarios";
         for (key, value) in own.filter(|(key, _)| is_told(key)) {
-            for (path, value) in keys::leaves(value, key) {
+            for (path, value) in keys::leaf_values(value, key) {
                 if !varied.iter().any(|one| one.key == path) {
                     words.extend(set_arguments(&path, value));
                 }
             }
         }
         words.extend(varied_words);
-        if let Some(seed) = sweep.seeds.as_ref().filter(|seeds| seeds.count() == 1) {
+        if let Some(seed) = sweep
+            .seeds
+            .as_ref()
+            .filter(|seeds| seeds.value_count() == 1)
+        {
             words.extend(["--seed".to_owned(), value_label(&seed.value_at(0))]);
         }
     } else {
         let path = arguments.experiment.iter();
         words.extend(path.map(|path| path.display().to_string()));
-        let varies = |name: &str| sweep.parameters.iter().any(|one| one.name == name);
+        let varies = |name: &str| sweep.varied_parameters.iter().any(|one| one.name == name);
         for one in typed_flags(&sweep.registry, arguments) {
-            if one.spec.count() == 1 && !varies(one.name) {
-                words.extend([one.flag.clone(), one.spec.text().to_owned()]);
+            if one.flag_values.value_count() == 1 && !varies(one.parameter_or_key) {
+                words.extend([
+                    one.flag_text.clone(),
+                    one.flag_values.source_text().to_owned(),
+                ]);
             }
         }
-        if sweep.base.get("scenarios").is_some() {
+        if sweep.base_settings.get("scenarios").is_some() {
             words.extend(["--scenario", "all"].map(str::to_owned));
         }
         for load in arguments.load.iter().filter(|_| !varies("load")) {
@@ -243,7 +259,7 @@ mod tests {
         let varied = search_space(&registry, &tune).unwrap();
         let sweep = &varied.sweep;
         let names: Vec<&str> = sweep
-            .parameters
+            .varied_parameters
             .iter()
             .map(|one| one.name.as_str())
             .collect();

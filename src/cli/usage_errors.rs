@@ -33,7 +33,10 @@ pub(super) fn find_subcommand(mut command: Command, arguments: &[OsString]) -> (
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = find_subcommand(command, arguments);
     let usage = format!("print all arguments and flags with `{name} --help`");
-    let refused = ClapError { error, command };
+    let refused = ClapError {
+        clap_error: error,
+        subcommand_definition: command,
+    };
     let problem = match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.invalid_value_problem(),
         ErrorKind::ValueValidation => refused.unparsable_value_problem(),
@@ -57,15 +60,15 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
 #[derive(Debug)]
 struct ClapError<'e> {
     /// The error as clap reports it.
-    error: &'e clap::Error,
+    clap_error: &'e clap::Error,
     /// Definition of the subcommand in whose arguments the error occurred.
-    command: Command,
+    subcommand_definition: Command,
 }
 
 impl ClapError<'_> {
     /// Returns the texts of one kind that clap attaches to the error, such as the valid values; empty if there are none.
-    fn context_list(&self, kind: ContextKind) -> Vec<String> {
-        match self.error.get(kind) {
+    fn context_texts(&self, kind: ContextKind) -> Vec<String> {
+        match self.clap_error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
             Some(ContextValue::Strings(texts)) => texts.clone(),
             _ => Vec::new(),
@@ -73,20 +76,20 @@ impl ClapError<'_> {
     }
 
     /// Returns the first text of one kind that clap attaches to the error; `None` if there is none.
-    fn context(&self, kind: ContextKind) -> Option<String> {
-        self.context_list(kind).into_iter().next()
+    fn first_context_text(&self, kind: ContextKind) -> Option<String> {
+        self.context_texts(kind).into_iter().next()
     }
 
     /// Returns the flag or argument in which the error occurred, as the help shows it: `--n <N>`, `<PLATFORM>`.
     fn argument_as_in_help(&self) -> Option<String> {
-        self.context(ContextKind::InvalidArg)
+        self.first_context_text(ContextKind::InvalidArg)
     }
 
     /// Returns the help text of a flag or argument with its possible values; `shown` is the flag or argument as the help shows
     /// it.
     fn help_text(&self, shown: &str) -> Option<String> {
         let is_meant = |arg: &&Arg| arg.to_string() == shown;
-        let arg = self.command.get_arguments().find(is_meant)?;
+        let arg = self.subcommand_definition.get_arguments().find(is_meant)?;
         let values = arg.get_possible_values();
         let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
         let choices = match values.as_slice() {
@@ -100,15 +103,17 @@ impl ClapError<'_> {
     fn invalid_value_problem(&self) -> Option<Problem> {
         let shown = self.argument_as_in_help()?;
         let flag = flag_name(&shown);
-        let known = self.context_list(ContextKind::ValidValue);
-        let value = self.context(ContextKind::InvalidValue).unwrap_or_default();
+        let known = self.context_texts(ContextKind::ValidValue);
+        let value = self
+            .first_context_text(ContextKind::InvalidValue)
+            .unwrap_or_default();
         let problem = if value.is_empty() {
             Problem::new(format!("`{flag}` has no value")).source(flag)
         } else {
-            Problem::unknown("value", &value).source(format!("{flag} {value}"))
+            Problem::unknown_name("value", &value).source(format!("{flag} {value}"))
         };
         Some(if known.is_empty() || value.is_empty() {
-            self.with_help(problem, &shown)
+            self.add_help_as_hint(problem, &shown)
         } else {
             problem.with_known_names("values", known.iter().map(String::as_str))
         })
@@ -117,15 +122,15 @@ impl ClapError<'_> {
     /// Creates the error for a value that cannot be parsed, with the reason.
     fn unparsable_value_problem(&self) -> Option<Problem> {
         let shown = self.argument_as_in_help()?;
-        let value = self.context(ContextKind::InvalidValue)?;
-        let why = simplify_parser_message(&std::error::Error::source(self.error)?.to_string());
+        let value = self.first_context_text(ContextKind::InvalidValue)?;
+        let why = simplify_parser_message(&std::error::Error::source(self.clap_error)?.to_string());
         let problem = Problem::new(if why.contains(&value) {
             why
         } else {
             format!("`{value}` is not a valid value: {why}")
         });
         let problem = problem.source(format!("{} {value}", flag_name(&shown)));
-        Some(self.with_help(problem, &shown))
+        Some(self.add_help_as_hint(problem, &shown))
     }
 
     /// Creates the error for an unknown flag or an argument that is not expected.
@@ -137,24 +142,24 @@ impl ClapError<'_> {
             "argument"
         };
         let flags: Vec<String> = self
-            .command
+            .subcommand_definition
             .get_arguments()
             .filter_map(|arg| arg.get_long().map(str::to_owned))
             .collect();
-        let problem = Problem::unknown(what, &name).source(&name);
+        let problem = Problem::unknown_name(what, &name).source(&name);
         let flags = (flags.as_slice(), "--");
-        Some(with_most_similar_name(problem, &name, flags, usage))
+        Some(add_most_similar_name_as_hint(problem, &name, flags, usage))
     }
 
     /// Creates the error for a word that is not the name of a subcommand.
     fn unknown_subcommand_problem(&self, usage: &str) -> Option<Problem> {
-        let name = self.context(ContextKind::InvalidSubcommand)?;
-        let commands = self.command.get_subcommands();
+        let name = self.first_context_text(ContextKind::InvalidSubcommand)?;
+        let commands = self.subcommand_definition.get_subcommands();
         let commands: Vec<String> = commands
             .map(|command| command.get_name().to_owned())
             .collect();
-        let problem = Problem::unknown("command", &name).source(&name);
-        Some(with_most_similar_name(
+        let problem = Problem::unknown_name("command", &name).source(&name);
+        Some(add_most_similar_name_as_hint(
             problem,
             &name,
             (&commands, ""),
@@ -166,7 +171,7 @@ impl ClapError<'_> {
     fn conflict_problem(&self) -> Option<Problem> {
         let shown = self.argument_as_in_help()?;
         let flag = flag_name(&shown);
-        let others = self.context_list(ContextKind::PriorArg);
+        let others = self.context_texts(ContextKind::PriorArg);
         let others: Vec<String> = others
             .iter()
             .map(|other| format!("`{}`", flag_name(other)))
@@ -186,7 +191,7 @@ impl ClapError<'_> {
 
     /// Creates the error for required arguments that are missing.
     fn missing_arguments_problem(&self) -> Option<Problem> {
-        let shown = self.context_list(ContextKind::InvalidArg);
+        let shown = self.context_texts(ContextKind::InvalidArg);
         let first = shown.first()?;
         let verb = if shown.len() > 1 { "are" } else { "is" };
         let names: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
@@ -203,7 +208,7 @@ impl ClapError<'_> {
     }
 
     /// Adds the help text of the flag `shown` to an error as its hint; returns the error unchanged if there is no help text.
-    fn with_help(&self, problem: Problem, shown: &str) -> Problem {
+    fn add_help_as_hint(&self, problem: Problem, shown: &str) -> Problem {
         match self.help_text(shown) {
             Some(help) => problem.hint(help),
             None => problem,
@@ -213,7 +218,7 @@ impl ClapError<'_> {
 
 /// Adds the known name that is most similar to `name` to an error as its hint, or the text `usage` if no name is similar.
 /// `dashes` are the dashes before each known name.
-fn with_most_similar_name(
+fn add_most_similar_name_as_hint(
     problem: Problem,
     name: &str,
     (known, dashes): (&[String], &str),

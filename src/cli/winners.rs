@@ -6,14 +6,14 @@ use super::args::CompareArguments;
 use super::print::print_result;
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::figure::Style;
+use crate::figure::FigureStyle;
 use crate::output::frame::{picture_html, sections_page, sentence_html};
 use crate::output::{Cell, Sheet, Table, number_column, text_column};
-use crate::sweep::folder::{write_runs, write_texts};
+use crate::sweep::folder::{write_runs_csv, write_text_files};
 use crate::sweep::run::Shard;
 use crate::sweep::spec::value_label;
 use crate::sweep::stats::format_with_half_width;
-use crate::sweep::winners::Winners;
+use crate::sweep::winners::PolicyWinnerMap;
 use crate::sweep::{Parameter, Plan, Store};
 use crate::words::format_count;
 
@@ -71,40 +71,40 @@ pub(super) fn parse_map_parameters(
 
 /// Prints the map of the fastest policies, and writes it into the folder of the comparison: `map.csv`, `map.svg`, `compare.json`,
 /// `index.html`, `runs.csv`.
-pub(super) fn output_map(
+pub(super) fn output_fastest_policies_map(
     arguments: &CompareArguments,
     (plan, store): (&Plan, &Store),
-    winners: &Winners,
+    winners: &PolicyWinnerMap,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let json = winners.to_json();
     if let Some(folder) = &arguments.out {
-        write_runs(folder, plan, Shard::WHOLE, store.rows())?;
-        let picture = winners.figure(&Style::default()).to_svg();
+        write_runs_csv(folder, plan, Shard::WHOLE, store.rows())?;
+        let picture = winners.figure(&FigureStyle::default()).to_svg();
         let files = [
             ("map.csv", &*winners.csv()),
             ("map.svg", &picture),
             ("compare.json", &format!("{json:#}\n")),
-            ("index.html", &map_page(winners, plan)),
+            ("index.html", &fastest_policies_page(winners, plan)),
         ];
-        write_texts(folder, &files)?;
+        write_text_files(folder, &files)?;
     }
     let form = arguments
-        .output
+        .output_and_threads
         .form
-        .output_form_unless_quiet(arguments.output.quiet);
+        .output_form_unless_quiet(arguments.output_and_threads.quiet);
     let sheet = || {
         let mut sheet = Sheet::default();
-        sheet.add_table(map_table(winners));
+        sheet.add_table(fastest_policies_table(winners));
         sheet.add_line("");
-        sheet.add_line(winners.verdict_text());
+        sheet.add_line(winners.separated_wins_text());
         sheet
     };
     print_result(out, form, || json, sheet)
 }
 
 /// Creates a table of the fastest policies, with a row for each pair of values of the two parameters.
-fn map_table(winners: &Winners) -> Table {
+fn fastest_policies_table(winners: &PolicyWinnerMap) -> Table {
     let [(beside, _), (above, _)] = &winners.axes;
     let columns = [
         text_column(beside.as_str(), "x"),
@@ -117,19 +117,19 @@ fn map_table(winners: &Winners) -> Table {
     ];
     let mut table = Table::new("map", "", &columns);
     for won in &winners.cells {
-        let best = &won.comparison.standings[0];
-        let next = won.comparison.second_best();
+        let best = &won.comparison.ranked_policy_results[0];
+        let next = won.comparison.second_best_policy();
         let [beside, above] = winners.values_of_cell(won);
-        let half = next.and_then(|next| next.behind_best_policy?.half_width());
+        let half = next.and_then(|next| next.makespan_behind_best_policy?.confidence_half_width());
         let half = half.map(|half| 100.0 * half / best.makespan.mean);
         table.push_row([
             Cell::text(value_label(beside)),
             Cell::text(value_label(above)),
             Cell::text(&best.policy),
-            Cell::value(best.makespan.mean, best.makespan.format()),
+            Cell::from_value_and_text(best.makespan.mean, best.makespan.format()),
             next.map_or_else(Cell::empty, |next| Cell::text(&next.policy)),
             won.lead_percent().map_or_else(Cell::empty, |margin| {
-                Cell::value(margin, format_with_half_width(margin, half))
+                Cell::from_value_and_text(margin, format_with_half_width(margin, half))
             }),
             Cell::text(if won.is_separated() { "yes" } else { "no" }),
         ]);
@@ -138,10 +138,10 @@ fn map_table(winners: &Winners) -> Table {
 }
 
 /// Creates the HTML page with the map of the fastest policies.
-fn map_page(winners: &Winners, plan: &Plan) -> String {
-    let svg = winners.figure(&Style::default()).to_svg();
+fn fastest_policies_page(winners: &PolicyWinnerMap, plan: &Plan) -> String {
+    let svg = winners.figure(&FigureStyle::default()).to_svg();
     let label = "The fastest policy at each pair of values";
-    let verdict = sentence_html(&winners.verdict_text());
+    let verdict = sentence_html(&winners.separated_wins_text());
     let map = picture_html("map", label, (300, 640), &svg);
     let sections = [
         (
@@ -152,7 +152,7 @@ fn map_page(winners: &Winners, plan: &Plan) -> String {
         (
             "values",
             "Values: margin over the next policy".to_owned(),
-            map_table(winners).to_html(VISIBLE_ROWS),
+            fastest_policies_table(winners).to_html(VISIBLE_ROWS),
         ),
     ];
     let [(beside, _), (above, _)] = &winners.axes;

@@ -78,7 +78,7 @@ pub(super) fn table(data: &[u8]) {
     let parts = parts(data);
     let config = json!({ "work": "w.csv", "messages": "m.csv" });
     let config = serde_json::from_value(config).expect("these are its keys");
-    match Table::of_bytes(parts[0], parts.get(1).copied(), &config) {
+    match Table::from_csv_bytes(parts[0], parts.get(1).copied(), &config) {
         Err(error) => check_told(&error, "w.csv", &String::from_utf8_lossy(parts[0])),
         Ok(table) if table.supersteps() <= LOOKED_AT && table.processes() < 1000 => {
             for superstep in 0..table.supersteps() {

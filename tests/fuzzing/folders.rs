@@ -3,9 +3,9 @@
 use migsim::Registry;
 use migsim::bsp::Scenario;
 use migsim::error::Error;
-use migsim::output::{Overview, Question, Report, Run, Story};
+use migsim::output::{CallExplanation, Overview, Question, Report, Run};
 use migsim::sweep::folder::page_from_folder;
-use migsim::sweep::{Row, Store};
+use migsim::sweep::{RunRow, Store};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -62,7 +62,7 @@ fn unpacked(data: &[u8]) -> Option<TempDir> {
 fn add_rows(folder: &TempDir, rows: &str) -> Option<()> {
     let plan = std::fs::read_to_string(folder.path().join("plan.json")).ok()?;
     let plan: Value = serde_json::from_str(&plan).ok()?;
-    let rows: Vec<Row> = rows
+    let rows: Vec<RunRow> = rows
         .lines()
         .filter_map(|row| serde_json::from_str(row).ok())
         .collect();
@@ -79,7 +79,7 @@ fn read_run(folder: &TempDir) -> Result<(), Error> {
     for scenario in [None, Some(Scenario::Ii)] {
         match Overview::new(&run, scenario) {
             Ok(overview) => {
-                overview.text();
+                overview.to_text();
                 overview.to_json();
             }
             Err(problem) => check_told(&problem.into(), "", ""),
@@ -89,10 +89,10 @@ fn read_run(folder: &TempDir) -> Result<(), Error> {
                 let question = Question {
                     superstep,
                     process,
-                    why_not,
+                    asks_why_not_moved: why_not,
                     scenario,
                 };
-                match Story::new(&run, question, None) {
+                match CallExplanation::new(&run, question, None) {
                     Ok(story) => {
                         story.to_text();
                         story.to_json();

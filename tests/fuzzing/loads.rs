@@ -2,7 +2,7 @@
 
 use migsim::Registry;
 use migsim::load::MAX_LOAD;
-use migsim::random::{Purpose, Stream};
+use migsim::random::{Stream, StreamPurpose};
 use serde_json::json;
 
 use super::{check_told, name, scratch};
@@ -42,7 +42,10 @@ pub(super) fn load(data: &[u8]) {
                 .expect("what was read is read again");
             assert_eq!(again, resolved);
             let mut last = -1.0;
-            for (date, load) in load.steps(Stream::new(1, Purpose::Work)).take(100) {
+            for (date, load) in load
+                .steps(Stream::new(1, StreamPurpose::ProcessWork))
+                .take(100)
+            {
                 // Times that are too close to distinguish as floats count as equal.
                 assert!(date >= last, "{date} after {last}");
                 assert!((0.0..=MAX_LOAD).contains(&load), "{load}");

@@ -40,8 +40,8 @@ pub(crate) const TARGETS: &[(&str, Target)] = &[
 fn check_told(error: &Error, source: &str, text: &str) {
     let problems = match error {
         Error::Input(problems) => &problems[..],
-        Error::Run(problem) | Error::Output(problem) => std::slice::from_ref(problem),
-        Error::Broken(broken) => unreachable!("a fault of ours: {}", broken.problem),
+        Error::SimulationFailure(problem) | Error::Output(problem) => std::slice::from_ref(problem),
+        Error::InternalFault(broken) => unreachable!("a fault of ours: {}", broken.problem),
     };
     assert!(!problems.is_empty(), "an error without a problem");
     for problem in problems {

@@ -12,13 +12,15 @@
 
 use std::sync::LazyLock;
 
-use migsim::bsp::{Memo, MemoBudget, MigrationRecord, Outcome, Recorder, Scenario, Shortcuts};
+use migsim::bsp::{
+    Memo, MemoBudget, MigrationRecord, Recorder, RunOutcome, Scenario, ShortcutChoice,
+};
 use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
 use migsim::output::{
-    Activity, EvaluatedCall, OutputForm, Overview, Question, Report, Run, Story, results_sheet,
-    summary,
+    CallExplanation, EvaluatedCall, OutputForm, Overview, ProcessTimes, Question, Report, Run,
+    results_sheet, summary,
 };
 use migsim::policy::Measures;
 use migsim::units::HostId;
@@ -86,7 +88,7 @@ fn load(text: &str) -> Result<Experiment, Error> {
     Experiment::load(
         &layers,
         Limits {
-            memory: Some(1e8),
+            max_memory: Some(1e8),
             ..Limits::default()
         },
     )
@@ -347,7 +349,7 @@ struct Watcher<'a> {
     experiment: &'a Experiment,
     placement: Vec<HostId>,
     next: usize,
-    activity: Activity,
+    activity: ProcessTimes,
 }
 
 impl<'a> Watcher<'a> {
@@ -356,7 +358,7 @@ impl<'a> Watcher<'a> {
             experiment,
             placement: experiment.placement.clone(),
             next: 0,
-            activity: Activity::default(),
+            activity: ProcessTimes::default(),
         }
     }
 }
@@ -380,7 +382,7 @@ impl Recorder for Watcher<'_> {
 }
 
 /// Runs all scenarios, unless the policy requests an impossible move.
-fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<Activity>)> {
+fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<ProcessTimes>)> {
     let room = Memo::new(MemoBudget::default());
     let (mut runs, mut activities) = (Vec::new(), Vec::new());
     for scenario in Scenario::ALL {
@@ -402,7 +404,7 @@ fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<Activity>)> 
     check_slowly(text, &runs[0].outcome);
     let results = Results {
         scenario_runs: runs,
-        static_starts: Vec::new(),
+        static_placement_makespans: Vec::new(),
     };
     for run in &results.scenario_runs {
         if let Some(ledger) = results.ledger(run) {
@@ -419,7 +421,7 @@ fn simulate(
     experiment: &Experiment,
     scenario: Scenario,
     remembered: Option<&Memo>,
-) -> Result<(ScenarioRun, Activity), Error> {
+) -> Result<(ScenarioRun, ProcessTimes), Error> {
     let mut watcher = Watcher::new(experiment);
     let progress = Progress::default();
     let run = experiment.run_scenario(scenario, &progress, &mut watcher, remembered)?;
@@ -427,10 +429,10 @@ fn simulate(
     Ok((run, watcher.activity))
 }
 
-fn check_dates(outcome: &Outcome) {
+fn check_dates(outcome: &RunOutcome) {
     for one in &outcome.supersteps {
         assert!(
-            one.start <= one.computed && one.computed <= one.end,
+            one.start <= one.last_computation_end && one.last_computation_end <= one.end,
             "{one:?}"
         );
         assert!(one.end <= outcome.makespan, "{one:?}");
@@ -441,13 +443,13 @@ fn check_dates(outcome: &Outcome) {
 }
 
 /// Asserts that scenario i without shortcuts has the same flows, and supersteps that end at the same times within rounding.
-fn check_slowly(text: &str, fast: &Outcome) {
+fn check_slowly(text: &str, fast: &RunOutcome) {
     let mut settings: Value = serde_json::from_str(text).expect("it is JSON");
-    settings["runtime"]["shortcuts"] = json!(Shortcuts::None);
+    settings["runtime"]["shortcuts"] = json!(ShortcutChoice::None);
     let experiment = load(&settings.to_string()).expect("it was loaded before");
     let slow = simulate(&experiment, Scenario::I, None).expect("it ends as well");
     let slow = slow.0.outcome;
-    assert_eq!(slow.flows, fast.flows);
+    assert_eq!(slow.flow_count, fast.flow_count);
     let allowed = ROUNDING * slow.makespan.get();
     for (slow, fast) in slow.supersteps.iter().zip(&fast.supersteps) {
         let apart = (slow.end.get() - fast.end.get()).abs();
@@ -459,7 +461,7 @@ fn check_slowly(text: &str, fast: &Outcome) {
 }
 
 /// Checks the output for users.
-fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Activity>) {
+fn check_output(experiment: &Experiment, results: &Results, activities: Vec<ProcessTimes>) {
     serde_json::to_string(&summary(experiment, results)).expect("a text takes everything");
     results_sheet(experiment, results).render(OutputForm::Table);
     let run = Run::from_results(experiment, results).expect("what is written is read");
@@ -467,20 +469,20 @@ fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Acti
         let question = Question {
             superstep: call.superstep,
             process: Some(1),
-            why_not: true,
+            asks_why_not_moved: true,
             scenario: Some(call.scenario),
         };
         // The second run is the same except for the moves of the call.
-        let case = EvaluatedCall::from_question(&run, question).expect("there was such a call");
-        let effect = case.map(|case| case.effect(experiment, &Progress::default()));
+        let case = EvaluatedCall::find_by_question(&run, question).expect("there was such a call");
+        let effect = case.map(|case| case.simulate_effect(experiment, &Progress::default()));
         assert!(!matches!(effect, Some(Err(_))), "{effect:?}");
-        Story::new(&run, question, effect.as_ref())
+        CallExplanation::new(&run, question, effect.as_ref())
             .expect("there was such a call")
             .to_text();
     }
     if run.scenarios.iter().any(|run| run.scenario != Scenario::I) {
         let overview = Overview::new(&run, None).expect("there is a scenario with calls");
-        overview.text();
+        overview.to_text();
         overview.to_json();
     }
     let report =

@@ -4,7 +4,7 @@ use migsim::Registry;
 use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, SharedInputs};
-use migsim::memory::Purpose;
+use migsim::memory::ExperimentPurpose;
 use migsim::sweep::{Combine, Plan, Sweep};
 
 use super::check_told;
@@ -13,11 +13,11 @@ const SOURCE: &str = "fuzzed.json";
 
 /// Maximum memory that an experiment may need \[B\].
 const LIMITS: Limits = Limits {
-    may_start_programs: false,
-    may_include_outside_files: false,
-    memory: Some(5e7),
-    threads: 1,
-    purpose: Purpose::Run,
+    allows_starting_programs: false,
+    allows_outside_files: false,
+    max_memory: Some(5e7),
+    thread_count: 1,
+    purpose: ExperimentPurpose::Run,
 };
 
 /// Maximum number of runs of a plan, since larger plans take long.
@@ -65,7 +65,7 @@ fn sweep(document: &Document) -> Result<(), Error> {
     }
     let shared = SharedInputs::default();
     let plan = Plan::new(&sweep, LIMITS, &shared)?;
-    let file = serde_json::to_string(&sweep.to_file()?).expect("a sweep is JSON");
+    let file = serde_json::to_string(&sweep.to_sweep_file()?).expect("a sweep is JSON");
     let again = Sweep::from_file(&Registry::standard(), &Document::parse("again.json", file)?);
     let again = Plan::new(
         &again.expect("what was read is read again"),
@@ -81,7 +81,10 @@ fn sweep(document: &Document) -> Result<(), Error> {
 }
 
 fn is_large(sweep: &Sweep) -> bool {
-    let counts = sweep.parameters.iter().map(|one| one.spec.count());
+    let counts = sweep
+        .varied_parameters
+        .iter()
+        .map(|one| one.values_spec.value_count());
     let settings = match sweep.combine {
         Combine::Grid => counts.fold(1, u64::saturating_mul),
         Combine::Zip => counts.max().unwrap_or(1),
@@ -91,6 +94,6 @@ fn is_large(sweep: &Sweep) -> bool {
     let seeds = sweep
         .seeds
         .as_ref()
-        .map_or(1, migsim::sweep::ValuesSpec::count);
+        .map_or(1, migsim::sweep::ValuesSpec::value_count);
     settings.saturating_mul(seeds) > MOST_RUNS
 }

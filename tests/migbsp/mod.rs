@@ -19,7 +19,7 @@ use migsim::policy::migbsp::{
     ThresholdMeaning, ToleranceGrowth, ToleranceTrigger,
 };
 use migsim::policy::{Decision, Measures, MigBsp, MigBspConfig, Policy, Traffic, View};
-use migsim::random::{Purpose, Stream};
+use migsim::random::{Stream, StreamPurpose};
 use migsim::units::{Bytes, HostId, Time};
 
 use crate::support::{
@@ -66,15 +66,15 @@ impl World {
                 .speed
                 .get();
             self.measures.work[process] = instructions(time * speed);
-            self.measures.compute[process] = seconds(time);
+            self.measures.computation_times[process] = seconds(time);
         }
     }
 
     /// Sets the exchange of a process with a cluster: bytes sent and received, and the times for them [s].
     fn exchange(&mut self, process: usize, cluster: usize, size: [f64; 2], time: [f64; 2]) {
         *self.measures.traffic_mut(process, cluster) = Traffic {
-            sent: bytes(size[0]),
-            received: bytes(size[1]),
+            sent_bytes: bytes(size[0]),
+            received_bytes: bytes(size[1]),
             send_time: seconds(time[0]),
             receive_time: seconds(time[1]),
             sent_messages: 1,
@@ -89,15 +89,15 @@ impl World {
             superstep: self.superstep,
             now: Time::ZERO,
             placement: &self.placement,
-            measures: &self.measures,
-            memory: &self.memory,
+            measurements: &self.measures,
+            process_memory: &self.memory,
             external_load: &self.external_load,
             cycles_per_instruction: 1.0,
             executes_migrations: true,
             messages: &[],
-            supersteps: usize::MAX,
+            total_supersteps: usize::MAX,
             last_call_cost: seconds(0.0),
-            pinned: &[],
+            pinned_processes: &[],
             workload: None,
         }
     }
@@ -109,7 +109,7 @@ impl World {
     }
 
     fn decide(&self, policy: &mut MigBsp) -> Decision {
-        let mut random = Stream::new(1, Purpose::Policy);
+        let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
         policy
             .decide(&self.view(), &mut random)
             .expect("a decision")
@@ -168,7 +168,7 @@ fn calls(
             let decision = world.decide(&mut policy);
             dates.push(world.superstep);
             tolerances.push(decision.explanation_json()["d"].as_f64().expect("a number"));
-            policy.on_outcome(moved(dates.len()));
+            policy.on_migrations_executed(moved(dates.len()));
         }
     }
     (dates, tolerances)

@@ -65,8 +65,8 @@ fn idle_processes_take_part_in_the_test_only_where_all_do() {
 fn the_time_that_is_tested_is_an_option() {
     let run = |process_time, send, communication| {
         let mut world = still();
-        world.measures.send[0] = seconds(send);
-        world.measures.communication[0] = seconds(communication);
+        world.measures.send_times[0] = seconds(send);
+        world.measures.communication_times[0] = seconds(communication);
         let config = MigBspConfig {
             process_time,
             ..default()

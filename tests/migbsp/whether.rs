@@ -165,7 +165,7 @@ fn a_process_gains_if_another_leaves_its_host() {
     // Two processes share a host of 1 GHz: 2 s are measured for 1e9 instructions each. The first goes to 0.9 GHz (1.11 s). The second is
     // then alone on its host (1 s) and stays.
     let mut world = World::new(&[&[1e9], &[0.9e9, 0.9e9]], &[0, 0]);
-    world.measures.compute = vec![seconds(2.0); 2];
+    world.measures.computation_times = vec![seconds(2.0); 2];
     let decision = world.first_call(default());
     assert_eq!(moves(&decision), [(0, 1)]);
     let stay: Vec<f64> = decision
@@ -255,8 +255,8 @@ impl Policy for Told {
         self.policy.decide(view, random)
     }
 
-    fn on_outcome(&mut self, moved: usize) {
-        self.policy.on_outcome(moved);
+    fn on_migrations_executed(&mut self, moved: usize) {
+        self.policy.on_migrations_executed(moved);
     }
 }
 

@@ -24,7 +24,7 @@ fn a_forecast_ages_by_half_and_starts_again_after_a_call() {
     let mut policy = policy(default());
     let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
     assert_eq!(compute_term(&decision), 4.5);
-    policy.on_outcome(0);
+    policy.on_migrations_executed(0);
     // The call is stable, with eight supersteps of 2 s. If a part of the 4.5 s remained, the value would be 2.01.
     let decision = world.call_after(&mut policy, &[2.0; 8]);
     assert_eq!(compute_term(&decision), 2.0);
@@ -41,7 +41,7 @@ fn the_regularity_falls_and_rises_by_one_over_alpha() {
     let mut policy = policy(config);
     let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
     assert_eq!(compute_term(&decision), 1.125);
-    policy.on_outcome(0);
+    policy.on_migrations_executed(0);
     // α is 8 now. Four right supersteps of 2 s add 4/8, then 4 more: 0.25 + 1, at most 1.
     let decision = world.call_after(&mut policy, &[2.0; 8]);
     assert_eq!(compute_term(&decision), 2.0);
@@ -83,7 +83,7 @@ fn communication_terms(config: MigBspConfig) -> [f64; 2] {
             world.observe(&mut policy);
         }
         let decision = world.decide(&mut policy);
-        policy.on_outcome(0);
+        policy.on_migrations_executed(0);
         term(&decision, 0, "b", "communication_s")
     })
 }
@@ -115,7 +115,7 @@ fn the_lifetime_of_the_regularity_of_computation_is_an_option() {
         let (mut world, mut policy) = (two_clusters(), policy(config));
         [0, 1].map(|_| {
             let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
-            policy.on_outcome(0);
+            policy.on_migrations_executed(0);
             compute_term(&decision)
         })
     };
@@ -139,7 +139,7 @@ fn a_forecast_starts_from_its_first_value_or_from_zero() {
         let (mut world, mut policy) = (two_clusters(), policy(config));
         [0, 1].map(|_| {
             let decision = world.call_after(&mut policy, &[8.0; 4]);
-            policy.on_outcome(0);
+            policy.on_migrations_executed(0);
             compute_term(&decision)
         })
     };

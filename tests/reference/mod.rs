@@ -43,7 +43,7 @@ mod simulator;
 
 use std::path::Path;
 
-use migsim::bsp::Outcome;
+use migsim::bsp::RunOutcome;
 use migsim::experiment::{Experiment, Layers, Limits, Progress};
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn seeds() -> std::ops::Range<u64> {
 }
 
 /// Runs a case with its trace given as text.
-fn run(case: &Case, trace: &str, folder: &Path) -> Outcome {
+fn run(case: &Case, trace: &str, folder: &Path) -> RunOutcome {
     let write = |name: &str, text: &str| -> Value {
         let path = folder.join(name);
         std::fs::write(&path, text).expect("a file can be written");
@@ -91,7 +91,7 @@ fn keep(case: &Case, trace: &str) -> String {
 }
 
 /// Lists the ends of all supersteps, and the makespan.
-fn times(outcome: &Outcome) -> Vec<f64> {
+fn times(outcome: &RunOutcome) -> Vec<f64> {
     let ends = outcome.supersteps.iter().map(|dates| dates.end.get());
     ends.chain([outcome.makespan.get()]).collect()
 }

@@ -16,7 +16,7 @@
 
 use std::collections::BTreeMap;
 
-use migsim::bsp::Outcome;
+use migsim::bsp::RunOutcome;
 
 use migsim::units::Time;
 
@@ -100,10 +100,10 @@ fn reorder_platform(case: &mut Case, draw: &mut Draw) {
 }
 
 /// Lists all times of a run; those of migrations are sorted by superstep and process.
-fn all_times(outcome: &Outcome) -> Vec<f64> {
+fn all_times(outcome: &RunOutcome) -> Vec<f64> {
     let mut all: Vec<f64> = Vec::new();
     for dates in &outcome.supersteps {
-        all.extend([dates.start, dates.computed, dates.end].map(Time::get));
+        all.extend([dates.start, dates.last_computation_end, dates.end].map(Time::get));
     }
     let mut migrations: Vec<_> = outcome.migrations.iter().collect();
     migrations.sort_by_key(|one| (one.superstep, one.process, one.cause.name() == "policy"));

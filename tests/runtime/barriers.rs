@@ -7,7 +7,12 @@ use super::*;
 const D: f64 = 2.0;
 const PROCESSES: [usize; 5] = [1, 2, 3, 5, 8];
 
-fn barrier(kind: BarrierKind, size: f64, gather: GatherOrder, release: Release) -> RuntimeConfig {
+fn barrier(
+    kind: BarrierKind,
+    size: f64,
+    gather: GatherOrder,
+    release: ReleaseOrder,
+) -> RuntimeConfig {
     RuntimeConfig {
         barrier: BarrierConfig {
             kind,
@@ -22,7 +27,12 @@ fn barrier(kind: BarrierKind, size: f64, gather: GatherOrder, release: Release) 
 
 /// Makes a barrier other than a sequential one.
 fn plain(kind: BarrierKind, size: f64) -> RuntimeConfig {
-    barrier(kind, size, GatherOrder::Ascending, Release::Simultaneous)
+    barrier(
+        kind,
+        size,
+        GatherOrder::Ascending,
+        ReleaseOrder::Simultaneous,
+    )
 }
 
 /// The times of a superstep without work, with messages of 0 B and of 1e6 B.
@@ -64,7 +74,7 @@ fn a_sequential_barrier_costs_a_message_per_process_each_way() {
     let own = 1e-4;
     for processes in PROCESSES {
         let others = processes as f64 - 1.0;
-        for release in [Release::Simultaneous, Release::Sequential] {
+        for release in [ReleaseOrder::Simultaneous, ReleaseOrder::Sequential] {
             for gather in [
                 GatherOrder::Ascending,
                 GatherOrder::Descending,
@@ -113,11 +123,11 @@ fn messages_of_a_barrier_share_links_with_those_of_the_superstep() {
     // that host. Then the last process is gathered first: its message and the one that it sends to process 2 share its link until 2 s. The
     // others are gathered until 4 s, and all are answered until 7 s.
     let platform = switch(4, Wire(1e6, 0.0));
-    let away = PrescribedMove {
+    let away = PrescribedMigration {
         process: ProcessId(0),
-        to: "h3".into(),
-        size: bytes(0.0),
-        delay: seconds(0.0),
+        destination_host: "h3".into(),
+        transferred_bytes: bytes(0.0),
+        wait_after_transfer: seconds(0.0),
     };
     let plans = Plans {
         moves: vec![vec![away]],
@@ -125,7 +135,12 @@ fn messages_of_a_barrier_share_links_with_those_of_the_superstep() {
     };
     let order = GatherOrder::Descending;
     let case = Case {
-        runtime: barrier(BarrierKind::Sequential, 1e6, order, Release::Simultaneous),
+        runtime: barrier(
+            BarrierKind::Sequential,
+            1e6,
+            order,
+            ReleaseOrder::Simultaneous,
+        ),
         ..Case::new(&platform, &plans, 0..3)
     };
     let expected = 2.0 * (1e-4 + 2.0) + 7.0;
@@ -143,18 +158,18 @@ fn each_superstep_that_repeats_one_that_was_simulated_by_events_has_its_flows() 
         runtime: plain(BarrierKind::Central, 8.0),
         ..Case::new(&platform, &plans, 0..2)
     };
-    assert_eq!(case.run().flows, 9);
+    assert_eq!(case.run().flow_count, 9);
 }
 
 #[test]
 fn a_prescribed_move_to_the_same_host_pays_the_loopback() {
     // 1.5e6 B over 1e10 B/s, then the delay.
     let platform = switch(2, WIRE);
-    let stay = PrescribedMove {
+    let stay = PrescribedMigration {
         process: ProcessId(0),
-        to: "h0".into(),
-        size: bytes(1.5e6),
-        delay: seconds(0.25),
+        destination_host: "h0".into(),
+        transferred_bytes: bytes(1.5e6),
+        wait_after_transfer: seconds(0.25),
     };
     let plans = Plans {
         moves: vec![vec![stay]],
@@ -169,7 +184,7 @@ fn a_workload_without_supersteps_takes_no_time() {
     let platform = switch(2, WIRE);
     let plans = Plans::repeat(plan(&[1e9; 2], &[(0, 1, 1e6)]), 0);
     let outcome = Case::new(&platform, &plans, 0..2).run();
-    assert_eq!((makespan(&outcome), outcome.flows), (0.0, 0));
+    assert_eq!((makespan(&outcome), outcome.flow_count), (0.0, 0));
 }
 
 #[test]
@@ -191,7 +206,12 @@ fn the_order_of_gathering_matters_if_a_process_is_late() {
     let platform = switch(3, Wire(1e6, D / 2.0));
     let time = |gather| {
         let late = plan(&[0.0, 10.0 * D * 1e9, 0.0], &[]);
-        let runtime = barrier(BarrierKind::Sequential, 0.0, gather, Release::Simultaneous);
+        let runtime = barrier(
+            BarrierKind::Sequential,
+            0.0,
+            gather,
+            ReleaseOrder::Simultaneous,
+        );
         time_of(&platform, late, runtime) / D
     };
     // The third process has to wait for the second: 10 + 1 + 1 + 2.
@@ -223,8 +243,13 @@ fn a_sequential_release_lets_the_first_process_begin_early() {
         };
         makespan(&case.run()) / D
     };
-    assert_close(time(Release::Sequential), 12.0, ROUNDING, "sequential");
-    assert_close(time(Release::Simultaneous), 13.0, ROUNDING, "simultaneous");
+    assert_close(time(ReleaseOrder::Sequential), 12.0, ROUNDING, "sequential");
+    assert_close(
+        time(ReleaseOrder::Simultaneous),
+        13.0,
+        ROUNDING,
+        "simultaneous",
+    );
 }
 
 #[test]
@@ -364,7 +389,7 @@ fn the_price_of_a_barrier_is_part_of_the_times_of_its_root() {
     struct Times(Vec<[f64; 4]>);
     impl Recorder for Times {
         fn on_superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
-            let (send, all) = (&measures.send, &measures.communication);
+            let (send, all) = (&measures.send_times, &measures.communication_times);
             self.0
                 .push([send[0], all[0], send[1], all[1]].map(migsim::units::Seconds::get));
         }
@@ -380,7 +405,7 @@ fn the_price_of_a_barrier_is_part_of_the_times_of_its_root() {
         workload: &plans,
         placement: &placement,
         runtime: RuntimeConfig {
-            sends: Sends::Sequential,
+            sends: SendOrder::Sequential,
             barrier: BarrierConfig {
                 kind: BarrierKind::RootSerial,
                 per_process: seconds(0.1),
@@ -433,6 +458,6 @@ fn with_late_receives_the_notices_of_a_central_barrier_wait_for_its_root() {
         };
         time_of(&platform, plan(&[5e9, 0.0], &[]), runtime)
     };
-    assert_close(time(Receives::Early), 5.0 + D, ROUNDING, "early");
-    assert_close(time(Receives::Late), 5.0 + 2.0 * D, ROUNDING, "late");
+    assert_close(time(TransferStart::Early), 5.0 + D, ROUNDING, "early");
+    assert_close(time(TransferStart::Late), 5.0 + 2.0 * D, ROUNDING, "late");
 }

@@ -6,15 +6,15 @@ mod moves_and_calls;
 mod refusals;
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallOrder, Costs, GatherOrder, MoveCost,
-    MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Setup,
-    Transfer, Waiting, simulate,
+    BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallOrder, Costs, GatherOrder,
+    MemoryTransfer, MigrationCostConfig, MigrationOrder, Recorder, ReleaseOrder, RunOutcome,
+    RuntimeConfig, Scenario, SendOrder, Setup, TransferStart, WaitingProcesses, simulate,
 };
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::platform::{Platform, Routes};
 use migsim::policy::{Measures, Never};
-use migsim::workload::{Plan, PrescribedMove};
+use migsim::workload::{Plan, PrescribedMigration};
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
@@ -25,11 +25,11 @@ use migsim::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 /// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
 const WIRE: Wire = Wire(1e6, 1e-3);
 
-fn makespan(outcome: &Outcome) -> f64 {
+fn makespan(outcome: &RunOutcome) -> f64 {
     outcome.makespan.get()
 }
 
-fn exchange(sends: Sends, receives: Receives) -> RuntimeConfig {
+fn exchange(sends: SendOrder, receives: TransferStart) -> RuntimeConfig {
     RuntimeConfig {
         sends,
         receives,
@@ -56,14 +56,14 @@ fn concurrent_sends_share_the_link_and_sequential_sends_wait_for_each_other() {
     let time = time_of(
         &platform,
         two(),
-        exchange(Sends::Concurrent, Receives::Early),
+        exchange(SendOrder::Concurrent, TransferStart::Early),
     );
     assert_close(time, 3.002, ROUNDING, "concurrent");
     // The time is 1 s + 2 · (2 ms + 1 s).
     let time = time_of(
         &platform,
         two(),
-        exchange(Sends::Sequential, Receives::Early),
+        exchange(SendOrder::Sequential, TransferStart::Early),
     );
     assert_close(time, 3.004, ROUNDING, "sequential");
 }
@@ -76,14 +76,14 @@ fn a_late_receive_holds_the_message_until_its_receiver_has_computed() {
     let time = time_of(
         &platform,
         one(),
-        exchange(Sends::Concurrent, Receives::Early),
+        exchange(SendOrder::Concurrent, TransferStart::Early),
     );
     assert_close(time, 3.0, ROUNDING, "early");
     // The message starts at 3 s.
     let time = time_of(
         &platform,
         one(),
-        exchange(Sends::Concurrent, Receives::Late),
+        exchange(SendOrder::Concurrent, TransferStart::Late),
     );
     assert_close(time, 4.002, ROUNDING, "late");
 }
@@ -96,13 +96,13 @@ fn a_sequential_sender_waits_for_a_late_receiver_before_its_next_message() {
     let time = time_of(
         &platform,
         two(),
-        exchange(Sends::Sequential, Receives::Late),
+        exchange(SendOrder::Sequential, TransferStart::Late),
     );
     assert_close(time, 5.004, ROUNDING, "sequential");
     let time = time_of(
         &platform,
         two(),
-        exchange(Sends::Concurrent, Receives::Late),
+        exchange(SendOrder::Concurrent, TransferStart::Late),
     );
     assert_close(time, 4.002, ROUNDING, "concurrent");
 }
@@ -179,13 +179,13 @@ fn messages_within_a_host_have_costs_of_their_own_and_share_its_loopback() {
 }
 
 fn free_calls() -> Costs {
-    call_costs(CallCost {
+    call_costs(CallCostConfig {
         model: CallModel::None,
-        ..CallCost::default()
+        ..CallCostConfig::default()
     })
 }
 
-fn call_costs(call: CallCost) -> Costs {
+fn call_costs(call: CallCostConfig) -> Costs {
     Costs {
         call,
         ..Costs::default()

@@ -5,7 +5,7 @@ use super::*;
 // Three processes are on four hosts of a switch, with 1e6 B of memory each. The first two move after the first superstep (1 s of work
 // each) to hosts 2 and 3. Then they compute 1 s, and the third one 4 s.
 
-fn moves(migration: MoveCost, targets: [u32; 2]) -> Outcome {
+fn moves(migration: MigrationCostConfig, targets: [u32; 2]) -> RunOutcome {
     let platform = switch(5, WIRE);
     let plans = Plans {
         memory: vec![1e6; 3],
@@ -17,11 +17,11 @@ fn moves(migration: MoveCost, targets: [u32; 2]) -> Outcome {
     let case = Case {
         scenario: Scenario::Iii,
         costs: Costs {
-            call: CallCost {
+            call: CallCostConfig {
                 model: CallModel::None,
-                ..CallCost::default()
+                ..CallCostConfig::default()
             },
-            migration: MoveCost {
+            migration: MigrationCostConfig {
                 fixed: seconds(0.5),
                 ..migration
             },
@@ -35,16 +35,26 @@ fn moves(migration: MoveCost, targets: [u32; 2]) -> Outcome {
 #[test]
 fn parallel_moves_take_as_long_as_one_and_serial_moves_as_long_as_all() {
     // A move takes 2 ms + 1 s + 0.5 s.
-    let outcome = moves(MoveCost::default(), [2, 3]);
+    let outcome = moves(MigrationCostConfig::default(), [2, 3]);
     assert_close(makespan(&outcome), 1.0 + 1.502 + 4.0, ROUNDING, "parallel");
-    assert_close(outcome.migration.get(), 1.502, ROUNDING, "parallel");
-    let serial = MoveCost {
-        order: MoveOrder::Serial,
-        ..MoveCost::default()
+    assert_close(
+        outcome.migration_waiting_time.get(),
+        1.502,
+        ROUNDING,
+        "parallel",
+    );
+    let serial = MigrationCostConfig {
+        order: MigrationOrder::Serial,
+        ..MigrationCostConfig::default()
     };
     let outcome = moves(serial, [2, 3]);
     assert_close(makespan(&outcome), 1.0 + 3.004 + 4.0, ROUNDING, "serial");
-    assert_close(outcome.calls[0].migration.get(), 3.004, ROUNDING, "serial");
+    assert_close(
+        outcome.calls[0].migration_duration.get(),
+        3.004,
+        ROUNDING,
+        "serial",
+    );
     let starts: Vec<f64> = outcome.migrations.iter().map(|m| m.start.get()).collect();
     assert_close(starts[0], 1.0, ROUNDING, "first");
     assert_close(starts[1], 2.502, ROUNDING, "second");
@@ -53,19 +63,24 @@ fn parallel_moves_take_as_long_as_one_and_serial_moves_as_long_as_all() {
 #[test]
 fn parallel_moves_to_one_host_share_its_link() {
     // The moves take 2 ms, then 2e6 B over the link of host 2, then 0.5 s.
-    let outcome = moves(MoveCost::default(), [2, 2]);
-    assert_close(outcome.migration.get(), 2.502, ROUNDING, "migration");
+    let outcome = moves(MigrationCostConfig::default(), [2, 2]);
+    assert_close(
+        outcome.migration_waiting_time.get(),
+        2.502,
+        ROUNDING,
+        "migration",
+    );
 }
 
 #[test]
 fn a_move_without_transfer_takes_its_operations_only() {
-    let none = MoveCost {
-        transfer: Transfer::None,
-        order: MoveOrder::Serial,
-        ..MoveCost::default()
+    let none = MigrationCostConfig {
+        transfer: MemoryTransfer::None,
+        order: MigrationOrder::Serial,
+        ..MigrationCostConfig::default()
     };
     assert_close(
-        moves(none, [2, 3]).migration.get(),
+        moves(none, [2, 3]).migration_waiting_time.get(),
         1.0,
         ROUNDING,
         "2 · 0.5 s",
@@ -75,16 +90,16 @@ fn a_move_without_transfer_takes_its_operations_only() {
 #[test]
 fn where_only_movers_wait_the_others_go_on() {
     // In serial order, the second mover is on its host at 1 + 3.004 s and computes 1 s. The third process is ready at 5 s.
-    let movers = MoveCost {
-        order: MoveOrder::Serial,
-        wait: Waiting::Movers,
-        ..MoveCost::default()
+    let movers = MigrationCostConfig {
+        order: MigrationOrder::Serial,
+        wait: WaitingProcesses::Movers,
+        ..MigrationCostConfig::default()
     };
     assert_close(makespan(&moves(movers, [2, 3])), 5.004, ROUNDING, "serial");
     // In parallel order, movers are ready at 1 + 1.502 + 1 s, and the third process at 5 s.
-    let movers = MoveCost {
-        wait: Waiting::Movers,
-        ..MoveCost::default()
+    let movers = MigrationCostConfig {
+        wait: WaitingProcesses::Movers,
+        ..MigrationCostConfig::default()
     };
     assert_close(makespan(&moves(movers, [2, 3])), 5.0, ROUNDING, "parallel");
 }
@@ -111,11 +126,11 @@ fn an_additive_call_costs_a_fixed_part_and_one_per_process_and_superstep() {
     let plans = Plans::repeat(plan(&[1e9; 3], &[]), 6);
     let case = Case {
         scenario: Scenario::Iii,
-        costs: call_costs(CallCost {
+        costs: call_costs(CallCostConfig {
             model: CallModel::Additive,
             fixed: seconds(0.25),
             per_process_superstep: seconds(0.01),
-            ..CallCost::default()
+            ..CallCostConfig::default()
         }),
         ..Case::new(&platform, &plans, 0..3)
     };
@@ -124,14 +139,17 @@ fn an_additive_call_costs_a_fixed_part_and_one_per_process_and_superstep() {
     let costs: Vec<f64> = outcome.calls.iter().map(|call| call.cost.get()).collect();
     assert_close(costs[0], 0.31, ROUNDING, "first call");
     assert_close(costs[1], 0.34, ROUNDING, "second call");
-    assert_close(outcome.scheduling.get(), 0.65, ROUNDING, "all calls");
+    assert_close(outcome.call_waiting_time.get(), 0.65, ROUNDING, "all calls");
     assert_close(makespan(&outcome), 6.65, ROUNDING, "makespan");
     let free = Case {
         costs: free_calls(),
         ..case
     };
     let outcome = free.run_with(calls).unwrap();
-    assert_eq!((outcome.scheduling.get(), outcome.calls.len()), (0.0, 2));
+    assert_eq!(
+        (outcome.call_waiting_time.get(), outcome.calls.len()),
+        (0.0, 2)
+    );
     assert_close(makespan(&outcome), 6.0, ROUNDING, "free calls");
 }
 
@@ -143,10 +161,10 @@ fn an_overlapped_call_only_fills_up_the_superstep_that_it_closes() {
     let plans = Plans::new([1e9, 3e9, 1e9].map(|work| plan(&[work], &[])).into());
     let case = Case {
         scenario: Scenario::Iii,
-        costs: call_costs(CallCost {
+        costs: call_costs(CallCostConfig {
             model: CallModel::Overlapped,
             fixed: seconds(2.0),
-            ..CallCost::default()
+            ..CallCostConfig::default()
         }),
         ..Case::new(&platform, &plans, 0..1)
     };
@@ -165,11 +183,11 @@ fn movers_pay_their_operations_in_their_next_superstep_beside_the_others() {
     let platform = switch(4, WIRE);
     let plans = Plans::new(vec![plan(&[1e9; 3], &[]), plan(&[1e9, 1e9, 1.1e9], &[])]);
     let mut costs = free_calls();
-    costs.migration = MoveCost {
-        transfer: Transfer::None,
+    costs.migration = MigrationCostConfig {
+        transfer: MemoryTransfer::None,
         fixed: seconds(0.25),
-        order: MoveOrder::Parallel,
-        wait: Waiting::Movers,
+        order: MigrationOrder::Parallel,
+        wait: WaitingProcesses::Movers,
     };
     let case = Case {
         scenario: Scenario::Iii,
@@ -189,13 +207,13 @@ fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
     // Exchange, 500 B per process, 12 ms; a to b 1000 B and b to a 500 B share the route: 1 ms, and 0.5 ms for the rest.
     // Computation of 3 · 1e6: 3 ms at 1 GHz (1.5 ms at 2 GHz). Answers of 2000 B: 2 ms + 2 ms.
     let platform = machine(&[&[1e9, 1e9], &[2e9, 2e9]], WIRE, Wire(1e6, 1e-2));
-    let by_messages = call_costs(CallCost {
+    let by_messages = call_costs(CallCostConfig {
         model: CallModel::Messages,
         report: bytes(1000.0),
         exchange: bytes(500.0),
         decision: instructions(1e6),
         answer: bytes(2000.0),
-        ..CallCost::default()
+        ..CallCostConfig::default()
     });
     let cost = |processes: usize, hosts: &[u32]| {
         let plans = Plans::repeat(plan(&vec![1e9; processes], &[]), 2);
@@ -207,7 +225,7 @@ fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
         let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
         let work = outcome.calls[0].decision_period;
         let from = (work.from.get() - 1.0, work.until.get() - 1.0);
-        (outcome.scheduling.get(), from)
+        (outcome.call_waiting_time.get(), from)
     };
     let expected = 0.003 + 0.0135 + 0.003 + 0.004;
     let (all, (from, until)) = cost(3, &[0, 1, 3]);
@@ -227,16 +245,16 @@ fn managers_that_have_nothing_to_compute_answer_at_once() {
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
     let case = Case {
         scenario: Scenario::Ii,
-        costs: call_costs(CallCost {
+        costs: call_costs(CallCostConfig {
             model: CallModel::Messages,
             report: bytes(1000.0),
             exchange: bytes(500.0),
             decision: instructions(0.0),
             answer: bytes(2000.0),
-            ..CallCost::default()
+            ..CallCostConfig::default()
         }),
         ..Case::new(&platform, &plans, 0..2)
     };
     let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
-    assert_close(outcome.scheduling.get(), 0.003 + 0.004, 1e-9, "both");
+    assert_close(outcome.call_waiting_time.get(), 0.003 + 0.004, 1e-9, "both");
 }

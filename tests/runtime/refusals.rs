@@ -4,7 +4,7 @@ use super::*;
 
 fn error_of(case: &Case<'_>, script: Vec<(usize, Vec<(u32, u32)>)>) -> String {
     let error = case.run_with(Script(script)).expect_err("it cannot go on");
-    assert!(matches!(error, Error::Run(_)), "{error}");
+    assert!(matches!(error, Error::SimulationFailure(_)), "{error}");
     assert_eq!(error.exit_code(), 1);
     error.to_string()
 }
@@ -15,7 +15,7 @@ fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
     let platform = switch(3, WIRE);
     let plans = Plans::new(vec![plan(&[1e9, 2e9, 0.0], &[(0, 1, 8.0), (1, 0, 8.0)])]);
     let case = Case {
-        runtime: exchange(Sends::Sequential, Receives::Late),
+        runtime: exchange(SendOrder::Sequential, TransferStart::Late),
         ..Case::new(&platform, &plans, 0..3)
     };
     let error = error_of(&case, vec![]);
@@ -33,21 +33,21 @@ fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
     let ring: Vec<(u32, u32, f64)> = (0..9).map(|at| (at, (at + 1) % 9, 8.0)).collect();
     let many = Plans::new(vec![plan(&[0.0; 9], &ring)]);
     let many = Case {
-        runtime: exchange(Sends::Sequential, Receives::Late),
+        runtime: exchange(SendOrder::Sequential, TransferStart::Late),
         ..Case::new(&platform, &many, 0..9)
     };
     assert!(error_of(&many, vec![]).contains("3 more processes wait for messages"));
     let ring: Vec<(u32, u32, f64)> = (0..6).map(|at| (at, (at + 1) % 6, 8.0)).collect();
     let six = Plans::new(vec![plan(&[0.0; 6], &ring)]);
     let six = Case {
-        runtime: exchange(Sends::Sequential, Receives::Late),
+        runtime: exchange(SendOrder::Sequential, TransferStart::Late),
         ..Case::new(&platform, &six, 0..6)
     };
     assert!(!error_of(&six, vec![]).contains("more processes wait for messages"));
     // The same messages arrive in any other configuration.
     for runtime in [
-        exchange(Sends::Sequential, Receives::Early),
-        exchange(Sends::Concurrent, Receives::Late),
+        exchange(SendOrder::Sequential, TransferStart::Early),
+        exchange(SendOrder::Concurrent, TransferStart::Late),
     ] {
         let case = Case {
             runtime,
@@ -63,7 +63,7 @@ fn a_run_that_lasts_until_a_failure_is_refused() {
     let plans = Plans::new(vec![plan(&[2e9], &[])]);
     let run = |date: f64, platform: &mut migsim::platform::Platform| {
         platform.first_failure = Some(migsim::platform::Failure {
-            name: "h0".into(),
+            host_or_link_name: "h0".into(),
             time: seconds(date),
         });
         let case = Case::new(platform, &plans, [0]);
@@ -84,7 +84,7 @@ fn a_run_that_lasts_until_a_failure_is_refused() {
 #[test]
 fn a_missing_route_is_an_error_that_names_both_hosts() {
     let mut platform = machine(&[&[1e9], &[1e9]], WIRE, WIRE);
-    let Routes::Clustered {
+    let Routes::StoredClusterPaths {
         cluster_paths: pairs,
         ..
     } = &mut platform.routes
@@ -170,10 +170,10 @@ fn scenario_ii_pays_its_calls_and_moves_nothing() {
     let run = |scenario| {
         let case = Case {
             scenario,
-            costs: call_costs(CallCost {
+            costs: call_costs(CallCostConfig {
                 model: CallModel::Additive,
                 fixed: seconds(0.125),
-                ..CallCost::default()
+                ..CallCostConfig::default()
             }),
             ..Case::new(&platform, &plans, [0])
         };
@@ -200,11 +200,11 @@ fn scenario_ii_pays_its_calls_and_moves_nothing() {
 fn prescribed_moves_happen_in_every_scenario() {
     // The times are 1 s, then 2 ms + 1 s + 0.5 s, then 0.5 s on the faster host.
     let platform = machine(&[&[1e9, 2e9, 1e9]], WIRE, WIRE);
-    let prescribed = PrescribedMove {
+    let prescribed = PrescribedMigration {
         process: ProcessId(0),
-        to: "h1".into(),
-        size: bytes(1e6),
-        delay: seconds(0.5),
+        destination_host: "h1".into(),
+        transferred_bytes: bytes(1e6),
+        wait_after_transfer: seconds(0.5),
     };
     let plans = Plans {
         moves: vec![vec![prescribed]],
@@ -230,18 +230,22 @@ fn prescribed_moves_happen_in_every_scenario() {
             (0, 1, 0)
         );
         assert_eq!(migration.cause.name(), "workload");
-        assert_eq!(outcome.migration.get(), 0.0, "not a cost of the policy");
+        assert_eq!(
+            outcome.migration_waiting_time.get(),
+            0.0,
+            "not a cost of the policy"
+        );
     }
 }
 
 #[test]
 fn an_unknown_host_of_a_prescribed_move_is_an_error() {
     let platform = switch(1, WIRE);
-    let prescribed = PrescribedMove {
+    let prescribed = PrescribedMigration {
         process: ProcessId(0),
-        to: "elsewhere".into(),
-        size: bytes(0.0),
-        delay: seconds(0.0),
+        destination_host: "elsewhere".into(),
+        transferred_bytes: bytes(0.0),
+        wait_after_transfer: seconds(0.0),
     };
     let plans = Plans {
         moves: vec![vec![prescribed]],

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use migsim::Registry;
-use migsim::experiment::{Experiment, Flag, Layers, Limits};
+use migsim::experiment::{Experiment, KeySetting, Layers, Limits};
 use serde_json::{Value, json};
 
 use crate::support::split_mix;
@@ -159,7 +159,7 @@ fn settings(index: u64, folder: &Path) -> Vec<(String, Value)> {
 
 /// Loads run `index`; none if its settings are inconsistent.
 pub(crate) fn experiment(index: u64, folder: &Path) -> Option<Experiment> {
-    let flag = |(key, value): (String, Value)| Flag {
+    let flag = |(key, value): (String, Value)| KeySetting {
         source_text: format!("--set {key}={value}"),
         key,
         value,

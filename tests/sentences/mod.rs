@@ -10,8 +10,10 @@ mod second;
 use std::collections::BTreeMap;
 
 use migsim::bsp::{Scenario, Setup, simulate};
-use migsim::experiment::{Experiment, Progress, Results, Term};
-use migsim::output::{Call, EvaluatedCall, Overview, Question, Report, Run, RunOfScenario, Story};
+use migsim::experiment::{Experiment, MakespanTerm, Progress, Results};
+use migsim::output::{
+    CallExplanation, EvaluatedCall, Overview, Question, RecordedCall, Report, Run, ScenarioRecords,
+};
 use migsim::policy::{ForcedMove, Replay};
 use serde_json::{Value, json};
 
@@ -96,7 +98,13 @@ fn destination(text: &str) -> Option<String> {
 }
 
 /// Checks a story: each sentence against its quantities, and each known quantity against the second implementation.
-fn story(tally: &mut Tally, raw: &Raw<'_>, question: Question, story: &Story, what: &str) {
+fn story(
+    tally: &mut Tally,
+    raw: &Raw<'_>,
+    question: Question,
+    story: &CallExplanation,
+    what: &str,
+) {
     let facts = story.to_json();
     let mut verbatim = Vec::new();
     texts(&facts["call"], &mut verbatim);
@@ -159,7 +167,11 @@ fn consistent(raw: &Raw<'_>, question: Question, text: &str, what: &str) {
 }
 
 /// Runs without the moves of a call, up to the next call.
-fn without(experiment: &Experiment, this: &RunOfScenario, call: &Call) -> migsim::bsp::Outcome {
+fn without(
+    experiment: &Experiment,
+    this: &ScenarioRecords,
+    call: &RecordedCall,
+) -> migsim::bsp::RunOutcome {
     let calls = this.calls.iter().map(|one| one.superstep);
     let next = this.calls.iter().find(|one| one.superstep > call.superstep);
     let until = next.map_or(u64::MAX, |next| next.superstep);
@@ -196,31 +208,32 @@ fn without(experiment: &Experiment, this: &RunOfScenario, call: &Call) -> migsim
 /// Checks the stories of some calls of a scenario.
 fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Run, index: u64) {
     let dice = &mut Dice::new(1000 + index);
-    let name = run.experiment["policy"]["name"].as_str().unwrap();
-    let options = &run.experiment["policy"][name];
+    let name = run.experiment_settings["policy"]["name"].as_str().unwrap();
+    let options = &run.experiment_settings["policy"][name];
     for scenario in [Scenario::Ii, Scenario::Iii] {
         let this = run.scenario(scenario).unwrap();
         let mut watched = Watched::default();
         let done = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None);
         assert_eq!(done.unwrap().outcome.event_hash, this.event_hash);
-        let (moving, quiet): (Vec<&Call>, Vec<&Call>) = this
+        let (moving, quiet): (Vec<&RecordedCall>, Vec<&RecordedCall>) = this
             .calls
             .iter()
             .partition(|call| !call.migrations.is_empty());
         for call in moving.into_iter().take(3).chain(quiet.into_iter().take(2)) {
             let candidate = call.candidates.first().map(|one| (one.process, false));
-            let other = Some((1 + dice.below(run.processes), true));
+            let other = Some((1 + dice.below(run.process_count), true));
             for asked in [None, candidate, other] {
                 let question = Question {
                     superstep: call.superstep,
                     process: asked.map(|(process, _)| process),
-                    why_not: asked.is_some_and(|(_, why_not)| why_not),
+                    asks_why_not_moved: asked.is_some_and(|(_, why_not)| why_not),
                     scenario: Some(scenario),
                 };
-                let case = EvaluatedCall::from_question(run, question)
+                let case = EvaluatedCall::find_by_question(run, question)
                     .unwrap()
                     .filter(|_| asked.is_none());
-                let effect = case.map(|case| case.effect(experiment, &Progress::default()));
+                let effect =
+                    case.map(|case| case.simulate_effect(experiment, &Progress::default()));
                 let is_known = matches!(effect, Some(Ok(_)));
                 tally.effects += usize::from(is_known);
                 let repeated = is_known.then(|| without(experiment, this, call));
@@ -233,7 +246,7 @@ fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
                     watched: &watched,
                     with: &results.get(scenario).unwrap().outcome,
                 };
-                let told = Story::new(run, question, effect.as_ref()).unwrap();
+                let told = CallExplanation::new(run, question, effect.as_ref()).unwrap();
                 let what = format!("run {index}, {name}, superstep {}", call.superstep);
                 story(tally, &raw, question, &told, &what);
             }
@@ -259,10 +272,10 @@ fn quiet_superstep(
     let question = Question {
         superstep,
         process: None,
-        why_not: false,
+        asks_why_not_moved: false,
         scenario: Some(scenario),
     };
-    let facts = Story::new(run, question, None).unwrap().to_json();
+    let facts = CallExplanation::new(run, question, None).unwrap().to_json();
     let (sentences, quantities) = (&facts["sentences"]["When"], &facts["quantities"]["When"]);
     for (text, quantities) in sentences
         .as_array()
@@ -298,7 +311,7 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
         }
         let ledger = this.makespan_difference.as_ref().unwrap();
         let sum: f64 = ledger
-            .contributions
+            .seconds_by_term
             .iter()
             .map(|(_, seconds)| seconds)
             .sum();
@@ -310,9 +323,13 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
             &what,
         );
         tally.recomputed("ledger_terms_s", ledger.sum_s, sum, &what);
-        let calls = [Term::CallMessages, Term::CallWork, Term::CallWaiting];
+        let calls = [
+            MakespanTerm::CallMessages,
+            MakespanTerm::CallWork,
+            MakespanTerm::CallWaiting,
+        ];
         let own = ledger
-            .contributions
+            .seconds_by_term
             .iter()
             .filter(|(term, _)| calls.contains(term));
         let own: f64 = own.map(|(_, seconds)| seconds).sum();
@@ -337,7 +354,7 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
 }
 
 /// Checks the known quantities of a whole run.
-fn known(tally: &mut Tally, run: &Run, this: &RunOfScenario, quantities: &Value, what: &str) {
+fn known(tally: &mut Tally, run: &Run, this: &ScenarioRecords, quantities: &Value, what: &str) {
     for quantity in quantities.as_array().unwrap() {
         let name = quantity["name"].as_str().unwrap();
         if let Some(second) = second::of_run(run, this, name) {
@@ -455,7 +472,7 @@ fn names_that_an_older_folder_has_are_read() {
         "scenario": "iii", "superstep": 4, "start_s": 0.0, "cost_s": 0.0, "migration_s": 0.0, "applied": true, "policy": "migbsp",
         "candidates": [], "migrations": [], "predicted_gain_s": 0.5, "realised_gain_s": 1.5, "explanation": {},
     });
-    let call: Call = serde_json::from_value(older).unwrap();
+    let call: RecordedCall = serde_json::from_value(older).unwrap();
     assert_eq!(call.t1_minus_t2_sum_s, Some(0.5));
     assert_eq!(call.gain_on_i_until_next_call_s, Some(1.5));
 }

@@ -1,7 +1,7 @@
 //! A second, small implementation of the quantities in the sentences, from the raw records of a run and the definitions.
 
-use migsim::bsp::{Outcome, Recorder, Scenario};
-use migsim::output::{Call, Run, RunOfScenario};
+use migsim::bsp::{Recorder, RunOutcome, Scenario};
+use migsim::output::{RecordedCall, Run, ScenarioRecords};
 use migsim::policy::Measures;
 use migsim::units::HostId;
 use serde_json::Value;
@@ -13,9 +13,15 @@ pub(crate) struct Watched(pub(crate) Vec<Vec<[f64; 3]>>);
 impl Recorder for Watched {
     fn on_superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
         let own = |process: usize| {
-            [&measures.delay, &measures.compute, &measures.send].map(|list| list[process].get())
+            [
+                &measures.begin_delays,
+                &measures.computation_times,
+                &measures.send_times,
+            ]
+            .map(|list| list[process].get())
         };
-        self.0.push((0..measures.compute.len()).map(own).collect());
+        self.0
+            .push((0..measures.computation_times.len()).map(own).collect());
     }
 }
 
@@ -23,15 +29,15 @@ impl Recorder for Watched {
 #[derive(Debug)]
 pub(crate) struct Raw<'a> {
     pub(crate) run: &'a Run,
-    pub(crate) this: &'a RunOfScenario,
-    pub(crate) call: &'a Call,
+    pub(crate) this: &'a ScenarioRecords,
+    pub(crate) call: &'a RecordedCall,
     /// Options of the policy.
     pub(crate) options: &'a Value,
     /// The same run without the moves of the call, up to the next call; none if it was not repeated.
-    pub(crate) without: Option<&'a Outcome>,
+    pub(crate) without: Option<&'a RunOutcome>,
     pub(crate) watched: &'a Watched,
     /// The outcome of the run itself.
-    pub(crate) with: &'a Outcome,
+    pub(crate) with: &'a RunOutcome,
 }
 
 /// PM(i,j) of a record.
@@ -152,7 +158,7 @@ impl Raw<'_> {
 
     /// Returns the last superstep before the next call, or the last one of the run.
     pub(crate) fn until(&self) -> u64 {
-        let after = |call: &&Call| call.superstep > self.call.superstep;
+        let after = |call: &&RecordedCall| call.superstep > self.call.superstep;
         let next = self.this.calls.iter().find(after);
         next.map_or(self.this.supersteps.len() as u64, |next| next.superstep)
     }
@@ -167,7 +173,7 @@ impl Raw<'_> {
 
     /// Computes the number of supersteps since the previous call, their mean time, and the gain per superstep that the policy predicts.
     fn predicted(&self) -> (f64, f64) {
-        let before = |call: &&Call| call.superstep < self.call.superstep;
+        let before = |call: &&RecordedCall| call.superstep < self.call.superstep;
         let since = self
             .this
             .calls
@@ -233,7 +239,9 @@ impl Raw<'_> {
             .calls
             .iter()
             .find(|call| call.superstep as u64 + 1 == self.call.superstep);
-        call.map_or(0.0, |call| call.delayed_until.get() - call.wait.until.get())
+        call.map_or(0.0, |call| {
+            call.application_delayed_until.get() - call.waiting_period.until.get()
+        })
     }
 
     fn realised_with(&self) -> f64 {
@@ -242,7 +250,7 @@ impl Raw<'_> {
             .calls
             .iter()
             .find(|call| call.superstep as u64 + 1 == self.call.superstep);
-        self.end(self.until()) - call.unwrap().delayed_until.get()
+        self.end(self.until()) - call.unwrap().application_delayed_until.get()
     }
 
     fn realised_without(&self) -> Option<f64> {
@@ -252,7 +260,7 @@ impl Raw<'_> {
             .iter()
             .find(|call| call.superstep as u64 + 1 == self.call.superstep);
         let end = without.supersteps[index(self.until()) - 1].end.get();
-        Some(end - call.unwrap().delayed_until.get())
+        Some(end - call.unwrap().application_delayed_until.get())
     }
 
     fn gain(&self) -> Option<f64> {
@@ -383,7 +391,7 @@ impl Raw<'_> {
     /// Computes the gain on scenario i until the next call.
     pub(crate) fn gain_on_i(&self) -> Option<f64> {
         let base = self.run.scenario(Scenario::I)?;
-        let took = |run: &RunOfScenario| -> f64 {
+        let took = |run: &ScenarioRecords| -> f64 {
             let rows = &run.supersteps[index(self.call.superstep)..index(self.until())];
             rows.iter().map(|row| row.end_s - row.start_s).sum()
         };
@@ -392,13 +400,13 @@ impl Raw<'_> {
 }
 
 /// Computes the quantities of an overview and of the verdict of a report.
-pub(crate) fn of_run(run: &Run, this: &RunOfScenario, name: &str) -> Option<f64> {
+pub(crate) fn of_run(run: &Run, this: &ScenarioRecords, name: &str) -> Option<f64> {
     let base = run.scenario(Scenario::I)?.makespan_s;
     let percent = 100.0 * (base - this.makespan_s) / base;
     let calls = this.calls.len() as f64;
     let cost: f64 = this.calls.iter().map(|call| call.cost_s).sum();
     let moves: f64 = this.calls.iter().map(|call| call.migration_s).sum();
-    let happens = |call: &&Call| call.applied || this.scenario == Scenario::Ii;
+    let happens = |call: &&RecordedCall| call.applied || this.scenario == Scenario::Ii;
     let done = || {
         this.calls
             .iter()

@@ -36,16 +36,16 @@ pub struct Problem {
     pub hint: Option<Box<str>>,
     /// The unknown name, if the problem is that a name does not exist; `None` for all other problems. A hint can then suggest a
     /// similar name.
-    pub unknown_name: Option<Box<Unknown>>,
+    pub unknown_name: Option<Box<UnknownName>>,
 }
 
 /// A name in the input that does not exist, together with whether the name was meant as a key of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unknown {
+pub enum UnknownName {
     /// The unknown name stands in place of a key of an input file.
     Key(String),
     /// The unknown name stands in place of any name other than a key, such as the name of a policy, a platform or a host.
-    Name(String),
+    OtherName(String),
 }
 
 /// Maximum number of known names that a hint lists; if there are more names, the hint states the number of the remaining names.
@@ -70,7 +70,7 @@ impl Problem {
     }
 
     /// Creates the problem that `name` is unknown. The word `what` says what kind of name is expected, such as `key` or `policy`.
-    pub fn unknown(what: &str, name: impl fmt::Display) -> Self {
+    pub fn unknown_name(what: &str, name: impl fmt::Display) -> Self {
         Self::new(format!("unknown {what} `{name}`")).with_unknown_name(what, &name.to_string())
     }
 
@@ -79,9 +79,9 @@ impl Problem {
     #[must_use]
     pub fn with_unknown_name(mut self, what: &str, name: &str) -> Self {
         self.unknown_name = Some(Box::new(if what == "key" {
-            Unknown::Key(name.into())
+            UnknownName::Key(name.into())
         } else {
-            Unknown::Name(name.into())
+            UnknownName::OtherName(name.into())
         }));
         self
     }
@@ -130,7 +130,7 @@ impl Problem {
         names.sort_unstable();
         names.dedup();
         let meant = match self.unknown_name.as_deref() {
-            Some(Unknown::Key(name) | Unknown::Name(name)) if names.len() > 1 => {
+            Some(UnknownName::Key(name) | UnknownName::OtherName(name)) if names.len() > 1 => {
                 most_similar_name(name, names.iter().copied())
             }
             _ => None,
@@ -225,23 +225,23 @@ pub enum Error {
     /// The simulation cannot continue: processes wait for an event that will never occur, or a policy requested an impossible
     /// migration.
     #[error("{}", join_problems(std::slice::from_ref(.0)))]
-    Run(Problem),
+    SimulationFailure(Problem),
     /// A result could not be written.
     #[error("{}", join_problems(std::slice::from_ref(.0)))]
     Output(Problem),
     /// An internal check failed because of a fault in migsim itself, not in its input.
     #[error("{}", join_problems(std::slice::from_ref(&.0.problem)))]
-    Broken(Box<Broken>),
+    InternalFault(Box<InternalFault>),
 }
 
 /// The report of a failed internal check, which is printed when migsim itself has a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct InternalFault {
     /// Description of the invariant that was violated, with the superstep and the process where it was violated.
     pub problem: Problem,
     /// Data for the developers to find the fault: the settings, the placement of the processes, and the planned work and
     /// messages.
-    pub dump: serde_json::Map<String, serde_json::Value>,
+    pub debug_data: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Returns the texts of all problems as one text.
@@ -257,14 +257,14 @@ fn join_problems(problems: &[Problem]) -> String {
 const REPORT: &str =
     "this is an error in migsim, not in your input: please report it and attach the dump";
 
-impl Broken {
+impl InternalFault {
     /// Creates the report that the invariant `what` was violated at `place` (superstep and process). The data in `dump` help
     /// developers to find the fault.
     pub fn new(what: &str, place: &str, dump: serde_json::Map<String, serde_json::Value>) -> Self {
         let problem = Problem::new(format!("an internal check failed: {what}"));
         Self {
             problem: problem.source(place).hint(REPORT),
-            dump,
+            debug_data: dump,
         }
     }
 }
@@ -275,7 +275,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input(_) | Self::Output(_) => 2,
-            Self::Run(_) | Self::Broken(_) => 1,
+            Self::SimulationFailure(_) | Self::InternalFault(_) => 1,
         }
     }
 
@@ -294,9 +294,9 @@ impl Error {
     pub fn map_problems(self, change: impl Fn(Problem) -> Problem) -> Self {
         match self {
             Self::Input(problems) => Self::Input(problems.into_iter().map(change).collect()),
-            Self::Run(problem) => Self::Run(change(problem)),
+            Self::SimulationFailure(problem) => Self::SimulationFailure(change(problem)),
             Self::Output(problem) => Self::Output(change(problem)),
-            Self::Broken(broken) => Self::Broken(broken),
+            Self::InternalFault(broken) => Self::InternalFault(broken),
         }
     }
 
@@ -325,7 +325,7 @@ impl Error {
     pub fn with_key_reference(self, where_to_look: &str) -> Self {
         self.map_problems(
             |problem| match (problem.unknown_name.as_deref(), &problem.hint) {
-                (Some(Unknown::Key(_)), Some(hint)) if hint.ends_with(ARE_KNOWN) => {
+                (Some(UnknownName::Key(_)), Some(hint)) if hint.ends_with(ARE_KNOWN) => {
                     let hint = format!("{hint}; {where_to_look}");
                     problem.hint(hint)
                 }

@@ -99,45 +99,45 @@ const RUN: f64 = 1000.0;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Maximum memory of the command \[B\]; `None` if it is not limited.
-    pub memory: Option<f64>,
+    pub max_memory: Option<f64>,
     /// Number of threads of the command; each thread simulates one scenario or run at a time, which needs memory. 0 counts as 1.
-    pub threads: usize,
+    pub thread_count: usize,
     /// Purpose for which the command uses the experiment; the memory needed depends on this purpose.
-    pub purpose: Purpose,
+    pub purpose: ExperimentPurpose,
     /// Whether a `SimGrid` platform file may include files that are outside its own folder.
-    pub may_include_outside_files: bool,
+    pub allows_outside_files: bool,
     /// Whether input files may name programs that migsim then starts.
-    pub may_start_programs: bool,
+    pub allows_starting_programs: bool,
 }
 
 /// The purpose for which a command uses an experiment; the memory needed depends on this purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Purpose {
+pub enum ExperimentPurpose {
     /// The experiment is run and its results are printed.
     #[default]
     Run,
     /// The experiment is run, and its results are explained superstep by superstep.
     Explanation,
     /// The experiment is run, and its results are shown on an HTML page.
-    Page,
+    ResultPage,
     /// The experiment is one run of a sweep; each thread simulates one run at a time.
     Sweep,
     /// The application of the experiment is written as a trace file.
-    Trace,
+    TraceFile,
     /// The supersteps of the application are read one after the other without being simulated.
-    Look,
+    ReadingSupersteps,
 }
 
 /// The size of an experiment, as far as its memory depends on it: numbers of processes, messages and hosts, and the memory of the
 /// platform, the application and the policy.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Size {
+pub struct ExperimentSize {
     /// Number of processes of the application.
     pub processes: f64,
     /// Number of supersteps of the application.
     pub supersteps: f64,
     /// Number of messages in the superstep that has the most messages.
-    pub messages: f64,
+    pub max_messages_per_superstep: f64,
     /// Whether all supersteps of the application are equal.
     pub has_equal_supersteps: bool,
     /// Memory that the application reports for its own data \[B\].
@@ -149,19 +149,19 @@ pub struct Size {
     /// Memory that the platform reports for its own data \[B\].
     pub platform_memory: f64,
     /// Number of hosts and links whose load varies over time.
-    pub varying_loads: f64,
+    pub varying_load_count: f64,
     /// Number of scenarios that the experiment simulates (without a scheduler, with a scheduler, with migrations).
-    pub scenarios: usize,
+    pub scenario_count: usize,
     /// Whether a policy decides about migrations in at least one scenario.
     pub has_policy: bool,
     /// Memory that the policy reports for its own data \[B\].
     pub policy_memory: f64,
 }
 
-impl Size {
+impl ExperimentSize {
     /// Returns the memory of one scenario during its simulation \[B\].
     fn scenario_memory(&self) -> f64 {
-        let (p, m) = (self.processes, self.messages);
+        let (p, m) = (self.processes, self.max_messages_per_superstep);
         let ever = if self.has_equal_supersteps {
             m
         } else {
@@ -172,7 +172,7 @@ impl Size {
             + m * MESSAGE
             + paths * PATH
             + self.hosts * HOST
-            + self.varying_loads * LOAD;
+            + self.varying_load_count * LOAD;
         if !self.has_policy {
             return engine;
         }
@@ -186,35 +186,35 @@ impl Size {
 
     /// Returns the estimated memory of a command \[B\], for the purpose and the number of threads in `limits`.
     pub fn needed_memory(&self, limits: Limits) -> f64 {
-        let threads = limits.threads.max(1);
-        let few = threads.min(self.scenarios);
-        let by_superstep = self.scenarios as f64 * self.supersteps;
+        let threads = limits.thread_count.max(1);
+        let few = threads.min(self.scenario_count);
+        let by_superstep = self.scenario_count as f64 * self.supersteps;
         match limits.purpose {
-            Purpose::Run => self.run_memory(few),
-            Purpose::Explanation => self.run_memory(few) + by_superstep * RECORD,
-            Purpose::Page => {
+            ExperimentPurpose::Run => self.run_memory(few),
+            ExperimentPurpose::Explanation => self.run_memory(few) + by_superstep * RECORD,
+            ExperimentPurpose::ResultPage => {
                 let bars = by_superstep * self.processes * BAR;
                 self.run_memory(few) + by_superstep * RECORD + bars + PAGE
             }
-            Purpose::Sweep => self.run_memory(threads),
-            Purpose::Trace => {
-                let lines = self.supersteps * (self.processes + self.messages);
+            ExperimentPurpose::Sweep => self.run_memory(threads),
+            ExperimentPurpose::TraceFile => {
+                let lines = self.supersteps * (self.processes + self.max_messages_per_superstep);
                 self.application_reading_memory() + lines * LINE
             }
-            Purpose::Look => self.application_reading_memory(),
+            ExperimentPurpose::ReadingSupersteps => self.application_reading_memory(),
         }
     }
 
     /// Returns the memory of a run of all scenarios, `at_once` of which are simulated in parallel \[B\].
     fn run_memory(&self, at_once: usize) -> f64 {
-        let (p, m) = (self.processes, self.messages);
-        let is_remembered = self.scenarios > 1 && self.varying_loads <= 0.0;
+        let (p, m) = (self.processes, self.max_messages_per_superstep);
+        let is_remembered = self.scenario_count > 1 && self.varying_load_count <= 0.0;
         let remembered = if is_remembered {
             (MEMO as f64).min(self.supersteps * (24.0 * p + 8.0 * m + 150.0))
         } else {
             0.0
         };
-        let dates = at_once.max(self.scenarios) as f64 * self.supersteps * DATES;
+        let dates = at_once.max(self.scenario_count) as f64 * self.supersteps * DATES;
         BASE + self.platform_memory
             + self.application_memory
             + at_once as f64 * self.scenario_memory()
@@ -225,7 +225,8 @@ impl Size {
     /// Returns the memory that is needed to read all supersteps of the application one after the other without simulating them
     /// \[B\].
     fn application_reading_memory(&self) -> f64 {
-        let plan = self.processes * PROCESS_OF_PLAN + self.messages * MESSAGE_OF_PLAN;
+        let plan =
+            self.processes * PROCESS_OF_PLAN + self.max_messages_per_superstep * MESSAGE_OF_PLAN;
         BASE + self.platform_memory + self.application_memory + plan + self.supersteps * LOOK
     }
 }
@@ -241,13 +242,13 @@ pub fn result_folder_memory(bytes: f64) -> f64 {
 }
 
 /// Returns the memory that is needed to reproduce the runs of the published papers on `threads` threads \[B\].
-pub fn papers_memory(threads: usize) -> f64 {
+pub fn paper_reproduction_memory(threads: usize) -> f64 {
     PAPER + threads.min(SIDE_BY_SIDE) as f64 * RUNS
 }
 
 /// Returns the memory that is needed to reproduce the runs of the papers with the rules of every paper \[B\]. The rules of each
 /// paper are also applied to the runs of all other papers, on `threads` threads.
-pub fn papers_memory_with_all_rules(threads: usize) -> f64 {
+pub fn paper_reproduction_memory_with_all_rules(threads: usize) -> f64 {
     READING + threads.min(SIDE_BY_SIDE) as f64 * CALLS
 }
 
@@ -269,9 +270,9 @@ impl Limits {
         needed: f64,
         details: impl fmt::Display,
     ) -> Result<(), Problem> {
-        match self.memory {
+        match self.max_memory {
             Some(limit) if needed > limit && limit < 1.0 => {
-                let needed = Figure(needed);
+                let needed = DisplayedMemory(needed);
                 let problem = Problem::new(format!(
                     "{what} would need about {needed} of memory, but the process has already reached its memory limit ({details})"
                 ));
@@ -279,7 +280,7 @@ impl Limits {
                 `--memory-limit`"))
             }
             Some(limit) if needed > limit => {
-                let (needed, limit) = (Figure(needed), Figure(limit));
+                let (needed, limit) = (DisplayedMemory(needed), DisplayedMemory(limit));
                 let problem = Problem::new(format!(
                     "{what} would need about {needed} of memory, more than the limit of {limit} ({details})"
                 ));
@@ -293,9 +294,9 @@ impl Limits {
 
 /// An amount of memory \[B\] that is displayed in a unit of suitable size.
 #[derive(Clone, Copy, Debug)]
-struct Figure(f64);
+struct DisplayedMemory(f64);
 
-impl fmt::Display for Figure {
+impl fmt::Display for DisplayedMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
         let (unit, scale) = units
@@ -315,24 +316,24 @@ impl fmt::Display for Figure {
 mod tests {
     use super::*;
 
-    fn size() -> Size {
-        Size {
+    fn size() -> ExperimentSize {
+        ExperimentSize {
             processes: 1e6,
             supersteps: 10.0,
-            messages: 1e6,
+            max_messages_per_superstep: 1e6,
             has_equal_supersteps: true,
             clusters: 5.0,
             hosts: 174.0,
-            scenarios: 3,
+            scenario_count: 3,
             has_policy: true,
-            ..Size::default()
+            ..ExperimentSize::default()
         }
     }
 
-    fn with(threads: usize, purpose: Purpose) -> f64 {
+    fn with(threads: usize, purpose: ExperimentPurpose) -> f64 {
         size().needed_memory(Limits {
-            memory: None,
-            threads,
+            max_memory: None,
+            thread_count: threads,
             purpose,
             ..Limits::default()
         })
@@ -343,25 +344,28 @@ mod tests {
         // A scenario: 10⁶ · (110 + 135 + 270 + 40 + 300) B, 174² paths of 170 B, 174 hosts of 650 B, 5² managers of 550 B.
         let scenario = 855e6 + 30_276.0 * 170.0 + 174.0 * 650.0 + 25.0 * 550.0;
         let rest = 10e6 + 3.0 * 10.0 * 24.0 + 64.0 * 1024.0 * 1024.0;
-        assert_eq!(with(1, Purpose::Run), scenario + rest);
+        assert_eq!(with(1, ExperimentPurpose::Run), scenario + rest);
         // Two threads hold two scenarios; a fourth thread has nothing to do, unless there are many runs.
-        assert_eq!(with(2, Purpose::Run), 2.0 * scenario + rest);
-        assert_eq!(with(4, Purpose::Run), with(3, Purpose::Run));
-        assert!(with(4, Purpose::Sweep) > with(3, Purpose::Sweep));
+        assert_eq!(with(2, ExperimentPurpose::Run), 2.0 * scenario + rest);
+        assert_eq!(
+            with(4, ExperimentPurpose::Run),
+            with(3, ExperimentPurpose::Run)
+        );
+        assert!(with(4, ExperimentPurpose::Sweep) > with(3, ExperimentPurpose::Sweep));
         // 3 · 10 · 10⁶ bars of 30 B.
-        assert!(with(1, Purpose::Page) - with(1, Purpose::Run) > 900e6);
+        assert!(with(1, ExperimentPurpose::ResultPage) - with(1, ExperimentPurpose::Run) > 900e6);
     }
 
     #[test]
     fn a_refusal_has_both_figures_and_nothing_overflows() {
-        let huge = Size {
+        let huge = ExperimentSize {
             processes: u64::MAX as f64,
-            messages: f64::MAX,
+            max_messages_per_superstep: f64::MAX,
             supersteps: f64::MAX,
             ..size()
         };
         let limits = Limits {
-            memory: Some(2e9),
+            max_memory: Some(2e9),
             ..Limits::default()
         };
         let told = |needed: f64| {
@@ -381,7 +385,8 @@ mod tests {
 
     #[test]
     fn figures_are_as_people_say_them() {
-        let texts = [0.0, 999.0, 1e3, 123.4e6, 1.5e12, 1e21].map(|bytes| Figure(bytes).to_string());
+        let texts = [0.0, 999.0, 1e3, 123.4e6, 1.5e12, 1e21]
+            .map(|bytes| DisplayedMemory(bytes).to_string());
         assert_eq!(
             texts,
             ["0.0 B", "999 B", "1.0 kB", "123 MB", "1.5 TB", "1.0e9 TB"]

@@ -72,7 +72,7 @@ impl OptionFlag {
 
 /// A creator of plug-ins from options in JSON form. It is used for plug-ins that are written in other languages, whose options
 /// have no Rust type.
-pub trait Maker<T>: fmt::Debug + Send + Sync {
+pub trait PluginFactory<T>: fmt::Debug + Send + Sync {
     /// Returns all options of the plug-in: the given options, and the default values of the options that are not given.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ pub trait Maker<T>: fmt::Debug + Send + Sync {
 ///
 /// # Errors
 /// Unknown options, or wrong values; the key of each problem is the name of the option.
-pub fn create_plugin<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
+pub fn create_plugin<T>(maker: &dyn PluginFactory<T>, options: &Value) -> Result<T, Error> {
     maker.create_plugin(&maker.resolve_options(&options_object(options)?)?)
 }
 
@@ -100,7 +100,7 @@ pub fn create_plugin<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Erro
 ///
 /// # Errors
 /// Unknown options, or wrong values; the key of each problem is the name of the option.
-pub fn resolve_options<T>(maker: &dyn Maker<T>, options: &Value) -> Result<Value, Error> {
+pub fn resolve_options<T>(maker: &dyn PluginFactory<T>, options: &Value) -> Result<Value, Error> {
     let options = options_object(options)?;
     maker.resolve_options(&options).map(Value::Object)
 }
@@ -120,7 +120,7 @@ fn options_object(options: &Value) -> Result<Map<String, Value>, Error> {
 
 /// A registered plug-in: its name, description and flags, and the functions that create the plug-in from its options.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<K> {
+pub struct PluginEntry<K> {
     /// The name of the plug-in in settings and on the command line.
     pub name: &'static str,
     /// Description of the plug-in in one sentence.
@@ -132,13 +132,13 @@ pub struct Entry<K> {
     /// Names of the options whose values are file names. These files are also searched in the folder of the experiment file.
     pub file_options: &'static [&'static str],
     /// Function that creates the JSON schema of the options.
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    options_schema: fn(&mut SchemaGenerator) -> Schema,
     /// The functions that depend on the kind of plug-in (policy, application, load), such as the creation from options.
-    pub kind: K,
+    pub kind_functions: K,
 }
 
 /// The functions that every kind of plug-in (policies, applications, loads) provides to create a plug-in from options.
-pub trait Kind {
+pub trait PluginKind {
     /// The type of object that is created from the options, such as a policy.
     type Product;
 
@@ -159,7 +159,7 @@ pub trait Kind {
     fn resolve(&self, options: &Value) -> Result<Value, Error>;
 }
 
-impl<K> Entry<K> {
+impl<K> PluginEntry<K> {
     /// Creates an entry without flags and without file options for a plug-in whose options have the Rust type `T`. The texts are
     /// name, description and publication of the plug-in.
     pub fn new<T: JsonSchema>([name, summary, source]: [&'static str; 3], kind: K) -> Self {
@@ -169,32 +169,32 @@ impl<K> Entry<K> {
             publication: source,
             flags: &[],
             file_options: &[],
-            schema: SchemaGenerator::subschema_for::<T>,
-            kind,
+            options_schema: SchemaGenerator::subschema_for::<T>,
+            kind_functions: kind,
         }
     }
 
     /// Returns a copy of the entry in which the functions that depend on the kind of plug-in are replaced by `kind`.
-    pub fn with_kind<L>(&self, kind: L) -> Entry<L> {
-        Entry {
+    pub fn with_kind_functions<L>(&self, kind: L) -> PluginEntry<L> {
+        PluginEntry {
             name: self.name,
             summary: self.summary,
             publication: self.publication,
             flags: self.flags,
             file_options: self.file_options,
-            schema: self.schema,
-            kind,
+            options_schema: self.options_schema,
+            kind_functions: kind,
         }
     }
 
     /// Returns the JSON schema of the options of the plug-in.
-    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
-        (self.schema)(generator)
+    pub fn options_schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        (self.options_schema)(generator)
     }
 
     /// Completes the keys in the problems of an error: the key `key` of an option becomes `section.name.key`, where `name` is the
     /// name of the plug-in.
-    pub fn with_whole_keys(&self, section: &str, error: Error) -> Error {
+    pub fn qualify_keys_in_error(&self, section: &str, error: Error) -> Error {
         let Error::Input(problems) = error else {
             return error;
         };
@@ -214,14 +214,14 @@ impl<K> Entry<K> {
     }
 }
 
-impl<K: Kind> Entry<K> {
+impl<K: PluginKind> PluginEntry<K> {
     /// Creates the plug-in from its options.
     ///
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.
     pub fn build(&self, options: &Value) -> Result<K::Product, Error> {
-        let built = self.kind.build(options);
-        built.map_err(|error| self.complete_keys(error))
+        let built = self.kind_functions.build(options);
+        built.map_err(|error| self.complete_keys_in_error(error))
     }
 
     /// Returns the given options, completed by the defaults of all options that are missing.
@@ -229,44 +229,44 @@ impl<K: Kind> Entry<K> {
     /// # Errors
     /// As [`Self::build`], except that ranges are not checked.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        let resolved = self.kind.resolve(options);
-        resolved.map_err(|error| self.complete_keys(error))
+        let resolved = self.kind_functions.resolve(options);
+        resolved.map_err(|error| self.complete_keys_in_error(error))
     }
 
     /// Completes the keys in the problems of an error by the section of the settings and the name of the plug-in.
-    fn complete_keys(&self, error: Error) -> Error {
+    fn complete_keys_in_error(&self, error: Error) -> Error {
         match K::SECTION {
-            Some(section) => self.with_whole_keys(section, error),
+            Some(section) => self.qualify_keys_in_error(section, error),
             None => error,
         }
     }
 }
 
 /// Gives direct access to the functions of [`Entry::kind`].
-impl<K> Deref for Entry<K> {
+impl<K> Deref for PluginEntry<K> {
     type Target = K;
 
     fn deref(&self) -> &K {
-        &self.kind
+        &self.kind_functions
     }
 }
 
 /// The plug-ins of one kind, in the order in which they were registered.
 #[derive(Clone, Debug)]
-pub struct Table<K> {
+pub struct PluginTable<K> {
     /// The words for the plug-ins in messages: the noun in singular, the noun in plural, and the key in the settings that selects
     /// a plug-in.
     message_words: [&'static str; 3],
-    entries: Vec<Entry<K>>,
+    plugin_entries: Vec<PluginEntry<K>>,
 }
 
-impl<K> Table<K> {
+impl<K> PluginTable<K> {
     /// Creates a table of `entries`. The array `words` contains the noun for a plug-in in singular, the noun in plural, and the
     /// key in the settings that selects a plug-in.
-    pub const fn new(words: [&'static str; 3], entries: Vec<Entry<K>>) -> Self {
+    pub const fn new(words: [&'static str; 3], entries: Vec<PluginEntry<K>>) -> Self {
         Self {
             message_words: words,
-            entries,
+            plugin_entries: entries,
         }
     }
 
@@ -274,30 +274,30 @@ impl<K> Table<K> {
     ///
     /// # Errors
     /// No entry has that name.
-    pub fn find(&self, name: &str) -> Result<&Entry<K>, Error> {
-        let found = self.entries.iter().find(|entry| entry.name == name);
+    pub fn find(&self, name: &str) -> Result<&PluginEntry<K>, Error> {
+        let found = self.plugin_entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| {
             let [one, several, key] = self.message_words;
-            let problem = Problem::unknown(one, name).key(key);
+            let problem = Problem::unknown_name(one, name).key(key);
             problem.with_known_names(several, self.names()).into()
         })
     }
 
     /// Returns an iterator over all entries, in the order in which they were registered.
-    pub fn iter(&self) -> std::slice::Iter<'_, Entry<K>> {
-        self.entries.iter()
+    pub fn iter(&self) -> std::slice::Iter<'_, PluginEntry<K>> {
+        self.plugin_entries.iter()
     }
 
     /// Returns an iterator over the names of all plug-ins, in the order in which they were registered.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<'_, K> {
-        self.entries.iter().map(|entry| entry.name)
+        self.plugin_entries.iter().map(|entry| entry.name)
     }
 
     /// Adds an entry at the end of the table.
     ///
     /// # Errors
     /// The name is already in use, or cannot be written in settings and on the command line; the entry is then not added.
-    pub fn add(&mut self, entry: Entry<K>) -> Result<(), Problem> {
+    pub fn add(&mut self, entry: PluginEntry<K>) -> Result<(), Problem> {
         let ([one, ..], name) = (self.message_words, entry.name);
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         let (what, hint) = if self.names().any(|known| known == name) {
@@ -306,7 +306,7 @@ impl<K> Table<K> {
             let hint = "use letters, digits, `-` and `_`; `name`, `none` and `trigger` are taken";
             ("cannot be registered under this name", hint)
         } else {
-            self.entries.push(entry);
+            self.plugin_entries.push(entry);
             return Ok(());
         };
         Err(Problem::new(format!("the {one} `{name}` {what}")).hint(hint))
@@ -316,9 +316,9 @@ impl<K> Table<K> {
 /// Names that no plug-in may have, because they have another meaning in the places where settings name a plug-in.
 const RESERVED: [&str; 4] = ["name", "none", "trigger", "forecast"];
 
-impl<'t, K> IntoIterator for &'t Table<K> {
-    type Item = &'t Entry<K>;
-    type IntoIter = std::slice::Iter<'t, Entry<K>>;
+impl<'t, K> IntoIterator for &'t PluginTable<K> {
+    type Item = &'t PluginEntry<K>;
+    type IntoIter = std::slice::Iter<'t, PluginEntry<K>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()

@@ -25,7 +25,7 @@ pub fn format_duration(seconds: f64) -> String {
 }
 
 /// Formats a data rate, given in bytes per second, in the suitable unit of bits per second (bps to Tbps).
-pub fn format_rate(bytes_per_second: f64) -> String {
+pub fn format_data_rate(bytes_per_second: f64) -> String {
     format_in_suitable_unit(
         bytes_per_second * 8.0,
         &[
@@ -53,7 +53,7 @@ pub fn format_speed(instructions_per_second: f64) -> String {
 }
 
 /// Formats an amount of data, given in bytes, in the suitable decimal unit.
-pub fn format_size(bytes: f64) -> String {
+pub fn format_data_size(bytes: f64) -> String {
     format_in_suitable_unit(
         bytes,
         &[
@@ -125,15 +125,15 @@ mod tests {
 
     #[test]
     fn quantities_have_the_unit_that_suits_them() {
-        assert_eq!(format_rate(12.5e6), "100 Mbps");
+        assert_eq!(format_data_rate(12.5e6), "100 Mbps");
         assert_eq!(format_duration(5e-5), "50 us");
         assert_eq!(format_duration(0.0), "0 s");
-        assert_eq!(format_size(0.0), "0 B");
-        assert_eq!(format_size(999.99), "1 kB");
+        assert_eq!(format_data_size(0.0), "0 B");
+        assert_eq!(format_data_size(999.99), "1 kB");
         assert_eq!(format_speed(1.5e9), "1.5 GHz");
         assert_eq!(format_work(123_456.0), "123.5 Kinstr");
         assert_eq!(format_duration(1.234_567e-12), "0.001235 ns");
-        assert_eq!(format_rate(1e20), "8.000e8 Tbps");
+        assert_eq!(format_data_rate(1e20), "8.000e8 Tbps");
     }
 
     #[test]

@@ -58,17 +58,17 @@ pub enum UnitError {
 
 /// The units of one quantity: the names of each unit, and the factor that converts a value in this unit to the base unit.
 #[derive(Clone, Copy, Debug)]
-struct Units {
+struct UnitNames {
     /// The names of units that error messages list, each with the factor that converts a value in this unit to the base unit.
-    listed: &'static [(&'static str, f64)],
+    listed_units: &'static [(&'static str, f64)],
     /// Further accepted names of units, each with the factor that converts a value in this unit to the base unit.
-    aliases: &'static [(&'static str, f64)],
+    unit_aliases: &'static [(&'static str, f64)],
 }
 
-impl Units {
+impl UnitNames {
     /// Returns an iterator over all names of units and their factors, the listed names first.
     fn iter(self) -> impl Iterator<Item = &'static (&'static str, f64)> {
-        self.listed.iter().chain(self.aliases)
+        self.listed_units.iter().chain(self.unit_aliases)
     }
 }
 
@@ -77,7 +77,7 @@ fn parse_quantity(
     text: &str,
     quantity: &'static str,
     example: &'static str,
-    units: Units,
+    units: UnitNames,
 ) -> Result<f64, UnitError> {
     let text = text.trim();
     // An exponent is part of the number only if digits follow it, as in `1e3 B`; in `1 EB` and `1e` there is no exponent.
@@ -115,12 +115,12 @@ fn parse_quantity(
     }
     match units.iter().find(|(name, _)| *name == unit) {
         Some((_, 1.0)) => Ok(value),
-        Some((_, scale)) => Ok(multiply_text(number, *scale).unwrap_or(value * scale)),
+        Some((_, scale)) => Ok(parse_and_scale_number(number, *scale).unwrap_or(value * scale)),
         None => Err(UnitError::UnknownUnit {
             unit: unit.to_owned(),
             quantity,
             known: units
-                .listed
+                .listed_units
                 .iter()
                 .map(|(name, _)| *name)
                 .collect::<Vec<_>>()
@@ -131,7 +131,7 @@ fn parse_quantity(
 
 /// Returns the product of the number in a text and `scale`; `None` if the text is not a number. A power of ten is added to the
 /// exponent in the text, so that the value is rounded only once: `20.4 us` becomes 20.4e-6.
-fn multiply_text(number: &str, scale: f64) -> Option<f64> {
+fn parse_and_scale_number(number: &str, scale: f64) -> Option<f64> {
     let power: i32 = format!("{scale:e}").strip_prefix("1e")?.parse().ok()?;
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let exponent = exponent.parse::<i32>().ok()?.checked_add(power)?;
@@ -152,7 +152,7 @@ macro_rules! quantity {
             pub const RANGE: std::ops::RangeInclusive<f64> = $least..=$most;
 
             /// The units that are accepted in texts.
-            const UNITS: Units = $units;
+            const UNITS: UnitNames = $units;
 
             /// Creates the quantity, or `None` if `value` is not in [`Self::RANGE`].
             pub fn new(value: f64) -> Option<Self> {
@@ -254,27 +254,27 @@ quantity!(
     /// # Ok::<(), migsim_base::units::UnitError>(())
     /// ```
     Seconds, "duration", "s", "100 us", 0.0..=1e15,
-    Units {
-        listed: &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)],
-        aliases: &[("µs", 1e-6)],
+    UnitNames {
+        listed_units: &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)],
+        unit_aliases: &[("µs", 1e-6)],
     }
 );
 quantity!(
     /// An amount of data, in bytes \[B\]; from 0 to 1e21 B.
     Bytes, "size", "B", "1.2 MB", 0.0..=1e21,
-    Units {
-        listed: &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
+    UnitNames {
+        listed_units: &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
                   ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)],
-        aliases: &[("KB", 1e3)],
+        unit_aliases: &[("KB", 1e3)],
     }
 );
 quantity!(
     /// A transfer rate, in bytes per second \[B/s\]; from 1e-9 to 1e21 B/s.
     BytesPerSecond, "bandwidth", "B/s", "100 Mbps", 1e-9..=1e21,
-    Units {
-        listed: &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12),
+    UnitNames {
+        listed_units: &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12),
                   ("bps", 1.0 / 8.0), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)],
-        aliases: &[("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
+        unit_aliases: &[("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
                 ("b/s", 1.0 / 8.0), ("kb/s", 125.0), ("Mb/s", 125e3), ("Gb/s", 125e6), ("Tb/s", 125e9),
                 ("bit/s", 1.0 / 8.0), ("kbit/s", 125.0), ("Mbit/s", 125e3), ("Gbit/s", 125e6), ("Tbit/s", 125e9),
                 ("KiB/s", 1024.0), ("MiB/s", 1_048_576.0), ("GiB/s", 1_073_741_824.0)],
@@ -283,19 +283,19 @@ quantity!(
 quantity!(
     /// An amount of computation, in instructions \[instr\]; from 0 to 1e21 instr.
     Instructions, "computation", "instr", "1e9 instr", 0.0..=1e21,
-    Units {
-        listed: &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)],
-        aliases: &[("kinstr", 1e3), ("flop", 1.0), ("kflop", 1e3), ("Mflop", 1e6), ("Gflop", 1e9), ("Tflop", 1e12)],
+    UnitNames {
+        listed_units: &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)],
+        unit_aliases: &[("kinstr", 1e3), ("flop", 1.0), ("kflop", 1e3), ("Mflop", 1e6), ("Gflop", 1e9), ("Tflop", 1e12)],
     }
 );
 quantity!(
     /// The speed of one core, in instructions per second \[instr/s\]; from 1e-9 to 1e21 instr/s. A clock of 1 GHz equals 1e9
     /// instructions per second for a workload of one cycle per instruction; the unit 1 Gf of `SimGrid` equals the same speed.
     InstructionsPerSecond, "speed", "Hz", "1.5 GHz", 1e-9..=1e21,
-    Units {
-        listed: &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
+    UnitNames {
+        listed_units: &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
                   ("instr/s", 1.0), ("Minstr/s", 1e6), ("Ginstr/s", 1e9), ("Gf", 1e9)],
-        aliases: &[("Tinstr/s", 1e12), ("f", 1.0), ("kf", 1e3), ("Mf", 1e6), ("Tf", 1e12),
+        unit_aliases: &[("Tinstr/s", 1e12), ("f", 1.0), ("kf", 1e3), ("Mf", 1e6), ("Tf", 1e12),
                 ("flops", 1.0), ("kflops", 1e3), ("Mflops", 1e6), ("Gflops", 1e9), ("Tflops", 1e12),
                 ("flop/s", 1.0), ("kflop/s", 1e3), ("Mflop/s", 1e6), ("Gflop/s", 1e9), ("Tflop/s", 1e12)],
     }
@@ -483,19 +483,21 @@ identity!(
 /// The error that a text is not the number of a process; it contains this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a process number; write `p24` or `24` (processes are counted from 1)")]
-pub struct NoProcess(String);
+pub struct InvalidProcessNumber(String);
 
 impl FromStr for ProcessId {
-    type Err = NoProcess;
+    type Err = InvalidProcessNumber;
 
-    fn from_str(text: &str) -> Result<Self, NoProcess> {
+    fn from_str(text: &str) -> Result<Self, InvalidProcessNumber> {
         let digits = text.strip_prefix('p').unwrap_or(text);
         let number = digits.parse::<u32>().ok();
         let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
         let index = number
             .filter(|_| is_number)
             .and_then(|number| number.checked_sub(1));
-        index.map(Self).ok_or_else(|| NoProcess(text.to_owned()))
+        index
+            .map(Self)
+            .ok_or_else(|| InvalidProcessNumber(text.to_owned()))
     }
 }
 
@@ -585,7 +587,7 @@ mod tests {
             Instructions::UNITS,
             InstructionsPerSecond::UNITS,
         ];
-        for (name, _) in units.into_iter().flat_map(Units::iter) {
+        for (name, _) in units.into_iter().flat_map(UnitNames::iter) {
             assert!(table.contains(&format!("`{name}`")), "{name}");
         }
     }

@@ -15,16 +15,16 @@
 use std::collections::VecDeque;
 use std::mem::swap;
 
-use super::event::{Stage, Token};
-use super::exchange::Exchange;
-use super::superstep::Superstep;
-use super::world::World;
+use super::event::{ActivityToken, ProcessStage};
+use super::exchange::MessageExchange;
+use super::superstep::SuperstepState;
+use super::world::RunState;
 use crate::Plan;
-use crate::{Measures, refill};
+use crate::{Measures, resize_and_fill};
 use migsim_base::units::{Time, to_u32};
 
 /// Maximum number of supersteps that a process may be ahead of the oldest open superstep.
-pub(super) const MOST_AHEAD: usize = 1024;
+pub(super) const MAX_SUPERSTEPS_AHEAD: usize = 1024;
 
 /// The supersteps that some processes have begun and not all processes have completed, in runs in which processes need not wait
 /// for each other.
@@ -32,36 +32,36 @@ pub(super) const MOST_AHEAD: usize = 1024;
 pub(super) struct OpenSupersteps {
     /// Contents of the open supersteps, beginning with the oldest superstep. While a superstep is the current superstep, its
     /// content is in `RunState` and `SuperstepState` and not in this list.
-    frames: VecDeque<Frame>,
+    contents: VecDeque<SuperstepContent>,
     /// Number of the oldest open superstep, counted from 0.
-    oldest: usize,
+    oldest_superstep: usize,
     /// Number of the superstep whose content is at present in `RunState` and `SuperstepState`; `None` after the oldest superstep
     /// was removed, until another open superstep becomes the current superstep.
-    current: Option<usize>,
+    current_superstep: Option<usize>,
     /// Contents of closed supersteps, kept so that new supersteps can reuse their memory.
-    spare: Vec<Frame>,
+    reusable_contents: Vec<SuperstepContent>,
     /// Processes that have completed a superstep and wait to begin the next superstep.
     pub(super) ready_processes: VecDeque<u32>,
     /// Number that the engine will give to the next message; after 2^32 messages the numbers start again at 0.
-    next_message: u32,
+    next_message_number: u32,
 }
 
 /// The stored content of an open superstep. While the superstep is the current superstep, its content is in `RunState` and
 /// `SuperstepState` and not here.
 #[derive(Clone, Debug, Default)]
-struct Frame {
+struct SuperstepContent {
     /// Range of the engine's numbers of the messages of the superstep: the first number, and how many messages there are.
-    message_range: (u32, u32),
+    message_number_range: (u32, u32),
     /// Number of processes that have completed the superstep, whether they wait to begin the next superstep or have already begun
     /// it.
     completed_processes: usize,
-    plan: Plan,
-    measures: Measures,
-    exchange: Exchange,
-    stages: Vec<Stage>,
+    superstep_plan: Plan,
+    measurements: Measures,
+    message_exchange: MessageExchange,
+    process_stages: Vec<ProcessStage>,
     has_begun: bool,
     /// Local time at which the first process began the superstep \[s\].
-    first_begin: f64,
+    first_begin_time: f64,
     /// Local time at which each process began the superstep \[s\].
     begin_times: Vec<f64>,
     /// Local time at which the computation of each process ended \[s\].
@@ -69,15 +69,19 @@ struct Frame {
     last_computation_end: Option<Time>,
 }
 
-impl Frame {
+impl SuperstepContent {
     /// Exchanges the stored content of this superstep with the content of `RunState` and `SuperstepState`.
-    fn swap_with_world(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
-        swap(&mut self.plan, &mut world.plan);
-        swap(&mut self.measures, &mut world.measures);
-        swap(&mut self.exchange, &mut superstep.exchange);
-        swap(&mut self.stages, &mut superstep.stages);
+    fn swap_content_with_run_state(
+        &mut self,
+        world: &mut RunState<'_>,
+        superstep: &mut SuperstepState,
+    ) {
+        swap(&mut self.superstep_plan, &mut world.superstep_plan);
+        swap(&mut self.measurements, &mut world.measurements);
+        swap(&mut self.message_exchange, &mut superstep.message_exchange);
+        swap(&mut self.process_stages, &mut superstep.process_stages);
         swap(&mut self.has_begun, &mut superstep.has_begun);
-        swap(&mut self.first_begin, &mut superstep.first_begin);
+        swap(&mut self.first_begin_time, &mut superstep.first_begin_time);
         swap(&mut self.begin_times, &mut superstep.begin_times);
         swap(&mut self.computation_ends, &mut superstep.computation_ends);
         swap(
@@ -90,7 +94,7 @@ impl Frame {
 impl OpenSupersteps {
     /// Whether the superstep with this number is open.
     pub(super) fn is_open(&self, superstep: usize) -> bool {
-        (self.oldest..self.oldest + self.frames.len()).contains(&superstep)
+        (self.oldest_superstep..self.oldest_superstep + self.contents.len()).contains(&superstep)
     }
 
     /// Opens superstep `number`, which must follow the last open superstep; if no superstep is open, any number is allowed. The
@@ -98,103 +102,118 @@ impl OpenSupersteps {
     pub(super) fn open_superstep(
         &mut self,
         number: usize,
-        world: &mut World<'_>,
-        superstep: &mut Superstep,
+        world: &mut RunState<'_>,
+        superstep: &mut SuperstepState,
     ) {
-        if self.frames.is_empty() {
+        if self.contents.is_empty() {
             // The world still has the content of the superstep before it.
-            self.oldest = number;
+            self.oldest_superstep = number;
         } else {
-            self.switch_to(number - 1, world, superstep);
+            self.switch_to_superstep(number - 1, world, superstep);
         }
-        let mut frame = self.spare.pop().unwrap_or_default();
-        frame.plan.clone_from(&world.plan);
+        let mut frame = self.reusable_contents.pop().unwrap_or_default();
+        frame.superstep_plan.clone_from(&world.superstep_plan);
         frame.completed_processes = 0;
-        frame.message_range = (self.next_message, 0);
-        refill(&mut frame.stages, world.placement.len(), Stage::Waiting);
+        frame.message_number_range = (self.next_message_number, 0);
+        resize_and_fill(
+            &mut frame.process_stages,
+            world.placement.len(),
+            ProcessStage::WaitingForNextSuperstep,
+        );
         frame.computation_ends.resize(world.placement.len(), 0.0);
         frame.last_computation_end = None;
-        self.frames.push_back(frame);
-        self.switch_to(number, world, superstep);
+        self.contents.push_back(frame);
+        self.switch_to_superstep(number, world, superstep);
     }
 
     /// Reserves `count` consecutive message numbers of the engine for the messages of the superstep that was opened last.
     pub(super) fn reserve_message_numbers(&mut self, count: usize) {
-        if let Some(frame) = self.frames.back_mut() {
-            frame.message_range.1 = to_u32(count);
-            self.next_message = frame.message_range.0.wrapping_add(frame.message_range.1);
+        if let Some(frame) = self.contents.back_mut() {
+            frame.message_number_range.1 = to_u32(count);
+            self.next_message_number = frame
+                .message_number_range
+                .0
+                .wrapping_add(frame.message_number_range.1);
         }
     }
 
     /// Makes the superstep to which the event `token` belongs the current superstep, as preparation for handling the event.
-    pub(super) fn switch_to_event(
+    pub(super) fn switch_to_superstep_of_event(
         &mut self,
-        token: &Token,
-        world: &mut World<'_>,
-        superstep: &mut Superstep,
+        token: &ActivityToken,
+        world: &mut RunState<'_>,
+        superstep: &mut SuperstepState,
     ) {
         let number = match *token {
-            Token::Computed(process) => superstep.superstep_of_process[process as usize],
-            Token::Delivered(message) => {
-                let holds = |frame: &Frame| {
-                    message.wrapping_sub(frame.message_range.0) < frame.message_range.1
+            ActivityToken::ComputationEnded(process) => {
+                superstep.superstep_of_process[process as usize]
+            }
+            ActivityToken::MessageDelivered(message) => {
+                let holds = |frame: &SuperstepContent| {
+                    message.wrapping_sub(frame.message_number_range.0)
+                        < frame.message_number_range.1
                 };
-                let at = self.frames.iter().position(holds);
-                self.oldest + at.expect("a message belongs to an open superstep")
+                let at = self.contents.iter().position(holds);
+                self.oldest_superstep + at.expect("a message belongs to an open superstep")
             }
             _ => return,
         };
-        self.switch_to(number, world, superstep);
+        self.switch_to_superstep(number, world, superstep);
     }
 
     /// Makes the oldest open superstep the current superstep; does nothing if no superstep is open.
-    pub(super) fn switch_to_oldest(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
-        if !self.frames.is_empty() {
-            self.switch_to(self.oldest, world, superstep);
+    pub(super) fn switch_to_oldest_superstep(
+        &mut self,
+        world: &mut RunState<'_>,
+        superstep: &mut SuperstepState,
+    ) {
+        if !self.contents.is_empty() {
+            self.switch_to_superstep(self.oldest_superstep, world, superstep);
         }
     }
 
     /// Makes the open superstep `number` the current superstep: moves its content into `RunState` and `SuperstepState`.
-    pub(super) fn switch_to(
+    pub(super) fn switch_to_superstep(
         &mut self,
         number: usize,
-        world: &mut World<'_>,
-        superstep: &mut Superstep,
+        world: &mut RunState<'_>,
+        superstep: &mut SuperstepState,
     ) {
-        if self.current == Some(number) {
+        if self.current_superstep == Some(number) {
             return;
         }
-        if let Some(current) = self.current {
-            self.frames[current - self.oldest].swap_with_world(world, superstep);
+        if let Some(current) = self.current_superstep {
+            self.contents[current - self.oldest_superstep]
+                .swap_content_with_run_state(world, superstep);
         }
-        let frame = &mut self.frames[number - self.oldest];
-        frame.swap_with_world(world, superstep);
-        superstep.first_message_number = frame.message_range.0;
+        let frame = &mut self.contents[number - self.oldest_superstep];
+        frame.swap_content_with_run_state(world, superstep);
+        superstep.first_message_number = frame.message_number_range.0;
         world.open_superstep = number;
-        self.current = Some(number);
+        self.current_superstep = Some(number);
     }
 
     /// Removes the oldest superstep from the open supersteps. It must be the current superstep, and all processes must have
     /// completed it; its content stays in `RunState` and `SuperstepState`.
-    pub(super) fn drop_oldest(&mut self) {
-        self.spare.extend(self.frames.pop_front());
-        self.oldest += 1;
-        self.current = None;
+    pub(super) fn remove_oldest_superstep(&mut self) {
+        self.reusable_contents.extend(self.contents.pop_front());
+        self.oldest_superstep += 1;
+        self.current_superstep = None;
     }
 
     /// Records that one more process has completed the open superstep with this number.
-    pub(super) fn count_completion(&mut self, superstep: usize) {
-        self.frames[superstep - self.oldest].completed_processes += 1;
+    pub(super) fn record_completion(&mut self, superstep: usize) {
+        self.contents[superstep - self.oldest_superstep].completed_processes += 1;
     }
 
     /// Returns whether a process that has completed `superstep` must wait for the oldest open superstep before it begins the next
     /// superstep, since at most [`MAX_SUPERSTEPS_AHEAD`] supersteps may lie between them.
     pub(super) fn is_too_far_ahead(&self, superstep: usize) -> bool {
-        superstep >= self.oldest + MOST_AHEAD
+        superstep >= self.oldest_superstep + MAX_SUPERSTEPS_AHEAD
     }
 
     /// Whether all `processes` processes have completed the oldest open superstep.
     pub(super) fn is_oldest_completed(&self, processes: usize) -> bool {
-        (self.frames.front()).is_some_and(|frame| frame.completed_processes == processes)
+        (self.contents.front()).is_some_and(|frame| frame.completed_processes == processes)
     }
 }

@@ -12,20 +12,20 @@ mod scripted;
 mod sequential;
 mod tree;
 
-use central::Central;
-use released_by_first::ReleasedByFirst;
-use scripted::Scripted;
-use sequential::Sequential;
-use tree::{gather_in_tree, parent, release_children};
+use central::CentralBarrier;
+use released_by_first::RootReleasedBarrier;
+use scripted::ScriptedBarrier;
+use sequential::SequentialBarrier;
+use tree::{parent, record_subtree_arrival, release_children};
 
-use super::config::{BarrierKind, RuntimeConfig, Shortcuts};
-use super::event::{BarrierMessage, Token};
-use super::foreseen::Foreseen;
-use super::leaving::Leaving;
-use super::packets::Packets;
+use super::config::{BarrierKind, RuntimeConfig, ShortcutChoice};
+use super::event::{ActivityToken, BarrierMessage};
+use super::foreseen::PredictedBarrier;
+use super::leaving::LeavingProcesses;
+use super::packets::PacketModel;
 use super::path::Engine;
-use super::script::Script;
-use super::waves::Waves;
+use super::script::BarrierScript;
+use super::waves::ScriptStages;
 use super::world::Setup;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId, Seconds, greater};
@@ -49,8 +49,12 @@ impl BarrierContext<'_, '_> {
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.engine
-            .send_control(from, to, bytes, Token::Barrier(message))
+        self.engine.send_control_message(
+            from,
+            to,
+            bytes,
+            ActivityToken::BarrierActivityEnded(message),
+        )
     }
 
     fn send_between_processes(
@@ -70,15 +74,15 @@ impl BarrierContext<'_, '_> {
 
     /// Sends a control message between two processes as a packet: its duration is computed in advance, and it shares no link with
     /// flows.
-    fn send_packet(
+    fn send_control_packet(
         &mut self,
-        packets: &mut Packets,
+        packets: &mut PacketModel,
         (from, to): (u32, u32),
         message: BarrierMessage,
     ) -> Result<(), Error> {
         let ends = (self.placement[from as usize], self.placement[to as usize]);
         let Some(packet) = packets.packet_between(self.platform, ends) else {
-            return self.no_route_error(ends, message);
+            return self.fail_without_route(ends, message);
         };
         if packet.uses_connection {
             let end = self.engine.local_time() + packet.duration;
@@ -86,13 +90,14 @@ impl BarrierContext<'_, '_> {
         }
         self.engine.add_to_flow_count(1);
         let duration = Seconds::of(packet.duration);
-        self.engine.wait(duration, Token::Barrier(message));
+        self.engine
+            .start_wait(duration, ActivityToken::BarrierActivityEnded(message));
         Ok(())
     }
 
     /// Fails with the error for a control message between hosts that have no route: sends an empty message between these hosts
     /// and returns the resulting error.
-    fn no_route_error(
+    fn fail_without_route(
         &mut self,
         (from, to): (HostId, HostId),
         message: BarrierMessage,
@@ -104,10 +109,10 @@ impl BarrierContext<'_, '_> {
 /// The barrier at the end of every superstep of a run: its protocol, its messages, and the processes that may leave it.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
-    bytes: Bytes,
-    processes: u32,
+    message_size: Bytes,
+    process_count: u32,
     /// The processes that may leave the barrier now, in the order in which they leave; the runtime removes them from this list.
-    pub(super) leaving: Leaving,
+    pub(super) leaving_processes: LeavingProcesses,
     /// For each process, the time from the departure of the first process to the departure of this process \[s\]. The list is
     /// empty unless the protocol predicts a departure for each process.
     pub(super) departure_delays: Vec<f64>,
@@ -118,23 +123,23 @@ pub(super) struct Barrier {
 enum Protocol {
     Ideal { arrived: u32 },
     None,
-    RootSerial(RootSerial),
-    ReleasedByFirst(ReleasedByFirst),
-    Central(Central),
-    Sequential(Sequential),
+    RootSerial(RootSerialBarrier),
+    ReleasedByFirst(RootReleasedBarrier),
+    Central(CentralBarrier),
+    Sequential(SequentialBarrier),
     Tree { gathered: Vec<u32> },
-    Scripted(Scripted),
-    Foreseen(Foreseen),
+    Scripted(ScriptedBarrier),
+    Foreseen(PredictedBarrier),
 }
 
 /// State of an ideal barrier with delays (barrier kind `root-serial`). Process 0 arrives `root_message_time` after it is ready.
 /// After the last arrival, all processes wait for `release_delay` plus `release_delay_per_computing` for each of the
 /// `computing_processes`, and then leave at the same time.
 #[derive(Clone, Debug)]
-struct RootSerial {
+struct RootSerialBarrier {
     arrived_processes: u32,
     /// Time that process 0 spends on its messages to the other processes before it arrives at the barrier.
-    root_cost: Seconds,
+    root_message_time: Seconds,
     /// The part of the delay between the last arrival and the departure of all processes that is the same in every superstep.
     release_delay: Seconds,
     /// Additional delay of the departure of all processes, per process that computes in the superstep.
@@ -158,18 +163,20 @@ impl Barrier {
             BarrierKind::None => Protocol::None,
             _ if processes == 1 => Protocol::Ideal { arrived: 0 },
             BarrierKind::Ideal => Protocol::Ideal { arrived: 0 },
-            BarrierKind::Central => Protocol::Central(Central::new(receives, processes)),
+            BarrierKind::Central => Protocol::Central(CentralBarrier::new(receives, processes)),
             BarrierKind::ReleasedByFirst => {
-                Protocol::ReleasedByFirst(ReleasedByFirst::new(processes))
+                Protocol::ReleasedByFirst(RootReleasedBarrier::new(processes))
             }
-            BarrierKind::Sequential => {
-                Protocol::Sequential(Sequential::new(config, setup.placement[0], processes))
-            }
+            BarrierKind::Sequential => Protocol::Sequential(SequentialBarrier::new(
+                config,
+                setup.placement[0],
+                processes,
+            )),
             BarrierKind::RootSerial => {
                 let for_all = |each: Seconds| Seconds::of(each.get() * f64::from(processes));
-                Protocol::RootSerial(RootSerial {
+                Protocol::RootSerial(RootSerialBarrier {
                     arrived_processes: 0,
-                    root_cost: for_all(config.per_process),
+                    root_message_time: for_all(config.per_process),
                     release_delay: for_all(config.release_per_process),
                     release_delay_per_computing: config.release_per_computing,
                     computing_processes: 0,
@@ -182,25 +189,27 @@ impl Barrier {
             | BarrierKind::RecursiveDoubling
             | BarrierKind::DoubleRing
             | BarrierKind::Library => {
-                let script = Script::new(kind, processes);
-                let packets = Packets::for_barrier(setup);
+                let script = BarrierScript::new(kind, processes);
+                let packets = PacketModel::for_barrier(setup);
                 // With queues the last digit of a time may decide which packet is first, so there must be one way to compute it.
                 let may_foresee = packets.is_some()
-                    && setup.runtime.shortcuts != Shortcuts::None
+                    && setup.runtime.shortcuts != ShortcutChoice::None
                     && !setup.network.queues;
-                let waves = may_foresee.then(|| Waves::from_script(&script, processes));
+                let waves = may_foresee.then(|| ScriptStages::from_script(&script, processes));
                 match (packets, waves.flatten()) {
                     (Some(packets), Some(waves)) => {
-                        Protocol::Foreseen(Foreseen::new(waves, processes, packets))
+                        Protocol::Foreseen(PredictedBarrier::new(waves, processes, packets))
                     }
-                    (packets, _) => Protocol::Scripted(Scripted::new(script, packets, processes)),
+                    (packets, _) => {
+                        Protocol::Scripted(ScriptedBarrier::new(script, packets, processes))
+                    }
                 }
             }
         };
         Self {
-            bytes: config.bytes,
-            processes,
-            leaving: Leaving::default(),
+            message_size: config.bytes,
+            process_count: processes,
+            leaving_processes: LeavingProcesses::default(),
             departure_delays: Vec::new(),
             protocol,
         }
@@ -208,7 +217,7 @@ impl Barrier {
 
     /// Prepares the barrier for a superstep in which `computing` processes compute. It must be called after all processes have
     /// arrived at the previous barrier.
-    pub(super) fn open(&mut self, computing: usize) {
+    pub(super) fn prepare_for_superstep(&mut self, computing: usize) {
         if let Protocol::RootSerial(root) = &mut self.protocol {
             root.computing_processes = computing;
         }
@@ -216,15 +225,15 @@ impl Barrier {
 
     /// Handles the arrival of `process` at the barrier: sends the messages that the protocol requires, and releases the processes
     /// that may leave.
-    pub(super) fn arrive(
+    pub(super) fn record_arrival(
         &mut self,
         process: u32,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let Self {
-            bytes,
-            processes,
-            leaving,
+            message_size: bytes,
+            process_count: processes,
+            leaving_processes: leaving,
             departure_delays: later,
             protocol,
         } = self;
@@ -233,7 +242,7 @@ impl Barrier {
                 *arrived += 1;
                 if *arrived == *processes {
                     *arrived = 0;
-                    leaving.push_all(*processes);
+                    leaving.push_all_processes(*processes);
                 }
                 Ok(())
             }
@@ -242,26 +251,30 @@ impl Barrier {
                 Ok(())
             }
             Protocol::RootSerial(root) if process == 0 => {
-                let message = Token::Barrier(BarrierMessage::Arrived(0));
-                context.engine.wait(root.root_cost, message);
+                let message = ActivityToken::BarrierActivityEnded(BarrierMessage::ArrivalReport(0));
+                context.engine.start_wait(root.root_message_time, message);
                 Ok(())
             }
             Protocol::RootSerial(root) => {
                 root.record_arrival(*processes, leaving, context);
                 Ok(())
             }
-            Protocol::ReleasedByFirst(first) => first.arrive(process, *bytes, context),
-            Protocol::Central(central) => central.arrive(process, *processes, *bytes, context),
+            Protocol::ReleasedByFirst(first) => first.record_arrival(process, *bytes, context),
+            Protocol::Central(central) => {
+                central.record_arrival(process, *processes, *bytes, context)
+            }
             Protocol::Sequential(sequential) => {
-                sequential.arrive(process, *processes, *bytes, context)
+                sequential.record_arrival(process, *processes, *bytes, context)
             }
             Protocol::Tree { gathered } => {
-                gather_in_tree(gathered, process, *processes, *bytes, leaving, context)
+                record_subtree_arrival(gathered, process, *processes, *bytes, leaving, context)
             }
-            Protocol::Scripted(scripted) => scripted.arrive(process, *bytes, leaving, context),
+            Protocol::Scripted(scripted) => {
+                scripted.record_arrival(process, *bytes, leaving, context)
+            }
             Protocol::Foreseen(foreseen) => {
                 if foreseen.record_arrival(process, context.engine.local_time()) {
-                    release_predicted(foreseen, *processes, leaving, later, context)?;
+                    release_at_predicted_times(foreseen, *processes, leaving, later, context)?;
                 }
                 Ok(())
             }
@@ -320,12 +333,12 @@ impl Barrier {
         match &mut self.protocol {
             Protocol::Ideal { .. } => Some((last(), 0)),
             Protocol::RootSerial(root) => Some((
-                last().max(arrival[0] + root.root_cost.get()) + root.departure_delay(),
+                last().max(arrival[0] + root.root_message_time.get()) + root.departure_delay(),
                 0,
             )),
             Protocol::Sequential(sequential) => {
                 let released =
-                    sequential.predict_departure((arrival, places.1), self.bytes, alone)?;
+                    sequential.predict_departure((arrival, places.1), self.message_size, alone)?;
                 Some((released, 2 * arrival.len() as u64))
             }
             Protocol::Foreseen(foreseen) => {
@@ -344,29 +357,35 @@ impl Barrier {
     }
 
     /// Releases all processes from the barrier at the present time, which must be the predicted time of their departure.
-    pub(super) fn let_all_leave(&mut self) {
-        self.leaving.push_all(self.processes);
+    pub(super) fn release_all_processes(&mut self) {
+        self.leaving_processes
+            .push_all_processes(self.process_count);
     }
 
     /// Reports to the engine when control messages of the barrier last used each connection, so that the engine knows which
     /// connections are idle. It does nothing unless the protocol predicts the departure of each process.
-    pub(super) fn report_connections(&mut self, engine: &mut Simulation<'_, Token>) {
+    pub(super) fn report_connection_uses(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
         if let Protocol::Foreseen(foreseen) = &mut self.protocol {
-            foreseen.report_connections(engine);
+            foreseen.report_connection_uses(engine);
         }
     }
 
     /// Schedules an event for each process at the predicted time at which the process leaves the barrier; the first process
     /// leaves immediately.
     pub(super) fn schedule_departures(&mut self, engine: &mut Engine<'_>) {
-        schedule_departures_after(&mut self.departure_delays, 0.0, &mut self.leaving, engine);
+        schedule_departures_after_wait(
+            &mut self.departure_delays,
+            0.0,
+            &mut self.leaving_processes,
+            engine,
+        );
     }
 
     /// Returns the time that process 0 spends on the messages of the barrier. This time counts as part of the time of process 0
     /// in the superstep.
-    pub(super) fn root_cost(&self) -> Seconds {
+    pub(super) fn root_message_time(&self) -> Seconds {
         match &self.protocol {
-            Protocol::RootSerial(root) => root.root_cost,
+            Protocol::RootSerial(root) => root.root_message_time,
             _ => Seconds::default(),
         }
     }
@@ -377,41 +396,41 @@ impl Barrier {
         message: BarrierMessage,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        use BarrierMessage::{Arrived, Leave, Round};
+        use BarrierMessage::{ArrivalReport, LeavePermission, ScriptMessage};
         let Self {
-            bytes,
-            processes,
-            leaving,
+            message_size: bytes,
+            process_count: processes,
+            leaving_processes: leaving,
             protocol,
             ..
         } = self;
         match (protocol, message) {
-            (Protocol::RootSerial(root), Arrived(_)) => {
+            (Protocol::RootSerial(root), ArrivalReport(_)) => {
                 root.record_arrival(*processes, leaving, context);
                 Ok(())
             }
-            (Protocol::RootSerial(_), Leave(_)) => {
-                leaving.push_all(*processes);
+            (Protocol::RootSerial(_), LeavePermission(_)) => {
+                leaving.push_all_processes(*processes);
                 Ok(())
             }
-            (Protocol::ReleasedByFirst(first), Leave(process)) => {
+            (Protocol::ReleasedByFirst(first), LeavePermission(process)) => {
                 first.on_release_delivered(process, leaving);
                 Ok(())
             }
-            (Protocol::Central(central), Arrived(_)) => {
-                central.on_notified(*processes, *bytes, context)
+            (Protocol::Central(central), ArrivalReport(_)) => {
+                central.on_arrival_message_delivered(*processes, *bytes, context)
             }
-            (Protocol::Central(central), Leave(process)) => {
-                central.on_answered(process, *processes, leaving);
+            (Protocol::Central(central), LeavePermission(process)) => {
+                central.on_answer_delivered(process, *processes, leaving);
                 Ok(())
             }
-            (Protocol::Sequential(sequential), Arrived(_)) => {
-                sequential.on_gathered(*processes, *bytes, context)
+            (Protocol::Sequential(sequential), ArrivalReport(_)) => {
+                sequential.on_arrival_message_delivered(*processes, *bytes, context)
             }
-            (Protocol::Sequential(sequential), Leave(process)) => {
-                sequential.on_released(process, *processes, *bytes, leaving, context)
+            (Protocol::Sequential(sequential), LeavePermission(process)) => {
+                sequential.on_release_delivered(process, *processes, *bytes, leaving, context)
             }
-            (Protocol::Tree { gathered }, Arrived(child)) => gather_in_tree(
+            (Protocol::Tree { gathered }, ArrivalReport(child)) => record_subtree_arrival(
                 gathered,
                 parent(child),
                 *processes,
@@ -419,24 +438,24 @@ impl Barrier {
                 leaving,
                 context,
             ),
-            (Protocol::Foreseen(_), Leave(process)) => {
+            (Protocol::Foreseen(_), LeavePermission(process)) => {
                 leaving.push(process);
                 Ok(())
             }
-            (Protocol::Tree { .. }, Leave(process)) => {
+            (Protocol::Tree { .. }, LeavePermission(process)) => {
                 leaving.push(process);
                 release_children(process, *processes, *bytes, context)
             }
-            (Protocol::Scripted(scripted), Round { to, slot, parity }) => {
+            (Protocol::Scripted(scripted), ScriptMessage { to, slot, parity }) => {
                 scripted.on_control_message((to, slot, parity), *bytes, leaving, context)
             }
             // Each protocol gets only its own control messages.
-            (_, Arrived(_) | Leave(_) | Round { .. }) => Ok(()),
+            (_, ArrivalReport(_) | LeavePermission(_) | ScriptMessage { .. }) => Ok(()),
         }
     }
 }
 
-impl RootSerial {
+impl RootSerialBarrier {
     /// Returns the time from the last arrival to the departure of all processes \[s\].
     fn departure_delay(&self) -> f64 {
         self.release_delay.get()
@@ -448,7 +467,7 @@ impl RootSerial {
     fn record_arrival(
         &mut self,
         processes: u32,
-        leaving: &mut Leaving,
+        leaving: &mut LeavingProcesses,
         context: &mut BarrierContext<'_, '_>,
     ) {
         self.arrived_processes += 1;
@@ -458,55 +477,56 @@ impl RootSerial {
         self.arrived_processes = 0;
         let delay = self.departure_delay();
         if delay > 0.0 {
-            let message = Token::Barrier(BarrierMessage::Leave(0));
-            context.engine.wait(Seconds::of(delay), message);
+            let message = ActivityToken::BarrierActivityEnded(BarrierMessage::LeavePermission(0));
+            context.engine.start_wait(Seconds::of(delay), message);
         } else {
-            leaving.push_all(processes);
+            leaving.push_all_processes(processes);
         }
     }
 }
 
 /// Releases the processes from a barrier with predicted departures at which all processes have arrived. Simulated time advances
 /// directly to the departure of the first process if nothing else is in progress; otherwise each process leaves by an event.
-fn release_predicted(
-    foreseen: &mut Foreseen,
+fn release_at_predicted_times(
+    foreseen: &mut PredictedBarrier,
     processes: u32,
-    leaving: &mut Leaving,
+    leaving: &mut LeavingProcesses,
     later: &mut Vec<f64>,
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     let places = (context.platform, context.placement);
     let first = match foreseen.compute_departures(places, later) {
         Ok(first) => first,
-        Err(ends) => return context.no_route_error(ends, BarrierMessage::Leave(0)),
+        Err(ends) => return context.fail_without_route(ends, BarrierMessage::LeavePermission(0)),
     };
     let (wait, notices) = (
         first - context.engine.local_time(),
         foreseen.message_count(),
     );
     if context.may_fast_forward && context.engine.advance_without_events(wait, notices) {
-        leaving.push_all(processes);
+        leaving.push_all_processes(processes);
     } else {
         context.engine.add_to_flow_count(notices);
-        schedule_departures_after(later, wait, leaving, context.engine);
+        schedule_departures_after_wait(later, wait, leaving, context.engine);
     }
-    foreseen.report_connections(context.engine);
+    foreseen.report_connection_uses(context.engine);
     Ok(())
 }
 
 /// Schedules for each process an event at which the process leaves the barrier: `wait` plus the delay of the process in `later`
 /// after the present time \[s\]. Afterwards the list `later` is empty.
-fn schedule_departures_after(
+fn schedule_departures_after_wait(
     later: &mut Vec<f64>,
     wait: f64,
-    leaving: &mut Leaving,
+    leaving: &mut LeavingProcesses,
     engine: &mut Engine<'_>,
 ) {
     for (process, later) in (0..).zip(later.drain(..)) {
         let wait = wait + later;
         if wait > 0.0 {
-            let message = Token::Barrier(BarrierMessage::Leave(process));
-            engine.wait(Seconds::of(wait), message);
+            let message =
+                ActivityToken::BarrierActivityEnded(BarrierMessage::LeavePermission(process));
+            engine.start_wait(Seconds::of(wait), message);
         } else {
             leaving.push(process);
         }

@@ -8,7 +8,7 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 /// The order in which a process sends the messages of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sends {
+pub enum SendOrder {
     /// All messages are sent at the same time.
     #[default]
     Concurrent,
@@ -22,7 +22,7 @@ pub enum Sends {
     rename_all = "kebab-case",
     expecting = "expected \"early\", \"late\" or an object with `late_above`"
 )]
-pub enum Receives {
+pub enum TransferStart {
     /// The transfer begins as soon as the message is sent.
     #[default]
     Early,
@@ -39,10 +39,10 @@ pub enum Receives {
     },
 }
 
-impl Receives {
+impl TransferStart {
     /// Returns whether the transfer of a message of this size waits until its receiver has begun to receive messages.
     #[inline]
-    pub(super) fn is_late(self, size: Bytes) -> bool {
+    pub(super) fn waits_for_receiver(self, size: Bytes) -> bool {
         match self {
             Self::Early => false,
             Self::Late => true,
@@ -53,7 +53,7 @@ impl Receives {
     /// Whether a message of this size begins with a handshake.
     #[inline]
     pub fn has_handshake(self, size: Bytes) -> bool {
-        matches!(self, Self::Above { .. }) && self.is_late(size)
+        matches!(self, Self::Above { .. }) && self.waits_for_receiver(size)
     }
 }
 
@@ -132,7 +132,7 @@ pub enum GatherOrder {
 /// The time at which processes leave a sequential barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Release {
+pub enum ReleaseOrder {
     /// All processes leave at the same time, when the last release message is delivered.
     #[default]
     Simultaneous,
@@ -144,7 +144,7 @@ pub enum Release {
 /// to the barrier kinds `dissemination`, `recursive-doubling` and `double-ring`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Notices {
+pub enum ControlTransport {
     /// Each control message is a flow, which shares links with all other flows.
     #[default]
     Flows,
@@ -154,7 +154,7 @@ pub enum Notices {
     Packets,
 }
 
-impl Notices {
+impl ControlTransport {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
     fn is_default(&self) -> bool {
         *self == Self::default()
@@ -171,12 +171,12 @@ pub struct BarrierConfig {
     pub bytes: Bytes,
     /// How control messages of the barriers `dissemination`, `recursive-doubling` and `double-ring` travel: as flows that share
     /// links (the default), or as packets that share no links.
-    #[serde(skip_serializing_if = "Notices::is_default")]
-    pub notices: Notices,
+    #[serde(skip_serializing_if = "ControlTransport::is_default")]
+    pub notices: ControlTransport,
     /// Sequential barrier: the order in which the coordinator receives the arrival messages.
     pub gather: GatherOrder,
     /// Sequential barrier: whether processes leave together or one after the other.
-    pub release: Release,
+    pub release: ReleaseOrder,
     /// Root-serial barrier: time that process 1 spends on its message to each process.
     pub per_process: Seconds,
     /// Root-serial barrier: delay of the departure of all processes after the last arrival, per process of the run.
@@ -243,7 +243,7 @@ impl LoadMeasure {
 /// links one after the other can amplify.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shortcuts {
+pub enum ShortcutChoice {
     /// A superstep is computed without events where this is possible. If a superstep is equal to the previous superstep, the
     /// result of the previous superstep is used again.
     #[default]
@@ -254,7 +254,7 @@ pub enum Shortcuts {
     None,
 }
 
-impl Shortcuts {
+impl ShortcutChoice {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
     fn is_default(&self) -> bool {
         *self == Self::default()
@@ -266,9 +266,9 @@ impl Shortcuts {
 #[serde(deny_unknown_fields, default)]
 pub struct RuntimeConfig {
     /// The order in which a process sends the messages of a superstep.
-    pub sends: Sends,
+    pub sends: SendOrder,
     /// The condition under which the transfer of a message begins after a process has sent the message.
-    pub receives: Receives,
+    pub receives: TransferStart,
     /// Whether a process waits at the end of a superstep until its own messages are delivered, as in programs that complete all
     /// requests (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before this
     /// wait. The program that MigBSP's authors published in 2015 has this wait and measures T in this way (ambiguity A8).
@@ -287,8 +287,8 @@ pub struct RuntimeConfig {
     pub noise: f64,
     /// The methods by which the simulator may compute supersteps without simulating their events. They save computing time and
     /// change results by rounding errors at most.
-    #[serde(skip_serializing_if = "Shortcuts::is_default")]
-    pub shortcuts: Shortcuts,
+    #[serde(skip_serializing_if = "ShortcutChoice::is_default")]
+    pub shortcuts: ShortcutChoice,
 }
 
 impl RuntimeConfig {
@@ -366,7 +366,7 @@ pub enum CallWaiting {
 /// The options of the cost of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct CallCost {
+pub struct CallCostConfig {
     /// The model that determines the cost of a rescheduling call.
     pub model: CallModel,
     /// Call model `additive`: the part of the cost of a call that does not depend on the number of processes or supersteps (c0).
@@ -418,7 +418,7 @@ fn is_default_operation(operation: &Instructions) -> bool {
     *operation == default_operation()
 }
 
-impl Default for CallCost {
+impl Default for CallCostConfig {
     fn default() -> Self {
         Self {
             model: CallModel::Messages,
@@ -443,7 +443,7 @@ impl Default for CallCost {
 /// How the memory of a migrating process is transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Transfer {
+pub enum MemoryTransfer {
     /// The memory is sent as a flow from the origin to the destination. A process without memory sends no flow and pays no
     /// latency.
     #[default]
@@ -459,7 +459,7 @@ pub enum Transfer {
 /// The order of the migrations that one rescheduling call decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum MoveOrder {
+pub enum MigrationOrder {
     /// All migrations start at the same time.
     #[default]
     Parallel,
@@ -470,7 +470,7 @@ pub enum MoveOrder {
 /// The processes that wait while migrations are in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Waiting {
+pub enum WaitingProcesses {
     /// All processes wait: the next superstep starts when all migrations are complete.
     #[default]
     All,
@@ -481,17 +481,17 @@ pub enum Waiting {
 /// The options of the cost of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct MoveCost {
+pub struct MigrationCostConfig {
     /// How the memory of the migrating process is transferred.
-    pub transfer: Transfer,
+    pub transfer: MemoryTransfer,
     /// Duration of the other operations of a migration: opening of connections, serialisation, creation of the process at the
     /// destination.
     pub fixed: Seconds,
     /// The order of the migrations that one rescheduling call decides: all at the same time, or one after the other.
-    pub order: MoveOrder,
+    pub order: MigrationOrder,
     /// The processes that wait while migrations are in progress: `all`, or only the `movers`, which join the other processes at
     /// the next barrier.
-    pub wait: Waiting,
+    pub wait: WaitingProcesses,
 }
 
 /// The costs of rescheduling: of calls and of migrations.
@@ -499,10 +499,10 @@ pub struct MoveCost {
 #[serde(deny_unknown_fields, default)]
 pub struct Costs {
     /// The options of the cost of a rescheduling call.
-    pub call: CallCost,
+    pub call: CallCostConfig,
     /// The options of the cost of a migration.
     #[serde(rename = "move")]
-    pub migration: MoveCost,
+    pub migration: MigrationCostConfig,
 }
 
 /// The three scenarios of the papers, which separate the cost of rescheduling from its gain.
@@ -540,9 +540,9 @@ mod tests {
     #[test]
     fn shortcuts_are_told_unless_they_are_the_usual_ones() {
         for (shortcuts, told) in [
-            (Shortcuts::All, None),
-            (Shortcuts::AtOnce, Some("at-once")),
-            (Shortcuts::None, Some("none")),
+            (ShortcutChoice::All, None),
+            (ShortcutChoice::AtOnce, Some("at-once")),
+            (ShortcutChoice::None, Some("none")),
         ] {
             let config = RuntimeConfig {
                 shortcuts,

@@ -57,17 +57,17 @@ pub struct Decision {
     pub explanation: Option<Arc<dyn Explain>>,
     /// The messages and operations that the call needs, if calls are simulated as messages; `None` means the messages and
     /// operations of MigBSP.
-    pub procedure: Option<Procedure>,
+    pub procedure: Option<CallProcedure>,
 }
 
 /// The messages and the computation that a rescheduling call needs; they are simulated if `costs.call.model` is `messages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Procedure {
+pub struct CallProcedure {
     /// The communication pattern: the hosts that send their loads, the hosts that receive these loads and decide, and the
     /// messages by which the decision returns to all hosts.
     pub gather: Gather,
     /// Number of elementary operations that each deciding host executes.
-    pub operations: u64,
+    pub operation_count: u64,
 }
 
 impl Decision {
@@ -136,13 +136,13 @@ pub enum Gather {
     /// All hosts send their loads to one host, which decides for all hosts and sends the decision to them (gather and scatter).
     Central,
     /// As `central`, but loads and decisions are sent through the managers of the clusters.
-    Managers,
+    ThroughManagers,
     /// Each host sends messages with its load to some other hosts, and every host decides about its own processes.
-    Neighbours {
+    BetweenNeighbours {
         /// Number of rounds of messages; each round lasts as long as its slowest message.
         rounds: u32,
         /// Maximum number of messages that a host sends in a round.
-        messages: u32,
+        max_messages_per_round: u32,
     },
 }
 

@@ -3,32 +3,35 @@
 /// Identifies an activity in the engine (message, computation, wait), so that the runtime recognises the activity when the engine
 /// reports its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Token {
+pub(super) enum ActivityToken {
     /// A process begins the current superstep, later than other processes; the number is the number of the process.
-    Begins(u32),
+    ProcessBegins(u32),
     /// A process has finished its computation; the number is the number of the process.
-    Computed(u32),
+    ComputationEnded(u32),
     /// A message of the application has been delivered; the number is the number of the message.
-    Delivered(u32),
+    MessageDelivered(u32),
     /// A message of the barrier has been delivered, or a delay of the barrier has ended.
-    Barrier(BarrierMessage),
+    BarrierActivityEnded(BarrierMessage),
     /// An activity of a rescheduling call has ended.
-    Call,
+    CallActivityEnded,
     /// A manager has ended a message or computation in a call whose messages are sent one by one; the number is the number of the
     /// manager's cluster.
-    Turn(u32),
+    ManagerActivityEnded(u32),
     /// The memory of a migrating process has arrived at the destination host; the number is the index of the migration.
-    Transferred(u32),
+    MemoryTransferred(u32),
     /// A migrating process can continue at its destination, after the operations that follow the transfer of its memory; the
     /// number is the index of the migration.
-    Settled(u32),
+    MigrationEnded(u32),
 }
 
-impl Token {
+impl ActivityToken {
     /// Returns whether the event is handled before all events of the same time that cause actions of processes. This holds for
     /// the events of migrations and rescheduling calls.
-    pub(super) fn is_handled_first(&self) -> bool {
-        matches!(self, Self::Call | Self::Transferred(_) | Self::Settled(_))
+    pub(super) fn is_handled_before_processes(&self) -> bool {
+        matches!(
+            self,
+            Self::CallActivityEnded | Self::MemoryTransferred(_) | Self::MigrationEnded(_)
+        )
     }
 }
 
@@ -36,22 +39,22 @@ impl Token {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BarrierMessage {
     /// The process with this number has arrived at the barrier; in a tree barrier, its whole subtree has arrived.
-    Arrived(u32),
+    ArrivalReport(u32),
     /// The process with this number may leave the barrier.
-    Leave(u32),
+    LeavePermission(u32),
     /// A control message of a barrier script: the receiving process, the slot that identifies the message, and whether the number
     /// of the barrier is even (0) or odd (1).
-    Round { to: u32, slot: u32, parity: u32 },
+    ScriptMessage { to: u32, slot: u32, parity: u32 },
 }
 
 /// The stage of a process in its current superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ProcessStage {
     Computing,
     Sending,
     Receiving,
     AtBarrier,
     /// The process has ended a superstep and waits until all processes can begin the next superstep.
-    Waiting,
+    WaitingForNextSuperstep,
     Finished,
 }

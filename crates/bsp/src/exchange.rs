@@ -6,33 +6,33 @@
 
 use super::config::RuntimeConfig;
 use crate::Plan;
-use crate::refill;
+use crate::resize_and_fill;
 use migsim_base::units::{HostId, to_u32};
 
 /// The progress of all messages of a superstep: sent, waiting for the receiver, in transfer, delivered.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exchange {
+pub(super) struct MessageExchange {
     /// The indices of all messages in the plan of the superstep, sorted by sender. The messages of sender p are
     /// `messages_by_sender[first_message_positions[p]..first_message_positions[p + 1]]`.
     messages_by_sender: Vec<u32>,
     /// For each sender, the position of its first message in `messages_by_sender`. One further entry at the end contains the
     /// number of all messages.
-    first_position: Vec<u32>,
+    first_message_positions: Vec<u32>,
     /// For each process, the position in `messages_by_sender` of the next message that the process sends.
-    next_position: Vec<u32>,
+    next_message_positions: Vec<u32>,
     /// For each process, the number of messages that the process has not received yet in this superstep.
-    pub(super) pending_receives: Vec<u32>,
+    pub(super) pending_receive_counts: Vec<u32>,
     /// For each process, the number of messages that the process has sent, that are not yet delivered, and for whose delivery the
     /// process has to wait.
-    pub(super) undelivered_sends: Vec<u32>,
+    pub(super) undelivered_send_counts: Vec<u32>,
     /// For each process, whether it has begun to receive the messages of this superstep.
     pub(super) is_receiving: Vec<bool>,
     /// For each receiver, the last of the messages that wait until the receiver begins to receive ([`NONE`] if no message waits).
     /// It is used only with rendezvous.
-    last_blocked: Vec<u32>,
+    last_blocked_messages: Vec<u32>,
     /// For each message that waits for its receiver, another message that waits for the same receiver ([`NONE`] if there is no
     /// further message). It is used only with rendezvous.
-    next_blocked: Vec<u32>,
+    next_blocked_messages: Vec<u32>,
     /// For each message, the local time at which its transfer started \[s\]; NaN after the message is delivered.
     start_times: Vec<f64>,
     /// The hosts of the sender and of the receiver of each flow, stored only with debug assertions. Processes may be on other
@@ -42,52 +42,64 @@ pub(super) struct Exchange {
 
 const NONE: u32 = u32::MAX;
 
-impl Exchange {
+impl MessageExchange {
     /// Resets the state for a new superstep, whose messages are the messages of `plan`.
-    pub(super) fn open(&mut self, plan: &Plan, processes: usize, runtime: &RuntimeConfig) {
+    pub(super) fn prepare_for_superstep(
+        &mut self,
+        plan: &Plan,
+        processes: usize,
+        runtime: &RuntimeConfig,
+    ) {
         let count = plan.messages.len();
-        refill(&mut self.first_position, processes + 1, 0);
-        refill(&mut self.pending_receives, processes, 0);
-        refill(&mut self.undelivered_sends, processes, 0);
-        refill(&mut self.is_receiving, processes, false);
-        refill(&mut self.last_blocked, processes, NONE);
-        refill(&mut self.next_blocked, count, NONE);
-        refill(&mut self.start_times, count, 0.0);
-        refill(&mut self.messages_by_sender, count, 0);
+        resize_and_fill(&mut self.first_message_positions, processes + 1, 0);
+        resize_and_fill(&mut self.pending_receive_counts, processes, 0);
+        resize_and_fill(&mut self.undelivered_send_counts, processes, 0);
+        resize_and_fill(&mut self.is_receiving, processes, false);
+        resize_and_fill(&mut self.last_blocked_messages, processes, NONE);
+        resize_and_fill(&mut self.next_blocked_messages, count, NONE);
+        resize_and_fill(&mut self.start_times, count, 0.0);
+        resize_and_fill(&mut self.messages_by_sender, count, 0);
         if cfg!(debug_assertions) {
-            refill(&mut self.flow_hosts, count, (HostId(0), HostId(0)));
+            resize_and_fill(&mut self.flow_hosts, count, (HostId(0), HostId(0)));
         }
         for message in &plan.messages {
-            self.first_position[message.from.index() + 1] += 1;
-            self.pending_receives[message.to.index()] += 1;
-            self.undelivered_sends[message.from.index()] +=
+            self.first_message_positions[message.from.index() + 1] += 1;
+            self.pending_receive_counts[message.to.index()] += 1;
+            self.undelivered_send_counts[message.from.index()] +=
                 u32::from(runtime.waits_for_send(message.size));
         }
         for process in 0..processes {
-            self.first_position[process + 1] += self.first_position[process];
+            self.first_message_positions[process + 1] += self.first_message_positions[process];
         }
-        self.next_position.clone_from(&self.first_position);
+        self.next_message_positions
+            .clone_from(&self.first_message_positions);
         for (index, message) in plan.messages.iter().enumerate() {
-            let place = &mut self.next_position[message.from.index()];
+            let place = &mut self.next_message_positions[message.from.index()];
             self.messages_by_sender[*place as usize] = to_u32(index);
             *place += 1;
         }
-        self.next_position.clone_from(&self.first_position);
+        self.next_message_positions
+            .clone_from(&self.first_message_positions);
     }
 
     /// Removes and returns the index of the next message that `process` has to send; `None` if `process` has sent all its
     /// messages.
     pub(super) fn take_next_send(&mut self, process: u32) -> Option<u32> {
-        let at = self.next_position[process as usize];
-        if at == self.first_position[process as usize + 1] {
+        let at = self.next_message_positions[process as usize];
+        if at == self.first_message_positions[process as usize + 1] {
             return None;
         }
-        self.next_position[process as usize] += 1;
+        self.next_message_positions[process as usize] += 1;
         Some(self.messages_by_sender[at as usize])
     }
 
     /// Records that the transfer of a message starts at local time `date` \[s\], and the hosts `ends` of sender and receiver.
-    pub(super) fn record_start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
+    pub(super) fn record_transfer_start(
+        &mut self,
+        message: u32,
+        date: f64,
+        ends: (HostId, HostId),
+    ) {
         self.start_times[message as usize] = date;
         if cfg!(debug_assertions) {
             self.flow_hosts[message as usize] = ends;
@@ -106,31 +118,33 @@ impl Exchange {
         if started.is_nan() {
             return None;
         }
-        self.pending_receives[to] -= 1;
+        self.pending_receive_counts[to] -= 1;
         Some(std::mem::replace(started, f64::NAN))
     }
 
     /// Makes a message wait until process `receiver` begins to receive messages.
     pub(super) fn block_message(&mut self, message: u32, receiver: u32) {
-        self.next_blocked[message as usize] = self.last_blocked[receiver as usize];
-        self.last_blocked[receiver as usize] = message;
+        self.next_blocked_messages[message as usize] =
+            self.last_blocked_messages[receiver as usize];
+        self.last_blocked_messages[receiver as usize] = message;
     }
 
     /// Removes and returns the last added message that waits for process `receiver`; `None` if no message waits.
-    pub(super) fn unblock_message(&mut self, receiver: u32) -> Option<u32> {
-        let message = self.last_blocked[receiver as usize];
+    pub(super) fn take_blocked_message(&mut self, receiver: u32) -> Option<u32> {
+        let message = self.last_blocked_messages[receiver as usize];
         if message == NONE {
             return None;
         }
-        self.last_blocked[receiver as usize] = self.next_blocked[message as usize];
+        self.last_blocked_messages[receiver as usize] =
+            self.next_blocked_messages[message as usize];
         Some(message)
     }
 
     /// Returns the index of the message that `process` sent last; `None` if the process has not sent any message. A process that
     /// is blocked in a send waits for the delivery of this message.
     pub(super) fn last_started_send(&self, process: u32) -> Option<u32> {
-        let at = self.next_position[process as usize];
-        (at > self.first_position[process as usize])
+        let at = self.next_message_positions[process as usize];
+        (at > self.first_message_positions[process as usize])
             .then(|| self.messages_by_sender[at as usize - 1])
     }
 }
@@ -152,15 +166,21 @@ mod tests {
             messages: vec![message],
             ..Plan::default()
         };
-        let mut exchange = Exchange::default();
-        exchange.open(&plan, 2, &RuntimeConfig::default());
-        exchange.record_start(0, 0.5, (HostId(3), HostId(4)));
+        let mut exchange = MessageExchange::default();
+        exchange.prepare_for_superstep(&plan, 2, &RuntimeConfig::default());
+        exchange.record_transfer_start(0, 0.5, (HostId(3), HostId(4)));
         assert_eq!(
-            (exchange.record_delivery(0, 1), exchange.pending_receives[1]),
+            (
+                exchange.record_delivery(0, 1),
+                exchange.pending_receive_counts[1]
+            ),
             (Some(0.5), 0)
         );
         assert_eq!(
-            (exchange.record_delivery(0, 1), exchange.pending_receives[1]),
+            (
+                exchange.record_delivery(0, 1),
+                exchange.pending_receive_counts[1]
+            ),
             (None, 0)
         );
         assert_eq!(exchange.flow_hosts(), [(HostId(3), HostId(4))]);

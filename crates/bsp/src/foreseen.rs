@@ -8,21 +8,21 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::event::Token;
-use super::packets::Packets;
+use super::event::ActivityToken;
+use super::packets::PacketModel;
 use super::shortcut::are_equal_placements;
-use super::waves::{Notice, Waves};
+use super::waves::{ControlMessage, ScriptStages};
 use migsim_base::units::{HostId, lesser};
 use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
 /// State of a barrier whose departure times are computed from the arrival times of the processes.
 #[derive(Clone, Debug)]
-pub(super) struct Foreseen {
-    waves: Waves,
-    packets: Packets,
+pub(super) struct PredictedBarrier {
+    script_stages: ScriptStages,
+    packet_model: PacketModel,
     /// For each process, the host for which the durations of its control messages were computed.
-    placement: Vec<HostId>,
+    placement_of_durations: Vec<HostId>,
     /// The control messages that count as uses of their connections, each message with its connection; `None` until the engine
     /// has assigned the connections.
     connection_uses: Option<ConnectionUses>,
@@ -30,7 +30,7 @@ pub(super) struct Foreseen {
     delivery_times: Vec<f64>,
     /// Local time at which each process arrives at the barrier \[s\]; after the departures are computed, the time at which it
     /// leaves.
-    times: Vec<f64>,
+    arrival_or_departure_times: Vec<f64>,
     /// Number of processes that have arrived at the present barrier.
     arrived_processes: usize,
 }
@@ -40,35 +40,35 @@ pub(super) struct Foreseen {
 enum ConnectionUses {
     /// Only the last control message of each connection is reported. This suffices because one process sends all messages of the
     /// connection, so that all its other messages come earlier.
-    Last(Arc<[(u32, u32)]>),
+    LastOfEachConnection(Arc<[(u32, u32)]>),
     /// All control messages are reported, since several processes send messages over the same connection.
-    All(Vec<(u32, u32)>),
+    AllMessages(Vec<(u32, u32)>),
 }
 
-impl Foreseen {
+impl PredictedBarrier {
     /// Creates a barrier whose control messages are ordered in the stages `waves`.
-    pub(super) fn new(waves: Waves, processes: u32, packets: Packets) -> Self {
+    pub(super) fn new(waves: ScriptStages, processes: u32, packets: PacketModel) -> Self {
         Self {
             delivery_times: vec![0.0; waves.control_messages().len()],
-            waves,
-            packets,
-            placement: Vec::new(),
+            script_stages: waves,
+            packet_model: packets,
+            placement_of_durations: Vec::new(),
             connection_uses: None,
-            times: vec![0.0; processes as usize],
+            arrival_or_departure_times: vec![0.0; processes as usize],
             arrived_processes: 0,
         }
     }
 
     /// Returns the number of control messages of the barrier.
     pub(super) fn message_count(&self) -> u64 {
-        self.waves.control_messages().len() as u64
+        self.script_stages.control_messages().len() as u64
     }
 
     /// Records the arrival of a process at local time `now` \[s\]; returns whether all processes have arrived.
     pub(super) fn record_arrival(&mut self, process: u32, now: f64) -> bool {
-        self.times[process as usize] = now;
+        self.arrival_or_departure_times[process as usize] = now;
         self.arrived_processes += 1;
-        let are_all_here = self.arrived_processes == self.times.len();
+        let are_all_here = self.arrived_processes == self.arrival_or_departure_times.len();
         if are_all_here {
             self.arrived_processes = 0;
         }
@@ -77,7 +77,7 @@ impl Foreseen {
 
     /// Records the local arrival times of all processes \[s\].
     pub(super) fn record_arrivals(&mut self, arrival: &[f64]) {
-        self.times.copy_from_slice(arrival);
+        self.arrival_or_departure_times.copy_from_slice(arrival);
     }
 
     /// Computes the local time at which each process leaves the barrier; all processes must have arrived. Returns the time of the
@@ -90,16 +90,22 @@ impl Foreseen {
         (platform, placement): (&Platform, &[HostId]),
         later: &mut Vec<f64>,
     ) -> Result<f64, (HostId, HostId)> {
-        if !are_equal_placements(&self.placement, placement) {
-            self.update_durations(platform, placement)?;
+        if !are_equal_placements(&self.placement_of_durations, placement) {
+            self.update_message_durations(platform, placement)?;
         }
-        self.waves
-            .compute_departures(&mut self.times, &mut self.delivery_times);
-        let first = self.times.iter().copied().fold(f64::INFINITY, lesser);
+        self.script_stages.compute_departures(
+            &mut self.arrival_or_departure_times,
+            &mut self.delivery_times,
+        );
+        let first = self
+            .arrival_or_departure_times
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, lesser);
         // The difference of infinite times is undefined.
         let after = |&date: &f64| if date > first { date - first } else { 0.0 };
         later.clear();
-        later.extend(self.times.iter().map(after));
+        later.extend(self.arrival_or_departure_times.iter().map(after));
         Ok(first)
     }
 
@@ -108,40 +114,40 @@ impl Foreseen {
     ///
     /// # Errors
     /// There is no route for a control message; the error contains the two hosts of this message.
-    fn update_durations(
+    fn update_message_durations(
         &mut self,
         platform: &Platform,
         placement: &[HostId],
     ) -> Result<(), (HostId, HostId)> {
-        let before = std::mem::take(&mut self.placement);
+        let before = std::mem::take(&mut self.placement_of_durations);
         let has_moved = |process: u32| {
             let process = process as usize;
             before.get(process) != Some(&placement[process])
         };
-        for (notice, duration) in self.waves.iter_durations_mut() {
+        for (notice, duration) in self.script_stages.iter_durations_mut() {
             if has_moved(notice.from) || has_moved(notice.to) {
                 let ends = (
                     placement[notice.from as usize],
                     placement[notice.to as usize],
                 );
-                let packet = self.packets.packet_between(platform, ends);
+                let packet = self.packet_model.packet_between(platform, ends);
                 let packet = packet.ok_or(ends)?;
                 (*duration, notice.uses_connection) = (packet.duration, packet.uses_connection);
             }
         }
         self.connection_uses = None;
-        self.placement = before;
-        self.placement.clear();
-        self.placement.extend_from_slice(placement);
+        self.placement_of_durations = before;
+        self.placement_of_durations.clear();
+        self.placement_of_durations.extend_from_slice(placement);
         Ok(())
     }
 
     /// Reports to the engine when control messages last used each connection. The engine does not deliver these messages itself,
     /// but must know which connections are idle.
-    pub(super) fn report_connections(&mut self, engine: &mut Simulation<'_, Token>) {
+    pub(super) fn report_connection_uses(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
         let Self {
-            waves,
-            placement,
+            script_stages: waves,
+            placement_of_durations: placement,
             delivery_times: delivered,
             ..
         } = self;
@@ -149,10 +155,12 @@ impl Foreseen {
             find_connection_uses(waves.control_messages(), placement, engine)
         });
         match noted {
-            ConnectionUses::Last(last) => engine.record_message_ends(last, delivered),
-            ConnectionUses::All(all) => {
+            ConnectionUses::LastOfEachConnection(last) => {
+                engine.record_message_ends(last, delivered)
+            }
+            ConnectionUses::AllMessages(all) => {
                 for &(notice, connection) in &*all {
-                    engine.record_connection_use(connection, delivered[notice as usize]);
+                    engine.record_message_end_on_connection(connection, delivered[notice as usize]);
                 }
             }
         }
@@ -162,9 +170,9 @@ impl Foreseen {
 /// Returns the control messages that must be reported to the engine as uses of a connection, each with the connection that the
 /// engine assigns to the message.
 fn find_connection_uses(
-    notices: &[Notice],
+    notices: &[ControlMessage],
     placement: &[HostId],
-    engine: &mut Simulation<'_, Token>,
+    engine: &mut Simulation<'_, ActivityToken>,
 ) -> ConnectionUses {
     let place = |process: u32| placement[process as usize];
     let numbered = (0..).zip(notices);
@@ -172,7 +180,7 @@ fn find_connection_uses(
     let mut all: Vec<(u32, u32)> = of_connections
         .filter_map(|(number, notice)| {
             let ends = (place(notice.from), place(notice.to));
-            Some((number, engine.connection(ends)?))
+            Some((number, engine.find_or_add_connection(ends)?))
         })
         .collect();
     all.sort_unstable_by_key(|&(notice, connection)| (connection, Reverse(notice)));
@@ -182,9 +190,9 @@ fn find_connection_uses(
         connections.all(|group| group.iter().all(|one| sender(one.0) == sender(group[0].0)));
     if have_one_sender {
         all.dedup_by_key(|one| one.1);
-        ConnectionUses::Last(all.into())
+        ConnectionUses::LastOfEachConnection(all.into())
     } else {
-        ConnectionUses::All(all)
+        ConnectionUses::AllMessages(all)
     }
 }
 
@@ -192,7 +200,7 @@ fn find_connection_uses(
 mod tests {
     use super::*;
     use crate::config::BarrierKind;
-    use crate::script::Script;
+    use crate::script::BarrierScript;
     use migsim_engine::NetworkModel;
     use migsim_engine::testing::single_cluster_platform;
 
@@ -200,10 +208,10 @@ mod tests {
     fn all_processes_leave_after_the_last_arrival() {
         // Two processes whose hosts are 1 s apart by the latency of two links.
         let platform = single_cluster_platform(&[1e9, 1e9], 1e6, 0.5);
-        let script = Script::new(BarrierKind::Dissemination, 2);
-        let waves = Waves::from_script(&script, 2).expect("few notices");
-        let packets = Packets::new(&platform, NetworkModel::default(), Default::default());
-        let mut barrier = Foreseen::new(waves, 2, packets);
+        let script = BarrierScript::new(BarrierKind::Dissemination, 2);
+        let waves = ScriptStages::from_script(&script, 2).expect("few notices");
+        let packets = PacketModel::new(&platform, NetworkModel::default(), Default::default());
+        let mut barrier = PredictedBarrier::new(waves, 2, packets);
         let mut later = Vec::new();
         for (arrival, places, first, expected) in [
             ([0.0, 5.0], [HostId(0), HostId(1)], 5.0, [1.0, 0.0]),

@@ -1,9 +1,9 @@
 //! Runs in which a process need not wait for all other processes at the end of a superstep. This part of the runtime determines
 //! when each process continues, and when a superstep is closed ([`OpenSupersteps`] contains the open supersteps).
 
-use super::ahead::{MOST_AHEAD, OpenSupersteps};
-use super::event::Stage;
-use super::run::{Departures, Run};
+use super::ahead::{MAX_SUPERSTEPS_AHEAD, OpenSupersteps};
+use super::event::ProcessStage;
+use super::run::{DepartureProgress, Run};
 use migsim_base::error::Error;
 use migsim_base::units::{ProcessId, Seconds};
 
@@ -17,11 +17,11 @@ impl Run<'_, '_> {
     /// Closes the oldest superstep if all processes have completed it; otherwise lets each process that has completed its
     /// superstep continue. Closing comes first so that rescheduling decisions apply before any process continues at the same
     /// time.
-    pub(super) fn continue_without_barrier(&mut self) -> Result<Departures, Error> {
-        while !self.record_completions() {
+    pub(super) fn continue_without_barrier(&mut self) -> Result<DepartureProgress, Error> {
+        while !self.record_completions_and_check_oldest() {
             let ahead = self.open_supersteps.as_mut();
             let Some(process) = ahead.and_then(|ahead| ahead.ready_processes.pop_front()) else {
-                return Ok(Departures::Some);
+                return Ok(DepartureProgress::Incomplete);
             };
             self.begin_next_superstep(process)?;
         }
@@ -29,16 +29,16 @@ impl Run<'_, '_> {
         self.shortcuts
             .record_simulation_by_events(false, &self.world);
         self.close_superstep()?;
-        if self.rescheduling.awaits_answer {
-            return Ok(Departures::Asked);
+        if self.rescheduling.awaits_caller_decision {
+            return Ok(DepartureProgress::CallerMustDecide);
         }
-        self.finish_closing()
+        self.finish_closing_superstep()
     }
 
     /// Completes the closing of the oldest superstep: the processes that waited for this closing continue, unless all processes
     /// have to wait for each other.
-    pub(super) fn finish_closing(&mut self) -> Result<Departures, Error> {
-        self.end_superstep(Seconds::ZERO);
+    pub(super) fn finish_closing_superstep(&mut self) -> Result<DepartureProgress, Error> {
+        self.record_superstep_end(Seconds::ZERO);
         let closed = self.world.ending_superstep;
         let furthest = self
             .superstep
@@ -54,31 +54,31 @@ impl Run<'_, '_> {
             self.continue_all_processes()?;
         }
         if let Some(ahead) = &mut self.open_supersteps {
-            ahead.drop_oldest();
+            ahead.remove_oldest_superstep();
             // These processes continue below, or all meet.
             let at = &self.superstep.superstep_of_process;
-            let waits = |process: &u32| may_wait_for(at[*process as usize], closed);
+            let waits = |process: &u32| may_wait_for_closing(at[*process as usize], closed);
             ahead.ready_processes.retain(|process| !waits(process));
         }
         if !self.rescheduling.must_synchronize {
             self.continue_waiting_processes(closed)?;
         }
-        Ok(Departures::All)
+        Ok(DepartureProgress::Complete)
     }
 
     /// Records which processes have just completed their superstep. If all processes have completed the oldest superstep, makes
     /// it the current superstep and returns true.
-    fn record_completions(&mut self) -> bool {
+    fn record_completions_and_check_oldest(&mut self) -> bool {
         let Some(ahead) = &mut self.open_supersteps else {
             return false;
         };
-        while let Some(process) = self.superstep.barrier.leaving.pop() {
-            ahead.count_completion(self.superstep.superstep_of_process[process as usize]);
+        while let Some(process) = self.superstep.barrier.leaving_processes.pop() {
+            ahead.record_completion(self.superstep.superstep_of_process[process as usize]);
             ahead.ready_processes.push_back(process);
         }
         let is_done = ahead.is_oldest_completed(self.world.placement.len());
         if is_done {
-            ahead.switch_to_oldest(&mut self.world, &mut self.superstep);
+            ahead.switch_to_oldest_superstep(&mut self.world, &mut self.superstep);
         }
         is_done
     }
@@ -89,10 +89,10 @@ impl Run<'_, '_> {
         for process in 0..self.world.placement.len() {
             let number = self.superstep.superstep_of_process[process];
             let has_done = |ahead: &mut OpenSupersteps| {
-                ahead.switch_to(number, &mut self.world, &mut self.superstep);
-                self.superstep.stages[process] == Stage::AtBarrier
+                ahead.switch_to_superstep(number, &mut self.world, &mut self.superstep);
+                self.superstep.process_stages[process] == ProcessStage::AtBarrier
             };
-            let is_waiting = may_wait_for(number, closed)
+            let is_waiting = may_wait_for_closing(number, closed)
                 && (number == closed || self.open_supersteps.as_mut().is_some_and(has_done));
             if is_waiting {
                 self.begin_next_superstep(ProcessId::from_index(process).0)?;
@@ -109,7 +109,10 @@ impl Run<'_, '_> {
         let Some(ahead) = &mut self.open_supersteps else {
             return Ok(());
         };
-        if self.rescheduling.reports_after(number, &self.world) {
+        if self
+            .rescheduling
+            .sends_early_report_after(number, &self.world)
+        {
             return self
                 .rescheduling
                 .call
@@ -124,7 +127,7 @@ impl Run<'_, '_> {
             return Ok(());
         }
         if ahead.is_open(number + 1) {
-            ahead.switch_to(number + 1, &mut self.world, &mut self.superstep);
+            ahead.switch_to_superstep(number + 1, &mut self.world, &mut self.superstep);
         } else {
             self.open_superstep(number + 1);
             self.shortcuts
@@ -136,6 +139,6 @@ impl Run<'_, '_> {
 
 /// Returns whether a process in superstep `number` may be waiting until superstep `closed` is closed. This is the case if the two
 /// supersteps are the same, or if superstep `number` is the maximum number of supersteps ahead of superstep `closed`.
-fn may_wait_for(number: usize, closed: usize) -> bool {
-    number == closed || number == closed + MOST_AHEAD
+fn may_wait_for_closing(number: usize, closed: usize) -> bool {
+    number == closed || number == closed + MAX_SUPERSTEPS_AHEAD
 }

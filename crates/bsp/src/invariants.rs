@@ -26,42 +26,42 @@
 
 use std::collections::BTreeMap;
 
-use super::event::Stage;
-use super::record::SuperstepDates;
+use super::event::ProcessStage;
+use super::record::SuperstepTimes;
 use super::shortcut::Shortcuts;
-use super::superstep::Superstep;
-use super::world::World;
-use crate::refill;
+use super::superstep::SuperstepState;
+use super::world::RunState;
+use crate::resize_and_fill;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId, Time, to_u32};
 use migsim_base::words::format_count;
 use migsim_engine::END_TIME_TOLERANCE;
 
 /// Factor by which a sum of many numbers may exceed its theoretical limit because of rounding.
-const ROUNDING: f64 = 1.0 + 1e-6;
+const SUM_TOLERANCE: f64 = 1.0 + 1e-6;
 /// Factor by which two computations of the same time in different ways may differ because of rounding.
-const IN_ORDER: f64 = 1.0 + 1e-12;
+const TIME_TOLERANCE: f64 = 1.0 + 1e-12;
 /// Maximum number of blocked processes that the error message about a deadlock describes.
-const NAMED: usize = 6;
+const MAX_DESCRIBED_PROCESSES: usize = 6;
 
 /// Sums for the check of each host (executed clock cycles; end of the last computation \[s\]) or of each link (transferred bytes;
 /// unused). Their memory is reused from one superstep to the next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sums(Vec<(f64, f64)>);
+pub(super) struct ReusableSums(Vec<(f64, f64)>);
 
 /// Checks all invariants of the superstep whose barrier has just opened.
 #[inline]
 pub(super) fn check_superstep(
-    world: &World<'_>,
-    superstep: &Superstep,
+    world: &RunState<'_>,
+    superstep: &SuperstepState,
     shortcuts: &Shortcuts<'_>,
-    sums: &mut Sums,
+    sums: &mut ReusableSums,
 ) -> Result<(), Error> {
     check_times(world)?;
     if superstep.is_simulated_by_events
         && let Some(process) = superstep
-            .exchange
-            .pending_receives
+            .message_exchange
+            .pending_receive_counts
             .iter()
             .position(|&left| left != 0)
     {
@@ -72,7 +72,7 @@ pub(super) fn check_superstep(
         check_hosts(world, &mut sums.0)?;
         check_links(world, superstep, &mut sums.0)?;
         let of_batches = || shortcuts.fault(world.setup.platform);
-        if let Some(fault) = world.engine.fault().or_else(of_batches) {
+        if let Some(fault) = world.engine.describe_first_violation().or_else(of_batches) {
             return Err(world.internal_error(None, &fault));
         }
     }
@@ -80,14 +80,16 @@ pub(super) fn check_superstep(
 }
 
 /// Checks that times do not decrease from the previous superstep to this superstep and within this superstep.
-fn check_times(world: &World<'_>) -> Result<(), Error> {
+fn check_times(world: &RunState<'_>) -> Result<(), Error> {
     let all = &world.outcome.supersteps;
     let dates = all[world.open_superstep];
     let before = world.open_superstep.checked_sub(1);
     let began = before.map_or(Time::ZERO, |before| all[before].start);
     let now = world.engine.now();
-    let rises = |a: Time, b: Time| a.get() <= b.get() * IN_ORDER;
-    if rises(began, dates.start) && rises(dates.start, dates.computed) && rises(dates.computed, now)
+    let rises = |a: Time, b: Time| a.get() <= b.get() * TIME_TOLERANCE;
+    if rises(began, dates.start)
+        && rises(dates.start, dates.last_computation_end)
+        && rises(dates.last_computation_end, now)
     {
         return Ok(());
     }
@@ -96,9 +98,11 @@ fn check_times(world: &World<'_>) -> Result<(), Error> {
 
 /// Creates the error that the times of a superstep decrease, or that the superstep begins before the time `began`.
 #[cold]
-fn time_order_error(world: &World<'_>, began: Time) -> Error {
-    let SuperstepDates {
-        start, computed, ..
+fn time_order_error(world: &RunState<'_>, began: Time) -> Error {
+    let SuperstepTimes {
+        start,
+        last_computation_end: computed,
+        ..
     } = world.outcome.supersteps[world.open_superstep];
     let now = world.engine.now();
     let what = format!(
@@ -109,8 +113,8 @@ fn time_order_error(world: &World<'_>, began: Time) -> Error {
 
 /// Checks the invariants of a run that has ended: the sums of the engine, and whether the recorded migrations lead from the
 /// initial to the final placement.
-pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
-    if let Some(fault) = world.engine.fault() {
+pub(super) fn check_run(world: &RunState<'_>) -> Result<(), Error> {
+    if let Some(fault) = world.engine.describe_first_violation() {
         return Err(world.internal_error(None, &fault));
     }
     let started = world.setup.placement;
@@ -139,34 +143,34 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
 
 /// Returns the shortest duration that floating-point times can resolve in the open superstep \[s\]; any shorter activity has the
 /// duration zero.
-fn resolution(world: &World<'_>) -> f64 {
+fn time_resolution(world: &RunState<'_>) -> f64 {
     END_TIME_TOLERANCE * world.engine.local_time() + f64::MIN_POSITIVE
 }
 
 /// Checks that no process computed faster than its host allows, and that the processes of each host together did not compute
 /// faster than the cores of the host allow.
-fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
+fn check_hosts(world: &RunState<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
     let hosts = &world.setup.platform.hosts;
     // For each host: the cycles done there, and the end of the last computation.
-    refill(sums, hosts.len(), (0.0, 0.0));
-    let resolution = resolution(world);
+    resize_and_fill(sums, hosts.len(), (0.0, 0.0));
+    let resolution = time_resolution(world);
     let per_instruction = world.setup.workload.cycles_per_instruction();
     for (process, &HostId(at)) in world.placement.iter().enumerate() {
         let host = &hosts[at as usize];
-        let cycles = world.plan.work[process].get() * per_instruction;
-        let compute = world.measures.compute[process].get() + resolution;
-        if !host.speed_varies() && cycles > host.speed.get() * compute * ROUNDING {
+        let cycles = world.superstep_plan.work[process].get() * per_instruction;
+        let compute = world.measurements.computation_times[process].get() + resolution;
+        if !host.speed_varies() && cycles > host.speed.get() * compute * SUM_TOLERANCE {
             let what = format!("the process computed faster than host `{}` can", host.name);
             return Err(world.internal_error(Some(process), &what));
         }
-        let delay = world.measures.delay.get(process);
+        let delay = world.measurements.begin_delays.get(process);
         let delay = delay.map_or(0.0, |delay| delay.get());
         let (sum, until) = &mut sums[at as usize];
         (*sum, *until) = (*sum + cycles, until.max(delay + compute));
     }
     for (host, &(sum, until)) in hosts.iter().zip(&*sums) {
         let most = f64::from(host.cores) * host.speed.get() * until;
-        if !host.speed_varies() && sum > most * ROUNDING {
+        if !host.speed_varies() && sum > most * SUM_TOLERANCE {
             let what = format!("host `{}` executed more than its cores can", host.name);
             return Err(world.internal_error(None, &what));
         }
@@ -176,8 +180,8 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
 
 /// Checks that each link carried at most as many bytes in this superstep as its capacity allows in the duration of the superstep.
 fn check_links(
-    world: &World<'_>,
-    superstep: &Superstep,
+    world: &RunState<'_>,
+    superstep: &SuperstepState,
     sums: &mut Vec<(f64, f64)>,
 ) -> Result<(), Error> {
     let (platform, network) = (world.setup.platform, world.setup.network);
@@ -185,10 +189,10 @@ fn check_links(
         return Ok(());
     }
     // Bytes carried by each link.
-    refill(sums, platform.links.len(), (0.0, 0.0));
-    for (index, message) in world.plan.messages.iter().enumerate() {
+    resize_and_fill(sums, platform.links.len(), (0.0, 0.0));
+    for (index, message) in world.superstep_plan.messages.iter().enumerate() {
         let (from, to) = if superstep.is_simulated_by_events {
-            superstep.exchange.flow_hosts()[index]
+            superstep.message_exchange.flow_hosts()[index]
         } else {
             let host = |process: ProcessId| world.placement[process.index()];
             (host(message.from), host(message.to))
@@ -198,11 +202,11 @@ fn check_links(
             links.for_each(|link| sums[link.index()].0 += message.size.get());
         }
     }
-    let duration = elapsed_time(world, superstep) + resolution(world);
+    let duration = elapsed_superstep_time(world, superstep) + time_resolution(world);
     for (link, &(bytes, _)) in platform.links.iter().zip(&*sums) {
         let most = link.bandwidth.get() * network.largest_bandwidth_factor() * duration;
         let is_checked = link.is_shared && !link.varies_over_time();
-        if is_checked && bytes > most * ROUNDING {
+        if is_checked && bytes > most * SUM_TOLERANCE {
             let what = format!("link `{}` carried more than its capacity", link.name);
             return Err(world.internal_error(None, &what));
         }
@@ -211,31 +215,36 @@ fn check_links(
 }
 
 /// Returns the time from the moment when the first process began the open superstep to the present \[s\].
-fn elapsed_time(world: &World<'_>, superstep: &Superstep) -> f64 {
+fn elapsed_superstep_time(world: &RunState<'_>, superstep: &SuperstepState) -> f64 {
     let since = if superstep.is_simulated_by_events {
-        superstep.first_begin
+        superstep.first_begin_time
     } else {
-        world.outcome.supersteps[world.open_superstep].start.get() - superstep.origin.get()
+        world.outcome.supersteps[world.open_superstep].start.get()
+            - superstep.local_time_origin.get()
     };
     world.engine.local_time() - since
 }
 
 /// Creates the error for a deadlock, in which no activity is in progress although some processes have not finished.
-pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error {
-    let stage = &superstep.stages;
-    let stuck = (0..stage.len()).filter(|&process| stage[process] != Stage::Finished);
+pub(super) fn deadlock_error(world: &RunState<'_>, superstep: &SuperstepState) -> Error {
+    let stage = &superstep.process_stages;
+    let stuck = (0..stage.len()).filter(|&process| stage[process] != ProcessStage::Finished);
     // The other processes are named first: processes at the barrier only wait for them.
-    let is_at_barrier =
-        |process: &usize| matches!(stage[*process], Stage::AtBarrier | Stage::Waiting);
+    let is_at_barrier = |process: &usize| {
+        matches!(
+            stage[*process],
+            ProcessStage::AtBarrier | ProcessStage::WaitingForNextSuperstep
+        )
+    };
     let (at_barrier, blocked): (Vec<usize>, Vec<usize>) = stuck.partition(is_at_barrier);
-    let named = blocked.iter().take(NAMED);
+    let named = blocked.iter().take(MAX_DESCRIBED_PROCESSES);
     let mut waits: Vec<String> = named
         .map(|&process| describe_wait(process, world, superstep))
         .collect();
-    if blocked.len() > NAMED {
+    if blocked.len() > MAX_DESCRIBED_PROCESSES {
         waits.push(format!(
             "{} more processes wait for messages",
-            blocked.len() - NAMED
+            blocked.len() - MAX_DESCRIBED_PROCESSES
         ));
     }
     if !at_barrier.is_empty() {
@@ -256,27 +265,32 @@ pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error 
     );
     let hint = "set `sends` to `concurrent` or `receives` to `early`: with blocking sends and late receives, processes that send to each \
     other in a cycle all wait";
-    Error::Run(Problem::new(message).key("runtime.sends").hint(hint))
+    Error::SimulationFailure(Problem::new(message).key("runtime.sends").hint(hint))
 }
 
 /// Returns a description of the event for which a process waits, for the deadlock error.
-fn describe_wait(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
+fn describe_wait(process: usize, world: &RunState<'_>, superstep: &SuperstepState) -> String {
     let number = process + 1;
-    match superstep.stages[process] {
-        Stage::Sending => {
-            let message = superstep.exchange.last_started_send(to_u32(process));
-            let messages = &world.plan.messages;
+    match superstep.process_stages[process] {
+        ProcessStage::Sending => {
+            let message = superstep
+                .message_exchange
+                .last_started_send(to_u32(process));
+            let messages = &world.superstep_plan.messages;
             let to = message.map_or(0, |message| messages[message as usize].to.index() + 1);
             format!("process {number} sends to process {to} and waits until process {to} receives")
         }
-        Stage::Receiving => {
-            let exchange = &superstep.exchange;
-            let awaited = exchange.pending_receives[process] + exchange.undelivered_sends[process];
+        ProcessStage::Receiving => {
+            let exchange = &superstep.message_exchange;
+            let awaited = exchange.pending_receive_counts[process]
+                + exchange.undelivered_send_counts[process];
             let awaited = format_count(awaited, "message");
             format!("process {number} waits for {awaited} to arrive")
         }
-        Stage::Computing => format!("process {number} computes"),
-        Stage::AtBarrier | Stage::Waiting | Stage::Finished => {
+        ProcessStage::Computing => format!("process {number} computes"),
+        ProcessStage::AtBarrier
+        | ProcessStage::WaitingForNextSuperstep
+        | ProcessStage::Finished => {
             format!("process {number} waits at the barrier")
         }
     }
@@ -339,7 +353,7 @@ mod tests {
         let mut run = Run::new(&setup, Some(Box::new(Never {})), &mut ignored);
         run.begin_superstep(0).expect("routes are there");
         let dates = &mut run.world.outcome.supersteps[0];
-        dates.computed = dates.start + Seconds::of(1.0);
+        dates.last_computation_end = dates.start + Seconds::of(1.0);
         change(&mut run);
         let Run {
             world,
@@ -347,14 +361,17 @@ mod tests {
             shortcuts,
             ..
         } = &run;
-        let checked = check_superstep(world, superstep, shortcuts, &mut Sums::default());
+        let checked = check_superstep(world, superstep, shortcuts, &mut ReusableSums::default());
         let checked = checked.and_then(|()| check_run(world));
-        let Err(Error::Broken(broken)) = checked else {
+        let Err(Error::InternalFault(broken)) = checked else {
             assert_eq!(checked, Ok(()));
             return None;
         };
-        assert_eq!(broken.dump["superstep"], 1);
-        assert_eq!(broken.dump["message"].as_array().map(Vec::len), Some(2));
+        assert_eq!(broken.debug_data["superstep"], 1);
+        assert_eq!(
+            broken.debug_data["message"].as_array().map(Vec::len),
+            Some(2)
+        );
         Some(broken.problem.to_string())
     }
 
@@ -374,14 +391,14 @@ mod tests {
             run.world.outcome.supersteps[0].start = Time::new(2.0).unwrap();
         });
         breaks("time went back", |run| {
-            run.world.outcome.supersteps[0].computed = Time::new(3.5).unwrap();
+            run.world.outcome.supersteps[0].last_computation_end = Time::new(3.5).unwrap();
         });
     }
 
     #[test]
     fn a_computation_faster_than_its_host_stops_a_run() {
         breaks("process 2\n", |run| {
-            run.world.measures.compute[1] = Seconds::of(0.999);
+            run.world.measurements.computation_times[1] = Seconds::of(0.999);
         });
         // Both processes on one host of one core: each may take 1 s, but not both.
         breaks("host `h0` executed more than its cores can", |run| {
@@ -392,7 +409,7 @@ mod tests {
     #[test]
     fn more_bytes_than_a_link_can_carry_stop_a_run() {
         breaks("link `l0` carried more", |run| {
-            run.world.plan.messages[0].size = Bytes::of(3.1e6);
+            run.world.superstep_plan.messages[0].size = Bytes::of(3.1e6);
         });
     }
 
@@ -403,10 +420,10 @@ mod tests {
             process: ProcessId(1),
             from: HostId(from),
             to: HostId(to),
-            size: Bytes::default(),
+            transferred_bytes: Bytes::default(),
             start: Time::ZERO,
             end: Time::ZERO,
-            cause: crate::Cause::Policy,
+            cause: crate::MigrationCause::Policy,
         };
         breaks(
             "the process migrated from a host on which it was not",

@@ -95,25 +95,29 @@ mod workload;
 mod world;
 
 pub use config::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallOrder, CallWaiting, Costs, DelayFactor,
-    GatherOrder, LoadMeasure, MoveCost, MoveOrder, Notices, Receives, Release, RuntimeConfig,
-    Scenario, Sends, Shortcuts, Transfer, Waiting,
+    BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallOrder, CallWaiting,
+    ControlTransport, Costs, DelayFactor, GatherOrder, LoadMeasure, MemoryTransfer,
+    MigrationCostConfig, MigrationOrder, ReleaseOrder, RuntimeConfig, Scenario, SendOrder,
+    ShortcutChoice, TransferStart, WaitingProcesses,
 };
-pub use decision::{Candidate, Decision, Explain, Gather, Migration, Procedure};
-pub use measures::refill;
+pub use decision::{CallProcedure, Candidate, Decision, Explain, Gather, Migration};
+pub use measures::resize_and_fill;
 pub use measures::{Measures, Traffic};
 pub use never::Never;
-pub use pairs::Pairs;
-pub use path::{Bound, CriticalPath, Piece, PieceKind, PieceWork};
+pub use pairs::ProcessClusterTable;
+pub use path::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit};
 #[cfg(any(test, feature = "testing"))]
 pub use policy::testing;
 pub use policy::{Policy, View};
 pub use record::{
-    Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, Sent, SuperstepDates, Wait,
+    CallRecord, MigrationCause, MigrationRecord, Period, Recorder, RunOutcome, SentMessages,
+    SuperstepBeginnings, SuperstepTimes,
 };
 pub use reports::ViewConfig;
 pub use run::simulate;
 pub use shortcut::{Memo, MemoBudget};
 pub use stepper::Stepper;
-pub use workload::{Extent, Labels, Message, Plan, PrescribedMove, Setting, Workload};
+pub use workload::{
+    ApplicationSize, Message, Plan, PrescribedMigration, PrescribedSetting, VtLabels, Workload,
+};
 pub use world::Setup;

@@ -1,6 +1,6 @@
 //! The measurements of one superstep that a policy receives.
 
-use super::pairs::Pairs;
+use super::pairs::ProcessClusterTable;
 use super::workload::Plan;
 use migsim_base::units::{Bytes, Instructions, Seconds};
 
@@ -10,26 +10,26 @@ pub struct Measures {
     /// Number of instructions that each process executed (I of the papers).
     pub work: Vec<Instructions>,
     /// Time from the instant when the first process began the superstep to the instant when each process began it.
-    pub delay: Vec<Seconds>,
+    pub begin_delays: Vec<Seconds>,
     /// Duration of the computation of each process, slowed by load and by other processes on its host (CT of the papers).
-    pub compute: Vec<Seconds>,
+    pub computation_times: Vec<Seconds>,
     /// Duration from the end of the computation of each process until the last message that it sent was delivered.
-    pub send: Vec<Seconds>,
+    pub send_times: Vec<Seconds>,
     /// Duration from the end of the computation of each process until the process reached the barrier; it includes its sends and
     /// receives.
-    pub communication: Vec<Seconds>,
+    pub communication_times: Vec<Seconds>,
     /// Traffic of each process with each cluster with which it exchanged messages. It is empty if no policy needs it: in scenario
     /// i, and when no more rescheduling calls can come ([`Policy::is_done`](super::Policy::is_done)).
-    pub traffic: Pairs<Traffic>,
+    pub traffic: ProcessClusterTable<Traffic>,
 }
 
 /// The traffic of a process with the processes of one cluster in one superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Traffic {
     /// Bytes sent to the cluster.
-    pub sent: Bytes,
+    pub sent_bytes: Bytes,
     /// Bytes received from the cluster.
-    pub received: Bytes,
+    pub received_bytes: Bytes,
     /// Sum of the durations of all messages sent to the cluster.
     pub send_time: Seconds,
     /// Sum of the durations of all messages received from the cluster.
@@ -43,17 +43,17 @@ pub struct Traffic {
 impl Measures {
     /// Sets all measurements to zero, for a superstep with `processes` processes; the memory of the arrays is kept.
     pub fn clear(&mut self, processes: usize) {
-        refill(&mut self.work, processes, Instructions::default());
-        refill(&mut self.compute, processes, Seconds::default());
-        refill(&mut self.communication, processes, Seconds::default());
-        self.clear_sums(processes);
+        resize_and_fill(&mut self.work, processes, Instructions::default());
+        resize_and_fill(&mut self.computation_times, processes, Seconds::default());
+        resize_and_fill(&mut self.communication_times, processes, Seconds::default());
+        self.clear_accumulated(processes);
     }
 
     /// Sets to zero the measurements to which values are added during a superstep (delays, send times, traffic). The other
     /// measurements are overwritten in each superstep and need no reset.
-    pub fn clear_sums(&mut self, processes: usize) {
-        refill(&mut self.delay, processes, Seconds::default());
-        refill(&mut self.send, processes, Seconds::default());
+    pub fn clear_accumulated(&mut self, processes: usize) {
+        resize_and_fill(&mut self.begin_delays, processes, Seconds::default());
+        resize_and_fill(&mut self.send_times, processes, Seconds::default());
         self.traffic.clear(processes);
     }
 
@@ -100,11 +100,11 @@ impl Measures {
         duration: Seconds,
     ) {
         let sent = self.traffic_mut(from.0, to.1);
-        sent.sent = sent.sent + size;
+        sent.sent_bytes = sent.sent_bytes + size;
         sent.send_time += duration;
         sent.sent_messages += 1;
         let received = self.traffic_mut(to.0, from.1);
-        received.received = received.received + size;
+        received.received_bytes = received.received_bytes + size;
         received.receive_time += duration;
         received.received_messages += 1;
     }
@@ -112,7 +112,7 @@ impl Measures {
 
 /// Resizes a reused list to `count` elements and sets all elements to `value`.
 #[inline]
-pub fn refill<T: Copy>(list: &mut Vec<T>, count: usize, value: T) {
+pub fn resize_and_fill<T: Copy>(list: &mut Vec<T>, count: usize, value: T) {
     if list.len() != count {
         list.resize(count, value);
     }
@@ -128,8 +128,8 @@ mod tests {
         let mut measures = Measures::default();
         measures.clear(2);
         let quiet = measures.clone();
-        measures.traffic_mut(1, 3).sent = Bytes::of(7.0);
-        assert_eq!(measures.traffic(1, 3).sent, Bytes::of(7.0));
+        measures.traffic_mut(1, 3).sent_bytes = Bytes::of(7.0);
+        assert_eq!(measures.traffic(1, 3).sent_bytes, Bytes::of(7.0));
         assert_eq!(measures.traffic(0, 3), Traffic::default());
         assert_ne!(measures, quiet);
     }
@@ -138,7 +138,7 @@ mod tests {
     fn a_list_that_is_used_again_holds_what_it_is_told_to() {
         let mut list = vec![1, 2, 3];
         for (count, value) in [(2, 7), (2, 8), (4, 9), (0, 1)] {
-            refill(&mut list, count, value);
+            resize_and_fill(&mut list, count, value);
             assert_eq!(list, vec![value; count]);
         }
     }

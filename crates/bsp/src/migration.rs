@@ -5,12 +5,12 @@
 //! therefore sent to the new hosts, independently of the order in which the migrations were decided. A migration that takes no
 //! time is applied when it starts.
 
-use super::config::{MoveCost, MoveOrder, Transfer, Waiting};
-use super::event::Token;
-use super::record::{Cause, MigrationRecord, Recorder};
-use super::world::World;
+use super::config::{MemoryTransfer, MigrationCostConfig, MigrationOrder, WaitingProcesses};
+use super::event::ActivityToken;
+use super::record::{MigrationCause, MigrationRecord, Recorder};
+use super::world::RunState;
 use crate::Migration;
-use crate::PrescribedMove;
+use crate::PrescribedMigration;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u32};
 use migsim_platform::Platform;
@@ -18,17 +18,17 @@ use migsim_platform::Platform;
 /// The migrations after a superstep, with the progress of each migration.
 #[derive(Clone, Debug)]
 pub(super) struct Migrations {
-    moves: Vec<Move>,
+    migrations: Vec<Move>,
     /// Number of migrations that have not ended yet.
     pub(super) pending_migrations: usize,
     /// Index of the migration that starts next, if migrations are executed one after the other.
-    next_index: usize,
+    next_migration_index: usize,
     /// Instant at which all migrations of the rescheduling call start; `None` if each migration starts when its process receives
     /// the answer of the call.
-    start: Option<Time>,
+    common_start: Option<Time>,
     /// Longest duration among those migrations of the rescheduling call that have ended.
-    longest_duration: Seconds,
-    pub(super) waiting: Waiting,
+    longest_migration_duration: Seconds,
+    pub(super) waiting_processes: WaitingProcesses,
     /// Processes that have migrated by a decision of the policy and have not continued their work since.
     migrated_processes: Vec<u32>,
 }
@@ -36,111 +36,126 @@ pub(super) struct Migrations {
 #[derive(Clone, Copy, Debug)]
 struct Move {
     process: ProcessId,
-    to: HostId,
-    size: Bytes,
-    delay: Seconds,
-    start: Time,
-    cause: Cause,
+    destination: HostId,
+    memory_size: Bytes,
+    delay_after_transfer: Seconds,
+    start_time: Time,
+    cause: MigrationCause,
     is_applied: bool,
 }
 
 impl Move {
     /// Returns whether the migration takes no time, since it has no memory to transfer and no delay.
     fn is_instant(&self) -> bool {
-        self.size.get() <= 0.0 && self.delay.get() <= 0.0
+        self.memory_size.get() <= 0.0 && self.delay_after_transfer.get() <= 0.0
     }
 }
 
 impl Migrations {
     pub(super) fn new() -> Self {
         Self {
-            moves: Vec::new(),
+            migrations: Vec::new(),
             pending_migrations: 0,
-            next_index: 0,
-            start: None,
-            longest_duration: Seconds::default(),
-            waiting: Waiting::All,
+            next_migration_index: 0,
+            common_start: None,
+            longest_migration_duration: Seconds::default(),
+            waiting_processes: WaitingProcesses::All,
             migrated_processes: Vec::new(),
         }
     }
 
     /// Removes the migrations of the previous superstep.
     pub(super) fn clear(&mut self) {
-        self.moves.clear();
-        self.next_index = 0;
+        self.migrations.clear();
+        self.next_migration_index = 0;
     }
 
     /// Starts the migration that the workload prescribes for a process that has left the barrier; does nothing if no migration is
     /// prescribed for the process.
-    pub(super) fn start_prescribed(
+    pub(super) fn start_prescribed_migration(
         &mut self,
         process: u32,
-        prescribed: &[PrescribedMove],
-        world: &mut World<'_>,
+        prescribed: &[PrescribedMigration],
+        world: &mut RunState<'_>,
     ) -> Result<(), Error> {
         let mut prescribed = prescribed.iter();
         let Some(wanted) = prescribed.find(|wanted| wanted.process.0 == process) else {
             return Ok(());
         };
         let platform = world.setup.platform;
-        let Some(to) = platform.host_named(&wanted.to) else {
-            return Err(Error::Run(unknown_host_error(&wanted.to, platform)));
+        let Some(to) = platform.host_named(&wanted.destination_host) else {
+            return Err(Error::SimulationFailure(unknown_host_error(
+                &wanted.destination_host,
+                platform,
+            )));
         };
-        self.moves.push(Move {
+        self.migrations.push(Move {
             process: wanted.process,
-            to,
-            size: wanted.size,
-            delay: wanted.delay,
-            start: world.engine.now(),
-            cause: Cause::Workload,
+            destination: to,
+            memory_size: wanted.transferred_bytes,
+            delay_after_transfer: wanted.wait_after_transfer,
+            start_time: world.engine.now(),
+            cause: MigrationCause::Workload,
             is_applied: false,
         });
         self.pending_migrations += 1;
-        self.start_migration(self.moves.len() - 1, world)
+        self.start_migration(self.migrations.len() - 1, world)
     }
 
     /// Sets the migrations of a rescheduling call to the migrations that the policy decided. A migration is left out if its
     /// process is already on the destination host. Returns the number of migrations that remain.
-    pub(super) fn set_decided(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
+    pub(super) fn set_decided_migrations(
+        &mut self,
+        decided: &[Migration],
+        world: &RunState<'_>,
+    ) -> usize {
         let costs = world.setup.costs.migration;
-        self.moves.clear();
+        self.migrations.clear();
         self.migrated_processes.clear();
         for &Migration { process, to } in decided {
             let from = world.placement[process.index()];
             if from == to {
                 continue;
             }
-            let memory = world.memory[process.index()];
+            let memory = world.process_memory[process.index()];
             let size = match costs.transfer {
-                Transfer::Flow => memory,
-                Transfer::Nominal | Transfer::None => Bytes::default(),
+                MemoryTransfer::Flow => memory,
+                MemoryTransfer::Nominal | MemoryTransfer::None => Bytes::default(),
             };
-            self.moves.push(Move {
+            self.migrations.push(Move {
                 process,
-                to,
-                size,
-                delay: costs.time_without_flow(world.setup.platform, (from, to), memory),
-                start: world.engine.now(),
-                cause: Cause::Policy,
+                destination: to,
+                memory_size: size,
+                delay_after_transfer: costs.duration_outside_flow(
+                    world.setup.platform,
+                    (from, to),
+                    memory,
+                ),
+                start_time: world.engine.now(),
+                cause: MigrationCause::Policy,
                 is_applied: false,
             });
         }
-        self.pending_migrations = self.moves.len();
-        self.start = Some(world.engine.now());
-        self.longest_duration = Seconds::default();
-        self.waiting = costs.wait;
+        self.pending_migrations = self.migrations.len();
+        self.common_start = Some(world.engine.now());
+        self.longest_migration_duration = Seconds::default();
+        self.waiting_processes = costs.wait;
         self.pending_migrations
     }
 
     /// Applies, before any migration that takes time starts, the decided migrations that take no time and that need not wait for
     /// other migrations.
-    pub(super) fn apply_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    pub(super) fn apply_instant_migrations(
+        &mut self,
+        world: &mut RunState<'_>,
+        recorder: &mut dyn Recorder,
+    ) {
         match world.setup.costs.migration.order {
-            MoveOrder::Serial => self.apply_next_instant(world, recorder),
-            MoveOrder::Parallel => {
-                self.next_index = self.moves.len();
-                for index in 0..self.moves.len() {
-                    if self.moves[index].is_instant() {
+            MigrationOrder::Serial => self.apply_next_instant_migrations(world, recorder),
+            MigrationOrder::Parallel => {
+                self.next_migration_index = self.migrations.len();
+                for index in 0..self.migrations.len() {
+                    if self.migrations[index].is_instant() {
                         self.apply_migration(index, world, recorder);
                     }
                 }
@@ -150,22 +165,26 @@ impl Migrations {
 
     /// Applies the next migrations in their order until a migration takes time. It does nothing if migrations are executed at the
     /// same time.
-    fn apply_next_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    fn apply_next_instant_migrations(
+        &mut self,
+        world: &mut RunState<'_>,
+        recorder: &mut dyn Recorder,
+    ) {
         while self
-            .moves
-            .get(self.next_index)
+            .migrations
+            .get(self.next_migration_index)
             .is_some_and(Move::is_instant)
         {
-            self.next_index += 1;
-            self.moves[self.next_index - 1].start = world.engine.now();
-            self.apply_migration(self.next_index - 1, world, recorder);
+            self.next_migration_index += 1;
+            self.migrations[self.next_migration_index - 1].start_time = world.engine.now();
+            self.apply_migration(self.next_migration_index - 1, world, recorder);
         }
     }
 
     /// Returns, for each process, whether the process has a migration that is not applied yet.
     pub(super) fn migrating_processes(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
-        for planned in self.moves.iter().filter(|planned| !planned.is_applied) {
+        for planned in self.migrations.iter().filter(|planned| !planned.is_applied) {
             moves[planned.process.index()] = true;
         }
         moves
@@ -173,12 +192,12 @@ impl Migrations {
 
     /// Starts the migrations that take time: all of these migrations, or only the first if migrations are executed one after the
     /// other.
-    pub(super) fn start(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn start_migrations(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
         match world.setup.costs.migration.order {
-            MoveOrder::Serial => self.start_next(world),
-            MoveOrder::Parallel => {
-                for index in 0..self.moves.len() {
-                    if !self.moves[index].is_applied {
+            MigrationOrder::Serial => self.start_next_migration(world),
+            MigrationOrder::Parallel => {
+                for index in 0..self.migrations.len() {
+                    if !self.migrations[index].is_applied {
                         self.start_migration(index, world)?;
                     }
                 }
@@ -188,28 +207,28 @@ impl Migrations {
     }
 
     /// Starts the next migration, if migrations are executed one after the other; does nothing if no migration remains.
-    fn start_next(&mut self, world: &mut World<'_>) -> Result<(), Error> {
-        if self.next_index == self.moves.len() {
+    fn start_next_migration(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
+        if self.next_migration_index == self.migrations.len() {
             return Ok(());
         }
-        self.next_index += 1;
-        self.start_migration(self.next_index - 1, world)
+        self.next_migration_index += 1;
+        self.start_migration(self.next_migration_index - 1, world)
     }
 
     /// Starts the migration of a process that has just received its answer, in a call whose answers are sent one by one. Returns
     /// whether the process has a migration.
-    pub(super) fn start_of_answered_process(
+    pub(super) fn start_migration_of_answered_process(
         &mut self,
         process: u32,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
         recorder: &mut dyn Recorder,
     ) -> Result<bool, Error> {
-        let mut moves = self.moves.iter();
+        let mut moves = self.migrations.iter();
         let Some(index) = moves.position(|planned| planned.process.0 == process) else {
             return Ok(false);
         };
-        if self.moves[index].is_instant() {
-            self.moves[index].start = world.engine.now();
+        if self.migrations[index].is_instant() {
+            self.migrations[index].start_time = world.engine.now();
             self.apply_migration(index, world, recorder);
         } else {
             self.start_migration(index, world)?;
@@ -218,43 +237,52 @@ impl Migrations {
     }
 
     /// Makes each migration start when its process receives its answer, independently of other migrations.
-    pub(super) fn set_start_at_answers(&mut self) {
-        self.next_index = self.moves.len();
-        self.start = None;
+    pub(super) fn delay_starts_until_answers(&mut self) {
+        self.next_migration_index = self.migrations.len();
+        self.common_start = None;
     }
 
     /// Starts the migration with this index: the transfer of the memory, or the delay if there is no transfer.
-    fn start_migration(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
-        let planned = &mut self.moves[index];
-        planned.start = world.engine.now();
+    fn start_migration(&mut self, index: usize, world: &mut RunState<'_>) -> Result<(), Error> {
+        let planned = &mut self.migrations[index];
+        planned.start_time = world.engine.now();
         let from = world.placement[planned.process.index()];
         let token = to_u32(index);
-        if planned.size.get() > 0.0 {
-            let transferred = Token::Transferred(token);
-            let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
-            let image = (planned.size, has_handshake);
+        if planned.memory_size.get() > 0.0 {
+            let transferred = ActivityToken::MemoryTransferred(token);
+            let has_handshake = world
+                .setup
+                .runtime
+                .receives
+                .has_handshake(planned.memory_size);
+            let image = (planned.memory_size, has_handshake);
             world
                 .engine
-                .set_message_ends(planned.process, planned.process);
+                .set_next_message_processes(planned.process, planned.process);
             return world
                 .engine
-                .send_message(from, planned.to, image, transferred);
+                .send_message(from, planned.destination, image, transferred);
         }
-        world.engine.wait(planned.delay, Token::Settled(token));
+        world.engine.start_wait(
+            planned.delay_after_transfer,
+            ActivityToken::MigrationEnded(token),
+        );
         Ok(())
     }
 
     /// Handles the end of the memory transfer of a migration. The remaining delay of the migration begins; without a remaining
     /// delay, the migration is applied.
-    pub(super) fn on_transferred(
+    pub(super) fn on_memory_transferred(
         &mut self,
         index: u32,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
         recorder: &mut dyn Recorder,
     ) -> Result<(), Error> {
-        let delay = self.moves[index as usize].delay;
+        let delay = self.migrations[index as usize].delay_after_transfer;
         if delay.get() > 0.0 {
-            world.engine.wait(delay, Token::Settled(index));
+            world
+                .engine
+                .start_wait(delay, ActivityToken::MigrationEnded(index));
             return Ok(());
         }
         self.on_migration_ended(index, world, recorder)
@@ -265,14 +293,14 @@ impl Migrations {
     pub(super) fn on_migration_ended(
         &mut self,
         index: u32,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
         recorder: &mut dyn Recorder,
     ) -> Result<(), Error> {
         let index = index as usize;
         self.apply_migration(index, world, recorder);
-        if self.moves[index].cause == Cause::Policy {
-            self.apply_next_instant(world, recorder);
-            self.start_next(world)?;
+        if self.migrations[index].cause == MigrationCause::Policy {
+            self.apply_next_instant_migrations(world, recorder);
+            self.start_next_migration(world)?;
         }
         Ok(())
     }
@@ -281,10 +309,10 @@ impl Migrations {
     fn apply_migration(
         &mut self,
         index: usize,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
         recorder: &mut dyn Recorder,
     ) {
-        let booked = &mut self.moves[index];
+        let booked = &mut self.migrations[index];
         booked.is_applied = true;
         let booked = *booked;
         let now = world.engine.now();
@@ -292,27 +320,27 @@ impl Migrations {
         let record = MigrationRecord {
             superstep: world.ending_superstep,
             process: booked.process,
-            from: std::mem::replace(place, booked.to),
-            to: booked.to,
-            size: booked.size,
-            start: booked.start,
+            from: std::mem::replace(place, booked.destination),
+            to: booked.destination,
+            transferred_bytes: booked.memory_size,
+            start: booked.start_time,
             end: now,
             cause: booked.cause,
         };
         recorder.on_migration(&record);
         world.outcome.migrations.push(record);
-        world.log.add_number(u64::from(booked.process.0));
-        world.log.add_number(u64::from(booked.to.0));
-        world.log.add_time(now.get());
+        world.event_log.add_number(u64::from(booked.process.0));
+        world.event_log.add_number(u64::from(booked.destination.0));
+        world.event_log.add_time(now.get());
         self.pending_migrations -= 1;
-        if booked.cause == Cause::Policy {
-            self.longest_duration = Seconds::of(greater(
-                self.longest_duration.get(),
-                now.since(booked.start).get(),
+        if booked.cause == MigrationCause::Policy {
+            self.longest_migration_duration = Seconds::of(greater(
+                self.longest_migration_duration.get(),
+                now.since(booked.start_time).get(),
             ));
             self.migrated_processes.push(booked.process.0);
             if self.pending_migrations == 0 {
-                self.record_cost(world);
+                self.record_migration_cost(world);
             }
         }
     }
@@ -324,17 +352,17 @@ impl Migrations {
     }
 
     /// Records the cost of the migrations of a rescheduling call; it must be called after all these migrations have ended.
-    fn record_cost(&self, world: &mut World<'_>) {
+    fn record_migration_cost(&self, world: &mut RunState<'_>) {
         let now = world.engine.now();
         let spent = self
-            .start
-            .map_or(self.longest_duration, |start| now.since(start));
-        world.outcome.migration += spent;
+            .common_start
+            .map_or(self.longest_migration_duration, |start| now.since(start));
+        world.outcome.migration_waiting_time += spent;
         let call = world.outcome.calls.last_mut();
         let call = call.expect("moves follow a call");
-        call.migration = spent;
-        if self.waiting == Waiting::All {
-            call.delayed_until = now;
+        call.migration_duration = spent;
+        if self.waiting_processes == WaitingProcesses::All {
+            call.application_delayed_until = now;
         }
     }
 
@@ -345,39 +373,41 @@ impl Migrations {
         &self,
         computed: Time,
         longest: Seconds,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
     ) {
         let before = world.open_superstep.checked_sub(1);
         if let Some(call) = world.outcome.calls.last_mut()
-            && self.waiting == Waiting::Movers
+            && self.waiting_processes == WaitingProcesses::Movers
             && Some(call.superstep) == before
-            && call.migration.get() > 0.0
+            && call.migration_duration.get() > 0.0
         {
-            let held = computed.since(call.delayed_until) - longest;
-            call.delayed_until = call.delayed_until + held;
+            let held = computed.since(call.application_delayed_until) - longest;
+            call.application_delayed_until = call.application_delayed_until + held;
         }
     }
 }
 
-impl MoveCost {
+impl MigrationCostConfig {
     /// Returns the part of the duration of a migration that is not simulated as a flow, for a process with this memory between
     /// two hosts. With [`MemoryTransfer::Nominal`], this part includes the computed time of the transfer.
-    pub fn time_without_flow(
+    pub fn duration_outside_flow(
         &self,
         platform: &Platform,
         (from, to): (HostId, HostId),
         memory: Bytes,
     ) -> Seconds {
         match self.transfer {
-            Transfer::Nominal => self.fixed + message_duration(platform, from, to, memory),
-            Transfer::Flow | Transfer::None => self.fixed,
+            MemoryTransfer::Nominal => {
+                self.fixed + uncontended_message_duration(platform, from, to, memory)
+            }
+            MemoryTransfer::Flow | MemoryTransfer::None => self.fixed,
         }
     }
 }
 
 /// Returns the duration of a message of `size` from one host to another without other traffic. If there is no route, the result
 /// is zero, because no message is sent.
-pub(super) fn message_duration(
+pub(super) fn uncontended_message_duration(
     platform: &Platform,
     from: HostId,
     to: HostId,
@@ -394,5 +424,5 @@ pub(super) fn message_duration(
 /// Creates the error for a host name that does not exist on the platform.
 fn unknown_host_error(name: &str, platform: &Platform) -> Problem {
     let known = platform.hosts.iter().map(|host| host.name.as_str());
-    Problem::unknown("host", name).with_known_names("hosts", known)
+    Problem::unknown_name("host", name).with_known_names("hosts", known)
 }

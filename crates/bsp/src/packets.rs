@@ -9,7 +9,7 @@
 //! measurements (`results/reality.md`), the times of eight barriers deviate by at most 0.8 % with packets and by up to 2.2 % with
 //! flows.
 
-use super::config::{DelayFactor, Notices};
+use super::config::{ControlTransport, DelayFactor};
 use super::world::Setup;
 use migsim_base::units::{Bytes, HostId};
 use migsim_engine::{NetworkModel, PathTable};
@@ -18,11 +18,11 @@ use migsim_platform::{Link, Platform};
 /// The size, delay factor and paths of the control messages of a barrier that are modelled as packets. The links of the platform
 /// must not vary over time.
 #[derive(Clone, Debug)]
-pub(super) struct Packets {
+pub(super) struct PacketModel {
     /// Size of each control message.
-    bytes: Bytes,
+    message_size: Bytes,
     /// Factor by which the delay of each control message before its transfer is multiplied.
-    delay: DelayFactor,
+    delay_factor: DelayFactor,
     paths: PathTable,
 }
 
@@ -36,13 +36,13 @@ pub(super) struct Packet {
     pub(super) uses_connection: bool,
 }
 
-impl Packets {
+impl PacketModel {
     /// Creates the packets for the control messages of the barrier of a run; `None` if these messages are flows.
     pub(super) fn for_barrier(setup: &Setup<'_>) -> Option<Self> {
         let (platform, network, config) = (setup.platform, setup.network, setup.runtime.barrier);
         let is_possible = !platform.links.iter().any(Link::varies_over_time)
             && !network.uses_pipe_sharing(platform);
-        (config.notices == Notices::Packets && is_possible)
+        (config.notices == ControlTransport::Packets && is_possible)
             .then(|| Self::new(platform, network, (config.bytes, config.delay)))
     }
 
@@ -54,8 +54,8 @@ impl Packets {
         (bytes, delay): (Bytes, DelayFactor),
     ) -> Self {
         Self {
-            bytes,
-            delay,
+            message_size: bytes,
+            delay_factor: delay,
             paths: PathTable::new(platform, network),
         }
     }
@@ -68,19 +68,19 @@ impl Packets {
         (from, to): (HostId, HostId),
     ) -> Option<Packet> {
         self.paths.clear_if_large();
-        let path = self.paths.find_path(platform, from, to)?;
+        let path = self.paths.find_or_add_path(platform, from, to)?;
         let way = self.paths.get(path);
         let (delay, amount) = self
             .paths
-            .delay_and_flow_bytes((path, way), self.bytes.get());
+            .delay_and_flow_bytes((path, way), self.message_size.get());
         let transfer = if amount > 0.0 {
-            amount / way.rate_alone
+            amount / way.uncontended_rate
         } else {
             0.0
         };
         Some(Packet {
-            duration: delay * self.delay.0 + transfer,
-            uses_connection: self.paths.may_slow_start(path),
+            duration: delay * self.delay_factor.0 + transfer,
+            uses_connection: self.paths.is_slow_start_possible(path),
         })
     }
 }

@@ -15,13 +15,13 @@ use hashbrown::HashTable;
 const NONE: u32 = u32::MAX;
 /// Number of nodes (blocks of pairs) at the beginning of the list of a process that are searched one after the other. Pairs in
 /// later nodes are found by a hash table.
-const NEAR: u32 = if cfg!(test) { 2 } else { 8 };
+const SEARCHED_NODES: u32 = if cfg!(test) { 2 } else { 8 };
 
 /// A sparse table that maps pairs of a process and a cluster to values of type `T`. The pairs of each process are stored in a
 /// linked list of nodes (blocks of up to `SLOTS` pairs). Tables with the same pairs are unequal if the pairs were inserted in
 /// another order.
 #[derive(Clone, Debug)]
-pub struct Pairs<T, const SLOTS: usize = 3> {
+pub struct ProcessClusterTable<T, const SLOTS: usize = 3> {
     processes: usize,
     /// The nodes (blocks of pairs): first one node for each process, in the order of processes, then all further nodes. The list
     /// is empty as long as the table has no values.
@@ -29,19 +29,19 @@ pub struct Pairs<T, const SLOTS: usize = 3> {
     /// Index of the first unused node; the unused nodes form a linked list. It is [`NONE`] if no node is unused.
     first_unused_node: u32,
     /// Hash table of the pairs that lie after the first [`SEARCHED_NODES`] nodes of their processes.
-    overflow: HashTable<FarPair>,
+    hashed_pairs: HashTable<HashedPair>,
 }
 
 /// Entry of the hash table: the node of a pair that lies after the first [`SEARCHED_NODES`] nodes of its process. If `cluster` is
 /// [`NONE`], `node` is the last node of the process.
 #[derive(Clone, Copy, Debug)]
-struct FarPair {
+struct HashedPair {
     process: u32,
     cluster: u32,
     node: u32,
 }
 
-impl FarPair {
+impl HashedPair {
     fn hash(&self) -> u64 {
         // The multiplication, by 2^64 over the golden ratio, moves all bits to the highest ones.
         let pair = u64::from(self.process) << 32 | u64::from(self.cluster);
@@ -60,7 +60,7 @@ struct ListEnd {
 
 /// The position of a pair in the table: the index of the node, and the slot within the node.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct PairPosition {
     node: u32,
     slot: u32,
 }
@@ -150,18 +150,18 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
     }
 }
 
-impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
+impl<T, const SLOTS: usize> Default for ProcessClusterTable<T, SLOTS> {
     fn default() -> Self {
         Self {
             processes: 0,
             nodes: Vec::new(),
             first_unused_node: NONE,
-            overflow: HashTable::new(),
+            hashed_pairs: HashTable::new(),
         }
     }
 }
 
-impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
+impl<T: Copy + Default, const SLOTS: usize> ProcessClusterTable<T, SLOTS> {
     /// Removes all values and prepares the table for `processes` processes; its memory is kept for reuse.
     pub fn clear(&mut self, processes: usize) {
         self.nodes.truncate(processes);
@@ -173,7 +173,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
         self.processes = processes;
         self.first_unused_node = NONE;
-        self.overflow.clear();
+        self.hashed_pairs.clear();
     }
 
     /// Returns the number of processes of the table.
@@ -186,14 +186,14 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         if process >= self.processes {
             return None;
         }
-        let place = self.find_pair(process, to_index(cluster)).ok()?;
+        let place = self.find_pair(process, to_node_index(cluster)).ok()?;
         Some(&self.nodes[place.node as usize].values[place.slot as usize])
     }
 
     /// Returns a mutable reference to the value of a process and a cluster; `None` if the pair has no value.
     #[inline]
     pub fn get_mut(&mut self, process: usize, cluster: usize) -> Option<&mut T> {
-        let place = self.find_pair(process, to_index(cluster)).ok()?;
+        let place = self.find_pair(process, to_node_index(cluster)).ok()?;
         Some(&mut self.nodes[place.node as usize].values[place.slot as usize])
     }
 
@@ -203,7 +203,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         if self.nodes.is_empty() {
             self.create_first_nodes();
         }
-        let cluster = to_index(cluster);
+        let cluster = to_node_index(cluster);
         match self.find_pair(process, cluster) {
             Ok(place) => &mut self.nodes[place.node as usize].values[place.slot as usize],
             Err(end) => self.append_pair(process, end, cluster, T::default()),
@@ -216,15 +216,15 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         if self.nodes.is_empty() {
             self.create_first_nodes();
         }
-        let (mut last, mut before) = (to_index(process), 0);
+        let (mut last, mut before) = (to_node_index(process), 0);
         loop {
             let next = self.nodes[last as usize].next_node;
             if next == NONE {
                 break;
             }
             (last, before) = (next, before + 1);
-            if before == NEAR {
-                last = self.far_end(process).last_node;
+            if before == SEARCHED_NODES {
+                last = self.hashed_list_end(process).last_node;
                 break;
             }
         }
@@ -234,7 +234,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 last_node: last,
                 nodes_before: before,
             },
-            to_index(cluster),
+            to_node_index(cluster),
             value,
         );
     }
@@ -242,30 +242,30 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// Returns the position of a pair in the table. If the table does not contain the pair, the error is the end of the list of
     /// the process, where the pair can be added.
     #[inline]
-    fn find_pair(&self, process: usize, cluster: u32) -> Result<Place, ListEnd> {
-        let at = to_index(process);
+    fn find_pair(&self, process: usize, cluster: u32) -> Result<PairPosition, ListEnd> {
+        let at = to_node_index(process);
         let end = ListEnd {
             last_node: at,
             nodes_before: 0,
         };
         let node = self.nodes.get(process).ok_or(end)?;
         match node.find_slot(ClusterHalves::from_cluster(cluster)) {
-            Some(slot) => Ok(Place { node: at, slot }),
+            Some(slot) => Ok(PairPosition { node: at, slot }),
             None if node.next_node == NONE => Err(end),
-            None => self.find_after_first(process, cluster),
+            None => self.find_after_first_node(process, cluster),
         }
     }
 
     /// Searches for a pair in all nodes of its process except the first. If there is no such pair, the error is the end of the
     /// list of the process.
     #[inline(never)]
-    fn find_after_first(&self, process: usize, cluster: u32) -> Result<Place, ListEnd> {
+    fn find_after_first_node(&self, process: usize, cluster: u32) -> Result<PairPosition, ListEnd> {
         let halves = ClusterHalves::from_cluster(cluster);
         let mut at = self.nodes[process].next_node;
-        for before in 1..NEAR {
+        for before in 1..SEARCHED_NODES {
             let node = &self.nodes[at as usize];
             if let Some(slot) = node.find_slot(halves) {
-                return Ok(Place { node: at, slot });
+                return Ok(PairPosition { node: at, slot });
             }
             if node.next_node == NONE {
                 return Err(ListEnd {
@@ -275,54 +275,57 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             }
             at = node.next_node;
         }
-        self.find_far(process, cluster)
+        self.find_hashed_pair(process, cluster)
     }
 
     /// Searches the hash table for a pair that lies after the first [`SEARCHED_NODES`] nodes of its process. If the hash table
     /// does not contain the pair, the error is the end of the list of the process.
-    fn find_far(&self, process: usize, cluster: u32) -> Result<Place, ListEnd> {
-        let found = self.far_node(process, cluster).and_then(|node| {
+    fn find_hashed_pair(&self, process: usize, cluster: u32) -> Result<PairPosition, ListEnd> {
+        let found = self.find_hashed_node(process, cluster).and_then(|node| {
             let slot = self.nodes[node as usize].find_slot(ClusterHalves::from_cluster(cluster))?;
-            Some(Place { node, slot })
+            Some(PairPosition { node, slot })
         });
-        found.ok_or_else(|| self.far_end(process))
+        found.ok_or_else(|| self.hashed_list_end(process))
     }
 
     /// Returns the end of the list of a process that has more than [`SEARCHED_NODES`] nodes, according to the hash table.
-    fn far_end(&self, process: usize) -> ListEnd {
-        let last = self.far_node(process, NONE);
+    fn hashed_list_end(&self, process: usize) -> ListEnd {
+        let last = self.find_hashed_node(process, NONE);
         ListEnd {
             last_node: last.expect("a process with far nodes has a last one"),
-            nodes_before: NEAR,
+            nodes_before: SEARCHED_NODES,
         }
     }
 
     /// Returns the node of a pair according to the hash table; `None` if the hash table does not contain the pair.
-    fn far_node(&self, process: usize, cluster: u32) -> Option<u32> {
-        let process = to_index(process);
-        let wanted = FarPair {
+    fn find_hashed_node(&self, process: usize, cluster: u32) -> Option<u32> {
+        let process = to_node_index(process);
+        let wanted = HashedPair {
             process,
             cluster,
             node: NONE,
         };
-        let is_it = |far: &FarPair| far.process == process && far.cluster == cluster;
-        self.overflow.find(wanted.hash(), is_it).map(|far| far.node)
+        let is_it = |far: &HashedPair| far.process == process && far.cluster == cluster;
+        self.hashed_pairs
+            .find(wanted.hash(), is_it)
+            .map(|far| far.node)
     }
 
     /// Records in the hash table that a pair is in `node`, which is the last node of its process.
-    fn record_far(&mut self, process: usize, cluster: u32, node: u32) {
-        let process = to_index(process);
+    fn record_hashed_pair(&mut self, process: usize, cluster: u32, node: u32) {
+        let process = to_node_index(process);
         for cluster in [cluster, NONE] {
-            let far = FarPair {
+            let far = HashedPair {
                 process,
                 cluster,
                 node,
             };
-            let is_it = |other: &FarPair| other.process == process && other.cluster == cluster;
-            match self.overflow.find_mut(far.hash(), is_it) {
+            let is_it = |other: &HashedPair| other.process == process && other.cluster == cluster;
+            match self.hashed_pairs.find_mut(far.hash(), is_it) {
                 Some(known) => *known = far,
                 None => {
-                    self.overflow.insert_unique(far.hash(), far, FarPair::hash);
+                    self.hashed_pairs
+                        .insert_unique(far.hash(), far, HashedPair::hash);
                 }
             }
         }
@@ -355,21 +358,25 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 self.nodes[from].next_node = std::mem::replace(&mut self.first_unused_node, first);
             }
         }
-        if !self.overflow.is_empty() {
-            self.rebuild_far();
+        if !self.hashed_pairs.is_empty() {
+            self.rebuild_hash_table();
         }
     }
 
     /// Rebuilds the hash table, which contains the pairs that lie after the first [`SEARCHED_NODES`] nodes of their processes.
-    fn rebuild_far(&mut self) {
-        self.overflow.clear();
+    fn rebuild_hash_table(&mut self) {
+        self.hashed_pairs.clear();
         for process in 0..self.processes {
-            let (mut at, mut before) = (to_index(process), 0);
+            let (mut at, mut before) = (to_node_index(process), 0);
             loop {
                 let node = self.nodes[at as usize];
-                if before >= NEAR {
+                if before >= SEARCHED_NODES {
                     for cluster in node.clusters() {
-                        self.record_far(process, to_index(cluster.cluster_number()), at);
+                        self.record_hashed_pair(
+                            process,
+                            to_node_index(cluster.cluster_number()),
+                            at,
+                        );
                     }
                 }
                 if node.next_node == NONE {
@@ -382,7 +389,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 
     /// Returns an iterator over the clusters of a process and their values, in the order of their insertion.
     #[inline]
-    pub fn iter_process(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
+    pub fn iter_clusters_of_process(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
         let first = (process < self.processes).then_some(process);
         let mut node = first.and_then(|process| self.nodes.get(process));
         let mut slot = 0;
@@ -410,10 +417,10 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     fn append_pair(&mut self, process: usize, end: ListEnd, cluster: u32, value: T) -> &mut T {
         let halves = ClusterHalves::from_cluster(cluster);
         let last = end.last_node as usize;
-        if end.nodes_before < NEAR && self.nodes[last].has_room(halves) {
+        if end.nodes_before < SEARCHED_NODES && self.nodes[last].has_room(halves) {
             self.nodes[last].add_pair(halves, value)
         } else {
-            self.append_far(process, end, cluster, value)
+            self.append_pair_in_new_or_hashed_node(process, end, cluster, value)
         }
     }
 
@@ -421,27 +428,33 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// last node is full or lies after the first [`SEARCHED_NODES`] nodes, so that a new node or an entry of the hash table is
     /// needed.
     #[inline(never)]
-    fn append_far(&mut self, process: usize, end: ListEnd, cluster: u32, value: T) -> &mut T {
+    fn append_pair_in_new_or_hashed_node(
+        &mut self,
+        process: usize,
+        end: ListEnd,
+        cluster: u32,
+        value: T,
+    ) -> &mut T {
         let halves = ClusterHalves::from_cluster(cluster);
         let ListEnd {
             last_node: mut at,
             nodes_before: mut before,
         } = end;
         if !self.nodes[at as usize].has_room(halves) {
-            let last = std::mem::replace(&mut at, self.new_node());
+            let last = std::mem::replace(&mut at, self.allocate_node());
             self.nodes[last as usize].next_node = at;
             before += 1;
         }
-        if before >= NEAR {
-            self.record_far(process, cluster, at);
+        if before >= SEARCHED_NODES {
+            self.record_hashed_pair(process, cluster, at);
         }
         self.nodes[at as usize].add_pair(halves, value)
     }
 
-    fn new_node(&mut self) -> u32 {
+    fn allocate_node(&mut self) -> u32 {
         if self.first_unused_node == NONE {
             self.nodes.push(Node::empty());
-            return to_index(self.nodes.len() - 1);
+            return to_node_index(self.nodes.len() - 1);
         }
         let node = &mut self.nodes[self.first_unused_node as usize];
         std::mem::replace(
@@ -451,16 +464,20 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     }
 }
 
-impl<T: Copy + Default + PartialEq, const SLOTS: usize> PartialEq for Pairs<T, SLOTS> {
+impl<T: Copy + Default + PartialEq, const SLOTS: usize> PartialEq
+    for ProcessClusterTable<T, SLOTS>
+{
     fn eq(&self, other: &Self) -> bool {
         self.processes == other.processes
-            && (0..self.processes)
-                .all(|process| self.iter_process(process).eq(other.iter_process(process)))
+            && (0..self.processes).all(|process| {
+                self.iter_clusters_of_process(process)
+                    .eq(other.iter_clusters_of_process(process))
+            })
     }
 }
 
 #[inline]
-fn to_index(at: usize) -> u32 {
+fn to_node_index(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than 2^32 pairs have a value: their memory is checked before")
 }
 
@@ -475,7 +492,7 @@ mod tests {
             adds in prop::collection::vec((0_usize..3, prop_oneof![0_usize..30, 65_530_usize..65_540], 1_u32..9), 0..200),
             (divisor, calls) in (2_u32..5, 1_usize..90),
         ) {
-            let mut pairs = Pairs::<u32>::default();
+            let mut pairs = ProcessClusterTable::<u32>::default();
             let mut known: Vec<(usize, usize, u32)> = Vec::new();
             // Clearing the table leaves no values behind.
             for _ in 0..2 {
@@ -505,7 +522,7 @@ mod tests {
                     }
                 }
                 for process in 0..3 {
-                    let of = pairs.iter_process(process).map(|(cluster, &value)| (process, cluster, value));
+                    let of = pairs.iter_clusters_of_process(process).map(|(cluster, &value)| (process, cluster, value));
                     let expected = known.iter().copied().filter(|pair| pair.0 == process);
                     prop_assert!(of.eq(expected));
                 }

@@ -53,7 +53,7 @@ pub trait Policy: fmt::Debug + Send {
 
     /// Informs the policy after each rescheduling call of the number of its migrations that are executed: all in scenario iii,
     /// none in scenario ii.
-    fn on_outcome(&mut self, _moved: usize) {}
+    fn on_migrations_executed(&mut self, _moved: usize) {}
 
     /// Returns a description of a fault in the policy's own state; `None` if the state is valid. The runtime checks this after
     /// each call, and a fault stops the run.
@@ -77,9 +77,9 @@ pub struct View<'a> {
     /// The host on which each process runs.
     pub placement: &'a [HostId],
     /// The measurements of this superstep.
-    pub measures: &'a Measures,
+    pub measurements: &'a Measures,
     /// The memory of each process, which a migration transfers.
-    pub memory: &'a [Bytes],
+    pub process_memory: &'a [Bytes],
     /// The mean external load of each host since the last rescheduling call: the fraction of the speed of the host that other
     /// programs use, from 0 to 1.
     pub external_load: &'a [f64],
@@ -90,11 +90,11 @@ pub struct View<'a> {
     /// The messages of the application in this superstep.
     pub messages: &'a [Message],
     /// Number of supersteps of the application.
-    pub supersteps: usize,
+    pub total_supersteps: usize,
     /// Cost of the last rescheduling call, including its migrations; zero before the first call.
     pub last_call_cost: Seconds,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
-    pub pinned: &'a [bool],
+    pub pinned_processes: &'a [bool],
     /// The application, from which [`View::next_work`] reads the next superstep; `None` if the next superstep cannot be known.
     pub workload: Option<&'a dyn Workload>,
 }
@@ -107,7 +107,7 @@ impl View<'_> {
 
     /// Whether a process must not migrate.
     pub fn is_pinned(&self, process: usize) -> bool {
-        self.pinned.get(process).copied().unwrap_or(false)
+        self.pinned_processes.get(process).copied().unwrap_or(false)
     }
 
     /// Returns the cluster of the host on which a process runs.
@@ -119,7 +119,7 @@ impl View<'_> {
     /// or if the next superstep cannot be known.
     pub fn next_work(&self) -> Option<Vec<Instructions>> {
         let next = self.superstep + 1;
-        let workload = self.workload.filter(|_| next < self.supersteps)?;
+        let workload = self.workload.filter(|_| next < self.total_supersteps)?;
         let mut plan = Plan::default();
         plan.clear(self.processes());
         workload.fill(next, &mut plan);
@@ -140,7 +140,7 @@ pub mod testing {
     use super::{Bytes, HostId, Measures, Platform, Seconds, Time, View};
 
     /// Creates a view of the first superstep for tests, in which the hosts have no load and the processes have no memory.
-    pub fn view<'a>(
+    pub fn test_view<'a>(
         platform: &'a Platform,
         placement: &'a [HostId],
         measures: &'a Measures,
@@ -151,15 +151,15 @@ pub mod testing {
             superstep: 0,
             now: Time::ZERO,
             placement,
-            measures,
-            memory: vec![Bytes::default(); placement.len()].leak(),
+            measurements: measures,
+            process_memory: vec![Bytes::default(); placement.len()].leak(),
             external_load: vec![0.0; platform.hosts.len()].leak(),
             cycles_per_instruction: 1.0,
             executes_migrations: true,
             messages: &[],
-            supersteps: usize::MAX,
+            total_supersteps: usize::MAX,
             last_call_cost: Seconds::default(),
-            pinned: &[],
+            pinned_processes: &[],
             workload: None,
         }
     }
@@ -179,7 +179,7 @@ mod tests {
         let view = View {
             external_load: &load,
             cycles_per_instruction: 3.0,
-            ..testing::view(&platform, &placement, &measures)
+            ..testing::test_view(&platform, &placement, &measures)
         };
         let time = view.execution_time(Instructions::of(1e9), at);
         assert_eq!(time, Seconds::of(4.0));

@@ -7,25 +7,25 @@ use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
 /// The times of a superstep: its start, the end of the last computation, and the end of its barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SuperstepDates {
+pub struct SuperstepTimes {
     /// The time at which the first process began the superstep.
     pub start: Time,
     /// The time at which the last computation of the superstep ended.
-    pub computed: Time,
+    pub last_computation_end: Time,
     /// The time at which the last process left the barrier at the end of the superstep.
     pub end: Time,
 }
 
 /// A period of time during a rescheduling call, such as the period in which all processes wait for the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wait {
+pub struct Period {
     /// The start of the period.
     pub from: Time,
     /// The end of the period.
     pub until: Time,
 }
 
-impl Wait {
+impl Period {
     /// Creates an empty period at the time `date`.
     pub const fn empty_at(date: Time) -> Self {
         Self {
@@ -46,40 +46,40 @@ pub struct CallRecord {
     pub cost: Seconds,
     /// Duration of the migrations of the call until all processes that wait for the migrations could continue; zero if no process
     /// moved.
-    pub migration: Seconds,
+    pub migration_duration: Seconds,
     /// The period in which all processes wait for the call; its length is `cost`. It begins at the start of the call, unless the
     /// call overlaps the next superstep.
-    pub wait: Wait,
+    pub waiting_period: Period,
     /// The part of the waiting period in which the managers compute the decision and no message of the call is in progress; empty
     /// if the call overlaps a superstep.
-    pub decision_period: Wait,
+    pub decision_period: Period,
     /// Whether the messages of the call are simulated; otherwise the cost is a duration that a formula or a setting defines.
     pub has_messages: bool,
     /// The time until which the migrations of the call delayed the application. If all processes wait for the migrations, this is
     /// the start of the next superstep. If only the migrating processes wait, this is the end of the last computation of the next
     /// superstep minus the longest computation of that superstep, so that a wait during the computations of other processes does
     /// not count. Without migrations, this is the end of the call.
-    pub delayed_until: Time,
+    pub application_delayed_until: Time,
     /// The time at which each process received its answer, in the order of processes; empty unless answers are sent one by one.
     pub answer_times: Vec<Time>,
     /// The decision of the policy in this call, with its reasons.
     pub decision: Decision,
     /// The host from which each decided migration starts, in the order of the migrations.
-    pub origins: Vec<HostId>,
+    pub migration_origins: Vec<HostId>,
     /// Whether the decided migrations were executed.
     pub migrations_applied: bool,
 }
 
 /// The source of the decision to migrate a process: the policy or the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum MigrationCause {
     /// The policy decided the migration in a rescheduling call.
     Policy,
     /// The workload prescribes the migration, as a recorded trace does.
     Workload,
 }
 
-impl Cause {
+impl MigrationCause {
     /// Returns the name of the cause: `policy` or `workload`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -101,48 +101,48 @@ pub struct MigrationRecord {
     /// The host to which the process migrated.
     pub to: HostId,
     /// Amount of data of the process that was sent from the origin to the destination.
-    pub size: Bytes,
+    pub transferred_bytes: Bytes,
     /// The time at which the migration began.
     pub start: Time,
     /// The time at which the process was ready on its destination host.
     pub end: Time,
     /// The source of the decision to migrate the process: the policy or the workload.
-    pub cause: Cause,
+    pub cause: MigrationCause,
 }
 
 /// The result of a run of one scenario.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The makespan: the time at which the last process finished.
     pub makespan: Time,
     /// The times of all supersteps of the run, in order.
-    pub supersteps: Vec<SuperstepDates>,
+    pub supersteps: Vec<SuperstepTimes>,
     /// The records of all rescheduling calls of the run, in order.
     pub calls: Vec<CallRecord>,
     /// The records of all migrations, in the order in which they ended.
     pub migrations: Vec<MigrationRecord>,
     /// Total time during which all processes waited for rescheduling calls.
-    pub scheduling: Seconds,
+    pub call_waiting_time: Seconds,
     /// Total time during which processes waited for the migrations of rescheduling calls.
-    pub migration: Seconds,
+    pub migration_waiting_time: Seconds,
     /// Number of simulated flows: messages of the application, of barriers and of calls, and migrations.
-    pub flows: u64,
+    pub flow_count: u64,
     /// The number and size of the messages of the application.
-    pub sent: Sent,
+    pub sent_messages: SentMessages,
     /// Hash value of all simulated times, by which two runs can be compared (see [`migsim_engine::EventLog`]).
     pub event_hash: String,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Returns the number of direct returns: migrations by the policy that take a process back to the host that it left at its
     /// previous migration.
-    pub fn direct_returns(&self) -> usize {
+    pub fn direct_return_count(&self) -> usize {
         let mut left: BTreeMap<ProcessId, HostId> = BTreeMap::new();
         let mut moves: Vec<&MigrationRecord> = self.migrations.iter().collect();
         moves.sort_by_key(|one| one.superstep); // stable
         let is_return = |one: &&MigrationRecord| {
             let before = left.insert(one.process, one.from);
-            one.cause == Cause::Policy && before == Some(one.to)
+            one.cause == MigrationCause::Policy && before == Some(one.to)
         };
         moves.into_iter().filter(is_return).count()
     }
@@ -150,21 +150,21 @@ impl Outcome {
 
 /// Number and size of all messages that the application sent in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sent {
+pub struct SentMessages {
     /// Number of messages.
-    pub messages: u64,
+    pub message_count: u64,
     /// Sum of the sizes of the messages \[B\], added superstep by superstep.
-    pub bytes: f64,
+    pub total_bytes: f64,
 }
 
 /// The times at which the processes began a superstep, and the time at which all processes had completed the superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Beginnings<'a> {
+pub struct SuperstepBeginnings<'a> {
     /// The instant from which the local times of this superstep are counted.
-    pub origin: Time,
+    pub local_time_origin: Time,
     /// Time between `local_time_origin` and the instant at which each process began the superstep \[s\]; empty if all processes
     /// began at `local_time_origin`.
-    pub delays: &'a [f64],
+    pub begin_delays: &'a [f64],
     /// The present time. All processes have arrived at the barrier; if the superstep was computed by a shortcut, all have also
     /// left the barrier.
     pub now: Time,
@@ -178,7 +178,7 @@ pub trait Recorder: Send {
 
     /// Receives the times at which the processes began a superstep. It is called just before `on_superstep` is called for that
     /// superstep.
-    fn on_beginnings(&mut self, _beginnings: Beginnings<'_>) {}
+    fn on_beginnings(&mut self, _beginnings: SuperstepBeginnings<'_>) {}
 
     /// Receives the record of a rescheduling call that has ended; the migrations of the call follow later.
     fn on_call(&mut self, _call: &CallRecord) {}
@@ -193,7 +193,7 @@ pub trait Recorder: Send {
 
     /// Returns whether the critical path of the run should be recorded; the run is then simulated by events alone, which takes
     /// longer. It is called before the run.
-    fn wants_path(&self) -> bool {
+    fn wants_critical_path(&self) -> bool {
         false
     }
 
@@ -205,7 +205,7 @@ pub trait Recorder: Send {
 impl Recorder for Option<CriticalPath> {
     fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 
-    fn wants_path(&self) -> bool {
+    fn wants_critical_path(&self) -> bool {
         true
     }
 
@@ -227,7 +227,7 @@ impl Recorder for Vec<&mut dyn Recorder> {
         }
     }
 
-    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
+    fn on_beginnings(&mut self, beginnings: SuperstepBeginnings<'_>) {
         for one in self {
             one.on_beginnings(beginnings);
         }
@@ -249,8 +249,8 @@ impl Recorder for Vec<&mut dyn Recorder> {
         self.iter().any(|one| one.is_stopped())
     }
 
-    fn wants_path(&self) -> bool {
-        self.iter().any(|one| one.wants_path())
+    fn wants_critical_path(&self) -> bool {
+        self.iter().any(|one| one.wants_critical_path())
     }
 
     fn on_critical_path(&mut self, path: CriticalPath) {
@@ -268,14 +268,14 @@ mod tests {
     fn moved(
         superstep: usize,
         (process, from, to): (u32, u32, u32),
-        cause: Cause,
+        cause: MigrationCause,
     ) -> MigrationRecord {
         MigrationRecord {
             superstep,
             process: ProcessId(process),
             from: HostId(from),
             to: HostId(to),
-            size: Bytes::default(),
+            transferred_bytes: Bytes::default(),
             start: Time::default(),
             end: Time::default(),
             cause,
@@ -284,18 +284,18 @@ mod tests {
 
     #[test]
     fn a_straight_return_is_the_next_move_of_a_process_back_to_where_it_came_from() {
-        let outcome = |migrations| Outcome {
+        let outcome = |migrations| RunOutcome {
             makespan: Time::default(),
             supersteps: Vec::new(),
             calls: Vec::new(),
             migrations,
-            scheduling: Seconds::default(),
-            migration: Seconds::default(),
-            flows: 0,
-            sent: Sent::default(),
+            call_waiting_time: Seconds::default(),
+            migration_waiting_time: Seconds::default(),
+            flow_count: 0,
+            sent_messages: SentMessages::default(),
             event_hash: String::new(),
         };
-        let policy = Cause::Policy;
+        let policy = MigrationCause::Policy;
         // Process 0 goes to 1, back to 0 and to 1 again: two returns. Process 1 comes back by way of host 3, which does not count.
         let moves = [
             moved(3, (0, 0, 1), policy),
@@ -305,12 +305,12 @@ mod tests {
             moved(9, (1, 4, 2), policy),
             moved(9, (0, 0, 1), policy),
         ];
-        assert_eq!(outcome(moves.to_vec()).direct_returns(), 2);
+        assert_eq!(outcome(moves.to_vec()).direct_return_count(), 2);
         // A move that the workload prescribes is no decision.
         let moves = [
             moved(3, (0, 0, 1), policy),
-            moved(5, (0, 1, 0), Cause::Workload),
+            moved(5, (0, 1, 0), MigrationCause::Workload),
         ];
-        assert_eq!(outcome(moves.to_vec()).direct_returns(), 0);
+        assert_eq!(outcome(moves.to_vec()).direct_return_count(), 0);
     }
 }

@@ -13,9 +13,9 @@
 //! each superstep again (runtime option `shortcuts`: `at-once`).
 
 use super::invariants;
-use super::record::{Beginnings, SuperstepDates};
+use super::record::{SuperstepBeginnings, SuperstepTimes};
 use super::run::Run;
-use super::shortcut::{Digest, SuperstepResult};
+use super::shortcut::{SuperstepDigest, SuperstepResult};
 use migsim_base::error::Error;
 use migsim_base::units::Time;
 
@@ -24,10 +24,10 @@ impl Run<'_, '_> {
     /// supersteps. It stops before the first superstep that differs, after a superstep at whose end processes have to wait for
     /// each other, and when the recorder stops the run.
     pub(super) fn repeat_supersteps(&mut self, first: usize) -> Result<usize, Error> {
-        let is_alone = !self.superstep.is_next_underway
-            && !self.rescheduling.call.is_overlapped
+        let is_alone = !self.superstep.may_next_superstep_have_begun
+            && !self.rescheduling.call.overlaps_superstep
             && self.open_supersteps.is_none();
-        let known = self.shortcuts.repeated_result(&self.world.placement);
+        let known = self.shortcuts.result_if_repeated(&self.world.placement);
         let Some((result, digest)) = known.filter(|_| is_alone) else {
             return Ok(0);
         };
@@ -35,14 +35,16 @@ impl Run<'_, '_> {
         self.superstep.begin_times.clear();
         let mut next = first;
         let mut start = self.world.engine.now();
-        while self.world.repeats_previous(next) && self.advance_superstep(next, result) {
-            start = self.record_repeated(next, start, &digest)?;
+        while self.world.repeats_previous_plan(next)
+            && self.advance_by_repeated_superstep(next, result)
+        {
+            start = self.record_repeated_superstep(next, start, &digest)?;
             next += 1;
             if self.rescheduling.must_synchronize || self.recorder.is_stopped() {
                 break;
             }
         }
-        if next > first && !self.rescheduling.awaits_answer {
+        if next > first && !self.rescheduling.awaits_caller_decision {
             self.continue_all_processes()?;
         }
         Ok(next - first)
@@ -50,18 +52,19 @@ impl Run<'_, '_> {
 
     /// Advances time by the duration of the repeated superstep, and returns whether the clock could advance. Local time starts
     /// from zero in the superstep.
-    fn advance_superstep(&mut self, superstep: usize, result: SuperstepResult) -> bool {
+    fn advance_by_repeated_superstep(&mut self, superstep: usize, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
-        engine.rebase() && engine.repeat_superstep(superstep, (result.duration, result.flows))
+        engine.try_move_time_origin_to_now()
+            && engine.advance_by_repeated_superstep(superstep, (result.duration, result.flow_count))
     }
 
     /// Records and checks a repeated superstep after time has advanced to its end, and lets the policy observe it. Returns the
     /// time at which the superstep ended.
-    fn record_repeated(
+    fn record_repeated_superstep(
         &mut self,
         superstep: usize,
         start: Time,
-        (digest, longest): &Digest,
+        (digest, longest): &SuperstepDigest,
     ) -> Result<Time, Error> {
         let Self {
             world,
@@ -71,23 +74,23 @@ impl Run<'_, '_> {
         } = self;
         world.begin_superstep(superstep);
         let end = world.engine.now();
-        self.superstep.origin = start;
-        world.log.add_log(digest);
-        world.outcome.supersteps[superstep] = SuperstepDates {
+        self.superstep.local_time_origin = start;
+        world.event_log.add_hash(digest);
+        world.outcome.supersteps[superstep] = SuperstepTimes {
             start,
-            computed: start + *longest,
+            last_computation_end: start + *longest,
             end,
         };
         invariants::check_superstep(world, &self.superstep, &self.shortcuts, checks)?;
-        recorder.on_beginnings(Beginnings {
-            origin: start,
-            delays: &[],
+        recorder.on_beginnings(SuperstepBeginnings {
+            local_time_origin: start,
+            begin_delays: &[],
             now: end,
         });
-        recorder.on_superstep(superstep, &world.measures, &world.placement);
+        recorder.on_superstep(superstep, &world.measurements, &world.placement);
         world.ending_superstep = superstep;
         self.rescheduling.observe_superstep(world)?;
-        world.log.add_time(end.get());
+        world.event_log.add_time(end.get());
         Ok(end)
     }
 }

@@ -23,15 +23,15 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::measures::{Measures, Traffic, refill};
+use super::measures::{Measures, Traffic, resize_and_fill};
 use super::policy::View;
 use super::workload::Message;
 use migsim_base::error::Problem;
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Instructions, Seconds};
 
 /// A function that returns a measured quantity of the process with a given number.
-type Value = fn(&Measures, usize) -> f64;
+type MeasuredValue = fn(&Measures, usize) -> f64;
 
 /// The errors and delays of the measurements and loads that policies receive; by default there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,11 +61,11 @@ impl Default for ViewConfig {
 }
 
 /// Maximum value of `view.noise`; above 1/√3 a random factor could be negative.
-const MOST_NOISE: f64 = 0.5;
+const MAX_NOISE: f64 = 0.5;
 /// Maximum value of `view.missing`.
-const MOST_MISSING: f64 = 0.9;
+const MAX_LOSS_PROBABILITY: f64 = 0.9;
 /// Maximum value of `view.delay` and `view.window`.
-const MOST_SUPERSTEPS: u32 = 10_000;
+const MAX_DELAY_OR_WINDOW: u32 = 10_000;
 
 impl ViewConfig {
     /// Returns whether policies receive all reports without errors and without delay.
@@ -89,44 +89,50 @@ impl ViewConfig {
             }
         };
         for (key, value, most) in [
-            ("noise", self.noise, MOST_NOISE),
-            ("missing", self.missing, MOST_MISSING),
+            ("noise", self.noise, MAX_NOISE),
+            ("missing", self.missing, MAX_LOSS_PROBABILITY),
         ] {
             let range = format!("0 to {most}");
             check(key, value.to_string(), (0.0..=most).contains(&value), range);
         }
         for (key, value, least) in [("delay", self.delay, 0), ("window", self.window, 1)] {
-            let is_right = (least..=MOST_SUPERSTEPS).contains(&value);
-            let range = format!("{least} to {MOST_SUPERSTEPS}");
+            let is_right = (least..=MAX_DELAY_OR_WINDOW).contains(&value);
+            let range = format!("{least} to {MAX_DELAY_OR_WINDOW}");
             check(key, value.to_string(), is_right, range);
         }
         problems
     }
 
     /// Returns for how many of the latest supersteps the reports are stored.
-    fn stored_supersteps(&self) -> usize {
+    fn stored_superstep_count(&self) -> usize {
         self.delay as usize + self.window as usize
     }
 
     /// Returns the memory of the stored reports for a run with this number of supersteps, processes, messages per superstep, and
     /// hosts \[B\].
-    pub fn memory(&self, supersteps: f64, processes: f64, messages: f64, hosts: f64) -> f64 {
+    pub fn stored_reports_memory(
+        &self,
+        supersteps: f64,
+        processes: f64,
+        messages: f64,
+        hosts: f64,
+    ) -> f64 {
         /// Memory per process of a stored report: its work, its times, and its traffic with a few clusters \[B\].
-        const PROCESS: f64 = 320.0;
+        const BYTES_PER_PROCESS: f64 = 320.0;
         const MESSAGE: f64 = 16.0;
         const HOST: f64 = 8.0;
         if self.is_exact() {
             return 0.0;
         }
-        let kept = (self.stored_supersteps() as f64).min(supersteps) + 1.0;
-        kept * (processes * PROCESS + messages * MESSAGE + hosts * HOST)
+        let kept = (self.stored_superstep_count() as f64).min(supersteps) + 1.0;
+        kept * (processes * BYTES_PER_PROCESS + messages * MESSAGE + hosts * HOST)
     }
 }
 
 /// The reports of all processes and hosts about one superstep, as they are stored until the policy receives them.
 #[derive(Clone, Debug, Default)]
-struct Report {
-    measures: Measures,
+struct SuperstepReport {
+    measurements: Measures,
     messages: Vec<Message>,
     /// External load of each host at the end of the superstep, as a fraction of the speed of the host; empty unless the policy
     /// receives loads averaged or late.
@@ -135,65 +141,71 @@ struct Report {
 
 /// The stored reports of the latest supersteps, and the measurements that the policy receives according to these reports.
 #[derive(Clone, Debug)]
-pub(super) struct Reports {
+pub(super) struct ReportHistory {
     config: ViewConfig,
     seed: u64,
     /// The stored reports of the latest supersteps, the oldest first.
-    past_reports: VecDeque<Report>,
+    past_reports: VecDeque<SuperstepReport>,
     /// The measurements that the policy receives.
-    visible_measures: Measures,
+    visible_measurements: Measures,
     /// External load of each host in the last report about the host that was not lost, as a fraction of the speed of the host;
     /// empty before the first rescheduling call.
-    last_loads: Vec<f64>,
+    last_reported_loads: Vec<f64>,
 }
 
-impl Reports {
+impl ReportHistory {
     /// Creates the state for given settings; `None` if policies receive all reports without errors and without delay.
     pub(super) fn new(config: ViewConfig, seed: u64) -> Option<Self> {
         (!config.is_exact()).then(|| Self {
             config,
             seed,
             past_reports: VecDeque::new(),
-            visible_measures: Measures::default(),
-            last_loads: Vec::new(),
+            visible_measurements: Measures::default(),
+            last_reported_loads: Vec::new(),
         })
     }
 
     /// Returns whether the external loads of hosts have to be measured after each superstep, because the policy receives them
     /// averaged or late.
     pub(super) fn needs_loads(&self) -> bool {
-        self.config.stored_supersteps() > 1
+        self.config.stored_superstep_count() > 1
     }
 
     /// Stores the reports of the superstep that has just ended. `loads` are the external loads of the hosts; they are empty if
     /// loads are not needed.
     pub(super) fn record_reports(&mut self, view: &View<'_>, loads: Vec<f64>) {
         let processes = view.processes();
-        let mut random = Stream::for_superstep(self.seed, Purpose::Reports, view.superstep as u64);
+        let mut random = Stream::for_superstep(
+            self.seed,
+            StreamPurpose::ProcessReports,
+            view.superstep as u64,
+        );
         let mut measures = Measures::default();
         measures.clear(processes);
         let last = self.past_reports.back();
         for process in 0..processes {
-            let (factor, is_lost) = self.config.draw_error(&mut random);
+            let (factor, is_lost) = self.config.draw_report_error(&mut random);
             match last.filter(|_| is_lost) {
-                Some(last) => copy_scaled(&mut measures, &last.measures, process, 1.0),
-                None => copy_scaled(&mut measures, view.measures, process, factor),
+                Some(last) => {
+                    copy_scaled_measurements(&mut measures, &last.measurements, process, 1.0)
+                }
+                None => copy_scaled_measurements(&mut measures, view.measurements, process, factor),
             }
         }
-        self.past_reports.push_back(Report {
-            measures,
+        self.past_reports.push_back(SuperstepReport {
+            measurements: measures,
             messages: view.messages.to_vec(),
             host_loads: loads,
         });
-        while self.past_reports.len() > self.config.stored_supersteps() {
+        while self.past_reports.len() > self.config.stored_superstep_count() {
             self.past_reports.pop_front();
         }
-        self.update_visible_measures();
+        self.update_visible_measurements();
     }
 
     /// Returns the reports that the policy receives at present, in the order of supersteps. As long as no report is old enough,
     /// these are the reports of the first superstep.
-    fn visible_reports(&self) -> impl Iterator<Item = &Report> {
+    fn visible_reports(&self) -> impl Iterator<Item = &SuperstepReport> {
         let arrived = self
             .past_reports
             .len()
@@ -206,29 +218,35 @@ impl Reports {
 
     /// Updates the measurements that the policy receives: work and times are means over the visible reports, and the traffic is
     /// the traffic in the newest visible report.
-    fn update_visible_measures(&mut self) {
-        let mut seen = std::mem::take(&mut self.visible_measures);
+    fn update_visible_measurements(&mut self) {
+        let mut seen = std::mem::take(&mut self.visible_measurements);
         let count = self.visible_reports().count() as f64;
         if let Some(newest) = self.visible_reports().last() {
-            seen.clone_from(&newest.measures);
+            seen.clone_from(&newest.measurements);
         }
         if count > 1.0 {
-            let mean = |value: Value, process: usize| {
+            let mean = |value: MeasuredValue, process: usize| {
                 let values = self
                     .visible_reports()
-                    .map(|one| value(&one.measures, process));
+                    .map(|one| value(&one.measurements, process));
                 values.sum::<f64>() / count
             };
             for process in 0..seen.work.len() {
                 seen.work[process] =
                     Instructions::of(mean(|one, process| one.work[process].get(), process));
             }
-            let times: [(&mut Vec<Seconds>, Value); 4] = [
-                (&mut seen.delay, |one, process| one.delay[process].get()),
-                (&mut seen.compute, |one, process| one.compute[process].get()),
-                (&mut seen.send, |one, process| one.send[process].get()),
-                (&mut seen.communication, |one, process| {
-                    one.communication[process].get()
+            let times: [(&mut Vec<Seconds>, MeasuredValue); 4] = [
+                (&mut seen.begin_delays, |one, process| {
+                    one.begin_delays[process].get()
+                }),
+                (&mut seen.computation_times, |one, process| {
+                    one.computation_times[process].get()
+                }),
+                (&mut seen.send_times, |one, process| {
+                    one.send_times[process].get()
+                }),
+                (&mut seen.communication_times, |one, process| {
+                    one.communication_times[process].get()
                 }),
             ];
             for (list, value) in times {
@@ -237,7 +255,7 @@ impl Reports {
                 }
             }
         }
-        self.visible_measures = seen;
+        self.visible_measurements = seen;
     }
 
     /// Replaces the external loads `measured` at a rescheduling call by the loads that the policy receives. Only the loads of the
@@ -257,17 +275,18 @@ impl Reports {
                 *load = loads.sum::<f64>() / count.max(1.0);
             }
         }
-        let mut random = Stream::for_superstep(self.seed, Purpose::LoadReports, superstep as u64);
-        let is_first = self.last_loads.is_empty();
+        let mut random =
+            Stream::for_superstep(self.seed, StreamPurpose::LoadReports, superstep as u64);
+        let is_first = self.last_reported_loads.is_empty();
         if is_first {
-            refill(&mut self.last_loads, measured.len(), 0.0);
+            resize_and_fill(&mut self.last_reported_loads, measured.len(), 0.0);
         }
         for host in varying {
-            let (factor, is_lost) = self.config.draw_error(&mut random);
+            let (factor, is_lost) = self.config.draw_report_error(&mut random);
             if is_first || !is_lost {
-                self.last_loads[host] = (measured[host] * factor).clamp(0.0, 1.0);
+                self.last_reported_loads[host] = (measured[host] * factor).clamp(0.0, 1.0);
             }
-            measured[host] = self.last_loads[host];
+            measured[host] = self.last_reported_loads[host];
         }
     }
 
@@ -278,7 +297,7 @@ impl Reports {
             .last()
             .map(|newest| &newest.messages[..]);
         View {
-            measures: &self.visible_measures,
+            measurements: &self.visible_measurements,
             messages: messages.unwrap_or_default(),
             ..view
         }
@@ -288,21 +307,21 @@ impl Reports {
 impl ViewConfig {
     /// Draws the random factor by which a report is multiplied, and whether the report is lost. Two random numbers are drawn for
     /// each report, even if the settings need fewer.
-    fn draw_error(&self, random: &mut Stream) -> (f64, bool) {
-        let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.draw_symmetric();
-        (factor, random.draw_unit() <= self.missing)
+    fn draw_report_error(&self, random: &mut Stream) -> (f64, bool) {
+        let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.draw_from_minus_one_to_one();
+        (factor, random.draw_from_zero_to_one() <= self.missing)
     }
 }
 
 /// Copies the measurements of one process from `from` to `to`, with its work and its times multiplied by `factor`.
-fn copy_scaled(to: &mut Measures, from: &Measures, process: usize, factor: f64) {
+fn copy_scaled_measurements(to: &mut Measures, from: &Measures, process: usize, factor: f64) {
     let time = |list: &[Seconds]| Seconds::of(list[process].get() * factor);
     to.work[process] = Instructions::of(from.work[process].get() * factor);
-    to.delay[process] = from.delay[process];
-    to.compute[process] = time(&from.compute);
-    to.send[process] = time(&from.send);
-    to.communication[process] = time(&from.communication);
-    for (cluster, traffic) in from.traffic.iter_process(process) {
+    to.begin_delays[process] = from.begin_delays[process];
+    to.computation_times[process] = time(&from.computation_times);
+    to.send_times[process] = time(&from.send_times);
+    to.communication_times[process] = time(&from.communication_times);
+    for (cluster, traffic) in from.traffic.iter_clusters_of_process(process) {
         *to.traffic_mut(process, cluster) = Traffic {
             send_time: Seconds::of(traffic.send_time.get() * factor),
             receive_time: Seconds::of(traffic.receive_time.get() * factor),

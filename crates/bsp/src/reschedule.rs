@@ -1,25 +1,25 @@
 //! Rescheduling between two supersteps: determines whether a rescheduling call is due, asks the policy for its decision, and
 //! checks the decision.
 
-use super::call::Call;
+use super::call::ReschedulingCall;
 use super::config::{CallModel, CallOrder, CallWaiting, LoadMeasure};
 use super::migration::Migrations;
-use super::record::{CallRecord, Wait};
-use super::reports::Reports;
-use super::world::World;
-use crate::PrescribedMove;
+use super::record::{CallRecord, Period};
+use super::reports::ReportHistory;
+use super::world::RunState;
+use crate::PrescribedMigration;
 use crate::{Decision, Policy, View};
 use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
-use migsim_engine::AvailabilityStart;
+use migsim_engine::AvailabilityIntervalStart;
 
 /// The policy of a run, and the state of the rescheduling between two supersteps.
 pub(super) struct Rescheduling<'a> {
     /// The policy of the run; `None` if the caller of the run decides at each barrier.
     policy: Option<Box<dyn Policy>>,
     /// Whether the run waits at a barrier for the decision of its caller.
-    pub(super) awaits_answer: bool,
+    pub(super) awaits_caller_decision: bool,
     /// The decision of the caller for the rescheduling call that is due; `None` if there is no such call or a policy decides.
     caller_decision: Option<Decision>,
     random: Stream,
@@ -27,45 +27,45 @@ pub(super) struct Rescheduling<'a> {
     external_load: Vec<f64>,
     /// The hosts whose speed varies, each with its availability at the last rescheduling call, from which the mean since that
     /// call is computed.
-    varying_hosts: Vec<(HostId, AvailabilityStart)>,
+    varying_hosts: Vec<(HostId, AvailabilityIntervalStart)>,
     supersteps_since_call: u64,
     pub(super) is_call_due: bool,
-    pub(super) prescribed_moves: &'a [PrescribedMove],
+    pub(super) prescribed_moves: &'a [PrescribedMigration],
     /// Whether all processes have to wait for each other at the end of the superstep that is ending.
     pub(super) must_synchronize: bool,
     /// Number of the superstep to whose end a call is postponed; `None` if no call is postponed. Without barriers, a call is
     /// postponed if some processes have begun later supersteps when it becomes due.
-    postponed_to: Option<usize>,
-    pub(super) call: Call,
+    postponed_call_superstep: Option<usize>,
+    pub(super) call: ReschedulingCall,
     pub(super) migrations: Migrations,
     /// The reports that the policy receives in place of exact measurements; `None` if it receives all measurements without errors
     /// and without delay.
-    reports: Option<Reports>,
+    reports: Option<ReportHistory>,
 }
 
 impl<'a> Rescheduling<'a> {
-    pub(super) fn new(policy: Option<Box<dyn Policy>>, world: &World<'a>) -> Self {
+    pub(super) fn new(policy: Option<Box<dyn Policy>>, world: &RunState<'a>) -> Self {
         let platform = world.setup.platform;
         let varies = |&host: &HostId| platform.hosts[host.index()].speed_varies();
         let hosts = (0..platform.hosts.len()).map(HostId::from_index);
         Self {
             policy,
-            awaits_answer: false,
+            awaits_caller_decision: false,
             caller_decision: None,
-            random: Stream::new(world.setup.seed, Purpose::Policy),
+            random: Stream::new(world.setup.seed, StreamPurpose::PolicyDecisions),
             external_load: vec![0.0; platform.hosts.len()],
             varying_hosts: hosts
                 .filter(varies)
-                .map(|host| (host, AvailabilityStart::default()))
+                .map(|host| (host, AvailabilityIntervalStart::default()))
                 .collect(),
             supersteps_since_call: 0,
             is_call_due: false,
             prescribed_moves: &[],
             must_synchronize: false,
-            postponed_to: None,
-            call: Call::idle(),
+            postponed_call_superstep: None,
+            call: ReschedulingCall::idle(),
             migrations: Migrations::new(),
-            reports: Reports::new(world.setup.view, world.setup.seed),
+            reports: ReportHistory::new(world.setup.view, world.setup.seed),
         }
     }
 
@@ -90,13 +90,13 @@ impl<'a> Rescheduling<'a> {
     /// # Errors
     /// The load of a host changes too often.
     #[inline]
-    pub(super) fn observe_superstep(&mut self, world: &mut World<'a>) -> Result<(), Error> {
+    pub(super) fn observe_superstep(&mut self, world: &mut RunState<'a>) -> Result<(), Error> {
         self.supersteps_since_call += 1;
-        if self.reports.is_some() && world.has_policy() {
+        if self.reports.is_some() && world.has_active_policy() {
             self.record_reports(world)?;
         }
-        self.is_call_due = world.has_policy() && self.policy_requests_call(world);
-        if self.awaits_answer {
+        self.is_call_due = world.has_active_policy() && self.policy_requests_call(world);
+        if self.awaits_caller_decision {
             // Equal supersteps are not repeated before the caller has answered.
             self.must_synchronize = true;
             return Ok(());
@@ -112,41 +112,41 @@ impl<'a> Rescheduling<'a> {
     pub(super) fn set_caller_decision(
         &mut self,
         decision: Option<Decision>,
-        world: &World<'a>,
+        world: &RunState<'a>,
     ) -> Result<(), Error> {
         if let Some(decision) = &decision {
             check_decision(decision, world)?;
         }
         self.is_call_due = decision.is_some();
         self.caller_decision = decision.or(self.caller_decision.take());
-        self.awaits_answer = false;
+        self.awaits_caller_decision = false;
         self.determine_synchronization(world);
         Ok(())
     }
 
     /// Determines whether all processes have to wait for each other after the superstep that is ending.
     #[inline]
-    fn determine_synchronization(&mut self, world: &World<'a>) {
+    fn determine_synchronization(&mut self, world: &RunState<'a>) {
         if self
-            .postponed_to
+            .postponed_call_superstep
             .is_some_and(|to| to <= world.ending_superstep)
         {
-            self.postponed_to = None;
+            self.postponed_call_superstep = None;
             self.is_call_due = true;
         }
-        self.is_call_due &= may_call_after(world.ending_superstep, world);
+        self.is_call_due &= is_call_allowed_after(world.ending_superstep, world);
         self.prescribed_moves = world
             .setup
             .workload
             .prescribed_moves(world.ending_superstep);
         self.must_synchronize =
-            self.is_call_due || !self.prescribed_moves.is_empty() || self.call.is_overlapped;
+            self.is_call_due || !self.prescribed_moves.is_empty() || self.call.overlaps_superstep;
         self.migrations.clear();
     }
 
     /// Stores the reports of the processes and hosts about the superstep that is ending.
     #[cold]
-    fn record_reports(&mut self, world: &mut World<'a>) -> Result<(), Error> {
+    fn record_reports(&mut self, world: &mut RunState<'a>) -> Result<(), Error> {
         let Some(reports) = &mut self.reports else {
             return Ok(());
         };
@@ -154,27 +154,27 @@ impl<'a> Rescheduling<'a> {
         if reports.needs_loads() {
             loads.resize(self.external_load.len(), 0.0);
             for (host, _) in &self.varying_hosts {
-                world.engine.refresh(*host)?;
+                world.engine.apply_due_speed_changes(*host)?;
                 let left = world.engine.available_fraction(*host);
                 loads[host.index()] = (1.0 - left).clamp(0.0, 1.0);
             }
         }
-        reports.record_reports(&world.view(&self.external_load), loads);
+        reports.record_reports(&world.exact_view(&self.external_load), loads);
         Ok(())
     }
 
     /// Returns whether the policy requests a rescheduling call after the superstep that is ending. Returns false without calling
     /// the policy if the policy has declared that it will request no more calls.
-    fn policy_requests_call(&mut self, world: &mut World<'a>) -> bool {
+    fn policy_requests_call(&mut self, world: &mut RunState<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
-            self.awaits_answer = true;
+            self.awaits_caller_decision = true;
             return false;
         };
-        let view = world.view(&self.external_load);
-        let is_due = policy.is_call_due(&apply_reports(self.reports.as_ref(), view));
+        let view = world.exact_view(&self.external_load);
+        let is_due = policy.is_call_due(&view_with_reports(self.reports.as_ref(), view));
         let left = world.superstep_count - 1 - world.ending_superstep;
         if !is_due && policy.is_done(left) {
-            world.dismiss_policy();
+            world.record_policy_done();
         }
         is_due
     }
@@ -182,30 +182,30 @@ impl<'a> Rescheduling<'a> {
     /// Postpones the rescheduling call until the end of superstep `to`, which is the last superstep that any process has begun;
     /// all processes then wait for each other.
     pub(super) fn postpone_call(&mut self, to: usize) {
-        self.postponed_to.get_or_insert(to);
+        self.postponed_call_superstep.get_or_insert(to);
         self.is_call_due = false;
         self.must_synchronize = false;
     }
 
     /// Whether all processes have to wait for each other after a superstep that is not closed yet.
-    pub(super) fn must_synchronize_after(&self, superstep: usize, world: &World<'_>) -> bool {
-        self.call.is_overlapped
-            || self.postponed_to == Some(superstep)
+    pub(super) fn must_synchronize_after(&self, superstep: usize, world: &RunState<'_>) -> bool {
+        self.call.overlaps_superstep
+            || self.postponed_call_superstep == Some(superstep)
             || !world.setup.workload.prescribed_moves(superstep).is_empty()
             || self.is_call_planned(superstep, world)
     }
 
     /// Whether it is certain in advance that a call takes place after a superstep that is not closed yet.
-    fn is_call_planned(&self, superstep: usize, world: &World<'_>) -> bool {
+    fn is_call_planned(&self, superstep: usize, world: &RunState<'_>) -> bool {
         let policy = self.policy.as_ref();
-        world.has_policy()
-            && may_call_after(superstep, world)
+        world.has_active_policy()
+            && is_call_allowed_after(superstep, world)
             && policy.is_some_and(|policy| policy.is_call_planned(superstep))
     }
 
     /// Returns whether processes report early: whether a process that has completed `superstep` sends its report for the
     /// rescheduling call after this superstep before the superstep is closed.
-    pub(super) fn reports_after(&self, superstep: usize, world: &World<'_>) -> bool {
+    pub(super) fn sends_early_report_after(&self, superstep: usize, world: &RunState<'_>) -> bool {
         let cost = world.setup.costs.call;
         cost.model == CallModel::Messages
             && cost.order == CallOrder::Sequential
@@ -217,47 +217,50 @@ impl<'a> Rescheduling<'a> {
     ///
     /// # Errors
     /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::refresh`]).
-    pub(super) fn view<'v>(&'v mut self, world: &'v mut World<'a>) -> Result<View<'v>, Error> {
-        self.measure_loads(world)?;
-        let view = world.view(&self.external_load);
-        Ok(apply_reports(self.reports.as_ref(), view))
+    pub(super) fn policy_view<'v>(
+        &'v mut self,
+        world: &'v mut RunState<'a>,
+    ) -> Result<View<'v>, Error> {
+        self.measure_external_loads(world)?;
+        let view = world.exact_view(&self.external_load);
+        Ok(view_with_reports(self.reports.as_ref(), view))
     }
 
     /// Obtains the decision of the policy, or of the caller of the run, and records the rescheduling call with this decision.
     ///
     /// # Errors
     /// The policy fails, or its decision cannot be carried out.
-    pub(super) fn decide(&mut self, world: &mut World<'a>) -> Result<(), Error> {
+    pub(super) fn decide(&mut self, world: &mut RunState<'a>) -> Result<(), Error> {
         self.is_call_due = false;
-        self.measure_loads(world)?;
+        self.measure_external_loads(world)?;
         for (host, mark) in &mut self.varying_hosts {
             *mark = world.engine.start_availability_interval(*host);
         }
-        let view = world.view(&self.external_load);
-        let view = apply_reports(self.reports.as_ref(), view);
+        let view = world.exact_view(&self.external_load);
+        let view = view_with_reports(self.reports.as_ref(), view);
         let decision = match &mut self.policy {
             Some(policy) => policy.decide(&view, &mut self.random)?,
             None => self.caller_decision.take().unwrap_or_default(),
         };
         check_decision(&decision, world)?;
-        world.log.add_number(world.ending_superstep as u64);
+        world.event_log.add_number(world.ending_superstep as u64);
         for migration in &decision.migrations {
-            world.log.add_number(u64::from(migration.process.0));
-            world.log.add_number(u64::from(migration.to.0));
+            world.event_log.add_number(u64::from(migration.process.0));
+            world.event_log.add_number(u64::from(migration.to.0));
         }
         let decided = decision.migrations.iter();
         let origins = decided.map(|wanted| world.placement[wanted.process.index()]);
         let now = world.engine.now();
         let call = CallRecord {
             superstep: world.ending_superstep,
-            origins: origins.collect(),
+            migration_origins: origins.collect(),
             start: now,
             cost: Seconds::default(),
-            migration: Seconds::default(),
-            wait: Wait::empty_at(now),
-            decision_period: Wait::empty_at(now),
+            migration_duration: Seconds::default(),
+            waiting_period: Period::empty_at(now),
+            decision_period: Period::empty_at(now),
             has_messages: world.setup.costs.call.model == CallModel::Messages,
-            delayed_until: now,
+            application_delayed_until: now,
             answer_times: Vec::new(),
             decision,
             migrations_applied: world.applies_migrations(),
@@ -275,11 +278,15 @@ impl<'a> Rescheduling<'a> {
     ///
     /// # Errors
     /// The policy reports a fault in its own state.
-    pub(super) fn report_outcome(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
+    pub(super) fn report_executed_migrations(
+        &mut self,
+        moves: usize,
+        world: &RunState<'_>,
+    ) -> Result<(), Error> {
         let Some(policy) = &mut self.policy else {
             return Ok(());
         };
-        policy.on_outcome(moves);
+        policy.on_migrations_executed(moves);
         match policy.fault() {
             Some(fault) => Err(world.internal_error(None, &fault)),
             None => Ok(()),
@@ -288,10 +295,10 @@ impl<'a> Rescheduling<'a> {
 
     /// Measures the external loads of the hosts: their means since the last rescheduling call or their present values, as the
     /// option `runtime.load` specifies.
-    fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+    fn measure_external_loads(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying_hosts {
-            engine.refresh(*host)?;
+            engine.apply_due_speed_changes(*host)?;
             let left = match world.setup.runtime.load {
                 LoadMeasure::SinceCall => engine.mean_availability(*host, *mark),
                 LoadMeasure::Present => engine.available_fraction(*host),
@@ -308,7 +315,7 @@ impl<'a> Rescheduling<'a> {
 
 /// Returns the view that the policy receives: the exact view if there are no reports, otherwise the view with the errors and
 /// delays of the reports.
-fn apply_reports<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
+fn view_with_reports<'v>(reports: Option<&'v ReportHistory>, view: View<'v>) -> View<'v> {
     match reports {
         None => view,
         Some(reports) => reports.degrade_view(view),
@@ -317,13 +324,13 @@ fn apply_reports<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
 
 /// Returns whether a rescheduling call is allowed after a superstep; after the last superstep a call is allowed only if
 /// `after_last` is set.
-fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
+fn is_call_allowed_after(superstep: usize, world: &RunState<'_>) -> bool {
     world.setup.costs.call.after_last || superstep + 1 < world.superstep_count
 }
 
 /// Checks that a decision can be carried out: its processes and hosts exist, no process migrates twice, no pinned process
 /// migrates, and the destination hosts have enough memory.
-fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
+fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;
     let number = |process: ProcessId| u64::from(process.0) + 1;
@@ -338,7 +345,7 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
             let what = format!("there is no process {}", number(wanted.process));
             return Err(impossible_decision_error(decision, world, &what));
         }
-        if world.pinned.get(wanted.process.index()) == Some(&true) {
+        if world.pinned_processes.get(wanted.process.index()) == Some(&true) {
             let what = format!(
                 "process {} may not migrate (the workload forbids it)",
                 number(wanted.process)
@@ -355,7 +362,7 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
         placement[wanted.process.index()] = wanted.to;
     }
     let mut needed = vec![Bytes::default(); platform.hosts.len()];
-    for (at, memory) in placement.iter().zip(&world.memory) {
+    for (at, memory) in placement.iter().zip(&world.process_memory) {
         needed[at.index()] = needed[at.index()] + *memory;
     }
     for wanted in wanted {
@@ -373,20 +380,24 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
 }
 
 /// Maximum number of migrations that the error for an impossible decision lists.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED_MIGRATIONS: usize = 8;
 
 /// Creates the error that a decision cannot be carried out; `what` states the reason.
-fn impossible_decision_error(decision: &Decision, world: &World<'_>, what: &str) -> Error {
+fn impossible_decision_error(decision: &Decision, world: &RunState<'_>, what: &str) -> Error {
     let hosts = &world.setup.platform.hosts;
-    let listed = decision.migrations.iter().take(MOST_LISTED).map(|wanted| {
-        let host = hosts.get(wanted.to.index());
-        let host = host.map_or("?", |host| host.name.as_str());
-        format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
-    });
+    let listed = decision
+        .migrations
+        .iter()
+        .take(MAX_LISTED_MIGRATIONS)
+        .map(|wanted| {
+            let host = hosts.get(wanted.to.index());
+            let host = host.map_or("?", |host| host.name.as_str());
+            format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
+        });
     let listed: Vec<String> = listed.collect();
     let superstep = world.ending_superstep + 1;
     let message =
         format!("the policy requested an impossible migration after superstep {superstep}: {what}");
     let hint = format!("correct the policy, which decided: {}", listed.join(", "));
-    Error::Run(Problem::new(message).key("policy").hint(hint))
+    Error::SimulationFailure(Problem::new(message).key("policy").hint(hint))
 }

@@ -5,14 +5,14 @@
 //! from zero, so that equal supersteps take equal durations to the last bit.
 
 use super::ahead::OpenSupersteps;
-use super::config::{CallWaiting, Shortcuts as Allowed, Waiting};
-use super::event::{Stage, Token};
+use super::config::{CallWaiting, ShortcutChoice as Allowed, WaitingProcesses};
+use super::event::{ActivityToken, ProcessStage};
 use super::invariants;
-use super::record::{Beginnings, Outcome, Recorder, Wait};
+use super::record::{Period, Recorder, RunOutcome, SuperstepBeginnings};
 use super::reschedule::Rescheduling;
 use super::shortcut::Shortcuts;
-use super::superstep::Superstep;
-use super::world::{Setup, World};
+use super::superstep::SuperstepState;
+use super::world::{RunState, Setup};
 use crate::Policy;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ProcessId, Seconds, Time, greater};
@@ -26,26 +26,28 @@ pub fn simulate(
     setup: &Setup<'_>,
     policy: Box<dyn Policy>,
     recorder: &mut dyn Recorder,
-) -> Result<Outcome, Error> {
-    if !recorder.wants_path() {
+) -> Result<RunOutcome, Error> {
+    if !recorder.wants_critical_path() {
         return run_to_end(Run::new(setup, Some(policy), recorder));
     }
-    let traced = without_shortcuts(setup);
+    let traced = setup_without_shortcuts(setup);
     let mut run = Run::new(&traced, Some(policy), recorder);
     run.shortcuts
-        .allow_repetition_as(setup, &run.superstep.barrier);
-    run.world.engine.record_path(setup.platform, setup.network);
+        .allow_repetition_as_in(setup, &run.superstep.barrier);
+    run.world
+        .engine
+        .start_recording_path(setup.platform, setup.network);
     run_to_end(run)
 }
 
-fn run_to_end(mut run: Run<'_, '_>) -> Result<Outcome, Error> {
-    run.advance()?;
+fn run_to_end(mut run: Run<'_, '_>) -> Result<RunOutcome, Error> {
+    run.advance_to_end_or_decision()?;
     run.finish()
 }
 
 /// Returns a copy of the definition of a run in which all shortcuts are switched off. It is used if the critical path is
 /// recorded, which needs all events.
-fn without_shortcuts<'a>(setup: &Setup<'a>) -> Setup<'a> {
+fn setup_without_shortcuts<'a>(setup: &Setup<'a>) -> Setup<'a> {
     let mut runtime = setup.runtime;
     runtime.shortcuts = Allowed::None;
     Setup {
@@ -57,41 +59,41 @@ fn without_shortcuts<'a>(setup: &Setup<'a>) -> Setup<'a> {
 
 /// The state of a run of one scenario: the processes, the shortcuts, the rescheduling and the position in the main loop.
 pub(super) struct Run<'a, 'r> {
-    pub(super) world: World<'a>,
-    pub(super) superstep: Superstep,
+    pub(super) world: RunState<'a>,
+    pub(super) superstep: SuperstepState,
     pub(super) shortcuts: Shortcuts<'a>,
     /// The open supersteps, if processes may be in different supersteps; `None` if a barrier separates the supersteps.
     pub(super) open_supersteps: Option<OpenSupersteps>,
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
-    pub(super) invariant_sums: invariants::Sums,
+    pub(super) invariant_sums: invariants::ReusableSums,
     /// Number of supersteps that are complete, including the rescheduling after each.
     completed_supersteps: usize,
-    phase: Phase,
+    resume_point: ResumePoint,
 }
 
 /// The point in the main loop at which a stopped run continues.
 #[derive(Clone, Copy, Debug)]
-enum Phase {
+enum ResumePoint {
     /// The next superstep begins.
-    Begin,
+    NextSuperstep,
     /// The caller has decided at the end of a series of repeated supersteps, which equal the superstep before the series; the
     /// number is the number of repeated supersteps.
-    Repeated(usize),
+    AfterRepeatedSupersteps(usize),
     /// The caller has decided at the barrier of a closed superstep, which no process has left yet.
-    Closed,
+    AtClosedBarrier,
 }
 
 /// How many processes have left the barrier of the superstep that is ending: not all yet, all, or none because the caller of the
 /// run must decide first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Departures {
+pub(super) enum DepartureProgress {
     /// At least one process has not left the barrier yet.
-    Some,
+    Incomplete,
     /// All processes have left the barrier.
-    All,
+    Complete,
     /// All processes have arrived at the barrier, and the caller has to decide before any of them leaves.
-    Asked,
+    CallerMustDecide,
 }
 
 impl<'a, 'r> Run<'a, 'r> {
@@ -100,8 +102,8 @@ impl<'a, 'r> Run<'a, 'r> {
         policy: Option<Box<dyn Policy>>,
         recorder: &'r mut dyn Recorder,
     ) -> Self {
-        let world = World::new(setup);
-        let superstep = Superstep::new(setup);
+        let world = RunState::new(setup);
+        let superstep = SuperstepState::new(setup);
         Self {
             open_supersteps: superstep
                 .barrier
@@ -112,9 +114,9 @@ impl<'a, 'r> Run<'a, 'r> {
             world,
             superstep,
             recorder,
-            invariant_sums: invariants::Sums::default(),
+            invariant_sums: invariants::ReusableSums::default(),
             completed_supersteps: 0,
-            phase: Phase::Begin,
+            resume_point: ResumePoint::NextSuperstep,
         }
     }
 
@@ -130,13 +132,13 @@ impl<'a, 'r> Run<'a, 'r> {
             recorder: Box::leak(Box::new(())), // no memory: `()` has no size
             invariant_sums: self.invariant_sums.clone(),
             completed_supersteps: self.completed_supersteps,
-            phase: self.phase,
+            resume_point: self.resume_point,
         }
     }
 
     /// Simulates the run to its end, or to the next barrier at which the caller has to decide about migrations. Returns whether
     /// the run is over.
-    pub(super) fn advance(&mut self) -> Result<bool, Error> {
+    pub(super) fn advance_to_end_or_decision(&mut self) -> Result<bool, Error> {
         while self.completed_supersteps < self.world.superstep_count {
             let Some(passed) = self.simulate_next_superstep()? else {
                 return Ok(false);
@@ -148,7 +150,7 @@ impl<'a, 'r> Run<'a, 'r> {
                     "the run was stopped after superstep {}",
                     self.completed_supersteps
                 );
-                return Err(Error::Run(Problem::new(message)));
+                return Err(Error::SimulationFailure(Problem::new(message)));
             }
         }
         Ok(true)
@@ -157,30 +159,30 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Simulates the next superstep to its end, or processes all following supersteps that equal the previous superstep. Returns
     /// the number of completed supersteps; `None` if the caller of the run must first decide about migrations.
     fn simulate_next_superstep(&mut self) -> Result<Option<usize>, Error> {
-        match std::mem::replace(&mut self.phase, Phase::Begin) {
-            Phase::Begin => {
+        match std::mem::replace(&mut self.resume_point, ResumePoint::NextSuperstep) {
+            ResumePoint::NextSuperstep => {
                 let repeated = self.repeat_supersteps(self.completed_supersteps)?;
                 if repeated == 0 {
                     self.begin_superstep(self.completed_supersteps)?;
                     return self.complete_superstep();
                 }
-                if self.rescheduling.awaits_answer {
-                    self.phase = Phase::Repeated(repeated);
+                if self.rescheduling.awaits_caller_decision {
+                    self.resume_point = ResumePoint::AfterRepeatedSupersteps(repeated);
                     return Ok(None);
                 }
                 Ok(Some(repeated))
             }
-            Phase::Repeated(supersteps) => {
+            ResumePoint::AfterRepeatedSupersteps(supersteps) => {
                 self.continue_all_processes()?;
                 Ok(Some(supersteps))
             }
-            Phase::Closed => {
+            ResumePoint::AtClosedBarrier => {
                 let left = if self.open_supersteps.is_some() {
-                    self.finish_closing()?
+                    self.finish_closing_superstep()?
                 } else {
-                    self.release_processes()?
+                    self.let_released_processes_leave()?
                 };
-                if left == Departures::All {
+                if left == DepartureProgress::Complete {
                     return Ok(Some(1));
                 }
                 self.handle_next_event()?;
@@ -193,20 +195,20 @@ impl<'a, 'r> Run<'a, 'r> {
     /// already in progress.
     pub(super) fn begin_superstep(&mut self, superstep: usize) -> Result<(), Error> {
         let is_open = |ahead: &OpenSupersteps| ahead.is_open(superstep);
-        if std::mem::take(&mut self.superstep.is_next_underway)
+        if std::mem::take(&mut self.superstep.may_next_superstep_have_begun)
             || self.open_supersteps.as_ref().is_some_and(is_open)
         {
             return Ok(());
         }
         self.open_superstep(superstep);
-        let is_idle = self.world.engine.rebase();
+        let is_idle = self.world.engine.try_move_time_origin_to_now();
         if is_idle {
-            self.superstep.origin = self.world.engine.now();
+            self.superstep.local_time_origin = self.world.engine.now();
         }
         // A call that overlaps the superstep is about to start.
         let is_alone =
-            is_idle && !self.rescheduling.call.is_overlapped && self.open_supersteps.is_none();
-        let Superstep {
+            is_idle && !self.rescheduling.call.overlaps_superstep && self.open_supersteps.is_none();
+        let SuperstepState {
             barrier,
             next_begin_delays: begins,
             ..
@@ -216,7 +218,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 .shortcuts
                 .try_shortcut(&mut self.world, barrier, begins)?
         {
-            self.superstep.finish_shortcut();
+            self.superstep.finish_superstep_by_shortcut();
             return Ok(());
         }
         barrier.departure_delays.clear();
@@ -225,7 +227,7 @@ impl<'a, 'r> Run<'a, 'r> {
         if self.superstep.next_begin_delays.is_empty() {
             self.superstep.begin_all_processes(None, &mut self.world)
         } else {
-            self.superstep.begin_one_by_one(&mut self.world)
+            self.superstep.schedule_process_begins(&mut self.world)
         }
     }
 
@@ -235,10 +237,10 @@ impl<'a, 'r> Run<'a, 'r> {
         loop {
             if !self.has_more_events_now() {
                 match self.leave_barrier()? {
-                    Departures::All => return Ok(Some(1)),
-                    Departures::Some => {}
-                    Departures::Asked => {
-                        self.phase = Phase::Closed;
+                    DepartureProgress::Complete => return Ok(Some(1)),
+                    DepartureProgress::Incomplete => {}
+                    DepartureProgress::CallerMustDecide => {
+                        self.resume_point = ResumePoint::AtClosedBarrier;
                         return Ok(None);
                     }
                 }
@@ -253,10 +255,10 @@ impl<'a, 'r> Run<'a, 'r> {
         if !self.rescheduling.must_synchronize {
             return Ok(());
         }
-        if self.rescheduling.call.is_overlapped {
-            self.rescheduling.call.waiting_since = Some(self.world.engine.now());
+        if self.rescheduling.call.overlaps_superstep {
+            self.rescheduling.call.all_waiting_since = Some(self.world.engine.now());
         }
-        while self.rescheduling.call.is_overlapped
+        while self.rescheduling.call.overlaps_superstep
             || self.rescheduling.migrations.pending_migrations > 0
         {
             self.handle_next_event()?;
@@ -265,7 +267,7 @@ impl<'a, 'r> Run<'a, 'r> {
             self.execute_call()?;
         }
         if self.world.is_last_superstep() {
-            self.superstep.stages.fill(Stage::Finished);
+            self.superstep.process_stages.fill(ProcessStage::Finished);
         }
         Ok(())
     }
@@ -278,15 +280,18 @@ impl<'a, 'r> Run<'a, 'r> {
             && !self.world.applies_migrations()
             && !self.world.is_last_superstep();
         if is_overlapped {
-            self.rescheduling.report_outcome(0, &self.world)?;
-            self.rescheduling.call.is_overlapped = true;
+            self.rescheduling
+                .report_executed_migrations(0, &self.world)?;
+            self.rescheduling.call.overlaps_superstep = true;
             self.world.may_fast_forward = false;
             self.begin_superstep(self.world.ending_superstep + 1)?;
             self.world.may_fast_forward = true;
-            self.superstep.is_next_underway = true;
+            self.superstep.may_next_superstep_have_begun = true;
         }
         let (world, shortcuts) = (&mut self.world, &mut self.shortcuts);
-        self.rescheduling.call.start(supersteps, world, shortcuts)?;
+        self.rescheduling
+            .call
+            .start_call(supersteps, world, shortcuts)?;
         if is_overlapped {
             if self.rescheduling.call.is_idle() {
                 self.end_overlapped_call();
@@ -294,7 +299,7 @@ impl<'a, 'r> Run<'a, 'r> {
             return Ok(());
         }
         if self.answers_one_by_one() {
-            return self.begin_by_answers();
+            return self.begin_superstep_by_answers();
         }
         while !self.rescheduling.call.is_idle() {
             self.handle_next_event()?;
@@ -307,16 +312,16 @@ impl<'a, 'r> Run<'a, 'r> {
     /// progress.
     fn answers_one_by_one(&self) -> bool {
         let call = &self.rescheduling.call;
-        call.is_in_turn()
-            && !call.is_overlapped
-            && self.world.setup.costs.migration.wait == Waiting::Movers
+        call.is_sequential()
+            && !call.overlaps_superstep
+            && self.world.setup.costs.migration.wait == WaitingProcesses::Movers
     }
 
     /// Prepares the next superstep in a call whose answers are sent one by one; each process begins the superstep when it
     /// receives its answer.
-    fn begin_by_answers(&mut self) -> Result<(), Error> {
-        self.set_migrations()?;
-        self.rescheduling.migrations.set_start_at_answers();
+    fn begin_superstep_by_answers(&mut self) -> Result<(), Error> {
+        self.set_migrations_of_call()?;
+        self.rescheduling.migrations.delay_starts_until_answers();
         if self.world.is_last_superstep() {
             while !self.rescheduling.call.is_idle() {
                 self.handle_next_event()?;
@@ -326,7 +331,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.open_superstep(self.world.ending_superstep + 1);
         self.shortcuts
             .record_simulation_by_events(false, &self.world);
-        self.superstep.is_next_underway = true;
+        self.superstep.may_next_superstep_have_begun = true;
         Ok(())
     }
 
@@ -344,7 +349,7 @@ impl<'a, 'r> Run<'a, 'r> {
             }
         }
         let is_paid = !was_paid && self.rescheduling.call.is_idle();
-        if is_paid && self.rescheduling.call.is_overlapped {
+        if is_paid && self.rescheduling.call.overlaps_superstep {
             self.end_overlapped_call();
         }
         if !goes_on {
@@ -362,7 +367,11 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Lets a process that has received its answer start its migration, or begin the next superstep if it does not migrate.
     fn continue_after_answer(&mut self, process: u32) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
-        if migrations.start_of_answered_process(process, &mut self.world, self.recorder)? {
+        if migrations.start_migration_of_answered_process(
+            process,
+            &mut self.world,
+            self.recorder,
+        )? {
             return self.continue_migrated_processes();
         }
         self.begin_following_superstep(&[process])
@@ -374,28 +383,28 @@ impl<'a, 'r> Run<'a, 'r> {
         let call = self.world.outcome.calls.last_mut();
         let call = call.expect("a call that is paid was recorded");
         call.cost = now.since(call.start);
-        call.wait.until = now;
-        call.delayed_until = now;
+        call.waiting_period.until = now;
+        call.application_delayed_until = now;
         self.recorder.on_call(call);
-        self.world.outcome.scheduling += call.cost;
+        self.world.outcome.call_waiting_time += call.cost;
     }
 
     /// Ends a call that overlapped the next superstep. The cost of the call is the time for which all processes waited for it.
     fn end_overlapped_call(&mut self) {
-        self.rescheduling.call.is_overlapped = false;
+        self.rescheduling.call.overlaps_superstep = false;
         let now = self.world.engine.now();
         let call = self.world.outcome.calls.last_mut();
         let call = call.expect("a call that is paid was recorded");
-        if let Some(from) = self.rescheduling.call.waiting_since.take() {
+        if let Some(from) = self.rescheduling.call.all_waiting_since.take() {
             call.cost = now.since(from);
-            call.wait = Wait { from, until: now };
-            self.world.outcome.scheduling += call.cost;
+            call.waiting_period = Period { from, until: now };
+            self.world.outcome.call_waiting_time += call.cost;
         }
         self.recorder.on_call(call);
     }
 
     /// Sets the migrations to be executed after a rescheduling call, which depend on the scenario, and returns their number.
-    fn set_migrations(&mut self) -> Result<usize, Error> {
+    fn set_migrations_of_call(&mut self) -> Result<usize, Error> {
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
         let decision = world.outcome.calls.last();
@@ -405,21 +414,21 @@ impl<'a, 'r> Run<'a, 'r> {
         } else {
             &[]
         };
-        let moves = migrations.set_decided(decided, world);
-        self.rescheduling.report_outcome(moves, world)?;
+        let moves = migrations.set_decided_migrations(decided, world);
+        self.rescheduling.report_executed_migrations(moves, world)?;
         Ok(moves)
     }
 
     /// Starts the migrations of a rescheduling call that are executed in this scenario. If all processes have to wait, simulates
     /// until the migrations have ended.
     fn execute_migrations(&mut self) -> Result<(), Error> {
-        if self.set_migrations()? == 0 {
+        if self.set_migrations_of_call()? == 0 {
             return Ok(());
         }
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
-        migrations.apply_instant(world, self.recorder);
-        if world.setup.costs.migration.wait == Waiting::Movers {
+        migrations.apply_instant_migrations(world, self.recorder);
+        if world.setup.costs.migration.wait == WaitingProcesses::Movers {
             let movers = migrations.migrating_processes(world.placement.len());
             // Processes whose moves were applied begin with the processes that stay.
             migrations.take_migrated_processes();
@@ -428,10 +437,10 @@ impl<'a, 'r> Run<'a, 'r> {
                 .record_simulation_by_events(false, &self.world);
             let world = &mut self.world;
             self.superstep.begin_all_processes(Some(&movers), world)?;
-            self.superstep.is_next_underway = true;
-            return self.rescheduling.migrations.start(world);
+            self.superstep.may_next_superstep_have_begun = true;
+            return self.rescheduling.migrations.start_migrations(world);
         }
-        migrations.start(world)?;
+        migrations.start_migrations(world)?;
         while self.rescheduling.migrations.pending_migrations > 0 {
             self.handle_next_event()?;
         }
@@ -443,14 +452,14 @@ impl<'a, 'r> Run<'a, 'r> {
     fn handle_next_event(&mut self) -> Result<(), Error> {
         let Some(token) = self.world.engine.next_ended()? else {
             if let Some(ahead) = &mut self.open_supersteps {
-                ahead.switch_to_oldest(&mut self.world, &mut self.superstep);
+                ahead.switch_to_oldest_superstep(&mut self.world, &mut self.superstep);
             }
             return Err(invariants::deadlock_error(&self.world, &self.superstep));
         };
         if self.rescheduling.migrations.pending_migrations > 0
-            || self.rescheduling.call.is_overlapped
+            || self.rescheduling.call.overlaps_superstep
         {
-            self.handle_in_order(token)
+            self.handle_simultaneous_events(token)
         } else {
             self.handle_event(token)
         }
@@ -459,35 +468,39 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Handles all activities that end at the present time while migrations or an overlapped call are in progress. The events of
     /// migrations are handled first, then the events of the call, and finally the events of processes, beginning with the
     /// migrated processes.
-    fn handle_in_order(&mut self, token: Token) -> Result<(), Error> {
-        let (first, reaction) = if token.is_handled_first() {
+    fn handle_simultaneous_events(&mut self, token: ActivityToken) -> Result<(), Error> {
+        let (first, reaction) = if token.is_handled_before_processes() {
             (Some(token), None)
         } else {
             (None, Some(token))
         };
         let mut ended = Vec::from_iter(first);
         let world = &mut self.world;
-        world.engine.take_ended(Token::is_handled_first, &mut ended);
+        world
+            .engine
+            .take_ended(ActivityToken::is_handled_before_processes, &mut ended);
         let migrations = &mut self.rescheduling.migrations;
         let pending = migrations.pending_migrations;
         for token in &ended {
             match *token {
-                Token::Transferred(index) => {
-                    migrations.on_transferred(index, world, self.recorder)?;
+                ActivityToken::MemoryTransferred(index) => {
+                    migrations.on_memory_transferred(index, world, self.recorder)?;
                 }
-                Token::Settled(index) => {
+                ActivityToken::MigrationEnded(index) => {
                     migrations.on_migration_ended(index, world, self.recorder)?;
                 }
                 _ => {}
             }
         }
-        if let Some(since) = &mut self.rescheduling.call.waiting_since
+        if let Some(since) = &mut self.rescheduling.call.all_waiting_since
             && migrations.pending_migrations < pending
         {
             // From here on all processes wait for the call alone.
             *since = world.engine.now();
         }
-        let calls = ended.iter().filter(|token| **token == Token::Call);
+        let calls = ended
+            .iter()
+            .filter(|token| **token == ActivityToken::CallActivityEnded);
         for call in calls {
             self.handle_event(*call)?;
         }
@@ -496,26 +509,32 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Handles the end of an activity in the part of the run that started the activity.
-    fn handle_event(&mut self, token: Token) -> Result<(), Error> {
+    fn handle_event(&mut self, token: ActivityToken) -> Result<(), Error> {
         self.world.engine.set_cause(token);
         if let Some(ahead) = &mut self.open_supersteps {
-            ahead.switch_to_event(&token, &mut self.world, &mut self.superstep);
+            ahead.switch_to_superstep_of_event(&token, &mut self.world, &mut self.superstep);
         }
         let world = &mut self.world;
         match token {
-            Token::Begins(process) => self.superstep.begin_process(process, world),
-            Token::Computed(process) => self.superstep.on_computed(process, world),
-            Token::Delivered(message) => self.superstep.on_delivered(message, world),
-            Token::Barrier(message) => self.superstep.on_barrier_message(message, world),
-            Token::Call => {
+            ActivityToken::ProcessBegins(process) => self.superstep.begin_process(process, world),
+            ActivityToken::ComputationEnded(process) => {
+                self.superstep.on_computation_ended(process, world)
+            }
+            ActivityToken::MessageDelivered(message) => {
+                self.superstep.on_message_delivered(message, world)
+            }
+            ActivityToken::BarrierActivityEnded(message) => {
+                self.superstep.on_barrier_message(message, world)
+            }
+            ActivityToken::CallActivityEnded => {
                 let (call, shortcuts) = (&mut self.rescheduling.call, &mut self.shortcuts);
-                if call.on_activity_ended(world, shortcuts)? && call.is_overlapped {
+                if call.on_activity_ended(world, shortcuts)? && call.overlaps_superstep {
                     self.end_overlapped_call();
                 }
                 Ok(())
             }
-            Token::Turn(manager) => self.on_manager_activity_ended(manager),
-            Token::Transferred(_) | Token::Settled(_) => {
+            ActivityToken::ManagerActivityEnded(manager) => self.on_manager_activity_ended(manager),
+            ActivityToken::MemoryTransferred(_) | ActivityToken::MigrationEnded(_) => {
                 unreachable!("moves are booked while some are in progress")
             }
         }
@@ -525,7 +544,7 @@ impl<'a, 'r> Run<'a, 'r> {
     fn continue_migrated_processes(&mut self) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         let arrived = migrations.take_migrated_processes();
-        if arrived.is_empty() || migrations.waiting == Waiting::All {
+        if arrived.is_empty() || migrations.waiting_processes == WaitingProcesses::All {
             return Ok(());
         }
         self.begin_following_superstep(&arrived)
@@ -535,7 +554,7 @@ impl<'a, 'r> Run<'a, 'r> {
     fn begin_following_superstep(&mut self, processes: &[u32]) -> Result<(), Error> {
         if let Some(ahead) = &mut self.open_supersteps {
             let next = self.world.ending_superstep + 1;
-            ahead.switch_to(next, &mut self.world, &mut self.superstep);
+            ahead.switch_to_superstep(next, &mut self.world, &mut self.superstep);
         }
         let world = &mut self.world;
         (processes.iter()).try_for_each(|process| self.superstep.begin_process(*process, world))
@@ -543,50 +562,52 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Lets all processes that the barrier has released leave the barrier. The superstep is closed before the first process
     /// leaves.
-    fn leave_barrier(&mut self) -> Result<Departures, Error> {
+    fn leave_barrier(&mut self) -> Result<DepartureProgress, Error> {
         if self.open_supersteps.is_some() {
             return self.continue_without_barrier();
         }
-        if !self.superstep.barrier.leaving.is_empty() && self.superstep.departed_processes == 0 {
+        if !self.superstep.barrier.leaving_processes.is_empty()
+            && self.superstep.departed_processes == 0
+        {
             self.close_superstep()?;
-            if self.rescheduling.awaits_answer {
-                return Ok(Departures::Asked);
+            if self.rescheduling.awaits_caller_decision {
+                return Ok(DepartureProgress::CallerMustDecide);
             }
         }
-        self.release_processes()
+        self.let_released_processes_leave()
     }
 
     /// Lets the released processes leave the barrier without closing the superstep, because it is already closed or some
     /// processes have not arrived.
-    fn release_processes(&mut self) -> Result<Departures, Error> {
+    fn let_released_processes_leave(&mut self) -> Result<DepartureProgress, Error> {
         let processes = self.world.placement.len();
-        if self.superstep.barrier.leaving.len() == processes {
-            self.superstep.barrier.leaving.clear();
-            if let Some(later) = self.leave_as_predicted() {
-                self.end_superstep(later);
+        if self.superstep.barrier.leaving_processes.len() == processes {
+            self.superstep.barrier.leaving_processes.clear();
+            if let Some(later) = self.leave_at_predicted_times() {
+                self.record_superstep_end(later);
                 self.continue_all_processes()?;
-                return Ok(Departures::All);
+                return Ok(DepartureProgress::Complete);
             }
         }
-        while let Some(process) = self.superstep.barrier.leaving.pop() {
+        while let Some(process) = self.superstep.barrier.leaving_processes.pop() {
             self.superstep.departed_processes += 1;
             let is_last_to_leave = self.superstep.departed_processes == processes;
             if is_last_to_leave {
                 self.superstep.departed_processes = 0;
-                self.end_superstep(Seconds::ZERO);
+                self.record_superstep_end(Seconds::ZERO);
             }
             self.continue_process(process)?;
             if is_last_to_leave {
-                return Ok(Departures::All);
+                return Ok(DepartureProgress::Complete);
             }
         }
-        Ok(Departures::Some)
+        Ok(DepartureProgress::Incomplete)
     }
 
     /// Lets all processes leave the barrier; a process that leaves later than the first begins the next superstep at its
     /// predicted time. Returns the time until the last process has left; `None` if each process has to leave by an event.
-    fn leave_as_predicted(&mut self) -> Option<Seconds> {
-        let Superstep {
+    fn leave_at_predicted_times(&mut self) -> Option<Seconds> {
+        let SuperstepState {
             barrier,
             next_begin_delays: begins,
             ..
@@ -616,10 +637,12 @@ impl<'a, 'r> Run<'a, 'r> {
     /// superstep.
     pub(super) fn close_superstep(&mut self) -> Result<(), Error> {
         let world = &mut self.world;
-        let price = self.superstep.barrier.root_cost();
-        let (digest, longest) = self.shortcuts.close_superstep(price, world);
-        world.log.add_log(&digest);
-        self.record_computed(longest);
+        let price = self.superstep.barrier.root_message_time();
+        let (digest, longest) = self
+            .shortcuts
+            .complete_measurements_and_digest(price, world);
+        world.event_log.add_hash(&digest);
+        self.record_last_computation_end(longest);
         invariants::check_superstep(
             &self.world,
             &self.superstep,
@@ -627,15 +650,15 @@ impl<'a, 'r> Run<'a, 'r> {
             &mut self.invariant_sums,
         )?;
         let world = &mut self.world;
-        if self.superstep.barrier.leaving.len() == world.placement.len() {
-            self.shortcuts.store_by_events(world);
+        if self.superstep.barrier.leaving_processes.len() == world.placement.len() {
+            self.shortcuts.store_simulated_result(world);
         }
-        self.recorder.on_beginnings(Beginnings {
-            origin: self.superstep.origin,
-            delays: &self.superstep.begin_times,
+        self.recorder.on_beginnings(SuperstepBeginnings {
+            local_time_origin: self.superstep.local_time_origin,
+            begin_delays: &self.superstep.begin_times,
             now: world.engine.now(),
         });
-        let (measures, placement) = (&world.measures, &world.placement);
+        let (measures, placement) = (&world.measurements, &world.placement);
         self.recorder
             .on_superstep(world.open_superstep, measures, placement);
         world.ending_superstep = world.open_superstep;
@@ -644,11 +667,11 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Records when the last computation of the closed superstep ended. `longest` is the duration of the longest computation of
     /// the superstep.
-    fn record_computed(&mut self, longest: Seconds) {
+    fn record_last_computation_end(&mut self, longest: Seconds) {
         let world = &mut self.world;
         let dates = &mut world.outcome.supersteps[world.open_superstep];
         if let Some(computed) = self.superstep.last_computation_end.take() {
-            dates.computed = computed;
+            dates.last_computation_end = computed;
             let migrations = &self.rescheduling.migrations;
             migrations.record_delay_by_migrations(computed, longest, world);
         } else {
@@ -657,28 +680,30 @@ impl<'a, 'r> Run<'a, 'r> {
                 .superstep
                 .begin_times
                 .iter()
-                .zip(&world.measures.compute);
+                .zip(&world.measurements.computation_times);
             let ends = began.map(|(began, compute)| began + compute.get());
-            dates.computed = dates.start + Seconds::of(ends.fold(longest.get(), greater));
+            dates.last_computation_end =
+                dates.start + Seconds::of(ends.fold(longest.get(), greater));
         }
     }
 
     /// Records the end of a superstep at the time `later` after the present time; `later` is zero if the last process has already
     /// left the barrier.
-    pub(super) fn end_superstep(&mut self, later: Seconds) {
+    pub(super) fn record_superstep_end(&mut self, later: Seconds) {
         let end = self.world.engine.now() + later;
         self.world.outcome.supersteps[self.world.ending_superstep].end = end;
-        self.world.log.add_time(end.get());
+        self.world.event_log.add_time(end.get());
     }
 
     /// Lets all processes continue after they have left the barrier at the same time.
     pub(super) fn continue_all_processes(&mut self) -> Result<(), Error> {
         if self.rescheduling.must_synchronize {
-            (0..self.world.placement.len())
-                .try_for_each(|process| self.wait_for_all(ProcessId::from_index(process).0))
+            (0..self.world.placement.len()).try_for_each(|process| {
+                self.wait_for_all_processes(ProcessId::from_index(process).0)
+            })
         } else {
             if self.world.is_last_superstep() {
-                self.superstep.stages.fill(Stage::Finished);
+                self.superstep.process_stages.fill(ProcessStage::Finished);
             }
             Ok(())
         }
@@ -687,14 +712,14 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Lets one process continue after it has left the barrier separately from other processes.
     fn continue_process(&mut self, process: u32) -> Result<(), Error> {
         if self.rescheduling.must_synchronize {
-            return self.wait_for_all(process);
+            return self.wait_for_all_processes(process);
         }
         if self.world.is_last_superstep() {
-            self.superstep.stages[process as usize] = Stage::Finished;
+            self.superstep.process_stages[process as usize] = ProcessStage::Finished;
             return Ok(());
         }
-        if !self.superstep.is_next_underway {
-            self.superstep.is_next_underway = true;
+        if !self.superstep.may_next_superstep_have_begun {
+            self.superstep.may_next_superstep_have_begun = true;
             self.open_superstep(self.world.ending_superstep + 1);
             self.shortcuts
                 .record_simulation_by_events(false, &self.world);
@@ -704,14 +729,14 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Makes a process wait until all processes have completed the superstep. If the workload prescribes a migration of the
     /// process, the migration starts.
-    fn wait_for_all(&mut self, process: u32) -> Result<(), Error> {
-        self.superstep.stages[process as usize] = Stage::Waiting;
+    fn wait_for_all_processes(&mut self, process: u32) -> Result<(), Error> {
+        self.superstep.process_stages[process as usize] = ProcessStage::WaitingForNextSuperstep;
         let Rescheduling {
             migrations,
             prescribed_moves: prescribed,
             ..
         } = &mut self.rescheduling;
-        migrations.start_prescribed(process, prescribed, &mut self.world)
+        migrations.start_prescribed_migration(process, prescribed, &mut self.world)
     }
 
     pub(super) fn open_superstep(&mut self, superstep: usize) {
@@ -722,20 +747,20 @@ impl<'a, 'r> Run<'a, 'r> {
         self.superstep.open_superstep(is_new, &self.world);
         self.shortcuts.open_superstep(is_new);
         if let Some(ahead) = &mut self.open_supersteps {
-            ahead.reserve_message_numbers(self.world.plan.messages.len());
+            ahead.reserve_message_numbers(self.world.superstep_plan.messages.len());
         }
     }
 
-    pub(super) fn finish(mut self) -> Result<Outcome, Error> {
+    pub(super) fn finish(mut self) -> Result<RunOutcome, Error> {
         invariants::check_run(&self.world)?;
         debug_assert!(self.world.engine.is_idle(), "nothing is left to wait for");
         let mut outcome = self.world.outcome;
         outcome.makespan = self.world.engine.now();
-        check_failures(self.world.setup.platform, outcome.makespan)?;
-        outcome.flows = self.world.engine.flow_count();
-        self.world.log.add_time(outcome.makespan.get());
-        outcome.event_hash = self.world.log.to_string();
-        if let Some(path) = self.world.engine.take_path() {
+        check_no_failure_before_end(self.world.setup.platform, outcome.makespan)?;
+        outcome.flow_count = self.world.engine.started_flow_count();
+        self.world.event_log.add_time(outcome.makespan.get());
+        outcome.event_hash = self.world.event_log.to_string();
+        if let Some(path) = self.world.engine.take_critical_path() {
             self.recorder.on_critical_path(path);
         }
         Ok(outcome)
@@ -743,18 +768,21 @@ impl<'a, 'r> Run<'a, 'r> {
 }
 /// Returns an error if the run ends after the first failure of a host or link of the platform, because failures are not
 /// simulated.
-fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
+fn check_no_failure_before_end(platform: &Platform, makespan: Time) -> Result<(), Error> {
     let Some(failure) = &platform.first_failure else {
         return Ok(());
     };
     if makespan.get() <= failure.time.get() {
         return Ok(());
     }
-    let Failure { name, time: date } = failure;
+    let Failure {
+        host_or_link_name: name,
+        time: date,
+    } = failure;
     let message = format!(
         "`{name}` fails at {date} according to its `state_file`, before the run ends at {makespan}"
     );
     let problem = Problem::new(message).source(platform.name.clone());
     let hint = "remove the `state_file` from the platform, or shorten the run: migsim does not simulate failures";
-    Err(Error::Run(problem.hint(hint)))
+    Err(Error::SimulationFailure(problem.hint(hint)))
 }

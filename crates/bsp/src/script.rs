@@ -19,7 +19,7 @@ use migsim_base::units::to_u32;
 
 /// An action of a process at a barrier: to send or to receive a control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum ScriptAction {
     /// Sends a control message to process `to`, where the number `slot` identifies the message.
     Send { to: u32, slot: u32 },
     /// Waits until the control message that the number `slot` identifies has arrived at this process.
@@ -28,30 +28,30 @@ pub(super) enum Action {
 
 /// The sends and receives of all processes at one kind of barrier.
 #[derive(Clone, Debug)]
-pub(super) struct Script {
+pub(super) struct BarrierScript {
     /// The kind of barrier that the script implements.
     kind: BarrierKind,
-    processes: u32,
+    process_count: u32,
     /// Number of rounds in which control messages are sent.
-    rounds: u32,
+    round_count: u32,
     /// Number of processes that take part in the rounds of recursive doubling, which is the largest power of two up to the number
     /// of processes.
-    round_processes: u32,
+    processes_in_rounds: u32,
     /// The stored actions of all processes, `table_width` entries for each process; empty if there are too many processes for a
     /// table.
-    action_table: Vec<Option<Action>>,
+    action_table: Vec<Option<ScriptAction>>,
     /// Number of entries for each process in the table of actions; it exceeds the largest number of actions by one.
     table_width: u32,
 }
 
 /// Maximum number of processes for which the actions are stored in a table (of at most 200 kB).
-const MOST_IN_TABLE: u32 = 512;
+const MAX_TABLE_PROCESSES: u32 = 512;
 
 /// The slot for the messages outside the rounds of recursive doubling: the message before the rounds and the release after them.
 /// The rounds use the following slots.
-const OUTSIDE: u32 = 0;
+const SLOT_OUTSIDE_ROUNDS: u32 = 0;
 
-impl Script {
+impl BarrierScript {
     /// Creates the scripts for two or more processes.
     pub(super) fn new(kind: BarrierKind, processes: u32) -> Self {
         let lower = u32::BITS - 1 - processes.leading_zeros();
@@ -62,13 +62,13 @@ impl Script {
         };
         let mut script = Self {
             kind,
-            processes,
-            rounds,
-            round_processes: 1 << lower,
+            process_count: processes,
+            round_count: rounds,
+            processes_in_rounds: 1 << lower,
             action_table: Vec::new(),
             table_width: 0,
         };
-        if processes <= MOST_IN_TABLE {
+        if processes <= MAX_TABLE_PROCESSES {
             let count = |process: u32| {
                 let actions = (0..).map_while(|at| script.compute_action(process, at));
                 actions.count()
@@ -86,7 +86,7 @@ impl Script {
 
     /// Returns the action with index `at`, counted from 0, in the script of a process; `None` after the last action.
     #[inline]
-    pub(super) fn action(&self, process: u32, at: u32) -> Option<Action> {
+    pub(super) fn action_at_index(&self, process: u32, at: u32) -> Option<ScriptAction> {
         if self.action_table.is_empty() {
             return self.compute_action(process, at);
         }
@@ -94,7 +94,7 @@ impl Script {
     }
 
     /// Computes the action with index `at` in the script of a process; `None` after the last action.
-    fn compute_action(&self, process: u32, at: u32) -> Option<Action> {
+    fn compute_action(&self, process: u32, at: u32) -> Option<ScriptAction> {
         match self.kind {
             BarrierKind::Dissemination => self.dissemination_action(process, at),
             BarrierKind::DoubleRing => self.ring_action(process, at),
@@ -103,59 +103,68 @@ impl Script {
     }
 
     /// Computes the action with index `at` of a process in a dissemination barrier; `None` after the last action.
-    fn dissemination_action(&self, process: u32, at: u32) -> Option<Action> {
+    fn dissemination_action(&self, process: u32, at: u32) -> Option<ScriptAction> {
         let slot = at / 2;
-        (slot < self.rounds).then(|| match at % 2 {
-            0 => Action::Send {
-                to: self.process_after(process, 1 << slot),
+        (slot < self.round_count).then(|| match at % 2 {
+            0 => ScriptAction::Send {
+                to: self.process_at_ring_distance(process, 1 << slot),
                 slot,
             },
-            _ => Action::Receive { slot },
+            _ => ScriptAction::Receive { slot },
         })
     }
 
     /// Computes the action with index `at` of a process in a barrier by recursive doubling; `None` after the last action.
-    fn doubling_action(&self, process: u32, at: u32) -> Option<Action> {
-        let answer = self.rounds + 1;
-        if process >= self.round_processes {
-            let to = process - self.round_processes;
+    fn doubling_action(&self, process: u32, at: u32) -> Option<ScriptAction> {
+        let answer = self.round_count + 1;
+        if process >= self.processes_in_rounds {
+            let to = process - self.processes_in_rounds;
             return match at {
-                0 => Some(Action::Send { to, slot: OUTSIDE }),
-                1 => Some(Action::Receive { slot: OUTSIDE }),
-                2 => Some(Action::Send { to, slot: answer }),
+                0 => Some(ScriptAction::Send {
+                    to,
+                    slot: SLOT_OUTSIDE_ROUNDS,
+                }),
+                1 => Some(ScriptAction::Receive {
+                    slot: SLOT_OUTSIDE_ROUNDS,
+                }),
+                2 => Some(ScriptAction::Send { to, slot: answer }),
                 _ => None,
             };
         }
-        let has_partner = process < self.processes - self.round_processes;
+        let has_partner = process < self.process_count - self.processes_in_rounds;
         let (at, rounds) = match at.checked_sub(u32::from(has_partner)) {
-            None => return Some(Action::Receive { slot: OUTSIDE }),
-            Some(at) => (at, 2 * self.rounds),
+            None => {
+                return Some(ScriptAction::Receive {
+                    slot: SLOT_OUTSIDE_ROUNDS,
+                });
+            }
+            Some(at) => (at, 2 * self.round_count),
         };
         let slot = at / 2 + 1;
         match at.checked_sub(rounds) {
-            None if at % 2 == 0 => Some(Action::Send {
+            None if at % 2 == 0 => Some(ScriptAction::Send {
                 to: process ^ (1 << (slot - 1)),
                 slot,
             }),
-            None => Some(Action::Receive { slot }),
-            Some(0) if has_partner => Some(Action::Send {
-                to: process + self.round_processes,
-                slot: OUTSIDE,
+            None => Some(ScriptAction::Receive { slot }),
+            Some(0) if has_partner => Some(ScriptAction::Send {
+                to: process + self.processes_in_rounds,
+                slot: SLOT_OUTSIDE_ROUNDS,
             }),
-            Some(1) if has_partner => Some(Action::Receive { slot: answer }),
+            Some(1) if has_partner => Some(ScriptAction::Receive { slot: answer }),
             Some(_) => None,
         }
     }
 
     /// Computes the action with index `at` of a process in a double-ring barrier; `None` after the last action.
-    fn ring_action(&self, process: u32, at: u32) -> Option<Action> {
-        let right = self.process_after(process, 1);
-        let left = self.process_after(process, self.processes - 1);
+    fn ring_action(&self, process: u32, at: u32) -> Option<ScriptAction> {
+        let right = self.process_at_ring_distance(process, 1);
+        let left = self.process_at_ring_distance(process, self.process_count - 1);
         let (send, receive) = (
-            |slot| Action::Send { to: right, slot },
-            |slot| Action::Receive { slot },
+            |slot| ScriptAction::Send { to: right, slot },
+            |slot| ScriptAction::Receive { slot },
         );
-        let answer = Action::Send { to: left, slot: 2 };
+        let answer = ScriptAction::Send { to: left, slot: 2 };
         let actions = if process == 0 {
             [send(0), receive(0), send(1), receive(2), receive(1), answer]
         } else {
@@ -166,9 +175,9 @@ impl Script {
 
     /// Returns the number of the process that is `places` places after `process` in a ring of all processes. It is computed in 64
     /// bits, since the sum may exceed 2^32.
-    fn process_after(&self, process: u32, places: u32) -> u32 {
+    fn process_at_ring_distance(&self, process: u32, places: u32) -> u32 {
         let sum = u64::from(process) + u64::from(places);
-        u32::try_from(sum % u64::from(self.processes)).expect("below the number of processes")
+        u32::try_from(sum % u64::from(self.process_count)).expect("below the number of processes")
     }
 }
 
@@ -182,21 +191,21 @@ mod tests {
         BarrierKind::DoubleRing,
     ];
 
-    fn actions(script: &Script, process: u32) -> impl Iterator<Item = Action> + '_ {
-        (0..).map_while(move |at| script.action(process, at))
+    fn actions(script: &BarrierScript, process: u32) -> impl Iterator<Item = ScriptAction> + '_ {
+        (0..).map_while(move |at| script.action_at_index(process, at))
     }
 
     #[test]
     fn each_notice_is_received_once_and_each_receive_has_its_notice() {
         for kind in KINDS {
             for processes in 2..70 {
-                let script = Script::new(kind, processes);
+                let script = BarrierScript::new(kind, processes);
                 let (mut sent, mut received) = (Vec::new(), Vec::new());
                 for process in 0..processes {
                     for action in actions(&script, process) {
                         match action {
-                            Action::Send { to, slot } => sent.push((to, slot)),
-                            Action::Receive { slot } => received.push((process, slot)),
+                            ScriptAction::Send { to, slot } => sent.push((to, slot)),
+                            ScriptAction::Receive { slot } => received.push((process, slot)),
                         }
                     }
                 }
@@ -215,7 +224,7 @@ mod tests {
         // If one process never arrives, no process completes its script.
         for kind in KINDS {
             for processes in 2..20 {
-                let script = Script::new(kind, processes);
+                let script = BarrierScript::new(kind, processes);
                 for missing in 0..processes {
                     let mut at = vec![0; processes as usize];
                     let mut slots = vec![0_u64; processes as usize];
@@ -223,16 +232,16 @@ mod tests {
                     while std::mem::take(&mut is_moving) {
                         for process in (0..processes).filter(|process| *process != missing) {
                             let place = process as usize;
-                            match script.action(process, at[place]) {
-                                Some(Action::Send { to, slot }) => {
+                            match script.action_at_index(process, at[place]) {
+                                Some(ScriptAction::Send { to, slot }) => {
                                     slots[to as usize] |= 1 << slot;
                                 }
-                                Some(Action::Receive { slot })
+                                Some(ScriptAction::Receive { slot })
                                     if slots[place] & (1 << slot) == 0 =>
                                 {
                                     continue;
                                 }
-                                Some(Action::Receive { .. }) => {}
+                                Some(ScriptAction::Receive { .. }) => {}
                                 None => panic!("{kind:?}: {process} leaves without {missing}"),
                             }
                             at[place] += 1;
@@ -247,14 +256,17 @@ mod tests {
     #[test]
     fn a_table_of_actions_has_those_that_are_computed() {
         for kind in KINDS {
-            for processes in [2, 5, 16, 50, MOST_IN_TABLE, MOST_IN_TABLE + 1] {
-                let script = Script::new(kind, processes);
-                assert_eq!(script.action_table.is_empty(), processes > MOST_IN_TABLE);
+            for processes in [2, 5, 16, 50, MAX_TABLE_PROCESSES, MAX_TABLE_PROCESSES + 1] {
+                let script = BarrierScript::new(kind, processes);
+                assert_eq!(
+                    script.action_table.is_empty(),
+                    processes > MAX_TABLE_PROCESSES
+                );
                 for process in 0..processes {
                     let end = actions(&script, process).count();
                     for at in (0..).take(end + 1) {
                         assert_eq!(
-                            script.action(process, at),
+                            script.action_at_index(process, at),
                             script.compute_action(process, at)
                         );
                     }
@@ -265,10 +277,10 @@ mod tests {
 
     #[test]
     fn twelve_processes_double_among_eight() {
-        let script = Script::new(BarrierKind::RecursiveDoubling, 12);
+        let script = BarrierScript::new(BarrierKind::RecursiveDoubling, 12);
         let of = |process| actions(&script, process).collect::<Vec<_>>();
-        let send = |to, slot| Action::Send { to, slot };
-        let receive = |slot| Action::Receive { slot };
+        let send = |to, slot| ScriptAction::Send { to, slot };
+        let receive = |slot| ScriptAction::Receive { slot };
         assert_eq!(of(9), [send(1, 0), receive(0), send(1, 4)]);
         assert_eq!(
             of(1),

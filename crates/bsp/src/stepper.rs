@@ -13,7 +13,7 @@ use std::fmt;
 
 use super::run::Run;
 use super::world::Setup;
-use crate::{CallRecord, Decision, Outcome, View};
+use crate::{CallRecord, Decision, RunOutcome, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Time;
 
@@ -69,7 +69,7 @@ impl<'a> Stepper<'a> {
     pub fn new(setup: &'a Setup<'a>) -> Result<Self, Error> {
         let recorder = Box::leak(Box::new(())); // no memory: `()` has no size
         let mut run = Run::new(setup, None, recorder);
-        let is_over = run.advance()?;
+        let is_over = run.advance_to_end_or_decision()?;
         Ok(Self { run, is_over })
     }
 
@@ -85,7 +85,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// Returns the number of supersteps that have ended.
-    pub fn ended_supersteps(&self) -> usize {
+    pub fn ended_superstep_count(&self) -> usize {
         self.run.world.ending_superstep + 1
     }
 
@@ -105,7 +105,7 @@ impl<'a> Stepper<'a> {
     /// # Errors
     /// The load of a host changes without end.
     pub fn view(&mut self) -> Result<View<'_>, Error> {
-        self.run.rescheduling.view(&mut self.run.world)
+        self.run.rescheduling.policy_view(&mut self.run.world)
     }
 
     /// Continues the run to the next barrier, or to its end, and returns whether the run is over. With a decision, a rescheduling
@@ -122,7 +122,7 @@ impl<'a> Stepper<'a> {
             let problem =
                 Problem::new("the run has ended, so that it cannot advance to another barrier");
             let hint = "stop as soon as `advance` returns false, or begin another run";
-            return Err(Error::Run(problem.hint(hint)));
+            return Err(Error::SimulationFailure(problem.hint(hint)));
         }
         let Run {
             rescheduling,
@@ -130,7 +130,7 @@ impl<'a> Stepper<'a> {
             ..
         } = &mut self.run;
         rescheduling.set_caller_decision(decision, world)?;
-        self.is_over = self.run.advance()?;
+        self.is_over = self.run.advance_to_end_or_decision()?;
         Ok(self.is_over)
     }
 
@@ -138,7 +138,7 @@ impl<'a> Stepper<'a> {
     ///
     /// # Errors
     /// The same errors as from [`super::simulate`].
-    pub fn finish(mut self) -> Result<Outcome, Error> {
+    pub fn finish(mut self) -> Result<RunOutcome, Error> {
         while !self.is_over {
             self.advance(None)?;
         }

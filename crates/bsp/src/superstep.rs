@@ -4,19 +4,19 @@
 //! that has left a barrier may begin the next superstep while other processes are still leaving.
 
 use super::barrier::{Barrier, BarrierContext};
-use super::config::Sends;
-use super::event::{BarrierMessage, Stage, Token};
-use super::exchange::Exchange;
-use super::world::{Setup, World};
+use super::config::SendOrder;
+use super::event::{ActivityToken, BarrierMessage, ProcessStage};
+use super::exchange::MessageExchange;
+use super::world::{RunState, Setup};
 use migsim_base::error::Error;
 use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
 
 /// The state of all processes in the open superstep.
 #[derive(Clone)]
-pub(super) struct Superstep {
+pub(super) struct SuperstepState {
     pub(super) barrier: Barrier,
-    pub(super) exchange: Exchange,
-    pub(super) stages: Vec<Stage>,
+    pub(super) message_exchange: MessageExchange,
+    pub(super) process_stages: Vec<ProcessStage>,
     /// For the superstep that is opened next, the time from the begin of the first process to the begin of each process \[s\];
     /// empty if all processes begin together.
     pub(super) next_begin_delays: Vec<f64>,
@@ -25,9 +25,9 @@ pub(super) struct Superstep {
     /// Whether the open superstep is simulated by events rather than computed by a shortcut.
     pub(super) is_simulated_by_events: bool,
     /// The instant from which the local times of the superstep are counted.
-    pub(super) origin: Time,
+    pub(super) local_time_origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
-    pub(super) first_begin: f64,
+    pub(super) first_begin_time: f64,
     /// Local time at which each process began the open superstep \[s\]; empty if all processes began at `local_time_origin`.
     pub(super) begin_times: Vec<f64>,
     /// Local time at which the computation of each process ended \[s\].
@@ -38,31 +38,31 @@ pub(super) struct Superstep {
     /// Number of processes that have left the barrier of the superstep that is ending.
     pub(super) departed_processes: usize,
     /// Whether processes begin the next superstep one by one and at least one process may already have begun it.
-    pub(super) is_next_underway: bool,
+    pub(super) may_next_superstep_have_begun: bool,
     /// For each process, the number of the superstep that the process began last.
     pub(super) superstep_of_process: Vec<usize>,
     /// Number of the first message of the open superstep in the engine; 0 unless several supersteps are open.
     pub(super) first_message_number: u32,
 }
 
-impl Superstep {
+impl SuperstepState {
     pub(super) fn new(setup: &Setup<'_>) -> Self {
         let processes = setup.workload.processes();
         let count = u32::try_from(processes).expect("workloads have fewer than 2^32 processes");
         Self {
             barrier: Barrier::new(setup, count),
-            exchange: Exchange::default(),
-            stages: vec![Stage::Waiting; processes],
+            message_exchange: MessageExchange::default(),
+            process_stages: vec![ProcessStage::WaitingForNextSuperstep; processes],
             next_begin_delays: Vec::new(),
             has_begun: false,
             is_simulated_by_events: false,
-            origin: Time::ZERO,
-            first_begin: 0.0,
+            local_time_origin: Time::ZERO,
+            first_begin_time: 0.0,
             begin_times: vec![0.0; processes],
             computation_ends: vec![0.0; processes],
             last_computation_end: None,
             departed_processes: 0,
-            is_next_underway: false,
+            may_next_superstep_have_begun: false,
             superstep_of_process: vec![0; processes],
             first_message_number: 0,
         }
@@ -70,30 +70,37 @@ impl Superstep {
 
     /// Prepares the state for a superstep that has just been opened; `is_new` states whether its plan differs from the previous
     /// plan.
-    pub(super) fn open_superstep(&mut self, is_new: bool, world: &World<'_>) {
+    pub(super) fn open_superstep(&mut self, is_new: bool, world: &RunState<'_>) {
         self.has_begun = false;
         if is_new {
-            let computing = world.plan.work.iter().filter(|work| work.get() > 0.0);
-            self.barrier.open(computing.count());
+            let computing = world
+                .superstep_plan
+                .work
+                .iter()
+                .filter(|work| work.get() > 0.0);
+            self.barrier.prepare_for_superstep(computing.count());
         }
     }
 
     /// Ends a superstep that was computed by a shortcut: lets all processes leave its barrier.
-    pub(super) fn finish_shortcut(&mut self) {
+    pub(super) fn finish_superstep_by_shortcut(&mut self) {
         (self.has_begun, self.is_simulated_by_events) = (true, false);
         std::mem::swap(&mut self.begin_times, &mut self.next_begin_delays);
         self.next_begin_delays.clear();
-        self.barrier.let_all_leave();
+        self.barrier.release_all_processes();
     }
 
     /// Lets each process begin the open superstep by an event, at its delay after the first process. It is used if processes left
     /// the previous barrier one by one.
-    pub(super) fn begin_one_by_one(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn schedule_process_begins(
+        &mut self,
+        world: &mut RunState<'_>,
+    ) -> Result<(), Error> {
         let begins = std::mem::take(&mut self.next_begin_delays);
         for (process, &later) in (0..).zip(&begins) {
             if later > 0.0 {
-                let token = Token::Begins(process);
-                world.engine.wait(Seconds::of(later), token);
+                let token = ActivityToken::ProcessBegins(process);
+                world.engine.start_wait(Seconds::of(later), token);
             } else {
                 self.begin_process(process, world)?;
             }
@@ -105,7 +112,7 @@ impl Superstep {
     pub(super) fn begin_process(
         &mut self,
         process: u32,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
     ) -> Result<(), Error> {
         let at = process as usize;
         if !self.has_begun {
@@ -113,22 +120,27 @@ impl Superstep {
         }
         self.superstep_of_process[at] = world.open_superstep;
         self.begin_times[at] = world.engine.local_time();
-        world.measures.delay[at] = Seconds::of((self.begin_times[at] - self.first_begin).max(0.0));
-        let work = world.plan.work[at].get();
+        world.measurements.begin_delays[at] =
+            Seconds::of((self.begin_times[at] - self.first_begin_time).max(0.0));
+        let work = world.superstep_plan.work[at].get();
         if work > 0.0 {
-            self.stages[at] = Stage::Computing;
+            self.process_stages[at] = ProcessStage::Computing;
             let cycles = Instructions::of(work * world.setup.workload.cycles_per_instruction());
             let host = world.placement[at];
-            return world.engine.execute(host, cycles, Token::Computed(process));
+            return world.engine.start_computation(
+                host,
+                cycles,
+                ActivityToken::ComputationEnded(process),
+            );
         }
-        self.on_computed(process, world)
+        self.on_computation_ended(process, world)
     }
 
     /// Lets all processes begin the open superstep; processes for which the list `without` contains true are left out.
     pub(super) fn begin_all_processes(
         &mut self,
         without: Option<&[bool]>,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
     ) -> Result<(), Error> {
         for process in 0..world.placement.len() {
             if without.is_none_or(|without| !without[process]) {
@@ -139,92 +151,106 @@ impl Superstep {
     }
 
     /// Initializes the state of the open superstep when the first process begins it.
-    fn begin_first_process(&mut self, world: &mut World<'_>) {
+    fn begin_first_process(&mut self, world: &mut RunState<'_>) {
         let processes = world.placement.len();
         (self.has_begun, self.is_simulated_by_events) = (true, true);
         self.begin_times.resize(processes, 0.0);
-        self.first_begin = world.engine.local_time();
+        self.first_begin_time = world.engine.local_time();
         let runtime = &world.setup.runtime;
-        self.exchange.open(&world.plan, processes, runtime);
+        self.message_exchange
+            .prepare_for_superstep(&world.superstep_plan, processes, runtime);
         world.outcome.supersteps[world.open_superstep].start = world.engine.now();
-        world.measures.clear(processes);
-        world.measures.work.clone_from(&world.plan.work);
+        world.measurements.clear(processes);
+        world
+            .measurements
+            .work
+            .clone_from(&world.superstep_plan.work);
     }
 
     /// Handles the end of the computation of a process, which then starts to send its messages.
-    pub(super) fn on_computed(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn on_computation_ended(
+        &mut self,
+        process: u32,
+        world: &mut RunState<'_>,
+    ) -> Result<(), Error> {
         let at = process as usize;
         self.last_computation_end = Some(world.engine.now());
         self.computation_ends[at] = world.engine.local_time();
-        world.measures.compute[at] =
+        world.measurements.computation_times[at] =
             Seconds::of((self.computation_ends[at] - self.begin_times[at]).max(0.0));
-        self.stages[at] = Stage::Sending;
+        self.process_stages[at] = ProcessStage::Sending;
         match world.setup.runtime.sends {
-            Sends::Sequential => self.send_next_message(process, world),
-            Sends::Concurrent => {
-                while let Some(message) = self.exchange.take_next_send(process) {
+            SendOrder::Sequential => self.send_next_message(process, world),
+            SendOrder::Concurrent => {
+                while let Some(message) = self.message_exchange.take_next_send(process) {
                     self.send_message(message, world)?;
                 }
-                self.begin_receives(process, world)
+                self.begin_receiving(process, world)
             }
         }
     }
 
     /// Starts the next message of a process that sends its messages one after the other; if all messages are sent, the process
     /// begins to receive.
-    fn send_next_message(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
-        match self.exchange.take_next_send(process) {
+    fn send_next_message(&mut self, process: u32, world: &mut RunState<'_>) -> Result<(), Error> {
+        match self.message_exchange.take_next_send(process) {
             Some(message) => self.send_message(message, world),
-            None => self.begin_receives(process, world),
+            None => self.begin_receiving(process, world),
         }
     }
 
     /// Sends a message: starts the flow of the message, or makes the message wait for its receiver if the options demand it.
-    fn send_message(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
-        let planned = world.plan.messages[message as usize];
+    fn send_message(&mut self, message: u32, world: &mut RunState<'_>) -> Result<(), Error> {
+        let planned = world.superstep_plan.messages[message as usize];
         let (to, receives) = (planned.to, world.setup.runtime.receives);
-        if receives.is_late(planned.size) && !self.exchange.is_receiving[to.index()] {
-            self.exchange.block_message(message, to.0);
+        if receives.waits_for_receiver(planned.size)
+            && !self.message_exchange.is_receiving[to.index()]
+        {
+            self.message_exchange.block_message(message, to.0);
             return Ok(());
         }
         self.start_flow(message, world)
     }
 
     /// Starts the flow of a message from the host of its sender to the host of its receiver.
-    fn start_flow(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
-        let planned = world.plan.messages[message as usize];
+    fn start_flow(&mut self, message: u32, world: &mut RunState<'_>) -> Result<(), Error> {
+        let planned = world.superstep_plan.messages[message as usize];
         let from = world.placement[planned.from.index()];
         let to = world.placement[planned.to.index()];
         let now = world.engine.local_time();
-        self.exchange.record_start(message, now, (from, to));
-        let token = Token::Delivered(self.first_message_number.wrapping_add(message));
+        self.message_exchange
+            .record_transfer_start(message, now, (from, to));
+        let token =
+            ActivityToken::MessageDelivered(self.first_message_number.wrapping_add(message));
         let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
         let message = (planned.size, has_handshake);
-        world.engine.set_message_ends(planned.from, planned.to);
+        world
+            .engine
+            .set_next_message_processes(planned.from, planned.to);
         world.engine.send_message(from, to, message, token)
     }
 
     /// Begins to receive in a process that has sent its messages; all messages that waited for this receiver start.
-    fn begin_receives(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
-        self.stages[process as usize] = Stage::Receiving;
-        self.exchange.is_receiving[process as usize] = true;
-        while let Some(message) = self.exchange.unblock_message(process) {
+    fn begin_receiving(&mut self, process: u32, world: &mut RunState<'_>) -> Result<(), Error> {
+        self.process_stages[process as usize] = ProcessStage::Receiving;
+        self.message_exchange.is_receiving[process as usize] = true;
+        while let Some(message) = self.message_exchange.take_blocked_message(process) {
             self.start_flow(message, world)?;
         }
-        self.on_received(process, world)
+        self.on_receive_progress(process, world)
     }
 
     /// Handles the delivery of a message of the application, identified by its number in the engine.
-    pub(super) fn on_delivered(
+    pub(super) fn on_message_delivered(
         &mut self,
         message: u32,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
     ) -> Result<(), Error> {
         let message = message.wrapping_sub(self.first_message_number);
-        let planned = world.plan.messages[message as usize];
+        let planned = world.superstep_plan.messages[message as usize];
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = world.engine.local_time();
-        let Some(started) = self.exchange.record_delivery(message, to) else {
+        let Some(started) = self.message_exchange.record_delivery(message, to) else {
             return Err(
                 world.internal_error(Some(to), "a message to the process was delivered twice")
             );
@@ -235,17 +261,18 @@ impl Superstep {
             (process, cluster.index())
         };
         let ends = (end(from), end(to));
-        if world.has_policy() {
-            let (size, measures) = (planned.size, &mut world.measures);
+        if world.has_active_policy() {
+            let (size, measures) = (planned.size, &mut world.measurements);
             measures.add_message(ends.0, ends.1, size, duration);
         }
-        world.measures.send[from] = Seconds::of((now - self.computation_ends[from]).max(0.0));
-        self.on_received(planned.to.0, world)?;
+        world.measurements.send_times[from] =
+            Seconds::of((now - self.computation_ends[from]).max(0.0));
+        self.on_receive_progress(planned.to.0, world)?;
         if world.setup.runtime.waits_for_send(planned.size) {
-            self.exchange.undelivered_sends[from] -= 1;
-            self.arrive_if_ready(planned.from.0, world)?;
+            self.message_exchange.undelivered_send_counts[from] -= 1;
+            self.arrive_at_barrier_if_ready(planned.from.0, world)?;
         }
-        if world.setup.runtime.sends == Sends::Sequential {
+        if world.setup.runtime.sends == SendOrder::Sequential {
             self.send_next_message(planned.from.0, world)?;
         }
         Ok(())
@@ -253,51 +280,56 @@ impl Superstep {
 
     /// Handles the moment when a process begins to receive, or has received a message. When the process has received all its
     /// messages, it arrives at the barrier, or first waits until the messages that it sent are delivered.
-    fn on_received(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    fn on_receive_progress(&mut self, process: u32, world: &mut RunState<'_>) -> Result<(), Error> {
         let at = process as usize;
         if world.setup.runtime.wait_for_sends
-            && self.stages[at] == Stage::Receiving
-            && self.exchange.pending_receives[at] == 0
+            && self.process_stages[at] == ProcessStage::Receiving
+            && self.message_exchange.pending_receive_counts[at] == 0
         {
-            self.measure_communication(at, world);
+            self.record_communication_time(at, world);
         }
-        self.arrive_if_ready(process, world)
+        self.arrive_at_barrier_if_ready(process, world)
     }
 
     /// Records the duration of the communication of a process, which ends now.
-    fn measure_communication(&self, process: usize, world: &mut World<'_>) {
+    fn record_communication_time(&self, process: usize, world: &mut RunState<'_>) {
         let spent = (world.engine.local_time() - self.computation_ends[process]).max(0.0);
-        world.measures.communication[process] = Seconds::of(spent);
+        world.measurements.communication_times[process] = Seconds::of(spent);
     }
 
     /// Makes a process arrive at the barrier if it has completed its sends and receives.
-    fn arrive_if_ready(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    fn arrive_at_barrier_if_ready(
+        &mut self,
+        process: u32,
+        world: &mut RunState<'_>,
+    ) -> Result<(), Error> {
         let at = process as usize;
-        if self.stages[at] != Stage::Receiving
-            || self.exchange.pending_receives[at] > 0
-            || self.exchange.undelivered_sends[at] > 0
+        if self.process_stages[at] != ProcessStage::Receiving
+            || self.message_exchange.pending_receive_counts[at] > 0
+            || self.message_exchange.undelivered_send_counts[at] > 0
         {
             return Ok(());
         }
-        self.stages[at] = Stage::AtBarrier;
+        self.process_stages[at] = ProcessStage::AtBarrier;
         if !world.setup.runtime.wait_for_sends {
-            self.measure_communication(at, world);
+            self.record_communication_time(at, world);
         }
-        self.barrier.arrive(process, &mut barrier_context(world))
+        self.barrier
+            .record_arrival(process, &mut barrier_context(world))
     }
 
     /// Handles the delivery of a barrier message.
     pub(super) fn on_barrier_message(
         &mut self,
         message: BarrierMessage,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
     ) -> Result<(), Error> {
         self.barrier
             .on_message_delivered(message, &mut barrier_context(world))
     }
 }
 
-fn barrier_context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
+fn barrier_context<'c, 'a>(world: &'c mut RunState<'a>) -> BarrierContext<'c, 'a> {
     BarrierContext {
         engine: &mut world.engine,
         may_fast_forward: world.may_fast_forward,

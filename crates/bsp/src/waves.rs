@@ -13,18 +13,18 @@
 //!
 //! Cost: 5 instructions per message in such rounds, 10 if a range of processes sends to another range in order, 25 otherwise.
 
-use super::script::{Action, Script};
+use super::script::{BarrierScript, ScriptAction};
 use migsim_base::units::{greater, to_u32};
 
 /// Maximum number of control messages in a script that is ordered in stages; more messages would take too much memory.
-const MOST_CONTROL_MESSAGES: usize = 1_000_000;
+const MAX_CONTROL_MESSAGES: usize = 1_000_000;
 
 /// The control messages of a barrier and their receives, ordered in stages, from which the departure times of processes are
 /// computed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waves {
-    stages: Vec<Wave>,
-    control_messages: Vec<Notice>,
+pub(super) struct ScriptStages {
+    stages: Vec<ScriptStage>,
+    control_messages: Vec<ControlMessage>,
     /// Duration of each control message, from sending to delivery \[s\].
     message_durations: Vec<f64>,
     receives: Vec<Receive>,
@@ -33,27 +33,27 @@ pub(super) struct Waves {
 /// A stage of a barrier: the ends of its parts in the lists of control messages and of receives, and the arrangement of its
 /// senders and receivers.
 #[derive(Clone, Copy, Debug)]
-struct Wave {
-    messages_end: usize,
-    receives_end: usize,
-    shape: Shape,
+struct ScriptStage {
+    messages_end_index: usize,
+    receives_end_index: usize,
+    pattern: StagePattern,
 }
 
 /// The arrangement of the senders and receivers in a stage of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shape {
+enum StagePattern {
     /// Each process p, from process 0 on, exchanges control messages with process p xor n, where the number n is a power of two.
-    Exchange(usize),
+    PairwiseExchange(usize),
     /// The processes of a range that begins with `from` send to the processes of an equally long range that begins with `to`, in
     /// order. In a range, process 0 follows the process with the largest number.
-    Rows { from: usize, to: usize },
+    RangeToRange { from: usize, to: usize },
     /// The senders and receivers have no regular arrangement; they are taken from the lists of messages and receives.
-    Listed,
+    Irregular,
 }
 
 /// A control message from one process to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Notice {
+pub(super) struct ControlMessage {
     pub(super) from: u32,
     pub(super) to: u32,
     /// Whether the message keeps its connection from becoming idle, on a connection with slow start.
@@ -63,12 +63,12 @@ pub(super) struct Notice {
 #[derive(Clone, Copy, Debug)]
 struct Receive {
     process: u32,
-    message: u32,
+    message_index: u32,
 }
 
-impl Waves {
+impl ScriptStages {
     /// Orders the control messages of a script in stages; returns `None` if the script has too many control messages.
-    pub(super) fn from_script(script: &Script, processes: u32) -> Option<Self> {
+    pub(super) fn from_script(script: &BarrierScript, processes: u32) -> Option<Self> {
         let mut waves = Self::default();
         let mut reading = ScriptProgress::new(script, processes);
         let mut ready: Vec<u32> = (0..processes).collect();
@@ -83,7 +83,7 @@ impl Waves {
                     reading.execute_sends(process, &mut waves.control_messages);
                 }
             }
-            if waves.control_messages.len() > MOST_CONTROL_MESSAGES {
+            if waves.control_messages.len() > MAX_CONTROL_MESSAGES {
                 return None;
             }
             ready.extend(
@@ -99,16 +99,16 @@ impl Waves {
             });
             // A process takes the latest of its control messages, in any order.
             let received = &mut waves.receives[first_receive..];
-            received.sort_unstable_by_key(|received| received.message);
-            let shape = find_shape(
+            received.sort_unstable_by_key(|received| received.message_index);
+            let shape = find_stage_pattern(
                 processes,
                 (first, &waves.control_messages[first..]),
                 received,
             );
-            waves.stages.push(Wave {
-                messages_end: waves.control_messages.len(),
-                receives_end: waves.receives.len(),
-                shape,
+            waves.stages.push(ScriptStage {
+                messages_end_index: waves.control_messages.len(),
+                receives_end_index: waves.receives.len(),
+                pattern: shape,
             });
         }
         waves
@@ -117,12 +117,14 @@ impl Waves {
         Some(waves)
     }
 
-    pub(super) fn control_messages(&self) -> &[Notice] {
+    pub(super) fn control_messages(&self) -> &[ControlMessage] {
         &self.control_messages
     }
 
     /// Returns an iterator over all control messages and their durations \[s\], both mutable.
-    pub(super) fn iter_durations_mut(&mut self) -> impl Iterator<Item = (&mut Notice, &mut f64)> {
+    pub(super) fn iter_durations_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (&mut ControlMessage, &mut f64)> {
         self.control_messages
             .iter_mut()
             .zip(&mut self.message_durations)
@@ -133,26 +135,30 @@ impl Waves {
     pub(super) fn compute_departures(&self, dates: &mut [f64], delivered: &mut [f64]) {
         let (mut notice, mut receive) = (0, 0);
         for wave in &self.stages {
-            let part = notice..wave.messages_end;
+            let part = notice..wave.messages_end_index;
             let row = (
                 &self.message_durations[part.clone()],
                 &mut delivered[part.clone()],
             );
-            match wave.shape {
-                Shape::Exchange(distance) => exchange_at_distance(distance, dates, row),
-                Shape::Rows { from, to } => send_between_ranges((from, to), dates, row),
-                Shape::Listed => {
+            match wave.pattern {
+                StagePattern::PairwiseExchange(distance) => {
+                    exchange_at_distance(distance, dates, row)
+                }
+                StagePattern::RangeToRange { from, to } => {
+                    send_between_ranges((from, to), dates, row)
+                }
+                StagePattern::Irregular => {
                     let sent = self.control_messages[part].iter().zip(row.0);
                     for (date, (sent, duration)) in row.1.iter_mut().zip(sent) {
                         *date = dates[sent.from as usize] + duration;
                     }
-                    for received in &self.receives[receive..wave.receives_end] {
+                    for received in &self.receives[receive..wave.receives_end_index] {
                         let date = &mut dates[received.process as usize];
-                        *date = greater(delivered[received.message as usize], *date);
+                        *date = greater(delivered[received.message_index as usize], *date);
                     }
                 }
             }
-            (notice, receive) = (wave.messages_end, wave.receives_end);
+            (notice, receive) = (wave.messages_end_index, wave.receives_end_index);
         }
     }
 }
@@ -160,43 +166,43 @@ impl Waves {
 /// The position of each process in its script, and the messages not yet received, while the script is ordered in stages.
 #[derive(Debug)]
 struct ScriptProgress<'s> {
-    script: &'s Script,
-    next_actions: Vec<u32>,
+    script: &'s BarrierScript,
+    next_action_indices: Vec<u32>,
     /// For each process, the control messages that were sent to the process and that it has not received yet, as pairs of slot
     /// and message.
-    unreceived: Vec<Vec<(u32, u32)>>,
+    unreceived_messages: Vec<Vec<(u32, u32)>>,
 }
 
 impl<'s> ScriptProgress<'s> {
-    fn new(script: &'s Script, processes: u32) -> Self {
+    fn new(script: &'s BarrierScript, processes: u32) -> Self {
         Self {
             script,
-            next_actions: vec![0; processes as usize],
-            unreceived: vec![Vec::new(); processes as usize],
+            next_action_indices: vec![0; processes as usize],
+            unreceived_messages: vec![Vec::new(); processes as usize],
         }
     }
 
     /// Returns the next action in the script of a process; `None` at the end of the script.
-    fn next_action(&self, process: u32) -> Option<Action> {
+    fn next_action(&self, process: u32) -> Option<ScriptAction> {
         self.script
-            .action(process, self.next_actions[process as usize])
+            .action_at_index(process, self.next_action_indices[process as usize])
     }
 
     /// Returns the slot of the control message that a process sends next; `None` if the process must receive first or has
     /// finished its script.
     fn next_send_slot(&self, process: u32) -> Option<u32> {
         match self.next_action(process) {
-            Some(Action::Send { slot, .. }) => Some(slot),
+            Some(ScriptAction::Send { slot, .. }) => Some(slot),
             _ => None,
         }
     }
 
     /// Executes the sends of a process up to its next receive, and appends the sent control messages to `notices`.
-    fn execute_sends(&mut self, process: u32, notices: &mut Vec<Notice>) {
-        while let Some(Action::Send { to, slot }) = self.next_action(process) {
-            self.next_actions[process as usize] += 1;
-            self.unreceived[to as usize].push((slot, to_u32(notices.len())));
-            notices.push(Notice {
+    fn execute_sends(&mut self, process: u32, notices: &mut Vec<ControlMessage>) {
+        while let Some(ScriptAction::Send { to, slot }) = self.next_action(process) {
+            self.next_action_indices[process as usize] += 1;
+            self.unreceived_messages[to as usize].push((slot, to_u32(notices.len())));
+            notices.push(ControlMessage {
                 from: process,
                 to,
                 uses_connection: false,
@@ -207,30 +213,34 @@ impl<'s> ScriptProgress<'s> {
     /// Executes the receives of a process up to its next send, or to a message that has not been sent, and appends them to
     /// `receives`.
     fn execute_receives(&mut self, process: u32, receives: &mut Vec<Receive>) {
-        while let Some(Action::Receive { slot }) = self.next_action(process) {
-            let here = &mut self.unreceived[process as usize];
+        while let Some(ScriptAction::Receive { slot }) = self.next_action(process) {
+            let here = &mut self.unreceived_messages[process as usize];
             let Some(found) = here.iter().position(|notice| notice.0 == slot) else {
                 return;
             };
             let (_, notice) = here.swap_remove(found);
             receives.push(Receive {
                 process,
-                message: notice,
+                message_index: notice,
             });
-            self.next_actions[process as usize] += 1;
+            self.next_action_indices[process as usize] += 1;
         }
     }
 }
 
 /// Returns the arrangement of the senders and receivers in a stage among `processes` processes. The control messages of the stage
 /// have numbers from `first` on, and the receives are in the order of these messages.
-fn find_shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Receive]) -> Shape {
+fn find_stage_pattern(
+    processes: u32,
+    (first, notices): (usize, &[ControlMessage]),
+    receives: &[Receive],
+) -> StagePattern {
     let sent = to_u32(first)..to_u32(first + notices.len());
-    if !sent.eq(receives.iter().map(|received| received.message)) {
-        return Shape::Listed;
+    if !sent.eq(receives.iter().map(|received| received.message_index)) {
+        return StagePattern::Irregular;
     }
-    let Some(&Notice { from, to, .. }) = notices.first() else {
-        return Shape::Listed;
+    let Some(&ControlMessage { from, to, .. }) = notices.first() else {
+        return StagePattern::Irregular;
     };
     let have_ends = |ends: &dyn Fn(u32) -> (u32, u32)| {
         let mut numbered = (0..).zip(notices);
@@ -240,34 +250,37 @@ fn find_shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[
     let is_whole =
         distance.is_power_of_two() && notices.len().is_multiple_of(2 * distance as usize);
     if is_whole && have_ends(&|at| (at, at ^ distance)) {
-        Shape::Exchange(distance as usize)
+        StagePattern::PairwiseExchange(distance as usize)
     } else if have_ends(&|at| (from + at, (to + at) % processes)) {
-        Shape::Rows {
+        StagePattern::RangeToRange {
             from: from as usize,
             to: to as usize,
         }
     } else {
-        Shape::Listed
+        StagePattern::Irregular
     }
 }
 
 /// For the control messages of a stage: their durations \[s\], and the local times at which they are delivered \[s\].
-type Row<'a> = (&'a [f64], &'a mut [f64]);
+type MessageTimes<'a> = (&'a [f64], &'a mut [f64]);
 
 /// Updates the times of the processes by a stage in which processes exchange control messages whose numbers differ by `distance`,
 /// a power of two.
-fn exchange_at_distance(distance: usize, dates: &mut [f64], row: Row<'_>) {
+fn exchange_at_distance(distance: usize, dates: &mut [f64], row: MessageTimes<'_>) {
     match distance {
-        1 => exchange_near::<1>(dates, row),
-        2 => exchange_near::<2>(dates, row),
-        4 => exchange_near::<4>(dates, row),
-        _ => exchange_far(distance, dates, row),
+        1 => exchange_at_small_distance::<1>(dates, row),
+        2 => exchange_at_small_distance::<2>(dates, row),
+        4 => exchange_at_small_distance::<4>(dates, row),
+        _ => exchange_at_large_distance(distance, dates, row),
     }
 }
 
 /// Updates the times of the processes by a stage in which processes exchange control messages whose numbers differ by N (1, 2 or
 /// 4).
-fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'_>) {
+fn exchange_at_small_distance<const N: usize>(
+    dates: &mut [f64],
+    (duration, delivered): MessageTimes<'_>,
+) {
     let dates = dates.as_chunks_mut::<N>().0.as_chunks_mut::<2>().0;
     let duration = duration.as_chunks::<N>().0.as_chunks::<2>().0;
     let delivered = delivered.as_chunks_mut::<N>().0.as_chunks_mut::<2>().0;
@@ -279,7 +292,11 @@ fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'
 
 /// Updates the times of the processes by a stage in which processes exchange control messages whose numbers differ by `distance`,
 /// a multiple of 8.
-fn exchange_far(distance: usize, dates: &mut [f64], (duration, delivered): Row<'_>) {
+fn exchange_at_large_distance(
+    distance: usize,
+    dates: &mut [f64],
+    (duration, delivered): MessageTimes<'_>,
+) {
     let dates = dates.chunks_exact_mut(2 * distance);
     let duration = duration.chunks_exact(2 * distance);
     let delivered = delivered.chunks_exact_mut(2 * distance);
@@ -289,21 +306,21 @@ fn exchange_far(distance: usize, dates: &mut [f64], (duration, delivered): Row<'
             duration.split_at(distance),
             delivered.split_at_mut(distance),
         );
-        let dates = blocks_mut(dates.0).zip(blocks_mut(dates.1));
+        let dates = blocks_of_eight_mut(dates.0).zip(blocks_of_eight_mut(dates.1));
         let duration = duration
             .0
             .as_chunks()
             .0
             .iter()
             .zip(duration.1.as_chunks().0);
-        let delivered = blocks_mut(delivered.0).zip(blocks_mut(delivered.1));
+        let delivered = blocks_of_eight_mut(delivered.0).zip(blocks_of_eight_mut(delivered.1));
         for ((dates, duration), delivered) in dates.zip(duration).zip(delivered) {
             exchange_blocks(dates, duration, delivered);
         }
     }
 }
 
-fn blocks_mut(values: &mut [f64]) -> impl Iterator<Item = &mut [f64; 8]> {
+fn blocks_of_eight_mut(values: &mut [f64]) -> impl Iterator<Item = &mut [f64; 8]> {
     values.as_chunks_mut().0.iter_mut()
 }
 
@@ -331,7 +348,7 @@ fn exchange_blocks<const N: usize>(
 fn send_between_ranges(
     (from, to): (usize, usize),
     dates: &mut [f64],
-    (duration, delivered): Row<'_>,
+    (duration, delivered): MessageTimes<'_>,
 ) {
     let senders = dates[from..].iter().zip(duration);
     for (delivered, (date, duration)) in delivered.iter_mut().zip(senders) {
@@ -339,12 +356,12 @@ fn send_between_ranges(
     }
     let (of_first, of_last) = dates.split_at_mut(to);
     let (to_last, to_first) = delivered.split_at(delivered.len().min(of_last.len()));
-    receive_messages(of_last, to_last);
-    receive_messages(of_first, to_first);
+    delay_processes_to_deliveries(of_last, to_last);
+    delay_processes_to_deliveries(of_first, to_first);
 }
 
 /// Sets the time of each process to the delivery time of its control message, if the message is delivered later.
-fn receive_messages(dates: &mut [f64], delivered: &[f64]) {
+fn delay_processes_to_deliveries(dates: &mut [f64], delivered: &[f64]) {
     for (date, delivered) in dates.iter_mut().zip(delivered) {
         *date = greater(*delivered, *date);
     }
@@ -360,18 +377,18 @@ mod tests {
         use BarrierKind::{Dissemination, DoubleRing, RecursiveDoubling};
         for kind in [Dissemination, RecursiveDoubling, DoubleRing] {
             for processes in 2..40 {
-                let script = Script::new(kind, processes);
-                let found = Waves::from_script(&script, processes).expect("few notices");
+                let script = BarrierScript::new(kind, processes);
+                let found = ScriptStages::from_script(&script, processes).expect("few notices");
                 let mut times = vec![0; found.control_messages.len()];
                 let mut receive = 0;
                 for wave in &found.stages {
-                    for received in &found.receives[receive..wave.receives_end] {
-                        let notice = received.message as usize;
-                        assert!(notice < wave.messages_end);
+                    for received in &found.receives[receive..wave.receives_end_index] {
+                        let notice = received.message_index as usize;
+                        assert!(notice < wave.messages_end_index);
                         assert_eq!(found.control_messages[notice].to, received.process);
                         times[notice] += 1;
                     }
-                    receive = wave.receives_end;
+                    receive = wave.receives_end_index;
                 }
                 assert!(
                     times.iter().all(|times| *times == 1),
@@ -386,14 +403,15 @@ mod tests {
         use BarrierKind::{Dissemination, DoubleRing, RecursiveDoubling};
         for kind in [Dissemination, RecursiveDoubling, DoubleRing] {
             for processes in 2..140_u32 {
-                let script = Script::new(kind, processes);
-                let mut shaped = Waves::from_script(&script, processes).expect("few notices");
+                let script = BarrierScript::new(kind, processes);
+                let mut shaped =
+                    ScriptStages::from_script(&script, processes).expect("few notices");
                 for (at, duration) in (1_u32..).zip(&mut shaped.message_durations) {
                     *duration = f64::from(at * 7919 % 1009);
                 }
                 let mut listed = shaped.clone();
                 for wave in &mut listed.stages {
-                    wave.shape = Shape::Listed;
+                    wave.pattern = StagePattern::Irregular;
                 }
                 let arrival: Vec<f64> = (1..=processes)
                     .map(|process| f64::from(process * 6101 % 997))
@@ -412,13 +430,16 @@ mod tests {
     #[test]
     fn rounds_of_recursive_doubling_are_exchanges() {
         for processes in [8, 50, 64, 100] {
-            let script = Script::new(BarrierKind::RecursiveDoubling, processes);
-            let waves = Waves::from_script(&script, processes).expect("few notices");
-            let shapes = waves.stages.iter().map(|wave| wave.shape);
+            let script = BarrierScript::new(BarrierKind::RecursiveDoubling, processes);
+            let waves = ScriptStages::from_script(&script, processes).expect("few notices");
+            let shapes = waves.stages.iter().map(|wave| wave.pattern);
             let core = 1 << processes.ilog2();
             let partners = processes as usize - core;
-            let rows = |from, to| std::iter::repeat_n(Shape::Rows { from, to }, partners.min(1));
-            let distances = (0..processes.ilog2()).map(|round| Shape::Exchange(1 << round));
+            let rows = |from, to| {
+                std::iter::repeat_n(StagePattern::RangeToRange { from, to }, partners.min(1))
+            };
+            let distances =
+                (0..processes.ilog2()).map(|round| StagePattern::PairwiseExchange(1 << round));
             let expected = rows(core, 0).chain(distances).chain(rows(0, core));
             let expected = expected.chain(rows(core, 0));
             assert!(shapes.eq(expected), "{processes}: {:?}", waves.stages);
@@ -429,19 +450,19 @@ mod tests {
     fn rounds_of_dissemination_are_rows() {
         for processes in [7, 50, 100_usize] {
             let count = to_u32(processes);
-            let script = Script::new(BarrierKind::Dissemination, count);
-            let waves = Waves::from_script(&script, count).expect("few notices");
-            let shapes = waves.stages.iter().map(|wave| wave.shape);
+            let script = BarrierScript::new(BarrierKind::Dissemination, count);
+            let waves = ScriptStages::from_script(&script, count).expect("few notices");
+            let shapes = waves.stages.iter().map(|wave| wave.pattern);
             let rounds = processes.next_power_of_two().ilog2();
             let distances = (0..rounds).map(|round| 1 << round);
-            let expected = distances.map(|to| Shape::Rows { from: 0, to });
+            let expected = distances.map(|to| StagePattern::RangeToRange { from: 0, to });
             assert!(shapes.eq(expected), "{processes}: {:?}", waves.stages);
         }
     }
 
     #[test]
     fn a_barrier_of_very_many_notices_is_not_foreseen() {
-        let script = Script::new(BarrierKind::Dissemination, 100_000);
-        assert!(Waves::from_script(&script, 100_000).is_none());
+        let script = BarrierScript::new(BarrierKind::Dissemination, 100_000);
+        assert!(ScriptStages::from_script(&script, 100_000).is_none());
     }
 }

@@ -24,10 +24,10 @@ pub trait Workload: fmt::Debug + Send + Sync {
     }
 
     /// Returns the size of the application, from which the memory of a run is estimated.
-    fn extent(&self) -> Extent {
-        Extent {
-            messages: self.processes() as f64,
-            bytes: 0.0,
+    fn extent(&self) -> ApplicationSize {
+        ApplicationSize {
+            max_messages: self.processes() as f64,
+            data_bytes: 0.0,
         }
     }
 
@@ -58,7 +58,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
 
     /// Returns the names of processes and supersteps in the data from which the application was read, which exports write again;
     /// `None` if there are no such names.
-    fn labels(&self) -> Option<&Labels> {
+    fn labels(&self) -> Option<&VtLabels> {
         None
     }
 
@@ -69,7 +69,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
 
     /// Returns the migrations that the application itself prescribes after a superstep, in every scenario; a recorded trace may
     /// contain such migrations.
-    fn prescribed_moves(&self, _superstep: usize) -> &[PrescribedMove] {
+    fn prescribed_moves(&self, _superstep: usize) -> &[PrescribedMigration] {
         &[]
     }
 
@@ -94,25 +94,25 @@ pub trait Workload: fmt::Debug + Send + Sync {
 /// The names of processes and supersteps in the data (format vt) from which an application was read; exports write these names
 /// again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Labels {
+pub struct VtLabels {
     /// Value of the key `entity` of each process in the vt data.
-    pub entities: Vec<serde_json::Value>,
+    pub entity_values: Vec<serde_json::Value>,
     /// Number of the phase that each superstep has in the vt data.
-    pub phases: Vec<u64>,
+    pub phase_numbers: Vec<u64>,
     /// Speed of the hosts that the vt data assume \[instr/s\]: the number of instructions that correspond to one second of work;
     /// `None` if it is not known.
-    pub speed: Option<InstructionsPerSecond>,
+    pub assumed_speed: Option<InstructionsPerSecond>,
     /// Number of ranks (places for processes) in the vt data.
-    pub ranks: usize,
+    pub rank_count: usize,
 }
 
 /// The size of an application, from which the memory of a run is estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Extent {
+pub struct ApplicationSize {
     /// Approximate number of messages in the largest superstep.
-    pub messages: f64,
+    pub max_messages: f64,
     /// Memory that the application needs for its own data \[B\].
-    pub bytes: f64,
+    pub data_bytes: f64,
 }
 
 /// The plan of one superstep: the computation of each process and the messages between processes.
@@ -156,21 +156,21 @@ pub struct Message {
 
 /// A migration that the application itself prescribes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PrescribedMove {
+pub struct PrescribedMigration {
     /// The process that migrates.
     pub process: ProcessId,
     /// The name of the destination host.
-    pub to: String,
+    pub destination_host: String,
     /// Amount of data that is transferred from the origin to the destination; 0 B means that nothing is transferred.
-    pub size: Bytes,
+    pub transferred_bytes: Bytes,
     /// Time for which the process continues to wait after the transfer.
-    pub delay: Seconds,
+    pub wait_after_transfer: Seconds,
 }
 
 /// A setting of the experiment that an application prescribes, for example because its trace file contains the setting; settings
 /// of the user take precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct PrescribedSetting {
     /// The key of the setting, as a dotted path (`runtime.sends`).
     pub key: String,
     /// The value of the setting as text, in the form in which users type it after `--set`.

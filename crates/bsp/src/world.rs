@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 
 use super::config::{Costs, RuntimeConfig, Scenario};
 use super::path::Engine;
-use super::record::{Outcome, Sent, SuperstepDates};
+use super::record::{RunOutcome, SentMessages, SuperstepTimes};
 use super::reports::ViewConfig;
 use super::shortcut::Memo;
-use crate::{Measures, Pairs, View};
+use crate::{Measures, ProcessClusterTable, View};
 use crate::{Plan, Workload};
-use migsim_base::error::{Broken, Error};
+use migsim_base::error::{Error, InternalFault};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
-use migsim_engine::{EventLog, NetworkModel};
+use migsim_engine::{EventHash, NetworkModel};
 use migsim_platform::Platform;
 
 /// Everything that defines a run of one scenario, except for the policy.
@@ -43,13 +43,13 @@ pub struct Setup<'a> {
 
 /// The state of a run that all parts of the runtime share.
 #[derive(Clone)]
-pub(super) struct World<'a> {
+pub(super) struct RunState<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Engine<'a>,
     /// Whether simulated time may advance without events when nothing is in progress; false while a rescheduling call is about to
     /// start.
     pub(super) may_fast_forward: bool,
-    pub(super) plan: Plan,
+    pub(super) superstep_plan: Plan,
     /// Total size of the messages in the plan of the open superstep \[B\].
     planned_bytes: f64,
     /// Number of supersteps of the application.
@@ -59,14 +59,14 @@ pub(super) struct World<'a> {
     /// Number of the superstep at whose barrier processes are leaving at present, or left last, counted from 0.
     pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
-    pub(super) memory: Vec<Bytes>,
+    pub(super) process_memory: Vec<Bytes>,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
-    pub(super) pinned: Vec<bool>,
-    pub(super) measures: Measures,
+    pub(super) pinned_processes: Vec<bool>,
+    pub(super) measurements: Measures,
     /// Whether the policy is no longer called because it will request no more rescheduling calls.
     is_policy_done: bool,
-    pub(super) outcome: Outcome,
-    pub(super) log: EventLog,
+    pub(super) outcome: RunOutcome,
+    pub(super) event_log: EventHash,
 }
 
 /// Returns for each process whether it must not migrate; the list is empty if all processes may migrate.
@@ -81,9 +81,9 @@ fn pinned_processes(workload: &dyn Workload) -> Vec<bool> {
 
 /// Maximum number of processes and of messages that the diagnosis data of an internal error list; the total numbers are always
 /// included.
-const MOST_DUMPED: usize = 100_000;
+const MAX_DUMPED_ITEMS: usize = 100_000;
 
-impl<'a> World<'a> {
+impl<'a> RunState<'a> {
     pub(super) fn new(setup: &'a Setup<'a>) -> Self {
         let processes = setup.workload.processes();
         let memory = |process| setup.workload.memory(ProcessId::from_index(process));
@@ -95,28 +95,28 @@ impl<'a> World<'a> {
                 (setup.runtime.barrier.delay, setup.costs.call.delay),
             ),
             may_fast_forward: true,
-            plan: Plan::default(),
+            superstep_plan: Plan::default(),
             planned_bytes: 0.0,
             superstep_count: setup.workload.supersteps(),
             open_superstep: 0,
             ending_superstep: 0,
             placement: setup.placement.to_vec(),
-            memory: (0..processes).map(memory).collect(),
-            pinned: pinned_processes(setup.workload),
-            measures: Measures::default(),
+            process_memory: (0..processes).map(memory).collect(),
+            pinned_processes: pinned_processes(setup.workload),
+            measurements: Measures::default(),
             is_policy_done: false,
-            outcome: Outcome {
+            outcome: RunOutcome {
                 makespan: Time::ZERO,
-                supersteps: vec![SuperstepDates::default(); setup.workload.supersteps()],
+                supersteps: vec![SuperstepTimes::default(); setup.workload.supersteps()],
                 calls: Vec::new(),
                 migrations: Vec::new(),
-                scheduling: Seconds::default(),
-                migration: Seconds::default(),
-                flows: 0,
-                sent: Sent::default(),
+                call_waiting_time: Seconds::default(),
+                migration_waiting_time: Seconds::default(),
+                flow_count: 0,
+                sent_messages: SentMessages::default(),
                 event_hash: String::new(),
             },
-            log: EventLog::default(),
+            event_log: EventHash::default(),
         }
     }
 
@@ -124,12 +124,18 @@ impl<'a> World<'a> {
     pub(super) fn read_plan(&mut self, superstep: usize) -> bool {
         let repeats = self.setup.workload.repeats(superstep);
         if !repeats {
-            self.plan.clear(self.placement.len());
-            self.setup.workload.fill(superstep, &mut self.plan);
-            let sizes = self.plan.messages.iter().map(|message| message.size.get());
+            self.superstep_plan.clear(self.placement.len());
+            self.setup
+                .workload
+                .fill(superstep, &mut self.superstep_plan);
+            let sizes = self
+                .superstep_plan
+                .messages
+                .iter()
+                .map(|message| message.size.get());
             self.planned_bytes = sizes.sum();
         }
-        self.engine.record_superstep_opening();
+        self.engine.record_superstep_start();
         self.begin_superstep(superstep);
         !repeats
     }
@@ -138,12 +144,12 @@ impl<'a> World<'a> {
     pub(super) fn begin_superstep(&mut self, superstep: usize) {
         self.open_superstep = superstep;
         self.engine.set_superstep(superstep);
-        self.outcome.sent.messages += self.plan.messages.len() as u64;
-        self.outcome.sent.bytes += self.planned_bytes;
+        self.outcome.sent_messages.message_count += self.superstep_plan.messages.len() as u64;
+        self.outcome.sent_messages.total_bytes += self.planned_bytes;
     }
 
     /// Returns whether superstep `superstep` exists and has the same plan as the superstep before it.
-    pub(super) fn repeats_previous(&self, superstep: usize) -> bool {
+    pub(super) fn repeats_previous_plan(&self, superstep: usize) -> bool {
         superstep < self.superstep_count && self.setup.workload.repeats(superstep)
     }
 
@@ -154,14 +160,14 @@ impl<'a> World<'a> {
 
     /// Returns whether a policy can still decide about migrations in this run: the scenario has a policy, and the policy may
     /// request more calls.
-    pub(super) fn has_policy(&self) -> bool {
+    pub(super) fn has_active_policy(&self) -> bool {
         self.setup.scenario != Scenario::I && !self.is_policy_done
     }
 
     /// Records that the policy will request no more rescheduling calls, and ends the measurements that only policies need.
-    pub(super) fn dismiss_policy(&mut self) {
+    pub(super) fn record_policy_done(&mut self) {
         self.is_policy_done = true;
-        self.measures.traffic = Pairs::default();
+        self.measurements.traffic = ProcessClusterTable::default();
     }
 
     /// Returns whether the migrations decided in the present rescheduling call are executed. They are executed in scenario iii,
@@ -171,23 +177,23 @@ impl<'a> World<'a> {
     }
 
     /// Returns the exact view of the run for a policy, given the external load of each host.
-    pub(super) fn view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
+    pub(super) fn exact_view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
         View {
             platform: self.setup.platform,
             network: &self.setup.network,
             superstep: self.ending_superstep,
             now: self.engine.now(),
             placement: &self.placement,
-            measures: &self.measures,
-            memory: &self.memory,
+            measurements: &self.measurements,
+            process_memory: &self.process_memory,
             external_load,
             cycles_per_instruction: self.setup.workload.cycles_per_instruction(),
             executes_migrations: self.setup.scenario == Scenario::Iii,
-            messages: &self.plan.messages,
-            supersteps: self.superstep_count,
+            messages: &self.superstep_plan.messages,
+            total_supersteps: self.superstep_count,
             last_call_cost: (self.outcome.calls.last())
-                .map_or_else(Seconds::default, |call| call.cost + call.migration),
-            pinned: &self.pinned,
+                .map_or_else(Seconds::default, |call| call.cost + call.migration_duration),
+            pinned_processes: &self.pinned_processes,
             workload: Some(self.setup.workload),
         }
     }
@@ -201,17 +207,17 @@ impl<'a> World<'a> {
             None => format!("superstep {superstep}"),
         };
         let host = |at: &HostId| self.setup.platform.hosts[at.index()].name.as_str();
-        let messages = self.plan.messages.iter().take(MOST_DUMPED);
+        let messages = self.superstep_plan.messages.iter().take(MAX_DUMPED_ITEMS);
         let messages = messages.map(|message| {
             let (from, to) = (message.from.index() + 1, message.to.index() + 1);
             json!([from, to, message.size.get()])
         });
         let numbers = |list: &[Seconds]| -> Value {
-            let list = list.iter().take(MOST_DUMPED);
+            let list = list.iter().take(MAX_DUMPED_ITEMS);
             list.map(|time| time.get()).collect()
         };
-        let placement = self.placement.iter().take(MOST_DUMPED).map(host);
-        let work = self.plan.work.iter().take(MOST_DUMPED);
+        let placement = self.placement.iter().take(MAX_DUMPED_ITEMS).map(host);
+        let work = self.superstep_plan.work.iter().take(MAX_DUMPED_ITEMS);
         let dump = [
             ("fault", json!(what)),
             ("superstep", json!(superstep)),
@@ -220,15 +226,18 @@ impl<'a> World<'a> {
             ("scenario", json!(self.setup.scenario.name())),
             ("seed", json!(self.setup.seed)),
             ("processes", json!(self.placement.len())),
-            ("messages", json!(self.plan.messages.len())),
+            ("messages", json!(self.superstep_plan.messages.len())),
             ("placement", placement.collect()),
             ("work", work.map(|work| work.get()).collect()),
             ("message", messages.collect()),
-            ("compute_s", numbers(&self.measures.compute)),
-            ("communication_s", numbers(&self.measures.communication)),
+            ("compute_s", numbers(&self.measurements.computation_times)),
+            (
+                "communication_s",
+                numbers(&self.measurements.communication_times),
+            ),
         ];
         let dump = dump.into_iter();
         let dump: Map<String, Value> = dump.map(|(key, value)| (key.to_owned(), value)).collect();
-        Error::Broken(Box::new(Broken::new(what, &place, dump)))
+        Error::InternalFault(Box::new(InternalFault::new(what, &place, dump)))
     }
 }

@@ -13,7 +13,7 @@ use migsim_platform::Platform;
 
 /// An invariant of the engine that was violated, with the number of the host or link where it was violated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum InvariantViolation {
     /// An execution on the host with this number ended with work left, or executed more work than it had.
     WorkNotConserved(u32),
     /// A flow ended with bytes left, or transferred more bytes than it had.
@@ -30,13 +30,13 @@ const ROUNDING_TOLERANCE: f64 = 1e-9;
 
 /// Whether the amount `left` at the end of an activity is so small that only rounding errors explain it. `left` is what remains
 /// of `amount`, which was used up at `rate` until the local time `now` \[s\]. Always true if `left` is not finite.
-pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
+pub(super) fn is_explained_by_rounding(left: f64, amount: f64, rate: f64, now: f64) -> bool {
     let rounding =
         ROUNDING_TOLERANCE * amount + rate * (END_TIME_TOLERANCE * now + f64::MIN_POSITIVE);
     !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE
 }
 
-impl Fault {
+impl InvariantViolation {
     /// Returns a description of the violated invariant that names the host or link.
     pub(super) fn description(self, platform: &Platform) -> String {
         match self {
@@ -68,14 +68,18 @@ mod tests {
             (1e3, false),
             (-1e3, false),
         ] {
-            assert_eq!(is_used_up(left, 1e9, 0.0, 0.0), is_nothing, "{left}");
+            assert_eq!(
+                is_explained_by_rounding(left, 1e9, 0.0, 0.0),
+                is_nothing,
+                "{left}"
+            );
         }
         // At 1e12 s the tolerance of 2e-13 is 0.2 s: at 100 B/s that is 20 B.
-        assert!(is_used_up(20.0, 0.0, 100.0, 1e12));
-        assert!(!is_used_up(21.0, 0.0, 100.0, 1e12));
+        assert!(is_explained_by_rounding(20.0, 0.0, 100.0, 1e12));
+        assert!(!is_explained_by_rounding(21.0, 0.0, 100.0, 1e12));
         // A number below the smallest normal one has too few digits for a relative tolerance, whether it is an amount or a time.
-        assert!(is_used_up(1e-308, 1e-308, 0.0, 0.0));
-        assert!(is_used_up(1e-300, 1e-295, 1e20, 1e-315));
-        assert!(!is_used_up(1e-287, 1e-287, 1e20, 1e-307));
+        assert!(is_explained_by_rounding(1e-308, 1e-308, 0.0, 0.0));
+        assert!(is_explained_by_rounding(1e-300, 1e-295, 1e20, 1e-315));
+        assert!(!is_explained_by_rounding(1e-287, 1e-287, 1e20, 1e-307));
     }
 }

@@ -12,14 +12,14 @@ pub const SAME_TIME_TOLERANCE: f64 = 1e-14;
 
 /// Returns the last local time \[s\] that counts as simultaneous with the local time `date` \[s\]; finite if `date` is finite.
 #[inline]
-pub(super) fn last_simultaneous(date: f64) -> f64 {
-    last_within(date, SAME_TIME_TOLERANCE)
+pub(super) fn last_simultaneous_time(date: f64) -> f64 {
+    last_time_within_fraction(date, SAME_TIME_TOLERANCE)
 }
 
 /// Returns the last local time \[s\] that is later than the local time `date` \[s\] by at most the fraction `near` of `date`;
 /// finite if `date` is finite.
 #[inline]
-pub(super) fn last_within(date: f64, near: f64) -> f64 {
+pub(super) fn last_time_within_fraction(date: f64, near: f64) -> f64 {
     (date * (1.0 + near)).min(f64::MAX.max(date))
 }
 
@@ -28,7 +28,7 @@ pub(super) fn last_within(date: f64, near: f64) -> f64 {
 pub(crate) struct Clock {
     origin: f64,
     local_time: f64,
-    has_gone_back: bool,
+    has_rejected_earlier_time: bool,
 }
 
 impl Clock {
@@ -49,7 +49,7 @@ impl Clock {
     }
 
     /// Whether the origin of the clock plus the local time `date` \[s\] is a finite number.
-    pub(crate) fn is_finite_at(self, date: f64) -> bool {
+    pub(crate) fn is_absolute_time_finite(self, date: f64) -> bool {
         (self.origin + date).is_finite()
     }
 
@@ -59,17 +59,17 @@ impl Clock {
     /// at most the accepted rounding error (1e-12 of the current local time).
     pub(crate) fn advance_to(&mut self, date: f64) {
         let is_later = date >= self.local_time * (1.0 - 1e-12); // not so for a date that is no number
-        self.has_gone_back |= !is_later;
+        self.has_rejected_earlier_time |= !is_later;
         self.local_time = self.local_time.max(date);
     }
 
     /// Whether any call has tried to set the clock to an earlier time, by more than rounding errors.
-    pub(crate) fn has_gone_back(self) -> bool {
-        self.has_gone_back
+    pub(crate) fn has_rejected_earlier_time(self) -> bool {
+        self.has_rejected_earlier_time
     }
 
     /// Makes the current instant the new origin of the clock, so that the local time becomes 0.
-    pub(crate) fn rebase(&mut self) {
+    pub(crate) fn move_origin_to_now(&mut self) {
         self.origin += self.local_time;
         self.local_time = 0.0;
     }
@@ -84,7 +84,7 @@ mod tests {
         let mut clock = Clock::default();
         clock.advance_to(2.5);
         let before = clock.now();
-        clock.rebase();
+        clock.move_origin_to_now();
         assert_eq!((clock.now(), clock.local_time()), (before, 0.0));
         assert_eq!(clock.to_local(4.0), 1.5);
     }
@@ -92,11 +92,11 @@ mod tests {
     #[test]
     fn what_counts_as_a_date_is_a_little_later_and_never_for_ever() {
         assert!(
-            last_simultaneous(1.0) > 1.0
-                && last_simultaneous(1.0) < 1.0 + 2.0 * SAME_TIME_TOLERANCE
+            last_simultaneous_time(1.0) > 1.0
+                && last_simultaneous_time(1.0) < 1.0 + 2.0 * SAME_TIME_TOLERANCE
         );
         for date in [0.0, f64::MAX, f64::INFINITY] {
-            assert_eq!(last_simultaneous(date), date);
+            assert_eq!(last_simultaneous_time(date), date);
         }
     }
 
@@ -105,11 +105,14 @@ mod tests {
         let mut clock = Clock::default();
         clock.advance_to(2.0);
         clock.advance_to(2.0 * (1.0 - 1e-13));
-        assert!(!clock.has_gone_back());
+        assert!(!clock.has_rejected_earlier_time());
         for past in [1.9, f64::NAN] {
             let mut clock = clock;
             clock.advance_to(past);
-            assert_eq!((clock.local_time(), clock.has_gone_back()), (2.0, true));
+            assert_eq!(
+                (clock.local_time(), clock.has_rejected_earlier_time()),
+                (2.0, true)
+            );
         }
     }
 }

@@ -31,46 +31,49 @@ struct BlockMinima {
     minima: Vec<f64>,
     /// The blocks whose minimum is unknown and has to be searched again.
     stale_blocks: Vec<u32>,
-    is_stale: Vec<bool>,
+    is_block_stale: Vec<bool>,
 }
 
 /// Number of entries in a block of a list of times.
 const BLOCK_SIZE: usize = 32;
-const LANES: usize = 8;
+const MINIMUM_LANES: usize = 8;
 
 impl CompletionIndex {
     /// Sets the time at which the next flow of a class ends \[s\]; NaN counts as infinite.
     #[inline]
-    pub(super) fn set_end(&mut self, class: u32, date: f64) {
+    pub(super) fn set_end_time(&mut self, class: u32, date: f64) {
         let at = class as usize;
         if at >= self.class_count {
-            self.grow(at + 1);
+            self.grow_to_class_count(at + 1);
         }
         let before = std::mem::replace(&mut self.end_times[at], date);
-        if let Some(least) = self.block_minima.change_entry(at, before, date) {
+        if let Some(least) = self
+            .block_minima
+            .change_entry_and_get_replaced_minimum(at, before, date)
+        {
             self.superblock_minima
-                .change_entry(at / BLOCK_SIZE, least, date);
+                .change_entry_and_get_replaced_minimum(at / BLOCK_SIZE, least, date);
         }
     }
 
     /// Returns the earliest end time of all classes \[s\]; infinite if no flow of any class ends.
-    pub(super) fn next_end(&mut self) -> f64 {
+    pub(super) fn next_end_time(&mut self) -> f64 {
         let Self {
             end_times: times,
             block_minima: blocks,
             superblock_minima: blocks_of_blocks,
             ..
         } = self;
-        blocks.search_stale_blocks(times, |block, before, least| {
-            blocks_of_blocks.change_entry(block, before, least);
+        blocks.recompute_stale_minima(times, |block, before, least| {
+            blocks_of_blocks.change_entry_and_get_replaced_minimum(block, before, least);
         });
-        blocks_of_blocks.search_stale_blocks(&blocks.minima, |_, _, _| {});
+        blocks_of_blocks.recompute_stale_minima(&blocks.minima, |_, _, _| {});
         minimum(&blocks_of_blocks.minima)
     }
 
     /// Removes the end times of all classes up to the finite time `limit` \[s\], and sets `taken` to the numbers of these
     /// classes. The earliest end time must have been requested since the last change.
-    pub(super) fn take_ends_until(&mut self, limit: f64, taken: &mut Vec<u32>) {
+    pub(super) fn take_classes_ending_until(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.class_count.div_ceil(BLOCK_SIZE);
         for (tier, &least) in self.superblock_minima.minima.iter().enumerate() {
@@ -92,7 +95,7 @@ impl CompletionIndex {
             }
         }
         for &class in &*taken {
-            self.set_end(class, f64::INFINITY);
+            self.set_end_time(class, f64::INFINITY);
         }
     }
 
@@ -104,7 +107,7 @@ impl CompletionIndex {
         self.superblock_minima.resize(0);
     }
 
-    fn grow(&mut self, count: usize) {
+    fn grow_to_class_count(&mut self, count: usize) {
         self.class_count = count;
         if count <= self.end_times.len() {
             return;
@@ -121,14 +124,19 @@ impl BlockMinima {
     /// Records that entry `at` of the list of times has changed from `before` to `value`. Returns the previous minimum of the
     /// entry's block if `value` is now the minimum, otherwise `None`.
     #[inline]
-    fn change_entry(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
+    fn change_entry_and_get_replaced_minimum(
+        &mut self,
+        at: usize,
+        before: f64,
+        value: f64,
+    ) -> Option<f64> {
         let block = at / BLOCK_SIZE;
         let least = &mut self.minima[block];
         if value <= *least {
             return Some(std::mem::replace(least, value));
         }
-        if before <= *least && !self.is_stale[block] {
-            self.is_stale[block] = true;
+        if before <= *least && !self.is_block_stale[block] {
+            self.is_block_stale[block] = true;
             self.stale_blocks.push(to_u32(block));
         }
         None
@@ -136,10 +144,10 @@ impl BlockMinima {
 
     /// Recomputes the minimum of each block whose minimum is unknown; calls `changed` with the number of the block, its previous
     /// minimum and its new minimum.
-    fn search_stale_blocks(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
+    fn recompute_stale_minima(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
         for block in self.stale_blocks.drain(..) {
             let at = block as usize;
-            self.is_stale[at] = false;
+            self.is_block_stale[at] = false;
             let now = minimum(&list[at * BLOCK_SIZE..(at + 1) * BLOCK_SIZE]);
             let before = std::mem::replace(&mut self.minima[at], now);
             changed(at, before, now);
@@ -148,16 +156,16 @@ impl BlockMinima {
 
     fn resize(&mut self, blocks: usize) {
         self.minima.resize(blocks, f64::INFINITY);
-        self.is_stale.resize(blocks, false);
+        self.is_block_stale.resize(blocks, false);
         self.stale_blocks.retain(|block| (*block as usize) < blocks);
     }
 }
 
 fn minimum(list: &[f64]) -> f64 {
-    let mut lanes = [f64::INFINITY; LANES];
-    let (rows, rest) = list.as_chunks::<LANES>();
+    let mut lanes = [f64::INFINITY; MINIMUM_LANES];
+    let (rows, rest) = list.as_chunks::<MINIMUM_LANES>();
     for row in rows {
-        for lane in 0..LANES {
+        for lane in 0..MINIMUM_LANES {
             lanes[lane] = lesser(row[lane], lanes[lane]);
         }
     }
@@ -188,7 +196,7 @@ mod tests {
                 let class = class * apart;
                 // Few different times, so that many are equal.
                 let date = f64::from(date);
-                ends.set_end(class, date);
+                ends.set_end_time(class, date);
                 match keys[class as usize] {
                     Some(key) => queue.reschedule(key, date),
                     None => keys[class as usize] = Some(queue.push(date, class)),
@@ -196,11 +204,11 @@ mod tests {
                 if at % 3 > 0 {
                     continue;
                 }
-                let next = ends.next_end();
-                prop_assert_eq!(Some(next), queue.next_time());
+                let next = ends.next_end_time();
+                prop_assert_eq!(Some(next), queue.next_event_time());
                 let (mut taken, mut popped) = (Vec::new(), Vec::new());
-                ends.take_ends_until(next, &mut taken);
-                while queue.next_time() == Some(next) {
+                ends.take_classes_ending_until(next, &mut taken);
+                while queue.next_event_time() == Some(next) {
                     let (_, class) = queue.pop().unwrap();
                     keys[class as usize] = None;
                     popped.push(class);
@@ -214,23 +222,23 @@ mod tests {
     #[test]
     fn what_is_no_number_and_what_is_forgotten_never_ends() {
         let mut ends = CompletionIndex::default();
-        ends.set_end(70, f64::NAN);
-        assert_eq!(ends.next_end(), f64::INFINITY);
-        ends.set_end(3, 5.0);
-        ends.set_end(70, 4.0);
-        assert_eq!(ends.next_end(), 4.0);
-        ends.set_end(70, f64::NAN);
-        assert_eq!(ends.next_end(), 5.0);
+        ends.set_end_time(70, f64::NAN);
+        assert_eq!(ends.next_end_time(), f64::INFINITY);
+        ends.set_end_time(3, 5.0);
+        ends.set_end_time(70, 4.0);
+        assert_eq!(ends.next_end_time(), 4.0);
+        ends.set_end_time(70, f64::NAN);
+        assert_eq!(ends.next_end_time(), 5.0);
         let mut taken = Vec::new();
         for (limit, expected) in [(4.9, &[][..]), (5.0, &[3]), (5.0, &[])] {
-            ends.take_ends_until(limit, &mut taken);
+            ends.take_classes_ending_until(limit, &mut taken);
             assert_eq!(taken, expected);
         }
-        assert_eq!(ends.next_end(), f64::INFINITY);
-        ends.set_end(3, 1.0);
+        assert_eq!(ends.next_end_time(), f64::INFINITY);
+        ends.set_end_time(3, 1.0);
         ends.clear();
-        assert_eq!(ends.next_end(), f64::INFINITY);
-        ends.take_ends_until(1.0, &mut taken);
+        assert_eq!(ends.next_end_time(), f64::INFINITY);
+        ends.take_classes_ending_until(1.0, &mut taken);
         assert!(taken.is_empty());
     }
 }

@@ -5,7 +5,7 @@
 //! service V \[instructions\] per host. An execution that starts at service V with work w ends when the service reaches V + w.
 //! Cost: O(log n) to insert an execution, and one event per host.
 
-use super::checks::{Fault, is_used_up};
+use super::checks::{InvariantViolation, is_explained_by_rounding};
 use super::clock::SAME_TIME_TOLERANCE;
 use super::queue::{EventKey, EventQueue};
 use migsim_base::units::HostId;
@@ -21,16 +21,16 @@ struct Execution<T> {
 #[derive(Clone, Debug)]
 struct Cpu<T> {
     /// Nominal speed of a core \[instructions/s\].
-    speed: f64,
+    core_speed: f64,
     /// Fraction of the nominal speed that is available at the present time, from 0 to 1.
     available_fraction: f64,
     /// Number of cores of the host.
-    cores: f64,
+    core_count: f64,
     /// Instructions that each running execution would have executed if it had run since the host was last idle: V in the
     /// equations of the module \[instructions\].
     attained_service: f64,
     /// Local time at which the attained service was last computed \[s\].
-    last_update: f64,
+    last_update_time: f64,
     /// The executions on the host, in decreasing order of the service at which they end. Among executions that end at the same
     /// service, an execution that started later comes first, since executions are removed from the end of the list.
     executions: Vec<Execution<T>>,
@@ -39,29 +39,32 @@ struct Cpu<T> {
     /// fraction has been integrated.
     availability_integral: f64,
     /// Absolute time up to which the available fraction of the speed has been integrated \[s\].
-    integrated_until: f64,
+    availability_integrated_until: f64,
 }
 
 impl<T> Cpu<T> {
     /// Returns the speed at which each execution on the host progresses \[instructions/s\].
     fn execution_rate(&self) -> f64 {
-        self.speed * self.available_fraction * (self.cores / self.executions.len() as f64).min(1.0)
+        self.core_speed
+            * self.available_fraction
+            * (self.core_count / self.executions.len() as f64).min(1.0)
     }
 
     fn advance_to(&mut self, now: f64) {
         if self.executions.is_empty() {
             self.attained_service = 0.0;
         } else {
-            self.attained_service += self.execution_rate() * (now - self.last_update);
+            self.attained_service += self.execution_rate() * (now - self.last_update_time);
         }
-        self.last_update = now;
+        self.last_update_time = now;
     }
 
     /// Changes the available fraction of the host's speed to `available` at the absolute time `absolute` \[s\].
     #[inline]
     fn set_available_fraction(&mut self, absolute: f64, available: f64) {
-        self.availability_integral += self.available_fraction * (absolute - self.integrated_until);
-        self.integrated_until = absolute;
+        self.availability_integral +=
+            self.available_fraction * (absolute - self.availability_integrated_until);
+        self.availability_integrated_until = absolute;
         self.available_fraction = available;
     }
 }
@@ -71,25 +74,25 @@ impl<T> Cpu<T> {
 pub(super) struct Cpus<T> {
     cpus: Vec<Cpu<T>>,
     /// The first violated invariant of an execution; `None` if there is none.
-    pub(super) fault: Option<Fault>,
+    pub(super) first_violation: Option<InvariantViolation>,
 }
 
 impl<T: Copy> Cpus<T> {
     pub(super) fn new(platform: &Platform) -> Self {
         let idle = |host: &migsim_platform::Host| Cpu {
-            speed: host.speed.get(),
+            core_speed: host.speed.get(),
             available_fraction: 1.0,
-            cores: f64::from(host.cores),
+            core_count: f64::from(host.cores),
             attained_service: 0.0,
-            last_update: 0.0,
+            last_update_time: 0.0,
             executions: Vec::new(),
             end_event: None,
             availability_integral: 0.0,
-            integrated_until: 0.0,
+            availability_integrated_until: 0.0,
         };
         Self {
             cpus: platform.hosts.iter().map(idle).collect(),
-            fault: None,
+            first_violation: None,
         }
     }
 
@@ -139,13 +142,14 @@ impl<T: Copy> Cpus<T> {
             .expect("a host with an event has an execution")
             .target_service;
         if cfg!(debug_assertions) {
-            let done = cpu.attained_service + rate * (now - cpu.last_update);
-            let is_right = is_used_up(first - done, first, rate, now);
-            let fault = (!is_right).then(|| Fault::WorkNotConserved(HostId::from_index(host).0));
-            self.fault = self.fault.or(fault);
+            let done = cpu.attained_service + rate * (now - cpu.last_update_time);
+            let is_right = is_explained_by_rounding(first - done, first, rate, now);
+            let fault = (!is_right)
+                .then(|| InvariantViolation::WorkNotConserved(HostId::from_index(host).0));
+            self.first_violation = self.first_violation.or(fault);
         }
         cpu.attained_service = first;
-        cpu.last_update = now;
+        cpu.last_update_time = now;
         while let Some(next) = cpu.executions.last() {
             if next.target_service > first
                 && (next.target_service - first) / rate > SAME_TIME_TOLERANCE * now
@@ -204,11 +208,12 @@ impl<T: Copy> Cpus<T> {
     /// absolute time `absolute` \[s\].
     pub(super) fn availability_integral(&self, host: usize, absolute: f64) -> f64 {
         let cpu = &self.cpus[host];
-        cpu.availability_integral + cpu.available_fraction * (absolute - cpu.integrated_until)
+        cpu.availability_integral
+            + cpu.available_fraction * (absolute - cpu.availability_integrated_until)
     }
 
     /// Returns the hosts that have executions although their speed is zero at the present time, so that no execution can end.
-    pub(super) fn stopped_hosts(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn hosts_with_stopped_executions(&self) -> impl Iterator<Item = usize> + '_ {
         let is_stopped = |cpu: &Cpu<T>| !cpu.executions.is_empty() && cpu.execution_rate() <= 0.0;
         (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
     }
@@ -222,9 +227,9 @@ fn schedule_next_end<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, ev
             cpu.execution_rate(),
         );
         if left <= 0.0 {
-            cpu.last_update // nothing is left to do, even on a host that stands still
+            cpu.last_update_time // nothing is left to do, even on a host that stands still
         } else if rate > 0.0 {
-            cpu.last_update + left / rate
+            cpu.last_update_time + left / rate
         } else {
             f64::INFINITY
         }

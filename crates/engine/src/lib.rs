@@ -87,13 +87,13 @@ mod transport;
 mod uses;
 
 pub use factors::{SizeFactor, SizeFactors, Weights};
-pub use log::EventLog;
+pub use log::EventHash;
 pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};
-pub use profile::{BandwidthChanges, SteadyUntil};
+pub use profile::{BandwidthChanges, NextChangeTimes};
 
 pub use queue::{EventKey, EventQueue};
-pub use simulation::{AvailabilityStart, Simulation};
+pub use simulation::{AvailabilityIntervalStart, Simulation};
 
 pub use batch::{FlowBatch, FlowStart, PathId, PathTable};
 pub use checks::END_TIME_TOLERANCE;

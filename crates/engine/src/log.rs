@@ -10,12 +10,12 @@ use std::fmt;
 /// A 128-bit hash of a sequence of numbers, updated as each number is added. The hash uses two lanes of multiply and rotate, and
 /// is not safe against an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventLog {
+pub struct EventHash {
     hash_lanes: [u64; 2],
     entry_count: u64,
 }
 
-impl Default for EventLog {
+impl Default for EventHash {
     fn default() -> Self {
         // The fractional digits of the golden ratio and of the square root of 2: constants that were not chosen for an effect.
         Self {
@@ -25,20 +25,20 @@ impl Default for EventLog {
     }
 }
 
-impl EventLog {
+impl EventHash {
     /// Adds a time or a duration \[s\] to the hash, by its bits.
     pub fn add_time(&mut self, value: f64) {
         self.add_number(value.to_bits());
     }
 
     /// Adds the value of another hash to this hash, as two numbers.
-    pub fn add_log(&mut self, other: &Self) {
+    pub fn add_hash(&mut self, other: &Self) {
         self.add_number(other.hash_lanes[0]);
         self.add_number(other.hash_lanes[1]);
     }
 
     /// Adds two numbers to the hash in one step.
-    pub fn add_pair(&mut self, first: u64, second: u64) {
+    pub fn add_number_pair(&mut self, first: u64, second: u64) {
         self.add_number(first.wrapping_mul(0x9fb2_1c65_1e98_df25).rotate_left(32) ^ second);
     }
 
@@ -54,7 +54,7 @@ impl EventLog {
 }
 
 /// Writes the hash as 32 hexadecimal digits.
-impl fmt::Display for EventLog {
+impl fmt::Display for EventHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut end = *self;
         let entries = end.entry_count;
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn order_and_every_bit_count() {
         let hash = |dates: &[f64]| {
-            let mut log = EventLog::default();
+            let mut log = EventHash::default();
             for &date in dates {
                 log.add_time(date);
             }
@@ -81,8 +81,8 @@ mod tests {
         assert_ne!(hash(&[1.0]), hash(&[1.0 + f64::EPSILON]));
         assert_ne!(hash(&[]), hash(&[0.0]));
         let pair = |first, second| {
-            let mut log = EventLog::default();
-            log.add_pair(first, second);
+            let mut log = EventHash::default();
+            log.add_number_pair(first, second);
             log.to_string()
         };
         assert_ne!(pair(1, 2), pair(2, 1));

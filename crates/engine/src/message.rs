@@ -26,9 +26,9 @@ use migsim_base::units::{HostId, greater, lesser, to_u32};
 /// Size of the headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
 pub(super) const HEADER_BYTES: f64 = 90.0;
 /// Initial congestion window of TCP \[B\]: 10 segments of 1448 B.
-const INITIAL_WINDOW: f64 = 14_480.0;
+const INITIAL_WINDOW_BYTES: f64 = 14_480.0;
 /// Time without a message after which a connection counts as idle \[s\]: the minimum retransmission timeout of Linux.
-const IDLE_TIME: f64 = 0.2;
+const MIN_IDLE_TIME: f64 = 0.2;
 
 impl NetworkModel {
     /// Whether the delay of a message depends only on the latency of its route, not on its size.
@@ -53,14 +53,14 @@ impl NetworkModel {
     /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\]. `latency` is the latency
     /// of its route \[s\], and `hop` the time per byte that packets wait in routers \[s/B\].
     pub(super) fn message_delay(&self, latency: f64, hop: f64, bytes: f64) -> f64 {
-        let latency = self.delay(latency) * self.factors.factors_for_bytes(bytes).latency;
+        let latency = self.flow_delay(latency) * self.factors.factors_for_bytes(bytes).latency;
         latency + self.overhead.get() + hop * self.packet_size(bytes)
     }
 
     /// Returns the part of a message's delay that does not depend on its packets \[s\], given the latency of the route \[s\];
     /// used if no factor depends on the size of the message.
-    pub(super) fn fixed_delay(&self, latency: f64) -> f64 {
-        self.delay(latency) + self.overhead.get()
+    pub(super) fn fixed_message_delay(&self, latency: f64) -> f64 {
+        self.flow_delay(latency) + self.overhead.get()
     }
 
     /// Returns the size of the packet that each router has to receive before it forwards a message of `bytes` bytes \[B\]; 0
@@ -81,8 +81,8 @@ impl NetworkModel {
     }
 
     /// Returns the duration of the handshake of a message, which is one round trip on a route with the latency `latency` \[s\].
-    pub(super) fn round_trip(&self, latency: f64) -> f64 {
-        2.0 * self.delay(latency) * self.factors.factors_for_bytes(0.0).latency
+    pub(super) fn round_trip_time(&self, latency: f64) -> f64 {
+        2.0 * self.flow_delay(latency) * self.factors.factors_for_bytes(0.0).latency
             + self.overhead.get()
     }
 
@@ -90,7 +90,7 @@ impl NetworkModel {
     /// bandwidth of the route \[B/s\], and `round_trip` the time until an acknowledgement arrives \[s\].
     pub(super) fn slow_start_delay(&self, bytes: f64, narrowest: f64, round_trip: f64) -> f64 {
         let rate = narrowest * self.bandwidth_factor;
-        let (mut window, mut left, mut waited) = (INITIAL_WINDOW, bytes, 0.0);
+        let (mut window, mut left, mut waited) = (INITIAL_WINDOW_BYTES, bytes, 0.0);
         while left > window && window < rate * round_trip {
             waited += round_trip - window / rate;
             left -= window;
@@ -101,14 +101,14 @@ impl NetworkModel {
 
     /// Whether a message of `bytes` bytes fits into the initial TCP window, so that slow start cannot delay it.
     #[inline]
-    pub fn fits_first_window(bytes: f64) -> bool {
-        bytes <= INITIAL_WINDOW
+    pub fn fits_initial_window(bytes: f64) -> bool {
+        bytes <= INITIAL_WINDOW_BYTES
     }
 
     /// Whether slow start can delay messages on a route if the connection is idle, because the initial window is sent before its
     /// first acknowledgement arrives.
-    pub(super) fn may_slow_start(&self, narrowest: f64, round_trip: f64) -> bool {
-        INITIAL_WINDOW < narrowest * self.bandwidth_factor * round_trip
+    pub(super) fn is_slow_start_possible(&self, narrowest: f64, round_trip: f64) -> bool {
+        INITIAL_WINDOW_BYTES < narrowest * self.bandwidth_factor * round_trip
     }
 
     /// Returns the largest factor by which the bandwidth is multiplied for a message of any size; dimensionless.
@@ -132,7 +132,7 @@ pub(super) struct Connections {
     /// Instant to which the local time 0 corresponds, counted from the start of the run \[s\].
     time_origin: f64,
     /// Ends of messages that have been recorded but not yet stored in the list of connections.
-    pending_ends: PendingEnds,
+    pending_message_ends: PendingMessageEnds,
 }
 
 /// Ends of the control messages of a barrier, which recur with each barrier, before they are stored in the list of connections.
@@ -140,11 +140,11 @@ pub(super) struct Connections {
 /// Only the last message of each connection matters, and each barrier replaces the recorded ends by later ones. The ends are
 /// therefore kept in this form until a connection is read.
 #[derive(Clone, Debug, Default)]
-struct PendingEnds {
+struct PendingMessageEnds {
     /// Pairs of the index of a message and the index of its connection; `None` if no ends are pending.
-    message_connections: Option<Arc<[(u32, u32)]>>,
+    message_connection_pairs: Option<Arc<[(u32, u32)]>>,
     /// Time at which each message ends, counted from the time origin of these pending ends \[s\].
-    end_times: Vec<f64>,
+    message_end_times: Vec<f64>,
     time_origin: f64,
 }
 
@@ -154,7 +154,7 @@ const NO_MESSAGE: u32 = u32::MAX;
 /// State of a connection, which carries the messages from one host to another.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
-    hosts: (HostId, HostId),
+    sender_and_receiver: (HostId, HostId),
     /// Number of messages of the connection that are in progress.
     messages_in_progress: u32,
     /// Time at which the connection last became busy, counted from the start of the run \[s\]: the start of the first message
@@ -162,8 +162,8 @@ struct Connection {
     busy_since: f64,
     /// Time at which the last message of the connection ended, counted from the start of the run \[s\], without the message whose
     /// end is still pending.
-    last_end: f64,
-    pending_message: u32,
+    last_end_time: f64,
+    pending_message_index: u32,
 }
 
 impl Connections {
@@ -174,19 +174,19 @@ impl Connections {
             connections: list,
             ..
         } = self;
-        let is_it = |place: &u32| list[*place as usize].hosts == ends;
+        let is_it = |place: &u32| list[*place as usize].sender_and_receiver == ends;
         if let Some(place) = lookup.find(hash_of_hosts(ends), is_it) {
             return *place;
         }
         let place = to_u32(list.len());
         list.push(Connection {
-            hosts: ends,
+            sender_and_receiver: ends,
             messages_in_progress: 0,
             busy_since: 0.0,
-            last_end: f64::NEG_INFINITY,
-            pending_message: NO_MESSAGE,
+            last_end_time: f64::NEG_INFINITY,
+            pending_message_index: NO_MESSAGE,
         });
-        let hash = |place: &u32| hash_of_hosts(list[*place as usize].hosts);
+        let hash = |place: &u32| hash_of_hosts(list[*place as usize].sender_and_receiver);
         lookup.insert_unique(hash_of_hosts(ends), place, hash);
         place
     }
@@ -195,8 +195,8 @@ impl Connections {
     /// before. All messages that start at the same time get the same result.
     #[inline]
     pub(super) fn start_message(&mut self, place: u32, now: f64) -> bool {
-        if self.pending_ends.message_connections.is_some() {
-            self.store_pending_ends();
+        if self.pending_message_ends.message_connection_pairs.is_some() {
+            self.store_pending_message_ends();
         }
         let now = self.time_origin + now;
         let connection = &mut self.connections[place as usize];
@@ -204,23 +204,29 @@ impl Connections {
         if connection.messages_in_progress == 1 {
             connection.busy_since = now;
         }
-        connection.busy_since.total_cmp(&now).is_eq() && now - connection.last_end > IDLE_TIME
+        connection.busy_since.total_cmp(&now).is_eq()
+            && now - connection.last_end_time > MIN_IDLE_TIME
     }
 
     /// Whether the connection from one host to another is idle at local time `now` \[s\], on the assumption that none of its
     /// messages is in progress.
     pub(super) fn is_idle(&self, ends: (HostId, HostId), now: f64) -> bool {
-        let is_it = |place: &u32| self.connections[*place as usize].hosts == ends;
+        let is_it = |place: &u32| self.connections[*place as usize].sender_and_receiver == ends;
         let known = self.index_by_hosts.find(hash_of_hosts(ends), is_it);
         known.is_none_or(|place| {
             let Connection {
-                last_end: last,
-                pending_message: pending,
+                last_end_time: last,
+                pending_message_index: pending,
                 ..
             } = self.connections[*place as usize];
-            let pending = self.pending_ends.end_times.get(pending as usize);
-            let last = pending.map_or(last, |end| last.max(self.pending_ends.time_origin + end));
-            self.time_origin + now - last > IDLE_TIME
+            let pending = self
+                .pending_message_ends
+                .message_end_times
+                .get(pending as usize);
+            let last = pending.map_or(last, |end| {
+                last.max(self.pending_message_ends.time_origin + end)
+            });
+            self.time_origin + now - last > MIN_IDLE_TIME
         })
     }
 
@@ -235,50 +241,51 @@ impl Connections {
         messages: &Arc<[(u32, u32)]>,
         ends: &mut Vec<f64>,
     ) {
-        let known = self.pending_ends.message_connections.as_ref();
+        let known = self.pending_message_ends.message_connection_pairs.as_ref();
         if !known.is_some_and(|known| Arc::ptr_eq(known, messages)) {
-            self.store_pending_ends();
+            self.store_pending_message_ends();
             for &(message, connection) in &**messages {
-                self.connections[connection as usize].pending_message = message;
+                self.connections[connection as usize].pending_message_index = message;
             }
-            self.pending_ends.message_connections = Some(messages.clone());
-            self.pending_ends
-                .end_times
+            self.pending_message_ends.message_connection_pairs = Some(messages.clone());
+            self.pending_message_ends
+                .message_end_times
                 .resize(ends.len(), f64::NEG_INFINITY);
         }
-        std::mem::swap(&mut self.pending_ends.end_times, ends);
-        self.pending_ends.time_origin = self.time_origin;
+        std::mem::swap(&mut self.pending_message_ends.message_end_times, ends);
+        self.pending_message_ends.time_origin = self.time_origin;
     }
 
     /// Stores all pending ends of messages in the list of connections.
-    fn store_pending_ends(&mut self) {
-        let Some(messages) = self.pending_ends.message_connections.take() else {
+    fn store_pending_message_ends(&mut self) {
+        let Some(messages) = self.pending_message_ends.message_connection_pairs.take() else {
             return;
         };
         for &(message, connection) in &*messages {
             let connection = &mut self.connections[connection as usize];
-            let end = self.pending_ends.time_origin + self.pending_ends.end_times[message as usize];
-            connection.last_end = connection.last_end.max(end);
-            connection.pending_message = NO_MESSAGE;
+            let end = self.pending_message_ends.time_origin
+                + self.pending_message_ends.message_end_times[message as usize];
+            connection.last_end_time = connection.last_end_time.max(end);
+            connection.pending_message_index = NO_MESSAGE;
         }
-        self.pending_ends.end_times.clear();
+        self.pending_message_ends.message_end_times.clear();
     }
 
     /// Records that a message of the connection `place`, which was computed without events, ends at local time `date` \[s\].
     pub(super) fn record_message_end(&mut self, place: u32, date: f64) {
         let connection = &mut self.connections[place as usize];
-        connection.last_end = greater(self.time_origin + date, connection.last_end);
+        connection.last_end_time = greater(self.time_origin + date, connection.last_end_time);
     }
 
     /// Records that a message in progress of the connection `place` ends at local time `now` \[s\].
     pub(super) fn end_message(&mut self, place: u32, now: f64) {
         let connection = &mut self.connections[place as usize];
         connection.messages_in_progress -= 1;
-        connection.last_end = connection.last_end.max(self.time_origin + now); // a packet may still be on its way
+        connection.last_end_time = connection.last_end_time.max(self.time_origin + now); // a packet may still be on its way
     }
 
     /// Moves the instant to which the local time 0 corresponds to a time that is later by `elapsed` \[s\].
-    pub(super) fn rebase(&mut self, elapsed: f64) {
+    pub(super) fn shift_time_origin(&mut self, elapsed: f64) {
         self.time_origin += elapsed;
     }
 }
@@ -310,7 +317,7 @@ mod tests {
         assert_eq!(model.message_delay(1.0, hop, 10.0), 1.0 + 0.5 + hop * 100.0);
         assert_eq!(model.message_delay(1.0, hop, 5e3), 3.0 + 0.5 + hop * 1000.0);
         assert_eq!((model.flow_bytes(10.0), model.flow_bytes(5e3)), (10.0, 1e4));
-        assert_eq!(model.round_trip(1.0), 2.5);
+        assert_eq!(model.round_trip_time(1.0), 2.5);
         assert!(NetworkModel::default().has_fixed_delay() && !model.has_fixed_delay());
         assert_eq!(
             NetworkModel::default().router_time_per_byte([1e3, 2e3].into_iter()),
@@ -343,7 +350,7 @@ mod tests {
         assert!(connections.start_message(both, 9.0) && connections.start_message(both, 9.0));
         connections.end_message(there, 9.5);
         connections.end_message(there, 10.0);
-        connections.rebase(10.0);
+        connections.shift_time_origin(10.0);
         assert!(!connections.start_message(there, 0.1));
         connections.end_message(there, 0.1);
         let back = connections.find_or_add((HostId(1), HostId(0)));
@@ -386,7 +393,7 @@ mod tests {
                 }
             }
             for connections in [&mut kept, &mut told] {
-                connections.rebase(1.0);
+                connections.shift_time_origin(1.0);
             }
         }
         for connection in 0..3 {

@@ -37,10 +37,10 @@ pub struct NetworkModel {
     /// Maximum rate of a flow between two processes on the same host \[B/s\].
     pub loopback_bandwidth: f64,
     /// Latency of a message inside a host for which the platform defines no loopback.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero_duration")]
     pub loopback_latency: Seconds,
     /// Time that a message inside a host takes in addition to its latency and its transfer; it replaces [`Self::overhead`].
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero_duration")]
     pub loopback_overhead: Seconds,
     /// Whether all messages inside a host share one loopback; otherwise each message has the whole bandwidth.
     ///
@@ -61,7 +61,7 @@ pub struct NetworkModel {
     #[serde(default, skip_serializing_if = "Weights::is_default")]
     pub weights: Weights,
     /// Time that each message takes in addition to its time in the network; it also applies to the control messages of barriers.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero_duration")]
     pub overhead: Seconds,
     /// Maximum payload of a packet with store and forward, where routers forward only whole packets; `None` if routers forward
     /// each byte immediately.
@@ -82,7 +82,7 @@ pub struct NetworkModel {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_zero(duration: &Seconds) -> bool {
+fn is_zero_duration(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
@@ -200,8 +200,8 @@ impl Default for NetworkModel {
 pub(super) const ACKNOWLEDGEMENT_LOAD: f64 = 0.05;
 /// Minimum weight of a flow \[s\]. Weights are limited to a range that is much wider than the weights that occur in practice,
 /// because outside this range the product of a weight and a size may overflow or vanish.
-const MIN_WEIGHT: f64 = 1e-60;
-const HEAVIEST: f64 = 1e60;
+const MIN_FLOW_WEIGHT: f64 = 1e-60;
+const MAX_FLOW_WEIGHT: f64 = 1e60;
 
 /// The equations for the duration of a flow, with L the latency of its route \[s\]:
 ///
@@ -239,23 +239,23 @@ impl NetworkModel {
     ) -> Seconds {
         let (latency, bytes) = (latency.get(), size.get());
         let link = narrowest.map_or(f64::INFINITY, BytesPerSecond::get);
-        let rate = self.bandwidth_factor * lesser(link, self.max_share_of_window(latency));
+        let rate = self.bandwidth_factor * lesser(link, self.max_share_of_tcp_window(latency));
         Seconds::of(self.message_delay(latency, 0.0, bytes) + self.flow_bytes(bytes) / rate)
     }
 
     /// Returns the factor by which the latency of a route is multiplied for a message of this size; dimensionless.
-    pub fn latency_factor_of(&self, size: Bytes) -> f64 {
+    pub fn latency_factor_for_size(&self, size: Bytes) -> f64 {
         self.latency_factor * self.factors.factors_for_bytes(size.get()).latency
     }
 
     /// Returns the time from the start of a flow until its transfer begins \[s\], on a route with this latency \[s\].
-    pub(super) fn delay(&self, latency: f64) -> f64 {
+    pub(super) fn flow_delay(&self, latency: f64) -> f64 {
         self.latency_factor * latency
     }
 
     /// Returns the part of a flow's weight that comes from the bandwidths of the links \[B/s\] and the number of loopbacks on its
     /// route \[s\].
-    pub(super) fn weight_of_links(
+    pub(super) fn weight_from_links(
         &self,
         bandwidths: impl Iterator<Item = f64>,
         loopbacks: u32,
@@ -280,11 +280,11 @@ impl NetworkModel {
     /// Returns the weight of a flow in the sharing of links \[s\], limited to the range of valid weights. `latency` is the
     /// latency of the route \[s\], and `of_links` the part of the weight that comes from bandwidths \[s\]. `slips` states whether
     /// SimGrid's rule for a weight that changes during a transfer applies (`reweigh_slip`).
-    pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
+    pub(super) fn flow_weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
         if self.weights == Weights::Equal {
             1.0
         } else if latency > 0.0 || (slips && self.reweigh_slip && of_links > 0.0) {
-            (latency + of_links).clamp(MIN_WEIGHT, HEAVIEST)
+            (latency + of_links).clamp(MIN_FLOW_WEIGHT, MAX_FLOW_WEIGHT)
         } else {
             1.0
         }
@@ -292,7 +292,7 @@ impl NetworkModel {
 
     /// Returns the maximum share of a flow that the TCP window allows on a route with this latency \[B/s\]; infinite if there is
     /// no window or no latency.
-    pub(super) fn max_share_of_window(&self, latency: f64) -> f64 {
+    pub(super) fn max_share_of_tcp_window(&self, latency: f64) -> f64 {
         match self.tcp_gamma {
             Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
             _ => f64::INFINITY,
@@ -318,7 +318,7 @@ impl NetworkModel {
 
     /// Returns the delay of a message inside a host over a loopback with this latency \[s\].
     pub(super) fn loopback_delay(&self, latency: f64) -> f64 {
-        self.delay(latency) + self.loopback_overhead.get()
+        self.flow_delay(latency) + self.loopback_overhead.get()
     }
 
     /// Returns the rate of a flow between two processes on the same host \[B/s\].
@@ -328,7 +328,7 @@ impl NetworkModel {
 }
 
 /// The names of the constants of the network model that users can set by name.
-const CONSTANT_NAMES: [&str; 18] = [
+const SETTABLE_CONSTANT_NAMES: [&str; 18] = [
     "sharing",
     "latency_factor",
     "bandwidth_factor",
@@ -361,7 +361,7 @@ impl NetworkModel {
             .find(|preset| preset.name == wanted)
             .map(|preset| preset.model)
             .ok_or_else(|| {
-                Problem::unknown("network model", name).with_known_names(
+                Problem::unknown_name("network model", name).with_known_names(
                     "network models",
                     PRESETS.iter().map(|preset| preset.name).chain(["lv08"]),
                 )
@@ -379,29 +379,29 @@ impl NetworkModel {
             "sharing" if value == "equal" => {
                 (self.sharing, self.weights) = (true, Weights::Equal);
             }
-            "sharing" => self.sharing = parse_switch(key, value)?,
+            "sharing" => self.sharing = parse_boolean_constant(key, value)?,
             "weights" => {
                 self.weights = match value {
                     "latency" => Weights::Latency,
                     "equal" => Weights::Equal,
                     _ => {
-                        let problem = Problem::unknown("value of `weights`", value);
+                        let problem = Problem::unknown_name("value of `weights`", value);
                         return Err(problem.with_known_names("values", ["latency", "equal"]));
                     }
                 };
             }
-            "overhead" => self.overhead = parse_duration(key, value)?,
-            "loopback_latency" => self.loopback_latency = parse_duration(key, value)?,
-            "loopback_overhead" => self.loopback_overhead = parse_duration(key, value)?,
-            "loopback_shared" => self.loopback_shared = parse_switch(key, value)?,
+            "overhead" => self.overhead = parse_duration_constant(key, value)?,
+            "loopback_latency" => self.loopback_latency = parse_duration_constant(key, value)?,
+            "loopback_overhead" => self.loopback_overhead = parse_duration_constant(key, value)?,
+            "loopback_shared" => self.loopback_shared = parse_boolean_constant(key, value)?,
             "packet" => {
                 self.packet = match value {
                     "none" | "null" => None,
-                    _ => Some(parse_quantity(key, Bytes::parse(value))?),
+                    _ => Some(parse_quantity_constant(key, Bytes::parse(value))?),
                 };
             }
-            "queues" => self.queues = parse_switch(key, value)?,
-            "slow_start" => self.slow_start = parse_switch(key, value)?,
+            "queues" => self.queues = parse_boolean_constant(key, value)?,
+            "slow_start" => self.slow_start = parse_boolean_constant(key, value)?,
             "factors" => {
                 self.factors = match value {
                     "none" | "null" => SizeFactors::NONE,
@@ -412,37 +412,37 @@ impl NetworkModel {
                     })?,
                 };
             }
-            "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
-            "reweigh_slip" => self.reweigh_slip = parse_switch(key, value)?,
+            "crosstraffic" => self.crosstraffic = parse_boolean_constant(key, value)?,
+            "reweigh_slip" => self.reweigh_slip = parse_boolean_constant(key, value)?,
             "fatpipe" => {
                 self.fatpipe = Some(match value {
                     "simgrid" => Fatpipe::Simgrid,
                     "whole" => Fatpipe::Whole,
                     _ => {
-                        let problem = Problem::unknown("value of `fatpipe`", value);
+                        let problem = Problem::unknown_name("value of `fatpipe`", value);
                         return Err(problem.with_known_names("values", ["simgrid", "whole"]));
                     }
                 });
             }
-            "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
+            "latency_factor" => self.latency_factor = parse_number_constant(key, value, 0.0)?,
             "bandwidth_factor" => {
-                self.bandwidth_factor = parse_number(key, value, MIN_POSITIVE_CONSTANT)?;
+                self.bandwidth_factor = parse_number_constant(key, value, MIN_POSITIVE_CONSTANT)?;
             }
-            "weight_s" => self.weight_s = parse_number(key, value, 0.0)?,
+            "weight_s" => self.weight_s = parse_number_constant(key, value, 0.0)?,
             "loopback_bandwidth" => {
-                self.loopback_bandwidth = parse_number(key, value, MIN_POSITIVE_CONSTANT)?;
+                self.loopback_bandwidth = parse_number_constant(key, value, MIN_POSITIVE_CONSTANT)?;
             }
             "tcp_gamma" => {
                 let window = if matches!(value, "none" | "null") {
                     0.0
                 } else {
-                    parse_number(key, value, 0.0)?
+                    parse_number_constant(key, value, 0.0)?
                 };
                 self.tcp_gamma = (window > 0.0 && window < 1e20).then_some(window);
             }
             _ => {
-                return Err(Problem::unknown("network constant", key)
-                    .with_known_names("constants", CONSTANT_NAMES));
+                return Err(Problem::unknown_name("network constant", key)
+                    .with_known_names("constants", SETTABLE_CONSTANT_NAMES));
             }
         }
         Ok(())
@@ -450,14 +450,14 @@ impl NetworkModel {
 }
 
 /// Parses the value of a constant that is a duration; `none` stands for zero.
-fn parse_duration(key: &str, value: &str) -> Result<Seconds, Problem> {
+fn parse_duration_constant(key: &str, value: &str) -> Result<Seconds, Problem> {
     match value {
         "none" | "null" => Ok(Seconds::ZERO),
-        _ => parse_quantity(key, Seconds::parse(value)),
+        _ => parse_quantity_constant(key, Seconds::parse(value)),
     }
 }
 
-fn parse_switch(key: &str, value: &str) -> Result<bool, Problem> {
+fn parse_boolean_constant(key: &str, value: &str) -> Result<bool, Problem> {
     match value {
         "true" | "yes" | "on" => Ok(true),
         "false" | "no" | "off" => Ok(false),
@@ -467,7 +467,7 @@ fn parse_switch(key: &str, value: &str) -> Result<bool, Problem> {
     }
 }
 
-fn parse_quantity<T>(
+fn parse_quantity_constant<T>(
     key: &str,
     value: Result<T, migsim_base::units::UnitError>,
 ) -> Result<T, Problem> {
@@ -480,7 +480,7 @@ const MAX_CONSTANT: f64 = 1e30;
 const MIN_POSITIVE_CONSTANT: f64 = 1e-30;
 
 /// Parses the value of a constant that is a number from `least` to the maximum value of a constant.
-fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {
+fn parse_number_constant(key: &str, value: &str, least: f64) -> Result<f64, Problem> {
     match value.parse::<f64>() {
         Ok(number) if (least..=MAX_CONSTANT).contains(&number) => Ok(number),
         _ => Err(Problem::new(format!(

@@ -25,29 +25,29 @@ use migsim_base::units::{greater, to_u32};
 
 /// A step of a packet in the network, which is due at the time of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum PacketStep {
     /// The queue with this index has finished sending its packet.
-    Sent(u32),
+    PacketSent(u32),
     /// The packets of the burst with this index join the next queue on their route: a single packet, or all packets of a message
     /// that starts.
-    Joins(u32),
+    BurstJoinsQueue(u32),
 }
 
-impl Step {
+impl PacketStep {
     /// Returns the number by which the event list identifies the step.
     pub(super) fn number(self) -> u32 {
         match self {
-            Self::Sent(queue) => 2 * queue,
-            Self::Joins(packets) => 2 * packets + 1,
+            Self::PacketSent(queue) => 2 * queue,
+            Self::BurstJoinsQueue(packets) => 2 * packets + 1,
         }
     }
 
     /// Returns the step that the event list identifies by this number.
     pub(super) fn from_number(number: u32) -> Self {
         if number.is_multiple_of(2) {
-            Self::Sent(number / 2)
+            Self::PacketSent(number / 2)
         } else {
-            Self::Joins(number / 2)
+            Self::BurstJoinsQueue(number / 2)
         }
     }
 }
@@ -55,10 +55,10 @@ impl Step {
 /// Packets of a message that wait in the same queue: before the first link all packets of the message, after it each packet
 /// separately.
 #[derive(Clone, Copy, Debug)]
-struct Burst {
-    message: u32,
+struct PacketBurst {
+    message_index: u32,
     /// Index of the next link on the route of the message.
-    next_hop: u32,
+    next_hop_index: u32,
     packet_count: u32,
     /// Whether the burst contains the last packet of the message.
     has_last_packet: bool,
@@ -68,7 +68,7 @@ struct Burst {
 struct Message<T> {
     token: T,
     /// The queues on the route of the message, in order; each with the latency of its link \[s\].
-    route: Vec<(u32, f64)>,
+    queues_and_latencies: Vec<(u32, f64)>,
     /// Size of the last packet on the wire, including its headers \[B\].
     last_packet_bytes: f64,
     /// Number of packets of the message that have not arrived yet.
@@ -77,23 +77,23 @@ struct Message<T> {
 }
 
 #[derive(Clone, Debug)]
-struct Queue {
+struct PacketQueue {
     link: u32,
     waiting_bursts: VecDeque<u32>,
     /// Index of the burst with the packet that is being sent; `None` if the queue sends nothing.
     sending_burst: Option<u32>,
     /// Key of the event at infinite time that stands for the queue while the queue waits until its link has bandwidth; otherwise
     /// `None`.
-    stopped_event: Option<EventKey>,
+    stopped_event_key: Option<EventKey>,
 }
 
-impl Queue {
+impl PacketQueue {
     fn new(link: u32) -> Self {
         Self {
             link,
             waiting_bursts: VecDeque::new(),
             sending_burst: None,
-            stopped_event: None,
+            stopped_event_key: None,
         }
     }
 }
@@ -117,14 +117,14 @@ pub(super) struct EndedMessage<T> {
 
 /// The packet queues of all links, and the messages whose packets are in the queues.
 #[derive(Clone, Debug)]
-pub(super) struct Queues<T> {
+pub(super) struct PacketQueues<T> {
     /// Maximum payload of a packet \[B\].
-    payload: f64,
+    max_payload: f64,
     /// The queue of each link, in the order of links, followed by the queues that serve a single message each.
-    queues: Vec<Queue>,
+    queues: Vec<PacketQueue>,
     link_count: usize,
     free_exclusive_queues: Vec<u32>,
-    bursts: Vec<Burst>,
+    bursts: Vec<PacketBurst>,
     free_bursts: Vec<u32>,
     messages: Vec<Message<T>>,
     free_messages: Vec<u32>,
@@ -139,12 +139,12 @@ pub(super) fn packet_count(bytes: f64, payload: f64) -> f64 {
     greater((bytes / payload).ceil(), 1.0)
 }
 
-impl<T: Copy> Queues<T> {
+impl<T: Copy> PacketQueues<T> {
     /// Creates empty queues for `links` links, for packets with a payload of at most `packet` bytes.
     pub(super) fn new(links: usize, packet: f64) -> Self {
         Self {
-            payload: packet,
-            queues: (0..to_u32(links)).map(Queue::new).collect(),
+            max_payload: packet,
+            queues: (0..to_u32(links)).map(PacketQueue::new).collect(),
             link_count: links,
             free_exclusive_queues: Vec::new(),
             bursts: Vec::new(),
@@ -163,9 +163,9 @@ impl<T: Copy> Queues<T> {
         token: T,
         now: f64,
         queue: &mut EventQueue<E>,
-        event: &impl Fn(Step) -> E,
+        event: &impl Fn(PacketStep) -> E,
     ) {
-        let packets = packet_count(start.bytes, self.payload);
+        let packets = packet_count(start.bytes, self.max_payload);
         debug_assert!(packets <= MAX_PACKETS, "it was refused");
         #[expect(
             clippy::cast_possible_truncation,
@@ -176,62 +176,65 @@ impl<T: Copy> Queues<T> {
         let message = self.free_messages.pop().unwrap_or_else(|| {
             self.messages.push(Message {
                 token,
-                route: Vec::new(),
+                queues_and_latencies: Vec::new(),
                 last_packet_bytes: 0.0,
                 packets_left: 0,
                 connection: None,
             });
             to_u32(self.messages.len() - 1)
         });
-        let mut way = std::mem::take(&mut self.messages[message as usize].route);
+        let mut way = std::mem::take(&mut self.messages[message as usize].queues_and_latencies);
         way.clear();
         for (link, latency, is_shared) in route {
             let own = if is_shared {
                 link
             } else {
-                self.exclusive_queue(link)
+                self.open_exclusive_queue(link)
             };
             way.push((own, latency));
         }
         self.messages[message as usize] = Message {
             token,
-            route: way,
-            last_packet_bytes: start.bytes - self.payload * (packets - 1.0) + HEADER_BYTES,
+            queues_and_latencies: way,
+            last_packet_bytes: start.bytes - self.max_payload * (packets - 1.0) + HEADER_BYTES,
             packets_left: count,
             connection: start.connection,
         };
-        let burst = self.add_burst(Burst {
-            message,
-            next_hop: 0,
+        let burst = self.add_burst(PacketBurst {
+            message_index: message,
+            next_hop_index: 0,
             packet_count: count,
             has_last_packet: true,
         });
         // Even without a delay it joins after all other events of this time.
-        queue.push(now + start.delay, event(Step::Joins(burst)));
+        queue.push(now + start.delay, event(PacketStep::BurstJoinsQueue(burst)));
     }
 
     /// Performs a step of a packet at local time `now` \[s\]; returns the message that ends as a result, or `None`.
-    pub(super) fn perform_step<E: Copy>(
+    pub(super) fn perform_packet_step<E: Copy>(
         &mut self,
-        step: Step,
+        step: PacketStep,
         now: f64,
         bandwidth: &impl Fn(u32) -> f64,
         queue: &mut EventQueue<E>,
-        event: &impl Fn(Step) -> E,
+        event: &impl Fn(PacketStep) -> E,
     ) -> Option<EndedMessage<T>> {
         match step {
-            Step::Joins(burst) => self.enqueue_burst(burst, now, bandwidth, queue, event),
-            Step::Sent(at) => {
+            PacketStep::BurstJoinsQueue(burst) => {
+                self.enqueue_burst(burst, now, bandwidth, queue, event)
+            }
+            PacketStep::PacketSent(at) => {
                 let sent = self.queues[at as usize].sending_burst.take()?;
-                let Burst {
-                    message,
-                    next_hop: hop,
+                let PacketBurst {
+                    message_index: message,
+                    next_hop_index: hop,
                     ..
                 } = self.bursts[sent as usize];
-                self.bursts[sent as usize].next_hop += 1;
-                let (_, latency) = self.messages[message as usize].route[hop as usize];
-                queue.push(now + latency, event(Step::Joins(sent)));
-                self.send_next(at, now, bandwidth, queue, event);
+                self.bursts[sent as usize].next_hop_index += 1;
+                let (_, latency) =
+                    self.messages[message as usize].queues_and_latencies[hop as usize];
+                queue.push(now + latency, event(PacketStep::BurstJoinsQueue(sent)));
+                self.send_next_packet(at, now, bandwidth, queue, event);
                 None
             }
         }
@@ -245,37 +248,37 @@ impl<T: Copy> Queues<T> {
         now: f64,
         bandwidth: &impl Fn(u32) -> f64,
         queue: &mut EventQueue<E>,
-        event: &impl Fn(Step) -> E,
+        event: &impl Fn(PacketStep) -> E,
     ) -> Option<EndedMessage<T>> {
-        let Burst {
-            message,
-            next_hop: hop,
+        let PacketBurst {
+            message_index: message,
+            next_hop_index: hop,
             packet_count: count,
             ..
         } = self.bursts[burst as usize];
         let state = &mut self.messages[message as usize];
-        let Some(&(at, _)) = state.route.get(hop as usize) else {
+        let Some(&(at, _)) = state.queues_and_latencies.get(hop as usize) else {
             state.packets_left -= count;
             self.free_bursts.push(burst);
             return (self.messages[message as usize].packets_left == 0)
-                .then(|| self.end_message(message));
+                .then(|| self.remove_ended_message(message));
         };
         let next = &mut self.queues[at as usize];
         next.waiting_bursts.push_back(burst);
-        if next.sending_burst.is_none() && next.stopped_event.is_none() {
-            self.send_next(at, now, bandwidth, queue, event);
+        if next.sending_burst.is_none() && next.stopped_event_key.is_none() {
+            self.send_next_packet(at, now, bandwidth, queue, event);
         }
         None
     }
 
     /// Starts sending the first packet in a queue if the link has bandwidth; otherwise the queue waits for bandwidth.
-    fn send_next<E: Copy>(
+    fn send_next_packet<E: Copy>(
         &mut self,
         at: u32,
         now: f64,
         bandwidth: &impl Fn(u32) -> f64,
         queue: &mut EventQueue<E>,
-        event: &impl Fn(Step) -> E,
+        event: &impl Fn(PacketStep) -> E,
     ) {
         let state = &mut self.queues[at as usize];
         let Some(&first) = state.waiting_bursts.front() else {
@@ -283,7 +286,8 @@ impl<T: Copy> Queues<T> {
         };
         let bandwidth = bandwidth(state.link);
         if bandwidth <= 0.0 {
-            state.stopped_event = Some(queue.push(f64::INFINITY, event(Step::Sent(at))));
+            state.stopped_event_key =
+                Some(queue.push(f64::INFINITY, event(PacketStep::PacketSent(at))));
             return;
         }
         let burst = self.bursts[first as usize];
@@ -293,7 +297,7 @@ impl<T: Copy> Queues<T> {
             first
         } else {
             self.bursts[first as usize].packet_count -= 1;
-            self.add_burst(Burst {
+            self.add_burst(PacketBurst {
                 packet_count: 1,
                 has_last_packet: false,
                 ..burst
@@ -301,22 +305,22 @@ impl<T: Copy> Queues<T> {
         };
         self.queues[at as usize].sending_burst = Some(sent);
         let size = if is_last {
-            self.messages[burst.message as usize].last_packet_bytes
+            self.messages[burst.message_index as usize].last_packet_bytes
         } else {
-            self.payload + HEADER_BYTES
+            self.max_payload + HEADER_BYTES
         };
-        queue.push(now + size / bandwidth, event(Step::Sent(at)));
+        queue.push(now + size / bandwidth, event(PacketStep::PacketSent(at)));
     }
 
     /// Restarts the queues of a link that have waited for bandwidth, when the bandwidth of the link has changed to `bandwidth`
     /// \[B/s\].
-    pub(super) fn resume_link<E: Copy>(
+    pub(super) fn resume_queues_of_link<E: Copy>(
         &mut self,
         link: u32,
         bandwidth: f64,
         now: f64,
         queue: &mut EventQueue<E>,
-        event: &impl Fn(Step) -> E,
+        event: &impl Fn(PacketStep) -> E,
     ) {
         if bandwidth <= 0.0 {
             return;
@@ -325,10 +329,10 @@ impl<T: Copy> Queues<T> {
         for at in std::iter::once(link).chain(own) {
             let state = &mut self.queues[at as usize];
             if state.link == link
-                && let Some(key) = state.stopped_event.take()
+                && let Some(key) = state.stopped_event_key.take()
             {
                 queue.cancel(key);
-                self.send_next(at, now, &|_| bandwidth, queue, event);
+                self.send_next_packet(at, now, &|_| bandwidth, queue, event);
             }
         }
     }
@@ -336,13 +340,15 @@ impl<T: Copy> Queues<T> {
     /// Returns the links on the route of a message that has just ended; a link that the message crossed several times is
     /// repeated.
     pub(super) fn links_on_route(&self, ended: &EndedMessage<T>) -> impl Iterator<Item = u32> + '_ {
-        let route = self.messages[ended.message as usize].route.iter();
+        let route = self.messages[ended.message as usize]
+            .queues_and_latencies
+            .iter();
         route.map(|&(queue, _)| self.queues[queue as usize].link)
     }
 
-    fn end_message(&mut self, message: u32) -> EndedMessage<T> {
+    fn remove_ended_message(&mut self, message: u32) -> EndedMessage<T> {
         let state = &self.messages[message as usize];
-        let own = state.route.iter().map(|&(queue, _)| queue);
+        let own = state.queues_and_latencies.iter().map(|&(queue, _)| queue);
         self.free_exclusive_queues
             .extend(own.filter(|&queue| queue as usize >= self.link_count));
         self.free_messages.push(message);
@@ -354,16 +360,16 @@ impl<T: Copy> Queues<T> {
     }
 
     /// Returns a queue for one message on a link that messages do not share.
-    fn exclusive_queue(&mut self, link: u32) -> u32 {
+    fn open_exclusive_queue(&mut self, link: u32) -> u32 {
         if let Some(queue) = self.free_exclusive_queues.pop() {
             self.queues[queue as usize].link = link;
             return queue;
         }
-        self.queues.push(Queue::new(link));
+        self.queues.push(PacketQueue::new(link));
         to_u32(self.queues.len() - 1)
     }
 
-    fn add_burst(&mut self, burst: Burst) -> u32 {
+    fn add_burst(&mut self, burst: PacketBurst) -> u32 {
         if let Some(free) = self.free_bursts.pop() {
             self.bursts[free as usize] = burst;
             return free;

@@ -14,13 +14,13 @@ use migsim_platform::{BufferedSteps, Host, Link, Platform, ProfileSteps};
 
 /// Local times of the next changes of the capacities of hosts and links \[s\]; until then these capacities are constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SteadyUntil {
+pub struct NextChangeTimes {
     /// Local time of the next change of the speed of any of the hosts considered \[s\].
-    pub hosts: f64,
+    pub of_host_speeds: f64,
     /// Local time of the next change of the latency of any link \[s\].
-    pub latencies: f64,
+    pub of_link_latencies: f64,
     /// Local time of the next change of the bandwidth or latency of any link \[s\], as far as it is known.
-    pub links: f64,
+    pub of_link_capacities: f64,
 }
 
 /// A quantity of a host or link that changes over time.
@@ -40,7 +40,7 @@ pub(crate) struct CapacityChange {
     /// Absolute time of the change \[s\], from which the new value applies.
     pub time: f64,
     /// The speed, bandwidth or latency that changes.
-    pub target: ChangingQuantity,
+    pub changing_quantity: ChangingQuantity,
     /// The value after the change, in the unit of the quantity that changes.
     pub new_value: f64,
 }
@@ -59,19 +59,19 @@ pub(crate) struct CapacitySchedule {
     ///
     /// Times are not negative, so that their bits sort like their values. Several chains may have the same time; the indices
     /// within a chain increase.
-    chains: BinaryHeap<Reverse<(u64, u32)>>,
+    awake_chains: BinaryHeap<Reverse<(u64, u32)>>,
     /// Index of the next capacity in the chain whose changes are being applied; `NONE` if no chain is in progress.
-    current_in_chain: u32,
+    next_index_in_current_chain: u32,
     /// Index of the capacity that was added to a chain last.
-    last_chained: u32,
+    last_chained_capacity: u32,
     /// Number of awake capacities of hosts and links, without the latencies, which never sleep.
-    awake_count: usize,
+    awake_capacity_count: usize,
 }
 
 /// A capacity that varies over time, with its next change.
 #[derive(Clone, Debug)]
 struct VaryingCapacity {
-    target: ChangingQuantity,
+    changing_quantity: ChangingQuantity,
     /// Absolute time of the next change \[s\]; infinite after the last change.
     next_change_time: f64,
     /// Value that the capacity gets by its next change.
@@ -79,7 +79,7 @@ struct VaryingCapacity {
     later_changes: ChangeSource,
     is_awake: bool,
     /// Index of the capacity that follows in the same chain; `NONE` at the end of the chain.
-    next_in_chain: u32,
+    next_index_in_chain: u32,
 }
 
 /// Source of the changes of a capacity after its next change.
@@ -89,31 +89,31 @@ enum ChangeSource {
     Generated(Box<dyn BufferedSteps>),
 }
 
-const NONE: u32 = u32::MAX;
+const NO_CAPACITY: u32 = u32::MAX;
 
 impl ChangingQuantity {
     /// Whether changes of this quantity may be postponed while no activity uses the host or link.
-    fn may_sleep(self) -> bool {
+    fn may_changes_be_postponed(self) -> bool {
         !matches!(self, Self::Latency(_))
     }
 }
 
 impl ChangeSource {
-    fn of_host(host: &Host) -> Option<Self> {
+    fn from_host(host: &Host) -> Option<Self> {
         match (&host.speed_profile, &*host.loads) {
             (Some(profile), []) => Some(Self::Profile(profile.steps())),
-            _ => host.availability().map(Self::Generated),
+            _ => host.availability_over_time().map(Self::Generated),
         }
     }
 
-    fn of_link(link: &Link) -> Option<Self> {
+    fn from_link(link: &Link) -> Option<Self> {
         match (&link.bandwidth_profile, &*link.loads) {
             (Some(profile), []) => Some(Self::Profile(profile.steps())),
             _ => link.bandwidth_over_time().map(Self::Generated),
         }
     }
 
-    fn next_step(&mut self) -> Option<(f64, f64)> {
+    fn next_change(&mut self) -> Option<(f64, f64)> {
         match self {
             Self::Profile(steps) => steps.next(),
             Self::Generated(steps) => steps.next(),
@@ -145,14 +145,14 @@ impl ChangeSource {
 
 impl VaryingCapacity {
     fn new(target: ChangingQuantity, mut course: ChangeSource) -> Self {
-        let (date, value) = course.next_step().unwrap_or((f64::INFINITY, 0.0));
+        let (date, value) = course.next_change().unwrap_or((f64::INFINITY, 0.0));
         Self {
-            target,
+            changing_quantity: target,
             next_change_time: date,
             next_value: value,
             later_changes: course,
             is_awake: false,
-            next_in_chain: NONE,
+            next_index_in_chain: NO_CAPACITY,
         }
     }
 
@@ -160,12 +160,12 @@ impl VaryingCapacity {
     fn take_next_change(&mut self) -> CapacityChange {
         let change = CapacityChange {
             time: self.next_change_time,
-            target: self.target,
+            changing_quantity: self.changing_quantity,
             new_value: self.next_value,
         };
         (self.next_change_time, self.next_value) = self
             .later_changes
-            .next_step()
+            .next_change()
             .unwrap_or((f64::INFINITY, 0.0));
         change
     }
@@ -178,7 +178,7 @@ impl VaryingCapacity {
         is_due: impl Fn(f64) -> bool,
     ) -> Option<CapacityChange> {
         if let ChangeSource::Profile(steps) = &mut self.later_changes
-            && let Some((date, value)) = steps.skip_to_last(&is_due)
+            && let Some((date, value)) = steps.skip_to_last_due_step(&is_due)
         {
             (self.next_change_time, self.next_value) = (date, value);
         }
@@ -198,9 +198,9 @@ impl CapacitySchedule {
         let mut changes = Self::from_varying_capacities(Vec::new());
         changes
             .speed_index_of_host
-            .resize(platform.hosts.len(), NONE);
+            .resize(platform.hosts.len(), NO_CAPACITY);
         for (index, host) in platform.hosts.iter().enumerate() {
-            if let Some(course) = ChangeSource::of_host(host) {
+            if let Some(course) = ChangeSource::from_host(host) {
                 changes.speed_index_of_host[index] = to_u32(changes.varying_capacities.len());
                 let target = ChangingQuantity::Speed(HostId::from_index(index));
                 changes
@@ -210,10 +210,10 @@ impl CapacitySchedule {
         }
         for (index, link) in platform.links.iter().enumerate() {
             let id = LinkId::from_index(index);
-            if let Some(course) = ChangeSource::of_link(link) {
+            if let Some(course) = ChangeSource::from_link(link) {
                 changes
                     .bandwidth_index_of_link
-                    .resize(platform.links.len(), NONE);
+                    .resize(platform.links.len(), NO_CAPACITY);
                 changes.bandwidth_index_of_link[index] = to_u32(changes.varying_capacities.len());
                 let target = ChangingQuantity::Bandwidth(id);
                 changes
@@ -227,7 +227,7 @@ impl CapacitySchedule {
                     .push(VaryingCapacity::new(ChangingQuantity::Latency(id), course));
             }
         }
-        changes.wake_all();
+        changes.wake_all_capacities();
         changes
     }
 
@@ -244,13 +244,13 @@ impl CapacitySchedule {
             Some(VaryingCapacity {
                 later_changes: ChangeSource::Profile(steps.clone()),
                 is_awake: false,
-                next_in_chain: NONE,
+                next_index_in_chain: NO_CAPACITY,
                 ..*varying
             })
         };
         let mut changes =
             Self::from_varying_capacities(links.iter().map(varying).collect::<Option<_>>()?);
-        changes.wake_all();
+        changes.wake_all_capacities();
         Some(changes)
     }
 
@@ -260,14 +260,14 @@ impl CapacitySchedule {
             varying_capacities: varying,
             speed_index_of_host: Vec::new(),
             bandwidth_index_of_link: Vec::new(),
-            chains: BinaryHeap::new(),
-            current_in_chain: NONE,
-            last_chained: NONE,
-            awake_count: 0,
+            awake_chains: BinaryHeap::new(),
+            next_index_in_current_chain: NO_CAPACITY,
+            last_chained_capacity: NO_CAPACITY,
+            awake_capacity_count: 0,
         }
     }
 
-    fn wake_all(&mut self) {
+    fn wake_all_capacities(&mut self) {
         for place in 0..to_u32(self.varying_capacities.len()) {
             self.wake_capacity(place);
         }
@@ -287,14 +287,16 @@ impl CapacitySchedule {
     #[inline]
     pub(crate) fn has_varying_bandwidth(&self, link: LinkId) -> bool {
         let place = self.bandwidth_index_of_link.get(link.index());
-        place.is_some_and(|place| *place != NONE)
+        place.is_some_and(|place| *place != NO_CAPACITY)
     }
 
     /// Returns the absolute time of the next change of any awake capacity \[s\]; infinite if no awake capacity changes.
     pub(crate) fn next_change_time(&self) -> f64 {
-        let current = self.varying_capacities.get(self.current_in_chain as usize);
+        let current = self
+            .varying_capacities
+            .get(self.next_index_in_current_chain as usize);
         let next = || {
-            let first = self.chains.peek();
+            let first = self.awake_chains.peek();
             first.map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
         };
         current.map_or_else(next, |varying| varying.next_change_time)
@@ -306,90 +308,92 @@ impl CapacitySchedule {
         &mut self,
         is_needed: impl FnOnce(ChangingQuantity) -> bool,
     ) -> Option<CapacityChange> {
-        let place = self.take_first_in_chain()?;
+        let place = self.take_first_capacity_in_chain()?;
         let varying = &mut self.varying_capacities[place as usize];
         let change = varying.take_next_change();
-        self.current_in_chain = std::mem::replace(&mut varying.next_in_chain, NONE);
-        let may_sleep = change.target.may_sleep();
-        varying.is_awake =
-            varying.next_change_time.is_finite() && (!may_sleep || is_needed(change.target));
+        self.next_index_in_current_chain =
+            std::mem::replace(&mut varying.next_index_in_chain, NO_CAPACITY);
+        let may_sleep = change.changing_quantity.may_changes_be_postponed();
+        varying.is_awake = varying.next_change_time.is_finite()
+            && (!may_sleep || is_needed(change.changing_quantity));
         if varying.is_awake {
-            self.append_to_chain(place);
+            self.append_capacity_to_chain(place);
         } else {
-            self.awake_count -= usize::from(may_sleep);
+            self.awake_capacity_count -= usize::from(may_sleep);
         }
         Some(change)
     }
 
     /// Removes the awake capacity that changes next from its chain, and returns its index; `None` if no awake capacity changes.
     /// The capacity is taken from the chain in progress, unless another chain of the same time begins with a lower index.
-    fn take_first_in_chain(&mut self) -> Option<u32> {
-        let current = self.current_in_chain;
-        if current == NONE {
-            return self.chains.pop().map(|Reverse((_, place))| place);
+    fn take_first_capacity_in_chain(&mut self) -> Option<u32> {
+        let current = self.next_index_in_current_chain;
+        if current == NO_CAPACITY {
+            return self.awake_chains.pop().map(|Reverse((_, place))| place);
         }
         let date = self.varying_capacities[current as usize]
             .next_change_time
             .to_bits();
         if self
-            .chains
+            .awake_chains
             .peek()
             .is_none_or(|Reverse(next)| *next > (date, current))
         {
             return Some(current);
         }
-        let mut next = self.chains.peek_mut()?;
+        let mut next = self.awake_chains.peek_mut()?;
         let Reverse((_, place)) = std::mem::replace(&mut *next, Reverse((date, current)));
         Some(place)
     }
 
     /// Appends a capacity to the chain of capacities whose next change is at the same time, or starts a new chain. `place` is the
     /// index in the list of varying capacities.
-    fn append_to_chain(&mut self, place: u32) {
-        if can_follow_in_chain(&self.varying_capacities, self.last_chained, place) {
-            self.varying_capacities[self.last_chained as usize].next_in_chain = place;
+    fn append_capacity_to_chain(&mut self, place: u32) {
+        if can_follow_in_chain(&self.varying_capacities, self.last_chained_capacity, place) {
+            self.varying_capacities[self.last_chained_capacity as usize].next_index_in_chain =
+                place;
         } else {
             let date = self.varying_capacities[place as usize].next_change_time;
-            self.chains.push(Reverse((date.to_bits(), place)));
+            self.awake_chains.push(Reverse((date.to_bits(), place)));
         }
-        self.last_chained = place;
+        self.last_chained_capacity = place;
     }
 
     /// Puts all hosts and links to sleep, so that their changes are not returned until the hosts and links are woken.
     #[inline]
-    pub(crate) fn put_all_to_sleep(&mut self) {
-        if self.awake_count > 0 {
-            self.put_awake_to_sleep();
+    pub(crate) fn put_all_capacities_to_sleep(&mut self) {
+        if self.awake_capacity_count > 0 {
+            self.put_awake_capacities_to_sleep();
         }
     }
 
-    fn put_awake_to_sleep(&mut self) {
-        self.awake_count = 0;
-        self.last_chained = NONE;
-        let current = std::mem::replace(&mut self.current_in_chain, NONE);
-        let chains = std::mem::take(&mut self.chains);
+    fn put_awake_capacities_to_sleep(&mut self) {
+        self.awake_capacity_count = 0;
+        self.last_chained_capacity = NO_CAPACITY;
+        let current = std::mem::replace(&mut self.next_index_in_current_chain, NO_CAPACITY);
+        let chains = std::mem::take(&mut self.awake_chains);
         let firsts = chains.into_iter().map(|Reverse((_, first))| first);
         let mut restless = Vec::new();
         for mut place in firsts.chain([current]) {
-            while place != NONE {
+            while place != NO_CAPACITY {
                 let varying = &mut self.varying_capacities[place as usize];
-                varying.is_awake = !varying.target.may_sleep();
+                varying.is_awake = !varying.changing_quantity.may_changes_be_postponed();
                 if varying.is_awake {
                     restless.push(place);
                 }
-                place = std::mem::replace(&mut varying.next_in_chain, NONE);
+                place = std::mem::replace(&mut varying.next_index_in_chain, NO_CAPACITY);
             }
         }
         restless.sort_unstable();
         for place in restless {
-            self.append_to_chain(place);
+            self.append_capacity_to_chain(place);
         }
     }
 
     /// Applies the due changes of the speed of a sleeping host by calling `take(time, value)` for each. Applies at most `most`
     /// changes, and returns their number.
     #[inline]
-    pub(crate) fn take_due_of_host(
+    pub(crate) fn apply_due_changes_of_host(
         &mut self,
         host: HostId,
         most: u64,
@@ -415,7 +419,7 @@ impl CapacitySchedule {
                 .take_computed_changes(left, &is_due, &mut take) as u64;
             (date, value) = varying
                 .later_changes
-                .next_step()
+                .next_change()
                 .unwrap_or((f64::INFINITY, 0.0));
         }
         (varying.next_change_time, varying.next_value) = (date, value);
@@ -426,7 +430,7 @@ impl CapacitySchedule {
     ///
     /// # Errors
     /// More than `most` changes would have to be computed one by one.
-    pub(crate) fn take_last_due_of_link(
+    pub(crate) fn take_last_due_change_of_link(
         &mut self,
         link: LinkId,
         most: u64,
@@ -448,12 +452,12 @@ impl CapacitySchedule {
 
     /// Returns the absolute time of the next change of a host's speed \[s\]; infinite if the speed does not change any more.
     pub(crate) fn next_change_time_of_host(&self, host: HostId) -> f64 {
-        self.next_change_time_at(self.speed_index_of_host[host.index()])
+        self.next_change_time_of_capacity(self.speed_index_of_host[host.index()])
     }
 
     /// Returns the future changes of a host's speed that have already been computed, and the absolute time up to which this list
     /// is complete \[s\]. Each change is an absolute time \[s\] and the fraction of the speed that is available from then on.
-    pub(crate) fn computed_changes(
+    pub(crate) fn computed_changes_of_host(
         &self,
         host: HostId,
     ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
@@ -480,26 +484,28 @@ impl CapacitySchedule {
     /// more.
     pub(crate) fn next_change_time_of_link(&self, link: LinkId) -> f64 {
         let place = self.bandwidth_index_of_link.get(link.index());
-        place.map_or(f64::INFINITY, |place| self.next_change_time_at(*place))
+        place.map_or(f64::INFINITY, |place| {
+            self.next_change_time_of_capacity(*place)
+        })
     }
 
-    fn next_change_time_at(&self, place: u32) -> f64 {
+    fn next_change_time_of_capacity(&self, place: u32) -> f64 {
         let varying = self.varying_capacities.get(place as usize);
         varying.map_or(f64::INFINITY, |varying| varying.next_change_time)
     }
 
     /// Wakes a host, so that changes of its speed are returned when their time has come.
     pub(crate) fn wake_host(&mut self, host: HostId) {
-        self.wake_if_asleep(self.speed_index_of_host[host.index()]);
+        self.wake_capacity_if_asleep(self.speed_index_of_host[host.index()]);
     }
 
     /// Wakes a link, so that changes of its bandwidth are returned when their time has come.
     pub(crate) fn wake_link(&mut self, link: LinkId) {
-        self.wake_if_asleep(self.bandwidth_index_of_link[link.index()]);
+        self.wake_capacity_if_asleep(self.bandwidth_index_of_link[link.index()]);
     }
 
-    fn wake_if_asleep(&mut self, place: u32) {
-        if place != NONE && !self.varying_capacities[place as usize].is_awake {
+    fn wake_capacity_if_asleep(&mut self, place: u32) {
+        if place != NO_CAPACITY && !self.varying_capacities[place as usize].is_awake {
             self.wake_capacity(place);
         }
     }
@@ -508,8 +514,9 @@ impl CapacitySchedule {
         let varying = &mut self.varying_capacities[place as usize];
         if varying.next_change_time.is_finite() {
             varying.is_awake = true;
-            self.awake_count += usize::from(varying.target.may_sleep());
-            self.append_to_chain(place);
+            self.awake_capacity_count +=
+                usize::from(varying.changing_quantity.may_changes_be_postponed());
+            self.append_capacity_to_chain(place);
         }
     }
 }
@@ -534,7 +541,7 @@ pub struct BandwidthChanges {
 }
 
 /// Maximum number of bandwidth changes that are returned for one superstep, if the superstep is computed without events.
-const MAX_CHANGES_PER_SUPERSTEP: usize = 1_000_000;
+const MAX_BANDWIDTH_CHANGES_PER_SUPERSTEP: usize = 1_000_000;
 
 impl BandwidthChanges {
     /// Creates the list of changes of the bandwidths of the given links after the present time of `clock`. Returns `None` if the
@@ -543,7 +550,7 @@ impl BandwidthChanges {
         changes.future_changes_of_links(links).map(|changes| Self {
             schedule: changes,
             clock,
-            max_changes_left: MAX_CHANGES_PER_SUPERSTEP,
+            max_changes_left: MAX_BANDWIDTH_CHANGES_PER_SUPERSTEP,
         })
     }
 
@@ -564,7 +571,7 @@ impl BandwidthChanges {
             }
             self.max_changes_left -= 1;
             let change = self.schedule.take_next_change(|_| true)?;
-            let ChangingQuantity::Bandwidth(link) = change.target else {
+            let ChangingQuantity::Bandwidth(link) = change.changing_quantity else {
                 return None;
             };
             Some((link.0, change.new_value))

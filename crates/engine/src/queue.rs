@@ -14,15 +14,15 @@
 pub struct EventKey(u32);
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct EventEntry {
     /// Sort key of an event in the list or heap: the time of the event (not negative, so that its bits sort like its value), then
     /// its sequence number. After an event in the heap is moved to a later time, its entry keeps the earlier sort key for a
     /// while.
     sort_key: u128,
-    slot: u32,
+    event_slot: u32,
 }
 
-impl Entry {
+impl EventEntry {
     /// Returns the bits of the entry's time, as an integer that sorts like the time.
     #[inline]
     fn time_bits(&self) -> u64 {
@@ -45,21 +45,21 @@ impl Entry {
 pub struct EventQueue<E> {
     /// Sorted list of the next events, which begins at the index `first_near_index`; all events in the heap come after these
     /// events. The list is empty only if the heap is empty as well.
-    near_events: Vec<Entry>,
-    first_near_event: usize,
+    near_events: Vec<EventEntry>,
+    first_near_index: usize,
     /// Heap of all events that are not in the sorted list; its first entry always has the same sort key as its event.
-    far_events: Vec<Entry>,
+    far_event_heap: Vec<EventEntry>,
     /// The sort key of the event in each event slot.
-    sort_keys: Vec<u128>,
+    sort_key_of_slot: Vec<u128>,
     /// For each event slot, the position of its event in the heap, or `IN_NEAR_LIST` if the event is in the sorted list.
-    heap_position: Vec<u32>,
+    heap_position_of_slot: Vec<u32>,
     /// The event in each event slot.
-    events: Vec<E>,
+    event_of_slot: Vec<E>,
     free_slots: Vec<u32>,
     next_sequence_number: u64,
 }
 
-const ARITY: usize = 4;
+const HEAP_ARITY: usize = 4;
 /// Value of a heap position that marks an event that is in the sorted list and not in the heap.
 const IN_NEAR_LIST: u32 = u32::MAX;
 /// Number of events in the sorted list from which a new event that comes after all of them is put into the heap instead.
@@ -67,17 +67,17 @@ const NEAR_LIST_LIMIT: usize = 128;
 /// Maximum number of events in the sorted list.
 const NEAR_LIST_CAPACITY: usize = 2 * NEAR_LIST_LIMIT;
 /// Number of events that are moved from the heap to the sorted list when the list is empty.
-const NEAR_LIST_REFILL: usize = 16;
+const NEAR_LIST_REFILL_COUNT: usize = 16;
 
 impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
             near_events: Vec::new(),
-            first_near_event: 0,
-            far_events: Vec::new(),
-            sort_keys: Vec::new(),
-            heap_position: Vec::new(),
-            events: Vec::new(),
+            first_near_index: 0,
+            far_event_heap: Vec::new(),
+            sort_key_of_slot: Vec::new(),
+            heap_position_of_slot: Vec::new(),
+            event_of_slot: Vec::new(),
             free_slots: Vec::new(),
             next_sequence_number: 0,
         }
@@ -92,7 +92,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// Returns the number of scheduled events.
     pub fn len(&self) -> usize {
-        self.near_events.len() - self.first_near_event + self.far_events.len()
+        self.near_events.len() - self.first_near_index + self.far_event_heap.len()
     }
 
     /// Whether no event is scheduled.
@@ -107,13 +107,14 @@ impl<E: Copy> EventQueue<E> {
     pub fn push(&mut self, date: f64, event: E) -> EventKey {
         debug_assert!(date >= 0.0, "a date is not negative");
         let slot = if let Some(slot) = self.free_slots.pop() {
-            self.events[slot as usize] = event;
+            self.event_of_slot[slot as usize] = event;
             slot
         } else {
-            self.events.push(event);
-            self.heap_position.push(0);
-            self.sort_keys.push(0);
-            u32::try_from(self.events.len() - 1).expect("fewer than 2^32 events wait at once")
+            self.event_of_slot.push(event);
+            self.heap_position_of_slot.push(0);
+            self.sort_key_of_slot.push(0);
+            u32::try_from(self.event_of_slot.len() - 1)
+                .expect("fewer than 2^32 events wait at once")
         };
         let entry = self.new_entry(date, slot);
         self.insert_entry(entry);
@@ -124,9 +125,9 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     pub fn reschedule(&mut self, key: EventKey, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");
-        let at = self.heap_position[key.0 as usize];
+        let at = self.heap_position_of_slot[key.0 as usize];
         if at == IN_NEAR_LIST {
-            self.remove_near(key.0);
+            self.remove_from_near_list(key.0);
             let entry = self.new_entry(date, key.0);
             self.insert_entry(entry);
             self.refill_near_list();
@@ -141,20 +142,20 @@ impl<E: Copy> EventQueue<E> {
             self.remove_from_heap(at);
             self.insert_entry(entry);
         } else if at == 0 {
-            self.far_events[at] = entry;
+            self.far_event_heap[at] = entry;
             self.sift_down(at);
             self.correct_heap_front();
-        } else if entry.is_before(&self.far_events[at]) {
-            self.far_events[at] = entry;
+        } else if entry.is_before(&self.far_event_heap[at]) {
+            self.far_event_heap[at] = entry;
             self.sift_up(at);
         }
     }
 
     /// Removes the event with the given key from the event list.
     pub fn cancel(&mut self, key: EventKey) {
-        let at = self.heap_position[key.0 as usize];
+        let at = self.heap_position_of_slot[key.0 as usize];
         if at == IN_NEAR_LIST {
-            self.remove_near(key.0);
+            self.remove_from_near_list(key.0);
             self.refill_near_list();
         } else {
             self.remove_from_heap(at as usize);
@@ -164,42 +165,44 @@ impl<E: Copy> EventQueue<E> {
 
     /// Returns the time of the next event \[s\]; `None` if no event is scheduled.
     #[inline]
-    pub fn next_time(&self) -> Option<f64> {
-        self.near_events.get(self.first_near_event).map(Entry::time)
+    pub fn next_event_time(&self) -> Option<f64> {
+        self.near_events
+            .get(self.first_near_index)
+            .map(EventEntry::time)
     }
 
     /// Removes and returns the next event, with its time \[s\]; `None` if no event is scheduled.
     #[inline]
     pub fn pop(&mut self) -> Option<(f64, E)> {
-        let first = *self.near_events.get(self.first_near_event)?;
-        self.first_near_event += 1;
-        self.free_slots.push(first.slot);
-        if self.first_near_event == self.near_events.len()
-            || self.first_near_event >= NEAR_LIST_CAPACITY
+        let first = *self.near_events.get(self.first_near_index)?;
+        self.first_near_index += 1;
+        self.free_slots.push(first.event_slot);
+        if self.first_near_index == self.near_events.len()
+            || self.first_near_index >= NEAR_LIST_CAPACITY
         {
             self.refill_near_list();
         }
-        Some((first.time(), self.events[first.slot as usize]))
+        Some((first.time(), self.event_of_slot[first.event_slot as usize]))
     }
 
     /// Inserts the entry of an event into the sorted list or the heap; the entry must have the sort key of the event.
     #[inline]
-    fn insert_entry(&mut self, entry: Entry) {
+    fn insert_entry(&mut self, entry: EventEntry) {
         if self
             .near_events
             .last()
             .is_some_and(|last| entry.is_before(last))
         {
-            self.insert_near(entry);
+            self.insert_into_near_list(entry);
             return;
         }
         let is_next = || {
-            self.far_events
+            self.far_event_heap
                 .first()
                 .is_none_or(|far| entry.is_before(far))
         };
-        if self.near_events.len() - self.first_near_event < NEAR_LIST_LIMIT && is_next() {
-            self.heap_position[entry.slot as usize] = IN_NEAR_LIST;
+        if self.near_events.len() - self.first_near_index < NEAR_LIST_LIMIT && is_next() {
+            self.heap_position_of_slot[entry.event_slot as usize] = IN_NEAR_LIST;
             self.near_events.push(entry);
         } else {
             self.insert_into_heap(entry);
@@ -209,8 +212,8 @@ impl<E: Copy> EventQueue<E> {
     /// Returns the index in the sorted list at which an entry has to be inserted, which is after all entries with the same or an
     /// earlier time.
     #[inline]
-    fn insertion_index(&self, entry: &Entry) -> usize {
-        let near = &self.near_events[self.first_near_event..];
+    fn insertion_index(&self, entry: &EventEntry) -> usize {
+        let near = &self.near_events[self.first_near_index..];
         let bits = entry.time_bits();
         let is_after = |at: &usize| near[*at].time_bits() > bits;
         // The end of a short transfer is often among the first events, the end of a latency among the last.
@@ -225,18 +228,18 @@ impl<E: Copy> EventQueue<E> {
             // A new entry has the highest sequence of all.
             near.partition_point(|other| other.time_bits() <= bits)
         };
-        self.first_near_event + place
+        self.first_near_index + place
     }
 
     /// Inserts an entry into the sorted list by moving the shorter side of the list by one place.
-    fn insert_near(&mut self, entry: Entry) {
+    fn insert_into_near_list(&mut self, entry: EventEntry) {
         let at = self.insertion_index(&entry);
         let Self {
             near_events: near,
-            first_near_event: first,
+            first_near_index: first,
             ..
         } = self;
-        self.heap_position[entry.slot as usize] = IN_NEAR_LIST;
+        self.heap_position_of_slot[entry.event_slot as usize] = IN_NEAR_LIST;
         if *first > 0 && at - *first <= near.len() - at {
             near.copy_within(*first..at, *first - 1);
             *first -= 1;
@@ -245,7 +248,7 @@ impl<E: Copy> EventQueue<E> {
         }
         near.insert(at, entry);
         if near.len() - *first > NEAR_LIST_CAPACITY {
-            while self.near_events.len() - self.first_near_event > NEAR_LIST_LIMIT
+            while self.near_events.len() - self.first_near_index > NEAR_LIST_LIMIT
                 && let Some(last) = self.near_events.pop()
             {
                 self.insert_into_heap(last);
@@ -254,11 +257,11 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Removes an event from the sorted list, which may be empty afterwards.
-    fn remove_near(&mut self, slot: u32) {
+    fn remove_from_near_list(&mut self, slot: u32) {
         let Self {
             near_events: near,
-            first_near_event: first,
-            sort_keys: order,
+            first_near_index: first,
+            sort_key_of_slot: order,
             ..
         } = self;
         let order = order[slot as usize];
@@ -279,48 +282,48 @@ impl<E: Copy> EventQueue<E> {
     /// Moves the next events from the heap to the sorted list if the list is empty; also frees the space of removed events in the
     /// list.
     fn refill_near_list(&mut self) {
-        if self.first_near_event < self.near_events.len() {
-            if self.first_near_event >= NEAR_LIST_CAPACITY {
-                self.near_events.drain(..self.first_near_event);
-                self.first_near_event = 0;
+        if self.first_near_index < self.near_events.len() {
+            if self.first_near_index >= NEAR_LIST_CAPACITY {
+                self.near_events.drain(..self.first_near_index);
+                self.first_near_index = 0;
             }
             return;
         }
         self.near_events.clear();
-        self.first_near_event = 0;
-        while self.near_events.len() < NEAR_LIST_REFILL
-            && let Some(&next) = self.far_events.first()
+        self.first_near_index = 0;
+        while self.near_events.len() < NEAR_LIST_REFILL_COUNT
+            && let Some(&next) = self.far_event_heap.first()
         {
             self.remove_from_heap(0);
-            self.heap_position[next.slot as usize] = IN_NEAR_LIST;
+            self.heap_position_of_slot[next.event_slot as usize] = IN_NEAR_LIST;
             self.near_events.push(next);
         }
     }
 
-    fn insert_into_heap(&mut self, entry: Entry) {
-        self.far_events.push(entry);
-        self.sift_up(self.far_events.len() - 1);
+    fn insert_into_heap(&mut self, entry: EventEntry) {
+        self.far_event_heap.push(entry);
+        self.sift_up(self.far_event_heap.len() - 1);
     }
 
     #[inline]
-    fn new_entry(&mut self, date: f64, slot: u32) -> Entry {
+    fn new_entry(&mut self, date: f64, slot: u32) -> EventEntry {
         self.next_sequence_number += 1;
         let date = date + 0.0; // of -0 this makes 0
         let order = u128::from(date.to_bits()) << 64 | u128::from(self.next_sequence_number);
-        self.sort_keys[slot as usize] = order;
-        Entry {
+        self.sort_key_of_slot[slot as usize] = order;
+        EventEntry {
             sort_key: order,
-            slot,
+            event_slot: slot,
         }
     }
 
     fn remove_from_heap(&mut self, at: usize) {
         let last = self
-            .far_events
+            .far_event_heap
             .pop()
             .expect("only called for an entry of the heap");
-        if at < self.far_events.len() {
-            self.far_events[at] = last;
+        if at < self.far_event_heap.len() {
+            self.far_event_heap[at] = last;
             self.restore_heap_order(at);
             if at == 0 {
                 self.correct_heap_front();
@@ -331,19 +334,20 @@ impl<E: Copy> EventQueue<E> {
     /// Corrects the front of the heap until its first entry has the sort key of its event. Entries with an outdated sort key are
     /// moved to the positions of their events.
     fn correct_heap_front(&mut self) {
-        while let Some(first) = self.far_events.first() {
-            let order = self.sort_keys[first.slot as usize];
+        while let Some(first) = self.far_event_heap.first() {
+            let order = self.sort_key_of_slot[first.event_slot as usize];
             if first.sort_key == order {
                 break;
             }
-            self.far_events[0].sort_key = order;
+            self.far_event_heap[0].sort_key = order;
             self.sift_down(0);
         }
     }
 
     /// Moves the entry at position `at` of the heap to the position that its sort key requires.
     fn restore_heap_order(&mut self, at: usize) {
-        if at > 0 && self.far_events[at].is_before(&self.far_events[(at - 1) / ARITY]) {
+        if at > 0 && self.far_event_heap[at].is_before(&self.far_event_heap[(at - 1) / HEAP_ARITY])
+        {
             self.sift_up(at);
         } else {
             self.sift_down(at);
@@ -351,24 +355,25 @@ impl<E: Copy> EventQueue<E> {
     }
 
     fn sift_up(&mut self, mut at: usize) {
-        let entry = self.far_events[at];
+        let entry = self.far_event_heap[at];
         while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if !entry.is_before(&self.far_events[parent]) {
+            let parent = (at - 1) / HEAP_ARITY;
+            if !entry.is_before(&self.far_event_heap[parent]) {
                 break;
             }
-            self.store_in_heap(at, self.far_events[parent]);
+            self.set_heap_entry(at, self.far_event_heap[parent]);
             at = parent;
         }
-        self.store_in_heap(at, entry);
+        self.set_heap_entry(at, entry);
     }
 
     fn sift_down(&mut self, mut at: usize) {
-        let entry = self.far_events[at];
+        let entry = self.far_event_heap[at];
         loop {
-            let children = ARITY * at + 1..(ARITY * at + 1 + ARITY).min(self.far_events.len());
+            let children = HEAP_ARITY * at + 1
+                ..(HEAP_ARITY * at + 1 + HEAP_ARITY).min(self.far_event_heap.len());
             let Some(least) = children.reduce(|a, b| {
-                if self.far_events[b].is_before(&self.far_events[a]) {
+                if self.far_event_heap[b].is_before(&self.far_event_heap[a]) {
                     b
                 } else {
                     a
@@ -376,18 +381,18 @@ impl<E: Copy> EventQueue<E> {
             }) else {
                 break;
             };
-            if !self.far_events[least].is_before(&entry) {
+            if !self.far_event_heap[least].is_before(&entry) {
                 break;
             }
-            self.store_in_heap(at, self.far_events[least]);
+            self.set_heap_entry(at, self.far_event_heap[least]);
             at = least;
         }
-        self.store_in_heap(at, entry);
+        self.set_heap_entry(at, entry);
     }
 
-    fn store_in_heap(&mut self, at: usize, entry: Entry) {
-        self.far_events[at] = entry;
-        self.heap_position[entry.slot as usize] =
+    fn set_heap_entry(&mut self, at: usize, entry: EventEntry) {
+        self.far_event_heap[at] = entry;
+        self.heap_position_of_slot[entry.event_slot as usize] =
             u32::try_from(at).expect("as many positions as slots");
     }
 }
@@ -479,7 +484,7 @@ mod tests {
                     Operation::Cancel(_) | Operation::Reschedule(..) => {}
                 }
                 prop_assert_eq!(queue.len(), twin.len());
-                prop_assert_eq!(queue.next_time(), twin.first_key_value().map(|((date, _), _)| f64::from(*date)));
+                prop_assert_eq!(queue.next_event_time(), twin.first_key_value().map(|((date, _), _)| f64::from(*date)));
             }
         }
     }

@@ -16,31 +16,31 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::checks::{Fault, is_used_up};
-use super::clock::last_within;
+use super::checks::{InvariantViolation, is_explained_by_rounding};
+use super::clock::last_time_within_fraction;
 use super::completion::CompletionIndex;
-use super::maxmin::bottleneck::{BottleneckMaxMin, MovedGroup};
+use super::maxmin::bottleneck::{BottleneckChange, BottleneckMaxMin};
 use migsim_base::units::to_u32;
 
 /// Groups of flows with equal routes; the end times of the flows are computed from the service of their bottleneck links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckedFlows {
-    max_min: BottleneckMaxMin,
+    max_min_solver: BottleneckMaxMin,
     link_services: Vec<LinkService>,
     groups: Vec<FlowGroup>,
     /// For each link, the time at which the next of the flows bottlenecked at the link ends \[s\].
-    next_ends: CompletionIndex,
+    next_end_times: CompletionIndex,
     /// The links for which the time of the next end has to be computed again.
-    stale_links: Vec<u32>,
+    links_with_stale_next_end: Vec<u32>,
     /// The links at which a bottlenecked flow ends at the current time.
-    ending_links: Vec<u32>,
-    moved_groups: Vec<MovedGroup>,
+    links_with_ending_flow: Vec<u32>,
+    bottleneck_changes: Vec<BottleneckChange>,
     /// Number of groups that have flows in progress.
-    active_groups: usize,
+    active_group_count: usize,
     /// Bandwidth factor of the network model, by which the share of a flow is multiplied to give its rate; dimensionless.
     bandwidth_factor: f64,
     /// Whether any flow ended with bytes left, or with more bytes transferred than its size.
-    has_lost_bytes: bool,
+    violates_byte_conservation: bool,
 }
 
 /// Maximum ratio of the time in which a link would attain its service at its present fair-share level to the present time. Beyond
@@ -52,24 +52,24 @@ const MAX_SERVICE_TIME_RATIO: f64 = 100.0;
 struct LinkService {
     /// Service S of the link at the time of the last update, in the equation of the module.
     attained_service: f64,
-    last_update: f64,
+    last_update_time: f64,
     /// Fair-share level of the link since the last update; 0 if the link is unsaturated.
-    level: f64,
+    fair_share_level: f64,
     /// Heap of the next ends of the groups bottlenecked at the link, in order of service. An entry has the service at which the
     /// next flow of the group ends (as bits, which sort like the value), the number of the group, and the stamp of the group. An
     /// entry whose stamp differs from the present stamp of the group is invalid.
-    next_targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    next_end_heap: BinaryHeap<Reverse<(u64, u32, u32)>>,
     /// Number of groups whose bottleneck link is this link.
-    bottlenecked_groups: usize,
-    is_stale: bool,
+    bottlenecked_group_count: usize,
+    is_next_end_stale: bool,
 }
 
 impl LinkService {
     fn advance_to(&mut self, now: f64) {
-        if self.level > 0.0 {
-            self.attained_service += self.level * (now - self.last_update);
+        if self.fair_share_level > 0.0 {
+            self.attained_service += self.fair_share_level * (now - self.last_update_time);
         }
-        self.last_update = now;
+        self.last_update_time = now;
     }
 }
 
@@ -77,39 +77,39 @@ impl LinkService {
 #[derive(Clone, Debug, Default)]
 struct FlowGroup {
     /// The bottleneck link of the group; `None` until the fair shares are updated after the group was added or rerouted.
-    bottleneck: Option<u32>,
+    bottleneck_link: Option<u32>,
     /// Service that the group has received minus the service of its bottleneck link.
     service_offset: f64,
-    next_target_stamp: u32,
+    next_end_stamp: u32,
     /// Service that the group needs for each byte of its flows: w / factor in the equation of the module.
     service_per_byte: f64,
-    flow_targets: FlowTargets,
+    flows_by_target_service: FlowsByTargetService,
 }
 
 /// The flows of a group, each given by the service of the group at which the flow ends (as bits, which sort like the value) and
 /// the flow identifier. The flow that ends first is stored separately, since most groups have only one flow.
 #[derive(Clone, Debug, Default)]
-struct FlowTargets {
-    first_to_end: Option<(u64, u32)>,
+struct FlowsByTargetService {
+    first_flow_to_end: Option<(u64, u32)>,
     other_flows: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
-impl FlowTargets {
+impl FlowsByTargetService {
     fn len(&self) -> u32 {
-        u32::from(self.first_to_end.is_some()) + to_u32(self.other_flows.len())
+        u32::from(self.first_flow_to_end.is_some()) + to_u32(self.other_flows.len())
     }
 
     /// Adds a flow with the flow identifier `name`, which ends when the service of the group reaches `target`; returns whether
     /// the flow is the first one of the group to end.
-    fn push(&mut self, target: f64, name: u32) -> bool {
+    fn add_flow(&mut self, target: f64, name: u32) -> bool {
         let flow = (target.to_bits(), name);
-        match self.first_to_end {
+        match self.first_flow_to_end {
             Some(first) if first <= flow => {
                 self.other_flows.push(Reverse(flow));
                 false
             }
             before => {
-                self.first_to_end = Some(flow);
+                self.first_flow_to_end = Some(flow);
                 self.other_flows.extend(before.map(Reverse));
                 true
             }
@@ -118,31 +118,31 @@ impl FlowTargets {
 
     /// Removes the flow of the group that ends first, and returns its flow identifier; returns `None` if the flow ends at a
     /// service above `limit`, or if the group has no flow.
-    fn pop_ended(&mut self, limit: f64) -> Option<u32> {
-        let (target, name) = self.first_to_end?;
+    fn pop_ended_flow(&mut self, limit: f64) -> Option<u32> {
+        let (target, name) = self.first_flow_to_end?;
         if f64::from_bits(target) > limit {
             return None;
         }
-        self.first_to_end = self.other_flows.pop().map(|Reverse(flow)| flow);
+        self.first_flow_to_end = self.other_flows.pop().map(|Reverse(flow)| flow);
         Some(name)
     }
 
     /// Replaces the target of each flow, which is the service at which the flow ends, by the result of `new` for this target.
-    fn map_targets(&mut self, new: impl Fn(f64) -> f64) {
+    fn map_target_services(&mut self, new: impl Fn(f64) -> f64) {
         let Self {
-            first_to_end: first,
+            first_flow_to_end: first,
             other_flows: others,
         } = std::mem::take(self);
         for (target, name) in first
             .into_iter()
             .chain(others.into_iter().map(|flow| flow.0))
         {
-            self.push(new(f64::from_bits(target)), name);
+            self.add_flow(new(f64::from_bits(target)), name);
         }
     }
 
-    fn next_target(&self) -> f64 {
-        self.first_to_end
+    fn next_target_service(&self) -> f64 {
+        self.first_flow_to_end
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
     }
 }
@@ -156,7 +156,7 @@ impl BottleneckedFlows {
         factor: f64,
     ) -> Self {
         Self {
-            max_min: BottleneckMaxMin::new(capacities, varies),
+            max_min_solver: BottleneckMaxMin::new(capacities, varies),
             bandwidth_factor: factor,
             ..Self::default()
         }
@@ -164,18 +164,20 @@ impl BottleneckedFlows {
 
     /// Whether the solver has any links.
     pub(super) fn has_links(&self) -> bool {
-        self.max_min.has_links()
+        self.max_min_solver.has_links()
     }
 
     /// Whether no flow is in progress.
     pub(super) fn is_empty(&self) -> bool {
-        self.active_groups == 0
+        self.active_group_count == 0
     }
 
     /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
-    pub(super) fn fault(&self) -> Option<Fault> {
-        let lost = self.has_lost_bytes.then_some(Fault::BytesNotConserved);
-        lost.or(self.max_min.fault())
+    pub(super) fn first_violation(&self) -> Option<InvariantViolation> {
+        let lost = self
+            .violates_byte_conservation
+            .then_some(InvariantViolation::BytesNotConserved);
+        lost.or(self.max_min_solver.first_violation())
     }
 
     /// Starts a flow of `bytes` bytes with the flow identifier `name` in a group at the time `now` \[s\]. For the first flow of a
@@ -191,14 +193,14 @@ impl BottleneckedFlows {
         if at >= self.groups.len() {
             self.groups.resize(at + 1, FlowGroup::default());
         }
-        let count = self.groups[at].flow_targets.len();
+        let count = self.groups[at].flows_by_target_service.len();
         if count == 0 {
-            route(&mut self.max_min);
+            route(&mut self.max_min_solver);
             let state = &mut self.groups[at];
-            (state.bottleneck, state.service_offset) = (None, 0.0);
-            self.active_groups += 1;
+            (state.bottleneck_link, state.service_offset) = (None, 0.0);
+            self.active_group_count += 1;
         } else {
-            self.max_min.set_flow_count(group, count + 1);
+            self.max_min_solver.set_flow_count(group, count + 1);
         }
         if count == 0 {
             self.groups[at].service_per_byte = self.compute_service_per_byte(group);
@@ -206,32 +208,35 @@ impl BottleneckedFlows {
         let had = self.attained_service(group, now);
         let state = &mut self.groups[at];
         let is_first = state
-            .flow_targets
-            .push(had + bytes * state.service_per_byte, name);
-        if let (true, Some(bottleneck)) = (is_first, state.bottleneck) {
+            .flows_by_target_service
+            .add_flow(had + bytes * state.service_per_byte, name);
+        if let (true, Some(bottleneck)) = (is_first, state.bottleneck_link) {
             self.schedule_next_end(group, bottleneck);
         }
     }
 
     /// Changes the capacity of a link \[B/s\].
     pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
-        self.max_min.set_capacity(link, capacity);
+        self.max_min_solver.set_capacity(link, capacity);
     }
 
     /// Changes the weight and the maximum rate \[B/s\] of the flows of a group whose links stay the same. Returns `false` without
     /// a change if the max-min solver has no maximum rate for the group.
-    pub(super) fn set_weight_and_bound(
+    pub(super) fn try_set_weight_and_max_rate(
         &mut self,
         group: u32,
         now: f64,
         weight: f64,
         bound: f64,
     ) -> bool {
-        if !self.max_min.set_weight_and_bound(group, weight, bound) {
+        if !self
+            .max_min_solver
+            .try_set_weight_and_max_rate(group, weight, bound)
+        {
             return false;
         }
-        self.apply_weight(group, now);
-        if let Some(bottleneck) = self.groups[group as usize].bottleneck {
+        self.apply_weight_of_group(group, now);
+        if let Some(bottleneck) = self.groups[group as usize].bottleneck_link {
             self.schedule_next_end(group, bottleneck);
         }
         true
@@ -245,37 +250,37 @@ impl BottleneckedFlows {
         route: impl FnOnce(&mut BottleneckMaxMin),
     ) {
         self.groups[group as usize].service_offset = self.attained_service(group, now);
-        self.max_min.set_flow_count(group, 0);
+        self.max_min_solver.set_flow_count(group, 0);
         self.detach_from_bottleneck(group);
-        route(&mut self.max_min);
-        self.apply_weight(group, now);
+        route(&mut self.max_min_solver);
+        self.apply_weight_of_group(group, now);
     }
 
     /// Applies to the flows of a group the weight that the group has in the max-min solver. The service that these flows still
     /// need is then counted from 0, because rounding would otherwise remove it from the sum if the weight decreases greatly.
-    fn apply_weight(&mut self, group: u32, now: f64) {
+    fn apply_weight_of_group(&mut self, group: u32, now: f64) {
         let price = self.compute_service_per_byte(group);
         let had = self.attained_service(group, now);
         let state = &mut self.groups[group as usize];
         let before = std::mem::replace(&mut state.service_per_byte, price);
         state
-            .flow_targets
-            .map_targets(|target| (target - had).max(0.0) * (price / before));
+            .flows_by_target_service
+            .map_target_services(|target| (target - had).max(0.0) * (price / before));
         let bottleneck = state
-            .bottleneck
+            .bottleneck_link
             .map(|link| &self.link_services[link as usize]);
         state.service_offset = bottleneck.map_or(0.0, |service| -service.attained_service);
     }
 
     /// Returns the service that a group needs for each byte of its flows.
     fn compute_service_per_byte(&self, group: u32) -> f64 {
-        self.max_min.weight_of_group(group) / self.bandwidth_factor
+        self.max_min_solver.weight_of_group(group) / self.bandwidth_factor
     }
 
     /// Returns the service that a group has received by the time `now` \[s\].
     fn attained_service(&mut self, group: u32, now: f64) -> f64 {
         let FlowGroup {
-            bottleneck,
+            bottleneck_link: bottleneck,
             service_offset: ahead,
             ..
         } = self.groups[group as usize];
@@ -290,129 +295,140 @@ impl BottleneckedFlows {
     /// Separates a group from its bottleneck link; the entry for the group in the heap of the link becomes invalid.
     fn detach_from_bottleneck(&mut self, group: u32) {
         let state = &mut self.groups[group as usize];
-        state.next_target_stamp = state.next_target_stamp.wrapping_add(1);
-        if let Some(bottleneck) = state.bottleneck.take() {
-            self.link_services[bottleneck as usize].bottlenecked_groups -= 1;
-            self.mark_link_stale(bottleneck);
+        state.next_end_stamp = state.next_end_stamp.wrapping_add(1);
+        if let Some(bottleneck) = state.bottleneck_link.take() {
+            self.link_services[bottleneck as usize].bottlenecked_group_count -= 1;
+            self.mark_next_end_stale(bottleneck);
         }
     }
 
-    fn mark_link_stale(&mut self, link: u32) {
+    fn mark_next_end_stale(&mut self, link: u32) {
         let service = &mut self.link_services[link as usize];
-        if !service.is_stale {
-            service.is_stale = true;
-            self.stale_links.push(link);
+        if !service.is_next_end_stale {
+            service.is_next_end_stale = true;
+            self.links_with_stale_next_end.push(link);
         }
     }
 
     /// Adds the next end of a group to the heap of its bottleneck link.
     fn schedule_next_end(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
-        state.next_target_stamp = state.next_target_stamp.wrapping_add(1);
-        let target = (state.flow_targets.next_target() - state.service_offset).max(0.0) + 0.0;
-        let entry = (target.to_bits(), group, state.next_target_stamp);
+        state.next_end_stamp = state.next_end_stamp.wrapping_add(1);
+        let target = (state.flows_by_target_service.next_target_service() - state.service_offset)
+            .max(0.0)
+            + 0.0;
+        let entry = (target.to_bits(), group, state.next_end_stamp);
         let service = &mut self.link_services[bottleneck as usize];
-        service.next_targets.push(Reverse(entry));
-        if service.next_targets.len() > 2 * service.bottlenecked_groups + 64 {
+        service.next_end_heap.push(Reverse(entry));
+        if service.next_end_heap.len() > 2 * service.bottlenecked_group_count + 64 {
             let groups = &self.groups;
-            service.next_targets.retain(|Reverse((_, group, stamp))| {
-                groups[*group as usize].next_target_stamp == *stamp
+            service.next_end_heap.retain(|Reverse((_, group, stamp))| {
+                groups[*group as usize].next_end_stamp == *stamp
             });
         }
-        self.mark_link_stale(bottleneck);
+        self.mark_next_end_stale(bottleneck);
     }
 
     /// Updates the fair-share levels and the times of the next ends of all links that have changed, at the time `now` \[s\].
-    pub(super) fn update_shares(&mut self, now: f64) {
-        if self.max_min.update_levels() {
+    pub(super) fn update_fair_shares(&mut self, now: f64) {
+        if self.max_min_solver.update_fair_share_levels() {
             self.link_services
-                .resize(self.max_min.link_count(), LinkService::default());
-            self.apply_levels(now);
+                .resize(self.max_min_solver.link_count(), LinkService::default());
+            self.apply_fair_share_levels(now);
         }
-        let mut stale = std::mem::take(&mut self.stale_links);
+        let mut stale = std::mem::take(&mut self.links_with_stale_next_end);
         for &link in &stale {
-            self.update_next_end(link);
+            self.update_next_end_time(link);
         }
         stale.clear();
-        self.stale_links = stale;
+        self.links_with_stale_next_end = stale;
     }
 
     /// Applies to the flows the new fair-share levels and bottleneck links of the max-min solver, at the time `now` \[s\].
-    fn apply_levels(&mut self, now: f64) {
-        let mut moved = std::mem::take(&mut self.moved_groups);
+    fn apply_fair_share_levels(&mut self, now: f64) {
+        let mut moved = std::mem::take(&mut self.bottleneck_changes);
         moved.clear();
-        moved.extend(self.max_min.moved_groups());
-        self.max_min.clear_moved_groups();
+        moved.extend(self.max_min_solver.bottleneck_changes());
+        self.max_min_solver.clear_bottleneck_changes();
         // The service that the groups have had follows from their previous bottleneck links.
-        for &MovedGroup { group, .. } in &moved {
+        for &BottleneckChange { group, .. } in &moved {
             let had = self.attained_service(group, now);
             self.detach_from_bottleneck(group);
             self.groups[group as usize].service_offset = had;
         }
-        while let Some(link) = self.max_min.take_changed_link() {
-            let level = self.max_min.level_of(link);
+        while let Some(link) = self.max_min_solver.take_link_with_changed_level() {
+            let level = self.max_min_solver.fair_share_level(link);
             let service = &mut self.link_services[link as usize];
             service.advance_to(now);
             // An unsaturated link has no level.
-            service.level = if level < f64::INFINITY { level } else { 0.0 };
-            if service.attained_service > MAX_SERVICE_TIME_RATIO * service.level * now {
-                self.reset_service(link);
+            service.fair_share_level = if level < f64::INFINITY { level } else { 0.0 };
+            if service.attained_service > MAX_SERVICE_TIME_RATIO * service.fair_share_level * now {
+                self.restart_service_of_link(link);
             }
-            self.mark_link_stale(link);
+            self.mark_next_end_stale(link);
         }
-        for &MovedGroup { group, bottleneck } in &moved {
+        for &BottleneckChange {
+            group,
+            new_bottleneck_link: bottleneck,
+        } in &moved
+        {
             let service = &mut self.link_services[bottleneck as usize];
             service.advance_to(now);
-            service.bottlenecked_groups += 1;
+            service.bottlenecked_group_count += 1;
             let state = &mut self.groups[group as usize];
-            state.bottleneck = Some(bottleneck);
+            state.bottleneck_link = Some(bottleneck);
             state.service_offset -= service.attained_service;
             self.schedule_next_end(group, bottleneck);
         }
-        self.moved_groups = moved;
+        self.bottleneck_changes = moved;
     }
 
     /// Counts the service of a link from 0 again, because rounding would otherwise remove from the sum the small service that a
     /// new flow of little weight needs.
-    fn reset_service(&mut self, link: u32) {
+    fn restart_service_of_link(&mut self, link: u32) {
         let service = &mut self.link_services[link as usize];
         let done = std::mem::replace(&mut service.attained_service, 0.0);
-        let mut entries = std::mem::take(&mut service.next_targets).into_vec();
+        let mut entries = std::mem::take(&mut service.next_end_heap).into_vec();
         entries.retain_mut(|Reverse((target, group, stamp))| {
             let state = &mut self.groups[*group as usize];
-            let is_valid = state.next_target_stamp == *stamp;
+            let is_valid = state.next_end_stamp == *stamp;
             if is_valid {
                 state.service_offset += done;
-                let left = (state.flow_targets.next_target() - state.service_offset).max(0.0) + 0.0;
+                let left = (state.flows_by_target_service.next_target_service()
+                    - state.service_offset)
+                    .max(0.0)
+                    + 0.0;
                 *target = left.to_bits();
             }
             is_valid
         });
-        self.link_services[link as usize].next_targets = BinaryHeap::from(entries);
+        self.link_services[link as usize].next_end_heap = BinaryHeap::from(entries);
     }
 
     /// Computes the time of the next end among the flows that are bottlenecked at a link.
-    fn update_next_end(&mut self, link: u32) {
+    fn update_next_end_time(&mut self, link: u32) {
         let service = &mut self.link_services[link as usize];
-        service.is_stale = false;
-        while let Some(&Reverse((target, group, stamp))) = service.next_targets.peek() {
-            if self.groups[group as usize].next_target_stamp == stamp {
+        service.is_next_end_stale = false;
+        while let Some(&Reverse((target, group, stamp))) = service.next_end_heap.peek() {
+            if self.groups[group as usize].next_end_stamp == stamp {
                 let left = (f64::from_bits(target) - service.attained_service).max(0.0);
-                self.next_ends
-                    .set_end(link, service.last_update + left / service.level);
+                self.next_end_times.set_end_time(
+                    link,
+                    service.last_update_time + left / service.fair_share_level,
+                );
                 return;
             }
-            service.next_targets.pop();
+            service.next_end_heap.pop();
         }
-        if service.bottlenecked_groups == 0 {
+        if service.bottlenecked_group_count == 0 {
             service.attained_service = 0.0;
         }
-        self.next_ends.set_end(link, f64::INFINITY);
+        self.next_end_times.set_end_time(link, f64::INFINITY);
     }
 
     /// Returns the time at which the next of all flows ends \[s\]; infinite if no flow ends.
-    pub(super) fn next_end(&mut self) -> f64 {
-        self.next_ends.next_end()
+    pub(super) fn next_end_time(&mut self) -> f64 {
+        self.next_end_times.next_end_time()
     }
 
     /// Ends all flows that end at `now`, which must be the time of the next end \[s\], or later by at most the fraction `near` of
@@ -422,27 +438,31 @@ impl BottleneckedFlows {
         (now, near): (f64, f64),
         mut ended: impl FnMut(u32, u32, bool),
     ) {
-        let mut done = std::mem::take(&mut self.ending_links);
-        self.next_ends
-            .take_ends_until(last_within(now, near), &mut done);
+        let mut done = std::mem::take(&mut self.links_with_ending_flow);
+        self.next_end_times
+            .take_classes_ending_until(last_time_within_fraction(now, near), &mut done);
         for &link in &done {
             let service = &mut self.link_services[link as usize];
             service.advance_to(now);
-            let near = service.level * near * now;
+            let near = service.fair_share_level * near * now;
             let mut is_first = true;
             while let Some(&Reverse((target, group, stamp))) =
-                self.link_services[link as usize].next_targets.peek()
+                self.link_services[link as usize].next_end_heap.peek()
             {
                 let service = &mut self.link_services[link as usize];
-                if self.groups[group as usize].next_target_stamp != stamp {
-                    service.next_targets.pop();
+                if self.groups[group as usize].next_end_stamp != stamp {
+                    service.next_end_heap.pop();
                     continue;
                 }
                 let target = f64::from_bits(target);
                 if cfg!(debug_assertions) && is_first {
                     let left = target - service.attained_service;
-                    self.has_lost_bytes |=
-                        !is_used_up(left, service.attained_service, service.level, now);
+                    self.violates_byte_conservation |= !is_explained_by_rounding(
+                        left,
+                        service.attained_service,
+                        service.fair_share_level,
+                        now,
+                    );
                 }
                 // At least one flow has ended, even if rounding leaves the service below its target.
                 if target > service.attained_service + near && !is_first {
@@ -450,29 +470,39 @@ impl BottleneckedFlows {
                 }
                 service.attained_service = service.attained_service.max(target);
                 is_first = false;
-                service.next_targets.pop();
+                service.next_end_heap.pop();
                 let had = service.attained_service;
-                self.end_in_group(group, had + near, &mut ended);
+                self.end_flows_of_group(group, had + near, &mut ended);
             }
-            self.mark_link_stale(link);
+            self.mark_next_end_stale(link);
         }
-        self.ending_links = done;
+        self.links_with_ending_flow = done;
     }
 
     /// Ends the flows of a group that end when the service of the bottleneck link is at most `service`.
-    fn end_in_group(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
+    fn end_flows_of_group(
+        &mut self,
+        group: u32,
+        service: f64,
+        ended: &mut impl FnMut(u32, u32, bool),
+    ) {
         let state = &mut self.groups[group as usize];
-        let limit = (service + state.service_offset).max(state.flow_targets.next_target());
-        while let Some(name) = state.flow_targets.pop_ended(limit) {
-            ended(group, name, state.flow_targets.first_to_end.is_none());
+        let limit = (service + state.service_offset)
+            .max(state.flows_by_target_service.next_target_service());
+        while let Some(name) = state.flows_by_target_service.pop_ended_flow(limit) {
+            ended(
+                group,
+                name,
+                state.flows_by_target_service.first_flow_to_end.is_none(),
+            );
         }
-        let count = state.flow_targets.len();
-        self.max_min.set_flow_count(group, count);
-        if let (true, Some(bottleneck)) = (count > 0, state.bottleneck) {
+        let count = state.flows_by_target_service.len();
+        self.max_min_solver.set_flow_count(group, count);
+        if let (true, Some(bottleneck)) = (count > 0, state.bottleneck_link) {
             self.schedule_next_end(group, bottleneck);
         } else {
             self.detach_from_bottleneck(group);
-            self.active_groups -= 1;
+            self.active_group_count -= 1;
         }
     }
 
@@ -480,25 +510,29 @@ impl BottleneckedFlows {
     pub(super) fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32, u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];
-            if state.flow_targets.first_to_end.is_none() {
+            if state.flows_by_target_service.first_flow_to_end.is_none() {
                 continue;
             }
-            while let Some(name) = state.flow_targets.pop_ended(f64::INFINITY) {
+            while let Some(name) = state.flows_by_target_service.pop_ended_flow(f64::INFINITY) {
                 ended(group, name);
             }
-            self.max_min.set_flow_count(group, 0);
+            self.max_min_solver.set_flow_count(group, 0);
             self.detach_from_bottleneck(group);
-            self.active_groups -= 1;
+            self.active_group_count -= 1;
         }
-        self.max_min.update_levels();
-        self.max_min.reset();
+        self.max_min_solver.update_fair_share_levels();
+        self.max_min_solver.reset_state_of_removed_groups();
         for service in &mut self.link_services {
-            service.next_targets.clear();
-            (service.attained_service, service.last_update, service.level) = (0.0, 0.0, 0.0);
-            service.is_stale = false;
+            service.next_end_heap.clear();
+            (
+                service.attained_service,
+                service.last_update_time,
+                service.fair_share_level,
+            ) = (0.0, 0.0, 0.0);
+            service.is_next_end_stale = false;
         }
-        self.stale_links.clear();
-        self.next_ends.clear();
+        self.links_with_stale_next_end.clear();
+        self.next_end_times.clear();
     }
 }
 
@@ -519,21 +553,21 @@ mod tests {
                     [(group, 1.0), (1 - group, 1.0)].into_iter(),
                 );
             });
-            flows.update_shares(now);
+            flows.update_fair_shares(now);
         };
         start(&mut flows, 0, 1450.0, 0.0);
-        assert!((flows.next_end() - 1.45).abs() < 1e-12);
+        assert!((flows.next_end_time() - 1.45).abs() < 1e-12);
         // Half of the links each: the second flow ends after 0.1 s, when 650 B are left of the first.
         start(&mut flows, 1, 50.0, 0.75);
-        let next = flows.next_end();
+        let next = flows.next_end_time();
         assert!((next - 0.85).abs() < 1e-12, "{next}");
         let mut ends = Vec::new();
         flows.end_flows((next, SAME_TIME_TOLERANCE), |group, name, is_last| {
             ends.push((group, name, is_last));
         });
         assert_eq!(ends, [(1, 1, true)]);
-        flows.update_shares(next);
-        assert!((flows.next_end() - 1.5).abs() < 1e-12);
+        flows.update_fair_shares(next);
+        assert!((flows.next_end_time() - 1.5).abs() < 1e-12);
     }
 
     #[test]
@@ -544,23 +578,23 @@ mod tests {
                 levels.add_group(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
             });
         }
-        flows.update_shares(0.0);
+        flows.update_fair_shares(0.0);
         // After 1 s at half of the link each, 1 500 and 2 500 B are left.
         for group in [0, 1] {
-            assert!(flows.set_weight_and_bound(group, 1.0, 1e-7, 1e9));
+            assert!(flows.try_set_weight_and_max_rate(group, 1.0, 1e-7, 1e9));
         }
-        flows.update_shares(1.0);
-        let next = flows.next_end();
+        flows.update_fair_shares(1.0);
+        let next = flows.next_end_time();
         assert!((next - 4.0).abs() < 1e-12, "{next}");
         flows.end_flows((next, SAME_TIME_TOLERANCE), |group, _, _| {
             assert_eq!(group, 0);
         });
-        flows.update_shares(next);
+        flows.update_fair_shares(next);
         assert!(
-            (flows.next_end() - 5.0).abs() < 1e-12,
+            (flows.next_end_time() - 5.0).abs() < 1e-12,
             "{}",
-            flows.next_end()
+            flows.next_end_time()
         );
-        assert_eq!(flows.fault(), None);
+        assert_eq!(flows.first_violation(), None);
     }
 }

@@ -8,12 +8,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::clock::{Clock, last_simultaneous};
+use super::clock::{Clock, last_simultaneous_time};
 use super::cpu::Cpus;
 use super::event::{Event, EventList};
 use super::model::NetworkModel;
 use super::profile::{
-    BandwidthChanges, CapacityChange, CapacitySchedule, ChangingQuantity, SteadyUntil,
+    BandwidthChanges, CapacityChange, CapacitySchedule, ChangingQuantity, NextChangeTimes,
 };
 use super::transport::{Message, Transport, new_network, packet_count_if_too_large};
 use migsim_base::error::{Error, Problem};
@@ -26,20 +26,20 @@ use migsim_platform::{Platform, Route};
 pub struct Simulation<'p, T> {
     platform: &'p Platform,
     clock: Clock,
-    queue: EventList<T>,
+    event_list: EventList<T>,
     cpus: Cpus<T>,
     network: Box<dyn Transport<T> + 'p>,
     capacity_schedule: CapacitySchedule,
     /// Tokens of the activities that have ended at the current time and have not been returned yet, in reverse order.
     ended_tokens: Vec<T>,
-    flow_count: u64,
+    started_flow_count: u64,
     /// Number of changes of the capacities of hosts and links that have been applied.
     applied_change_count: u64,
     /// Absolute time until which the bandwidth of no link changes \[s\]; a past time if this is not known.
     bandwidths_constant_until: f64,
     /// Maximum number of capacity changes in a row during which no activity ends: `MAX_CHANGES_WITHOUT_END`, or a smaller number
     /// in tests.
-    max_changes: u64,
+    max_changes_without_end: u64,
     /// Maximum number of changes of one capacity during which no activity uses it: `MAX_UNUSED_CHANGES`, or a smaller number in
     /// tests.
     max_unused_changes: u64,
@@ -47,15 +47,15 @@ pub struct Simulation<'p, T> {
 
 /// Maximum number of capacity changes in a row while no activity progresses; a run with more changes ends with an error, because
 /// it would never end otherwise.
-const MAX_IDLE_CHANGES: u64 = 1_000_000;
+const MAX_CHANGES_WITHOUT_PROGRESS: u64 = 1_000_000;
 /// Maximum number of capacity changes in a row during which no activity ends. So many changes take ten seconds of computing time
 /// if each changes the rates of flows.
-const MAX_CHANGES: u64 = 20_000_000;
+const MAX_CHANGES_WITHOUT_END: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes take less computing time.
 const MAX_UNUSED_CHANGES: u64 = 200_000_000;
 
-const TOO_FAR: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is so late that its time cannot be represented";
-const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a very low speed or bandwidth or a very large amount of work";
+const TIME_TOO_LARGE_HINT: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is so late that its time cannot be represented";
+const TOO_MANY_CHANGES_HINT: &str = "give the profiles and loads longer periods, or look for a very low speed or bandwidth or a very large amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
     /// Returns a copy of the simulation, which continues independently from the present simulated time.
@@ -63,7 +63,7 @@ impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
         Self {
             platform: self.platform,
             clock: self.clock,
-            queue: self.queue.clone(),
+            event_list: self.event_list.clone(),
             cpus: self.cpus.clone(),
             network: self.network.boxed_clone(),
             capacity_schedule: self.capacity_schedule.clone(),
@@ -79,15 +79,15 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let mut simulation = Self {
             platform,
             clock: Clock::default(),
-            queue: EventList::new(),
+            event_list: EventList::new(),
             cpus: Cpus::new(platform),
             network: new_network(platform, model),
             capacity_schedule: CapacitySchedule::new(platform),
             ended_tokens: Vec::new(),
-            flow_count: 0,
+            started_flow_count: 0,
             applied_change_count: 0,
             bandwidths_constant_until: f64::NEG_INFINITY,
-            max_changes: MAX_CHANGES,
+            max_changes_without_end: MAX_CHANGES_WITHOUT_END,
             max_unused_changes: MAX_UNUSED_CHANGES,
         };
         // A change at time 0 holds for activities that start at time 0.
@@ -114,20 +114,20 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// From then on the simulation depends only on the state of the platform, not on the time: equal activities have equal
     /// durations to the last bit.
     #[inline]
-    pub fn rebase(&mut self) -> bool {
+    pub fn try_move_time_origin_to_now(&mut self) -> bool {
         let is_idle = self.is_idle();
         if is_idle {
             let elapsed = self.clock.local_time();
-            self.clock.rebase();
+            self.clock.move_origin_to_now();
             self.network.reset();
-            self.network.state_mut().rebase(elapsed);
+            self.network.network_state_mut().shift_time_origin(elapsed);
         }
         is_idle
     }
 
     /// Whether no activity is in progress.
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty()
+        self.event_list.is_empty()
             && self.ended_tokens.is_empty()
             && !self.network.has_unscheduled_ends()
     }
@@ -140,28 +140,31 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ///
     /// # Errors
     /// There are too many changes of a host's speed to apply in reasonable time.
-    pub fn steady_until(&mut self, hosts: &[HostId]) -> Result<SteadyUntil, Error> {
+    pub fn next_capacity_change_times(
+        &mut self,
+        hosts: &[HostId],
+    ) -> Result<NextChangeTimes, Error> {
         if self.capacity_schedule.is_empty() {
-            return Ok(SteadyUntil {
-                hosts: f64::INFINITY,
-                latencies: f64::INFINITY,
-                links: f64::INFINITY,
+            return Ok(NextChangeTimes {
+                of_host_speeds: f64::INFINITY,
+                of_link_latencies: f64::INFINITY,
+                of_link_capacities: f64::INFINITY,
             });
         }
         debug_assert!(self.is_idle(), "hosts that compute do not sleep");
-        self.capacity_schedule.put_all_to_sleep();
+        self.capacity_schedule.put_all_capacities_to_sleep();
         let latencies = self
             .clock
             .to_local(self.capacity_schedule.next_change_time());
         let mut until = f64::INFINITY;
         for &host in hosts {
-            self.refresh(host)?;
+            self.apply_due_speed_changes(host)?;
             until = until.min(self.capacity_schedule.next_change_time_of_host(host));
         }
-        Ok(SteadyUntil {
-            hosts: self.clock.to_local(until),
-            latencies,
-            links: latencies,
+        Ok(NextChangeTimes {
+            of_host_speeds: self.clock.to_local(until),
+            of_link_latencies: latencies,
+            of_link_capacities: latencies,
         })
     }
 
@@ -172,7 +175,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         host: HostId,
     ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let clock = self.clock;
-        let (changes, until) = self.capacity_schedule.computed_changes(host);
+        let (changes, until) = self.capacity_schedule.computed_changes_of_host(host);
         let changes = changes.map(move |(date, value)| (clock.to_local(date), value));
         (changes, clock.to_local(until))
     }
@@ -184,9 +187,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Returns the links with varying bandwidth on the routes between the hosts of each pair in `ends`; each link is listed once.
     /// With cross-traffic, the routes from the receiver to the sender are included.
-    pub fn varying_links(&self, ends: impl Iterator<Item = (HostId, HostId)>) -> Vec<LinkId> {
+    pub fn varying_links_on_routes(
+        &self,
+        ends: impl Iterator<Item = (HostId, HostId)>,
+    ) -> Vec<LinkId> {
         let platform = self.platform;
-        let is_answered = self.network.state().model.crosstraffic;
+        let is_answered = self.network.network_state().model.crosstraffic;
         let mut is_listed = vec![false; platform.links.len()];
         let mut links = Vec::new();
         for (from, to) in ends {
@@ -214,7 +220,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ///
     /// # Errors
     /// There are too many changes of a bandwidth to apply in reasonable time.
-    pub fn bandwidths_steady_until(
+    pub fn next_bandwidth_change_time(
         &mut self,
         links: Option<&[LinkId]>,
         from: f64,
@@ -222,15 +228,15 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ) -> Result<f64, Error> {
         debug_assert!(self.is_idle(), "links with flows do not sleep");
         let known = self.clock.to_local(self.bandwidths_constant_until);
-        let due = last_simultaneous(from.max(self.clock.local_time()));
+        let due = last_simultaneous_time(from.max(self.clock.local_time()));
         if known > enough.max(due) {
             return Ok(known);
         }
-        self.capacity_schedule.put_all_to_sleep();
+        self.capacity_schedule.put_all_capacities_to_sleep();
         let every_link = (0..self.platform.links.len()).map(LinkId::from_index);
         let mut until = f64::INFINITY;
         for &link in links.unwrap_or_default() {
-            until = until.min(self.refresh_link(link, due)?);
+            until = until.min(self.apply_last_due_bandwidth_change(link, due)?);
             if self.clock.to_local(until) <= enough {
                 return Ok(self.clock.to_local(until));
             }
@@ -238,7 +244,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.bandwidths_constant_until = f64::NEG_INFINITY;
         let mut anywhere = f64::INFINITY;
         for link in every_link {
-            anywhere = anywhere.min(self.refresh_link(link, due)?);
+            anywhere = anywhere.min(self.apply_last_due_bandwidth_change(link, due)?);
             if links.is_none() && self.clock.to_local(anywhere) <= enough {
                 return Ok(self.clock.to_local(anywhere));
             }
@@ -251,8 +257,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Returns the changes of the bandwidths of `links` that follow after the last call of `next_bandwidth_change_time`. Returns
     /// `None` if some changes cannot be computed in advance, or if a change of bandwidth affects more than the fair share of a
     /// flow.
-    pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<BandwidthChanges> {
-        let model = &self.network.state().model;
+    pub fn future_bandwidth_changes(&self, links: &[LinkId]) -> Option<BandwidthChanges> {
+        let model = &self.network.network_state().model;
         if !model.sharing || model.weight_s > 0.0 {
             return None;
         }
@@ -269,11 +275,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// returns whether time was advanced. Time is not advanced if an activity is in progress or the new time would be infinite.
     pub fn try_advance_time(&mut self, duration: f64, flows: u64) -> bool {
         let date = self.clock.local_time() + duration;
-        let can_pass = self.is_idle() && self.clock.is_finite_at(date);
+        let can_pass = self.is_idle() && self.clock.is_absolute_time_finite(date);
         if can_pass {
-            self.capacity_schedule.put_all_to_sleep();
+            self.capacity_schedule.put_all_capacities_to_sleep();
             self.clock.advance_to(date);
-            self.flow_count += flows;
+            self.started_flow_count += flows;
         }
         can_pass
     }
@@ -281,28 +287,32 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Whether the connection from one host to another is idle at local time `date` \[s\], if no message is sent on the
     /// connection before that time; used with slow start.
     pub fn is_connection_idle(&self, from: HostId, to: HostId, date: f64) -> bool {
-        self.network.state().is_connection_idle((from, to), date)
+        self.network
+            .network_state()
+            .is_connection_idle((from, to), date)
     }
 
     /// Records that a message from one host to another, which was computed without events, ended at local time `date` \[s\]; used
     /// with slow start.
     pub fn record_message_end(&mut self, ends: (HostId, HostId), date: f64) {
-        if let Some(connection) = self.connection(ends) {
-            self.record_connection_use(connection, date);
+        if let Some(connection) = self.find_or_add_connection(ends) {
+            self.record_message_end_on_connection(connection, date);
         }
     }
 
     /// Returns the number of the connection from one host to another, for use with slow start; `None` if they are the same host.
-    pub fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
-        self.network.state_mut().connection(ends)
+    pub fn find_or_add_connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
+        self.network
+            .network_state_mut()
+            .find_or_add_connection(ends)
     }
 
     /// Records that a message of a connection, which was computed without events, ended at local time `date` \[s\]; used with
     /// slow start.
-    pub fn record_connection_use(&mut self, connection: u32, date: f64) {
+    pub fn record_message_end_on_connection(&mut self, connection: u32, date: f64) {
         self.network
-            .state_mut()
-            .record_connection_use(connection, date);
+            .network_state_mut()
+            .record_message_end_on_connection(connection, date);
     }
 
     /// Records the ends of recurring messages that were computed without events; the ends may be in the future. Used with slow
@@ -311,7 +321,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// `messages` are pairs of a message and its connection, one per connection. `ends` contains the local time at which each
     /// message ends \[s\]; its content is undefined afterwards.
     pub fn record_message_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
-        self.network.state_mut().record_message_ends(messages, ends);
+        self.network
+            .network_state_mut()
+            .record_message_ends(messages, ends);
     }
 
     /// Starts an execution of `work` \[instructions\] on a host; the executions on a host share its cores.
@@ -320,7 +332,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// There are too many due changes of the host's speed to apply in reasonable time.
     pub fn execute(&mut self, host: HostId, work: Instructions, token: T) -> Result<(), Error> {
         if !self.capacity_schedule.is_empty() {
-            self.refresh(host)?;
+            self.apply_due_speed_changes(host)?;
             self.capacity_schedule.wake_host(host);
         }
         let now = self.clock.local_time();
@@ -329,7 +341,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             work.get(),
             token,
             now,
-            &mut self.queue,
+            &mut self.event_list,
             Event::ExecutionEnd(host.0),
         );
         Ok(())
@@ -340,14 +352,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// # Errors
     /// The platform has no route between the hosts; or there are too many due changes of a bandwidth to apply in reasonable time.
     pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
-        self.send_message(from, to, (size, false), token)
+        self.send_with_handshake_if_late(from, to, (size, false), token)
     }
 
     /// Starts a flow as [`Self::send`] does, but multiplies the delay before its transfer by `factor`.
     ///
     /// # Errors
     /// As [`Self::send`].
-    pub fn send_delayed(
+    pub fn send_with_delay_factor(
         &mut self,
         from: HostId,
         to: HostId,
@@ -370,7 +382,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ///
     /// # Errors
     /// As [`Self::send`].
-    pub fn send_message(
+    pub fn send_with_handshake_if_late(
         &mut self,
         from: HostId,
         to: HostId,
@@ -393,47 +405,47 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             from, to, token, ..
         } = message;
         let size = Bytes::of(message.bytes);
-        self.flow_count += 1;
+        self.started_flow_count += 1;
         let now = self.clock.local_time();
-        if from == to && !self.platform.has_own_loopback(from) {
+        if from == to && !self.platform.has_loopback_route(from) {
             let end = now
                 + self
                     .network
-                    .state()
+                    .network_state()
                     .loopback_duration(size.get(), message.delay_factor);
-            self.queue.push(end, Event::WaitEnd(token));
+            self.event_list.push(end, Event::WaitEnd(token));
             return Ok(());
         }
         let Some(route) = self.platform.route(from, to) else {
             return Err(self.no_route_error(from, to));
         };
         if self.capacity_schedule.has_varying_bandwidths() {
-            self.wake_links(&route)?;
-            if self.network.state().model.crosstraffic
+            self.wake_links_on_route(&route)?;
+            if self.network.network_state().model.crosstraffic
                 && let Some(back) = self.platform.route(to, from)
             {
-                self.wake_links(&back)?;
+                self.wake_links_on_route(&back)?;
             }
         }
-        let model = &self.network.state().model;
+        let model = &self.network.network_state().model;
         if model.queues
             && let Some(packets) = packet_count_if_too_large(model, size.get())
         {
             return Err(self.too_many_packets_error(size, packets));
         }
         self.network
-            .start_message(&message, &route, now, &mut self.queue);
+            .start_message(&message, &route, now, &mut self.event_list);
         Ok(())
     }
 
     /// Adds a number of flows that were computed without events to the number of flows started.
     pub fn add_to_flow_count(&mut self, flows: u64) {
-        self.flow_count += flows;
+        self.started_flow_count += flows;
     }
 
     /// Starts a waiting time of the given duration; `token` identifies it when it ends.
     pub fn start_wait(&mut self, duration: Seconds, token: T) {
-        self.queue.push(
+        self.event_list.push(
             self.clock.local_time() + duration.get(),
             Event::WaitEnd(token),
         );
@@ -452,23 +464,23 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 return Ok(Some(token));
             }
             self.network
-                .update_rates(self.clock.local_time(), &mut self.queue);
+                .update_rates(self.clock.local_time(), &mut self.event_list);
             if self.capacity_schedule.is_empty() && !self.network.has_unscheduled_ends() {
-                let Some(date) = self.queue.next_time() else {
+                let Some(date) = self.event_list.next_event_time() else {
                     return Ok(None);
                 };
-                if !self.clock.is_finite_at(date) {
+                if !self.clock.is_absolute_time_finite(date) {
                     let what = "no computation or transfer in progress can ever end";
-                    return Err(self.stuck_error(what, TOO_FAR));
+                    return Err(self.stuck_simulation_error(what, TIME_TOO_LARGE_HINT));
                 }
                 self.clock.advance_to(date);
-                if let Some(token) = self.end_activities_without_changes(date) {
+                if let Some(token) = self.end_activities_on_constant_platform(date) {
                     return Ok(Some(token));
                 }
                 continue;
             }
             let end = self.network.next_unscheduled_end();
-            let date = match self.queue.next_time() {
+            let date = match self.event_list.next_event_time() {
                 Some(date) => date.min(end),
                 None if self.network.has_unscheduled_ends() => end,
                 None => return Ok(None),
@@ -476,9 +488,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             let change = self
                 .clock
                 .to_local(self.capacity_schedule.next_change_time());
-            if !self.clock.is_finite_at(date.min(change)) {
+            if !self.clock.is_absolute_time_finite(date.min(change)) {
                 let what = "no computation or transfer in progress can ever end";
-                return Err(self.stuck_error(what, TOO_FAR));
+                return Err(self.stuck_simulation_error(what, TIME_TOO_LARGE_HINT));
             }
             if change >= date {
                 self.clock.advance_to(date);
@@ -492,19 +504,19 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             } else {
                 idle_changes + 1
             };
-            if idle_changes > MAX_IDLE_CHANGES {
+            if idle_changes > MAX_CHANGES_WITHOUT_PROGRESS {
                 let what = "no computation or transfer makes progress, although speeds and bandwidths keep changing";
-                return Err(self.stuck_error(what, TOO_OFTEN));
+                return Err(self.stuck_simulation_error(what, TOO_MANY_CHANGES_HINT));
             }
-            if changes > self.max_changes {
-                return Err(self.stuck_error(
+            if changes > self.max_changes_without_end {
+                return Err(self.stuck_simulation_error(
                     "speeds or bandwidths change so often that no computation or transfer ends",
-                    TOO_OFTEN,
+                    TOO_MANY_CHANGES_HINT,
                 ));
             }
             self.clock.advance_to(change);
             // All changes of this time are applied before the links are shared again.
-            let until = last_simultaneous(change);
+            let until = last_simultaneous_time(change);
             self.apply_next_change();
             while self
                 .clock
@@ -519,7 +531,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Moves to `taken` those tokens of activities ended at the current time for which `wanted` returns true, in the order in
     /// which [`Self::next_ended`] would return them.
-    pub fn take_ended(&mut self, wanted: impl Fn(&T) -> bool, taken: &mut Vec<T>) {
+    pub fn take_ended_tokens(&mut self, wanted: impl Fn(&T) -> bool, taken: &mut Vec<T>) {
         let before = taken.len();
         taken.extend(self.ended_tokens.extract_if(.., |token| wanted(token)));
         taken[before..].reverse();
@@ -531,32 +543,35 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Returns a description of the first violated invariant of the engine; `None` in a correct program.
-    pub fn fault(&self) -> Option<String> {
-        if self.clock.has_gone_back() {
+    pub fn describe_first_violation(&self) -> Option<String> {
+        if self.clock.has_rejected_earlier_time() {
             return Some("time went back".to_owned());
         }
-        let fault = self.cpus.fault.or(self.network.fault());
+        let fault = self.cpus.first_violation.or(self.network.first_violation());
         fault.map(|fault| fault.description(self.platform))
     }
 
     /// Returns the number of flows that have been started so far.
-    pub fn flow_count(&self) -> u64 {
-        self.flow_count
+    pub fn started_flow_count(&self) -> u64 {
+        self.started_flow_count
     }
 
     /// Applies to a host all changes of its speed that were due while no execution ran on it.
     ///
     /// # Errors
     /// There are too many changes to apply in reasonable time.
-    pub fn refresh(&mut self, host: HostId) -> Result<(), Error> {
+    pub fn apply_due_speed_changes(&mut self, host: HostId) -> Result<(), Error> {
         let clock = self.clock;
-        let until = last_simultaneous(clock.local_time());
+        let until = last_simultaneous_time(clock.local_time());
         let is_due = |date| clock.to_local(date) <= until;
         let most = self.max_unused_changes;
         let take = self.cpus.availability_setter_if_idle(host.index());
-        let count =
-            self.capacity_schedule
-                .take_due_of_host(host, most.saturating_add(1), is_due, take);
+        let count = self.capacity_schedule.apply_due_changes_of_host(
+            host,
+            most.saturating_add(1),
+            is_due,
+            take,
+        );
         self.applied_change_count += count;
         if count > most {
             let name = &self.platform.hosts[host.index()].name;
@@ -568,12 +583,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Applies to a link the last change of its bandwidth up to the local time `until` \[s\], and returns the absolute time of
     /// the next change \[s\]. The link must have had no flow since the previous change.
-    fn refresh_link(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
+    fn apply_last_due_bandwidth_change(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
         let clock = self.clock;
         let is_due = |date| clock.to_local(date) <= until;
-        let taken =
-            self.capacity_schedule
-                .take_last_due_of_link(link, self.max_unused_changes, is_due);
+        let taken = self.capacity_schedule.take_last_due_change_of_link(
+            link,
+            self.max_unused_changes,
+            is_due,
+        );
         let Ok(change) = taken else {
             let name = &self.platform.links[link.index()].name;
             let what = format!("the bandwidth of link `{name}` has changed");
@@ -586,10 +603,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Applies all due bandwidth changes to the links on a route, and wakes these links.
-    fn wake_links(&mut self, route: &Route<'_>) -> Result<(), Error> {
-        let until = last_simultaneous(self.clock.local_time());
+    fn wake_links_on_route(&mut self, route: &Route<'_>) -> Result<(), Error> {
+        let until = last_simultaneous_time(self.clock.local_time());
         for link in route.links() {
-            self.refresh_link(link, until)?;
+            self.apply_last_due_bandwidth_change(link, until)?;
             self.capacity_schedule.wake_link(link);
         }
         Ok(())
@@ -600,14 +617,18 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let problem = Problem::new(format!(
             "{what} more than {most} times before {now}, while {meanwhile}"
         ));
-        Error::Run(problem.source(self.platform.name.clone()).hint(TOO_OFTEN))
+        Error::SimulationFailure(
+            problem
+                .source(self.platform.name.clone())
+                .hint(TOO_MANY_CHANGES_HINT),
+        )
     }
 
     /// Returns the mean fraction of a host's speed that was available from the time of `since` until now; 1 if the speed does not
     /// vary. All due speed changes must have been applied to the host before (`apply_due_speed_changes`).
-    pub fn mean_availability(&self, host: HostId, since: AvailabilityStart) -> f64 {
+    pub fn mean_availability(&self, host: HostId, since: AvailabilityIntervalStart) -> f64 {
         let now = self.now().get();
-        let duration = now - since.time;
+        let duration = now - since.start_time;
         if duration > 0.0 {
             (self.cpus.availability_integral(host.index(), now) - since.availability_integral)
                 / duration
@@ -624,15 +645,17 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Returns the capacity \[B/s\] and the latency \[s\] of a link at the present time.
     pub fn capacity_and_latency(&self, link: LinkId) -> (f64, f64) {
-        self.network.state().capacity_and_latency(link.index())
+        self.network
+            .network_state()
+            .capacity_and_latency(link.index())
     }
 
     /// Returns the start of an interval at the present time, from which [`Self::mean_availability`] later computes the mean
     /// availability of the host. All due speed changes must have been applied to the host before (`apply_due_speed_changes`).
-    pub fn start_availability_interval(&self, host: HostId) -> AvailabilityStart {
+    pub fn start_availability_interval(&self, host: HostId) -> AvailabilityIntervalStart {
         let date = self.now().get();
-        AvailabilityStart {
-            time: date,
+        AvailabilityIntervalStart {
+            start_time: date,
             availability_integral: self.cpus.availability_integral(host.index(), date),
         }
     }
@@ -640,15 +663,16 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Ends all activities that end at `date`, the time of the next event, and returns the first token; used if no capacity ever
     /// changes.
     #[inline]
-    fn end_activities_without_changes(&mut self, date: f64) -> Option<T> {
-        let until = last_simultaneous(date);
-        let is_next = |queue: &EventList<T>| queue.next_time().is_some_and(|next| next <= until);
+    fn end_activities_on_constant_platform(&mut self, date: f64) -> Option<T> {
+        let until = last_simultaneous_time(date);
+        let is_next =
+            |queue: &EventList<T>| queue.next_event_time().is_some_and(|next| next <= until);
         let first = self.process_next_event(date);
-        if self.ended_tokens.is_empty() && !is_next(&self.queue) {
+        if self.ended_tokens.is_empty() && !is_next(&self.event_list) {
             return first;
         }
         self.ended_tokens.extend(first);
-        while is_next(&self.queue) {
+        while is_next(&self.event_list) {
             if let Some(token) = self.process_next_event(date) {
                 self.ended_tokens.push(token);
             }
@@ -661,25 +685,37 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// ended activities; returns the token of any other activity that ends.
     #[inline]
     fn process_next_event(&mut self, date: f64) -> Option<T> {
-        let (_, event) = self.queue.pop()?;
+        let (_, event) = self.event_list.pop()?;
         match event {
             Event::ExecutionEnd(host) => {
                 let ended = &mut self.ended_tokens;
-                self.cpus
-                    .end_executions(host as usize, date, &mut self.queue, event, |token| {
+                self.cpus.end_executions(
+                    host as usize,
+                    date,
+                    &mut self.event_list,
+                    event,
+                    |token| {
                         ended.push(token);
-                    });
+                    },
+                );
                 None
             }
-            Event::NetworkStep(step) => self.network.perform_step(step, date, &mut self.queue),
+            Event::NetworkStep(step) => {
+                self.network
+                    .perform_message_step(step, date, &mut self.event_list)
+            }
             Event::WaitEnd(token) => Some(token),
         }
     }
 
     /// Ends all activities that end at the local time `date` \[s\], and applies the capacity changes of that time.
     fn end_activities_and_apply_changes(&mut self, date: f64) {
-        let until = last_simultaneous(date);
-        while self.queue.next_time().is_some_and(|next| next <= until) {
+        let until = last_simultaneous_time(date);
+        while self
+            .event_list
+            .next_event_time()
+            .is_some_and(|next| next <= until)
+        {
             let token = self.process_next_event(date);
             self.ended_tokens.extend(token);
         }
@@ -701,7 +737,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let is_needed = |target| match target {
             ChangingQuantity::Speed(host) => self.cpus.is_busy(host.index()),
             ChangingQuantity::Bandwidth(link) | ChangingQuantity::Latency(link) => {
-                self.network.state().is_link_used(link.index())
+                self.network.network_state().is_link_used(link.index())
             }
         };
         if let Some(change) = self.capacity_schedule.take_next_change(is_needed) {
@@ -711,14 +747,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     fn apply_capacity_change(&mut self, change: CapacityChange) {
         self.applied_change_count += 1;
-        match change.target {
+        match change.changing_quantity {
             ChangingQuantity::Speed(host) => {
                 let dates = (self.clock.local_time(), change.time);
                 self.cpus.set_available_fraction(
                     host.index(),
                     change.new_value,
                     dates,
-                    &mut self.queue,
+                    &mut self.event_list,
                     Event::ExecutionEnd(host.0),
                 );
             }
@@ -727,7 +763,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                     link.index(),
                     change.new_value,
                     self.clock.local_time(),
-                    &mut self.queue,
+                    &mut self.event_list,
                 );
             }
             ChangingQuantity::Latency(link) => {
@@ -735,7 +771,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                     link.index(),
                     change.new_value,
                     self.clock.local_time(),
-                    &mut self.queue,
+                    &mut self.event_list,
                 );
             }
         }
@@ -747,7 +783,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             "a message of {size} would be simulated as {packets:.3e} packets, which is too many for queues"
         ));
         let hint = "switch `queues` off (then the cost of a simulation does not grow with message sizes), send fewer bytes, or set a larger `packet`";
-        Error::Run(problem.source(self.platform.name.clone()).hint(hint))
+        Error::SimulationFailure(problem.source(self.platform.name.clone()).hint(hint))
     }
 
     fn no_route_error(&self, from: HostId, to: HostId) -> Error {
@@ -766,20 +802,20 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Creates the error for a run in which no activity can end any more. The message names the hosts and links without capacity;
     /// if there are none, it contains `hint`.
-    fn stuck_error(&self, what: &str, hint: &str) -> Error {
+    fn stuck_simulation_error(&self, what: &str, hint: &str) -> Error {
         let hosts = self
             .cpus
-            .stopped_hosts()
+            .hosts_with_stopped_executions()
             .map(|host| format!("host `{}`", self.platform.hosts[host].name));
         let links = self
             .network
-            .state()
-            .stopped_links()
+            .network_state()
+            .stopped_links_in_use()
             .map(|link| format!("link `{}`", self.platform.links[link].name));
         let stopped: Vec<String> = hosts.chain(links).take(6).collect();
         let problem =
             Problem::new(format!("{what} at {}", self.now())).source(self.platform.name.clone());
-        Error::Run(if stopped.is_empty() {
+        Error::SimulationFailure(if stopped.is_empty() {
             problem.hint(hint)
         } else {
             problem.hint(format!(
@@ -793,8 +829,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 /// Start of an interval over which the availability of a host is averaged: a time, and the integral of the availability up to
 /// this time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AvailabilityStart {
-    time: f64,
+pub struct AvailabilityIntervalStart {
+    start_time: f64,
     availability_integral: f64,
 }
 

@@ -41,7 +41,7 @@ pub fn single_cluster_platform(speeds: &[f64], bandwidth: f64, latency: f64) -> 
         }],
         hosts: speeds.iter().enumerate().map(host).collect(),
         links: (0..speeds.len()).map(link).collect(),
-        routes: Routes::Clustered {
+        routes: Routes::StoredClusterPaths {
             access_links: (0..speeds.len())
                 .map(|index| Some(LinkId::from_index(index)))
                 .collect(),

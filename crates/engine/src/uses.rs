@@ -8,29 +8,29 @@ use std::ops::{Deref, DerefMut};
 /// without allocated memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LinkUses {
-    short_list: [(u32, f64); FEW],
+    uses_in_array: [(u32, f64); MAX_USES_IN_ARRAY],
     use_count: usize,
     /// The whole list of uses, if it has more links than fit into the array.
-    long_list: Vec<(u32, f64)>,
+    uses_in_vector: Vec<(u32, f64)>,
 }
 
-const FEW: usize = 4;
+const MAX_USES_IN_ARRAY: usize = 4;
 
 impl LinkUses {
     /// Adds `share` to the load on a link per unit of the flow's rate; adds the link if it is not in the list.
-    pub(super) fn add(&mut self, link: u32, share: f64) {
+    pub(super) fn add_load(&mut self, link: u32, share: f64) {
         if let Some(used) = self.iter_mut().find(|used| used.0 == link) {
             used.1 += share;
             return;
         }
-        if let Some(place) = self.short_list.get_mut(self.use_count) {
+        if let Some(place) = self.uses_in_array.get_mut(self.use_count) {
             *place = (link, share);
         } else {
-            if self.use_count == FEW {
-                self.long_list.clear();
-                self.long_list.extend_from_slice(&self.short_list);
+            if self.use_count == MAX_USES_IN_ARRAY {
+                self.uses_in_vector.clear();
+                self.uses_in_vector.extend_from_slice(&self.uses_in_array);
             }
-            self.long_list.push((link, share));
+            self.uses_in_vector.push((link, share));
         }
         self.use_count += 1;
     }
@@ -46,10 +46,10 @@ impl Deref for LinkUses {
 
     #[inline]
     fn deref(&self) -> &Self::Target {
-        if self.use_count > FEW {
-            &self.long_list
+        if self.use_count > MAX_USES_IN_ARRAY {
+            &self.uses_in_vector
         } else {
-            &self.short_list[..self.use_count]
+            &self.uses_in_array[..self.use_count]
         }
     }
 }
@@ -57,10 +57,10 @@ impl Deref for LinkUses {
 impl DerefMut for LinkUses {
     #[inline]
     fn deref_mut(&mut self) -> &mut Self::Target {
-        if self.use_count > FEW {
-            &mut self.long_list
+        if self.use_count > MAX_USES_IN_ARRAY {
+            &mut self.uses_in_vector
         } else {
-            &mut self.short_list[..self.use_count]
+            &mut self.uses_in_array[..self.use_count]
         }
     }
 }
@@ -77,11 +77,11 @@ mod tests {
             let links = 3 * (round + 1);
             let mut expected = Vec::new();
             for link in 0..links {
-                uses.add(link, 1.0);
+                uses.add_load(link, 1.0);
                 expected.push((link, 1.0));
                 assert_eq!(&uses[..], &expected[..], "of {links}");
             }
-            uses.add(2, 0.5);
+            uses.add_load(2, 0.5);
             expected[2].1 = 1.5;
             assert_eq!(&uses[..], &expected[..]);
         }

@@ -23,7 +23,7 @@ use super::built_in::{self, ONE_READING};
 use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig, platform_text};
 use super::former;
 use super::library::{self, LoadedLibrary};
-use super::settings::{Flag, LIBRARY_KEY, Layers, is_path_within};
+use super::settings::{KeySetting, LIBRARY_KEY, Layers, is_path_within};
 use super::shared::SharedInputs;
 use super::starts;
 use crate::registry::Registry;
@@ -31,14 +31,14 @@ use migsim_base::document::{self, Document};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_platform::{self as platform, LoadedPlatform};
-use migsim_workloads::Setting;
+use migsim_workloads::PrescribedSetting;
 
 /// Remark for the user about one platform: which built-in settings complete the experiment, and to which platforms the constants
 /// of these settings were fitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
+pub struct BasisRemark {
     /// The text of the remark in two parts: the part before the name of the platform, and the part after the name.
-    text_around_platform: [String; 2],
+    text_before_and_after_platform_name: [String; 2],
     /// The name of the platform, as messages show it to the user.
     platform_name: String,
 }
@@ -50,10 +50,10 @@ const MAX_NAMED_PLATFORMS: usize = 3;
 
 /// Converts the remarks of all platforms into notes for the user. Remarks that have the same text for several platforms become
 /// one note.
-pub fn merge_remarks(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
+pub fn merge_remarks(remarks: impl IntoIterator<Item = BasisRemark>) -> Vec<String> {
     let mut groups: BTreeMap<[String; 2], Vec<String>> = BTreeMap::new();
-    for Remark {
-        text_around_platform: text,
+    for BasisRemark {
+        text_before_and_after_platform_name: text,
         platform_name: platform,
     } in remarks
     {
@@ -92,10 +92,10 @@ pub(super) struct CompleteSettings {
     /// The settings that the user gave.
     user_settings: Layers,
     /// The settings of the message-passing library, with their origins; `None` if no library is named.
-    pub(super) library: Option<LoadedLibrary>,
+    pub(super) message_passing_library: Option<LoadedLibrary>,
     /// Name of the built-in experiment whose settings override those of all other built-in experiments; `none` if no built-in
     /// experiment completes the settings.
-    top_experiment: String,
+    topmost_experiment_name: String,
     /// The built-in experiment of the application that neutral settings replaced, because its constants were fitted to other
     /// platforms; `None` if no experiment was replaced.
     replaced_experiment: Option<Arc<Document>>,
@@ -109,13 +109,13 @@ impl CompleteSettings {
         limits: Limits,
         shared: &SharedInputs,
     ) -> Result<Self, Error> {
-        let located = |error| given.locate_problems(error);
+        let located = |error| given.add_locations_to_problems(error);
         let text = |key: &str| Some(given.get(key)?.as_str()?.to_owned());
         let extends = text("extends");
-        let app =
-            find_application(registry, given, (extends.as_deref(), shared)).map_err(located)?;
+        let app = find_application_name(registry, given, (extends.as_deref(), shared))
+            .map_err(located)?;
         let mut chain = shared
-            .extended_experiments(extends.as_deref(), &app)
+            .chain_of_extended_experiments(extends.as_deref(), &app)
             .map_err(located)?;
         let mut left_out = None;
         let is_fitted = extends.is_none() && given.get("calibrated_for").is_none();
@@ -129,19 +129,19 @@ impl CompleteSettings {
             let named = platform_text(key);
             let is_named = named.is_some();
             let name = named.unwrap_or_default();
-            let opened = shared.platform(&name, limits);
+            let opened = shared.get_or_read_platform(&name, limits);
             if is_named
                 && opened.is_ok_and(|opened| {
-                    !is_listed_built_in_platform(&opened, &calibrated_platforms(own))
+                    !is_listed_built_in_platform(&opened, &calibrated_platform_names(own))
                 })
             {
                 left_out = Some(Arc::clone(own));
-                chain = shared.extended_experiments(Some(ONE_READING), &app)?;
+                chain = shared.chain_of_extended_experiments(Some(ONE_READING), &app)?;
             }
         }
         let top = chain.last().map_or_else(
             || EXTENDS_NOTHING.to_owned(),
-            |own| experiment_name(&own.source),
+            |own| experiment_name_from_source(&own.source),
         );
         let mut below = Layers::default();
         for document in chain {
@@ -151,13 +151,13 @@ impl CompleteSettings {
             merged_layers: Layers::join_with_library(&[&below, given], None),
             overridable_settings: below,
             user_settings: given.clone(),
-            library: None,
-            top_experiment: top,
+            message_passing_library: None,
+            topmost_experiment_name: top,
             replaced_experiment: left_out,
         };
         // A name that is not a text is reported later.
         if let Some(Value::String(name)) = whole.merged_layers.get(LIBRARY_KEY) {
-            whole.library = Some(library::open_library(&name).map_err(located)?);
+            whole.message_passing_library = Some(library::open_library(&name).map_err(located)?);
             whole.merged_layers = whole.join_layers();
         }
         Ok(whole)
@@ -165,15 +165,18 @@ impl CompleteSettings {
 
     /// Merges the built-in settings, the settings of the library and the settings of the user into one list of settings.
     fn join_layers(&self) -> Layers {
-        let source = self.library.as_ref().map(LoadedLibrary::source_text);
-        let library = source.as_deref().zip(self.library.as_ref());
+        let source = self
+            .message_passing_library
+            .as_ref()
+            .map(LoadedLibrary::source_text);
+        let library = source.as_deref().zip(self.message_passing_library.as_ref());
         let library = library.map(|(source, library)| (source, &library.settings[..]));
         Layers::join_with_library(&[&self.overridable_settings, &self.user_settings], library)
     }
 
     /// Converts the merged settings into a typed configuration of the experiment.
-    pub(super) fn config(&self) -> Result<ExperimentConfig, Error> {
-        let mut merged = self.merged_layers.merged()?;
+    pub(super) fn experiment_config(&self) -> Result<ExperimentConfig, Error> {
+        let mut merged = self.merged_layers.merged_settings()?;
         former::replace_former_settings(&mut merged);
         document::from_value(&merged, "")
     }
@@ -183,19 +186,19 @@ impl CompleteSettings {
     pub(super) fn insert_settings_below_user(
         &mut self,
         source: &str,
-        mut settings: Vec<Setting>,
+        mut settings: Vec<PrescribedSetting>,
     ) -> Result<ExperimentConfig, Error> {
         let [barrier, kind] = BARRIER_KEYS;
-        if self.library.is_none()
+        if self.message_passing_library.is_none()
             && let Some(name) = settings.iter().find(|one| one.key == LIBRARY_KEY)
         {
-            self.library = Some(library::open_library(&name.value)?);
+            self.message_passing_library = Some(library::open_library(&name.value)?);
         }
         // A given barrier replaces the barrier of the program.
-        let has_barrier = self.user_sets(kind);
+        let has_barrier = self.is_set_by_user(kind);
         settings.retain(|one| !(has_barrier && is_path_within(&one.key, barrier)));
-        let has_none = |one: &Setting| one.key == kind && one.value == "none";
-        if let Some(library) = &mut self.library
+        let has_none = |one: &PrescribedSetting| one.key == kind && one.value == "none";
+        if let Some(library) = &mut self.message_passing_library
             && settings.iter().any(has_none)
         {
             // In a program without barriers, the library must not set keys of a barrier.
@@ -203,26 +206,26 @@ impl CompleteSettings {
                 .settings
                 .retain(|one| !is_path_within(&one.key, barrier));
         }
-        let flag = |one: Setting| Flag {
+        let flag = |one: PrescribedSetting| KeySetting {
             value: document::parse_typed_value(&one.value),
             key: one.key,
             source_text: one.source,
         };
         self.overridable_settings
-            .push_settings_of(source, settings.into_iter().map(flag).collect());
+            .push_settings_of_source(source, settings.into_iter().map(flag).collect());
         self.merged_layers = self.join_layers();
-        self.config()
+        self.experiment_config()
     }
 
     /// Returns whether the settings of the user (not the built-in settings) set a key.
-    pub(super) fn user_sets(&self, key: &str) -> bool {
+    pub(super) fn is_set_by_user(&self, key: &str) -> bool {
         self.user_settings.get(key).is_some()
     }
 
     /// Returns whether the user chose the value of a key. In a resolved experiment file, which contains every key, no value
     /// counts as chosen; see [`Layers::is_chosen_by_user`].
-    pub(super) fn is_chosen(&self, key: &str) -> bool {
-        self.user_settings.is_chosen(key)
+    pub(super) fn is_chosen_by_user(&self, key: &str) -> bool {
+        self.user_settings.is_chosen_by_user(key)
     }
 
     /// Returns the name of the built-in experiment that completes the settings, and a remark for the user if the constants of
@@ -231,7 +234,7 @@ impl CompleteSettings {
         &self,
         config: &ExperimentConfig,
         platform: &LoadedPlatform,
-    ) -> (Basis, Option<Remark>) {
+    ) -> (Basis, Option<BasisRemark>) {
         let app = config.workload["app"].as_str().unwrap_or_default();
         let known = config.calibrated_for.iter().flatten();
         let fitted: Vec<String> = known
@@ -243,21 +246,21 @@ impl CompleteSettings {
         let named = config
             .basis
             .as_ref()
-            .filter(|_| self.top_experiment == EXTENDS_NOTHING);
+            .filter(|_| self.topmost_experiment_name == EXTENDS_NOTHING);
         let named = named.map(|basis| basis.experiment.clone());
-        let giver = || match self.merged_layers.source("calibrated_for") {
-            Some((file, true)) if is_calibrated.is_some() => experiment_name(file),
-            _ => self.top_experiment.clone(),
+        let giver = || match self.merged_layers.source_and_is_file("calibrated_for") {
+            Some((file, true)) if is_calibrated.is_some() => experiment_name_from_source(file),
+            _ => self.topmost_experiment_name.clone(),
         };
         let experiment = named.unwrap_or_else(giver);
-        let remark = |text, fitted: &[String]| Remark {
-            text_around_platform: text,
-            platform_name: display_platform(&config.platform, fitted),
+        let remark = |text, fitted: &[String]| BasisRemark {
+            text_before_and_after_platform_name: text,
+            platform_name: quoted_platform_name(&config.platform, fitted),
         };
         let remark = match (is_calibrated, &self.replaced_experiment) {
             (None, Some(own)) => Some(remark(
-                self.neutral_remark(own, app, platform),
-                &calibrated_platforms(own),
+                self.neutral_settings_remark(own, app, platform),
+                &calibrated_platform_names(own),
             )),
             (Some(false), _) => {
                 let names = join_quoted_names(&fitted);
@@ -279,7 +282,12 @@ impl CompleteSettings {
 
     /// Returns the remark that neutral settings replace the experiment `own` on this platform, as the two parts of its text
     /// before and after the name of the platform.
-    fn neutral_remark(&self, own: &Document, app: &str, platform: &LoadedPlatform) -> [String; 2] {
+    fn neutral_settings_remark(
+        &self,
+        own: &Document,
+        app: &str,
+        platform: &LoadedPlatform,
+    ) -> [String; 2] {
         // The hosts that the paper's mapping names do not exist on this platform.
         let is_replaced =
             own.value["mapping"].is_array() && self.merged_layers.get("mapping").is_none();
@@ -293,8 +301,8 @@ impl CompleteSettings {
             (String::new(), "")
         };
         let (fitted, name) = (
-            join_quoted_names(&calibrated_platforms(own)),
-            experiment_name(&own.source),
+            join_quoted_names(&calibrated_platform_names(own)),
+            experiment_name_from_source(&own.source),
         );
         [
             format!("neutral settings{mapping} are used for `{app}` on "),
@@ -310,7 +318,7 @@ impl CompleteSettings {
 ///
 /// # Errors
 /// No application is named, or its name is unknown.
-fn find_application(
+fn find_application_name(
     registry: &Registry,
     given: &Layers,
     (extends, shared): (Option<&str>, &SharedInputs),
@@ -318,7 +326,7 @@ fn find_application(
     let mut app = given.get("workload.app");
     if let (None, Some(_)) = (&app, extends) {
         // The application of the experiment that is extended.
-        let chain = shared.extended_experiments(extends, "")?;
+        let chain = shared.chain_of_extended_experiments(extends, "")?;
         let mut named = chain.iter().rev();
         app = named
             .find_map(|one| one.value.get("workload")?.get("app"))
@@ -326,7 +334,7 @@ fn find_application(
     }
     let Some(Value::String(app)) = app else {
         if given.get("workload").is_some_and(|keys| !keys.is_object()) {
-            document::from_value::<ExperimentConfig>(&given.merged()?, "")?;
+            document::from_value::<ExperimentConfig>(&given.merged_settings()?, "")?;
         }
         let problem = Problem::new("no application is chosen").key("workload.app");
         let names = registry.workloads().names();
@@ -350,7 +358,7 @@ fn join_quoted_names(names: &[String]) -> String {
 
 /// Returns the name of a platform, in backticks, for a message to the user. If the platform is a file with the name of a built-in
 /// platform in `fitted`, the text says that the platform is not built in.
-fn display_platform(platform: &str, fitted: &[String]) -> String {
+fn quoted_platform_name(platform: &str, fitted: &[String]) -> String {
     let platform = platform::display_name(platform);
     let stem = without_json_extension(&platform);
     let own = stem.rsplit('/').next().unwrap_or(stem);
@@ -362,7 +370,7 @@ fn display_platform(platform: &str, fitted: &[String]) -> String {
 }
 
 /// Returns the names of the platforms that the constants of an experiment were fitted to, without `.json`.
-fn calibrated_platforms(experiment: &Document) -> Vec<String> {
+fn calibrated_platform_names(experiment: &Document) -> Vec<String> {
     let names = experiment.value["calibrated_for"].as_array();
     let names = names.into_iter().flatten().filter_map(Value::as_str);
     names
@@ -372,7 +380,7 @@ fn calibrated_platforms(experiment: &Document) -> Vec<String> {
 
 /// Returns whether a platform equals one of the built-in platforms in `names`.
 fn is_listed_built_in_platform(platform: &LoadedPlatform, names: &[String]) -> bool {
-    let built_in = platform.built_in;
+    let built_in = platform.equal_built_in_platform;
     built_in.is_some_and(|built_in| names.iter().any(|name| name == built_in))
 }
 
@@ -383,7 +391,7 @@ fn without_json_extension(name: &str) -> &str {
 
 /// Returns the name of an experiment: the name of its file without folders, without the ending `.json` and without the suffix of
 /// built-in experiments.
-fn experiment_name(source: &str) -> String {
+fn experiment_name_from_source(source: &str) -> String {
     let file = source
         .strip_suffix(built_in::BUILT_IN_SUFFIX)
         .unwrap_or(source);
@@ -392,7 +400,7 @@ fn experiment_name(source: &str) -> String {
 }
 
 /// Lists a problem for each name under the key `calibrated_for` that is not a built-in platform.
-pub(super) fn unknown_calibrated_platforms(
+pub(super) fn calibrated_platform_problems(
     config: &ExperimentConfig,
 ) -> impl Iterator<Item = Problem> {
     let is_known = |name: &str| {
@@ -407,7 +415,7 @@ pub(super) fn unknown_calibrated_platforms(
             let known = platform::built_in_platforms()
                 .iter()
                 .map(|(file, _)| without_json_extension(file));
-            Problem::unknown("platform", name)
+            Problem::unknown_name("platform", name)
                 .key(format!("calibrated_for[{index}]"))
                 .with_known_names("platforms", known)
         })

@@ -17,18 +17,20 @@
 
 use super::resolve::Experiment;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds};
-use migsim_bsp::{BarrierKind, CallModel, CallWaiting, MoveOrder, Transfer, Waiting};
+use migsim_bsp::{
+    BarrierKind, CallModel, CallWaiting, MemoryTransfer, MigrationOrder, WaitingProcesses,
+};
 use migsim_platform::{Host, Link, Platform};
 use migsim_workloads::Plan;
 
 impl Experiment {
     /// Computes a lower bound of the makespan, in s, that holds for every policy.
-    pub fn lower_bound(&self) -> Seconds {
+    pub fn makespan_lower_bound(&self) -> Seconds {
         let workload = self.workload.as_ref();
         let processes = workload.processes();
         let kind = self.config.runtime.barrier.kind;
         let has_barriers = !matches!(kind, BarrierKind::None | BarrierKind::ReleasedByFirst);
-        let mut bound = SuperstepBound::new(self);
+        let mut bound = SuperstepBoundCalculator::new(self);
         let mut sums = vec![0.0; processes + 1];
         let mut last = vec![0.0; processes + 1];
         let (mut plan, mut whole) = (Plan::default(), Plan::default());
@@ -70,21 +72,25 @@ impl Experiment {
             _ => 0.0,
         };
         let (waits, are_few) = (
-            moves.wait == Waiting::All,
+            moves.wait == WaitingProcesses::All,
             processes * platform.hosts.len() <= MAX_MIGRATION_PAIRS,
         );
         let of_move = |process: usize| {
             let from = self.placement[process];
             let memory = self.workload.memory(ProcessId::from_index(process));
-            let has_flow =
-                moves.transfer == Transfer::Flow && memory.get() > 0.0 && !self.network.queues;
+            let has_flow = moves.transfer == MemoryTransfer::Flow
+                && memory.get() > 0.0
+                && !self.network.queues;
             let price = |to: HostId| {
                 let flow = if has_flow {
                     unshared_message_time(self, (from, to), memory) * ROUNDING_MARGIN
                 } else {
                     0.0
                 };
-                moves.time_without_flow(platform, (from, to), memory).get() + flow
+                moves
+                    .duration_outside_flow(platform, (from, to), memory)
+                    .get()
+                    + flow
             };
             let others = (0..platform.hosts.len()).map(HostId::from_index);
             others
@@ -102,9 +108,9 @@ impl Experiment {
         let mut price = 0.0;
         let after = |of_move: f64| {
             price = match moves.order {
-                MoveOrder::Serial => price + of_move,
+                MigrationOrder::Serial => price + of_move,
                 // Parallel moves of one call last as long as the longest of them.
-                MoveOrder::Parallel => of_move,
+                MigrationOrder::Parallel => of_move,
             };
             of_call + price
         };
@@ -120,17 +126,17 @@ const MAX_MIGRATION_PAIRS: usize = 1 << 18;
 
 /// Calculator of lower bounds of the time of each superstep, with the core speeds that the bounds need and buffers that are
 /// reused for each superstep.
-struct SuperstepBound<'e> {
+struct SuperstepBoundCalculator<'e> {
     experiment: &'e Experiment,
     /// Total speed of the fastest core of the platform, of its two fastest cores, and so on \[instructions/s\]: index k holds the
     /// sum over the k + 1 fastest cores.
-    fastest_core_sums: Vec<f64>,
+    cumulative_fastest_core_speeds: Vec<f64>,
     /// The largest speed that a core of each host ever has, by index of the host \[instructions/s\].
-    core_speeds: Vec<f64>,
+    peak_core_speeds: Vec<f64>,
     /// Cycles per instruction of the application; all computation times are multiplied by this number.
     cycles_per_instruction: f64,
     /// Buffer: the work of each process in the superstep, the largest first \[instructions\].
-    sorted_work: Vec<f64>,
+    sorted_process_work: Vec<f64>,
     /// Buffer: for each host, the work \[instructions\] of the processes that it has at the start of the run.
     initial_host_work: Vec<Vec<f64>>,
     /// Buffer: the messages between different hosts, each as the shortest time from the start of the superstep until it arrives
@@ -141,16 +147,16 @@ struct SuperstepBound<'e> {
     has_counted_message: Vec<bool>,
 }
 
-impl<'e> SuperstepBound<'e> {
+impl<'e> SuperstepBoundCalculator<'e> {
     /// Creates the buffers and computes the speeds of the cores for an experiment.
     fn new(experiment: &'e Experiment) -> Self {
         let hosts = &experiment.platform.platform.hosts;
         let processes = experiment.placement.len();
         Self {
-            fastest_core_sums: cumulative_core_speeds(hosts, processes),
-            core_speeds: hosts.iter().map(largest_core_speed).collect(),
+            cumulative_fastest_core_speeds: cumulative_core_speeds(hosts, processes),
+            peak_core_speeds: hosts.iter().map(largest_core_speed).collect(),
             cycles_per_instruction: experiment.workload.cycles_per_instruction(),
-            sorted_work: Vec::with_capacity(processes),
+            sorted_process_work: Vec::with_capacity(processes),
             initial_host_work: vec![Vec::new(); hosts.len()],
             inter_host_messages: Vec::new(),
             has_counted_message: Vec::new(),
@@ -161,16 +167,18 @@ impl<'e> SuperstepBound<'e> {
     /// Computes lower bounds of the time of a superstep \[s\]: `times[n]` becomes the bound if at most n processes are away from
     /// the hosts that they had at the start.
     fn bound_superstep_times(&mut self, plan: &Plan, times: &mut [f64]) {
-        self.sorted_work.clear();
-        self.sorted_work
+        self.sorted_process_work.clear();
+        self.sorted_process_work
             .extend(plan.work.iter().map(|work| work.get()));
-        let anywhere = computation_bound(&mut self.sorted_work, &self.fastest_core_sums)
-            * self.cycles_per_instruction;
+        let anywhere = computation_time_lower_bound(
+            &mut self.sorted_process_work,
+            &self.cumulative_fastest_core_speeds,
+        ) * self.cycles_per_instruction;
         times.fill(anywhere);
         // If the application prescribes moves, its processes may be on any host.
         if !self.experiment.workload.prescribes_moves() {
-            self.raise_for_initial_hosts(plan, times);
-            self.raise_for_messages(plan, times);
+            self.raise_bounds_for_initial_hosts(plan, times);
+            self.raise_bounds_for_messages(plan, times);
         }
         let barrier = self.barrier_time(plan);
         for time in times.iter_mut() {
@@ -180,7 +188,7 @@ impl<'e> SuperstepBound<'e> {
 
     /// Raises each bound `times[n]` to the time that the slowest host needs for the processes that it had at the start, without
     /// the n processes with the most work.
-    fn raise_for_initial_hosts(&mut self, plan: &Plan, times: &mut [f64]) {
+    fn raise_bounds_for_initial_hosts(&mut self, plan: &Plan, times: &mut [f64]) {
         for works in &mut self.initial_host_work {
             works.clear();
         }
@@ -195,7 +203,7 @@ impl<'e> SuperstepBound<'e> {
                 // Either all cores share the work evenly, or the largest process is alone on a core: the longer time bounds the host.
                 let shared = left / f64::from(hosts[index].cores);
                 let time =
-                    shared.max(*work) * self.cycles_per_instruction / self.core_speeds[index];
+                    shared.max(*work) * self.cycles_per_instruction / self.peak_core_speeds[index];
                 times[moved] = times[moved].max(time * ROUNDING_MARGIN);
                 left -= work;
             }
@@ -211,7 +219,7 @@ impl<'e> SuperstepBound<'e> {
     ///
     /// If only n processes moved, at least one of these n + 1 messages still runs between the hosts that its sender and its
     /// receiver had at the start.
-    fn raise_for_messages(&mut self, plan: &Plan, times: &mut [f64]) {
+    fn raise_bounds_for_messages(&mut self, plan: &Plan, times: &mut [f64]) {
         if self.experiment.network.queues {
             return; // packets of several messages take turns
         }
@@ -224,7 +232,7 @@ impl<'e> SuperstepBound<'e> {
                 continue;
             }
             let computed = plan.work[from].get() * self.cycles_per_instruction
-                / self.core_speeds[ends.0.index()];
+                / self.peak_core_speeds[ends.0.index()];
             let sent = unshared_message_time(self.experiment, ends, message.size);
             self.inter_host_messages
                 .push(((computed + sent) * ROUNDING_MARGIN, from, to));
@@ -332,7 +340,7 @@ fn cumulative_core_speeds(hosts: &[Host], most: usize) -> Vec<f64> {
 ///
 /// `W_k` is the total of the k largest works \[instructions\], and `S_k` the total speed of the k fastest cores
 /// \[instructions/s\]. If there are fewer cores than works, the last term divides all work by the speed of all cores.
-fn computation_bound(works: &mut [f64], cores: &[f64]) -> f64 {
+fn computation_time_lower_bound(works: &mut [f64], cores: &[f64]) -> f64 {
     works.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut bound) = (0.0, 0.0_f64);
     for (index, work) in works.iter().enumerate() {
@@ -354,12 +362,18 @@ mod tests {
     #[test]
     fn the_bound_is_that_of_the_preemptive_schedule() {
         // Speeds 2 and 1, works 6, 3, 3: the largest alone takes 3 s, all of them 12 / 3 = 4 s.
-        assert_eq!(computation_bound(&mut [3.0, 6.0, 3.0], &[2.0, 3.0]), 4.0);
+        assert_eq!(
+            computation_time_lower_bound(&mut [3.0, 6.0, 3.0], &[2.0, 3.0]),
+            4.0
+        );
         // 10 alone takes 5 s on the fastest core, longer than 12 / 3.
-        assert_eq!(computation_bound(&mut [10.0, 2.0], &[2.0, 3.0]), 5.0);
+        assert_eq!(
+            computation_time_lower_bound(&mut [10.0, 2.0], &[2.0, 3.0]),
+            5.0
+        );
         // One process has no use for the second core.
-        assert_eq!(computation_bound(&mut [4.0], &[2.0]), 2.0);
-        assert_eq!(computation_bound(&mut [], &[]), 0.0);
+        assert_eq!(computation_time_lower_bound(&mut [4.0], &[2.0]), 2.0);
+        assert_eq!(computation_time_lower_bound(&mut [], &[]), 0.0);
     }
 
     /// Places six processes on the first two of four hosts, with settings for the prices.
@@ -386,7 +400,7 @@ mod tests {
             ("costs.move.transfer", "none"),
             ("costs.move.fixed", "0 s"),
         ];
-        let bound = |settings: &[(&str, &str)]| drawn(1, settings).lower_bound().get();
+        let bound = |settings: &[(&str, &str)]| drawn(1, settings).makespan_lower_bound().get();
         let dear = [
             ("costs.call.model", "additive"),
             ("costs.call.fixed", "1000 s"),
@@ -445,7 +459,7 @@ mod tests {
                 let run =
                     experiment.run_scenario(Scenario::Iii, &Progress::default(), &mut (), None);
                 let makespan = run.unwrap().outcome.makespan.get();
-                let bound = experiment.lower_bound().get();
+                let bound = experiment.makespan_lower_bound().get();
                 assert!(
                     0.0 < bound && bound <= makespan,
                     "{settings:?} {policy}: {bound} {makespan}"
@@ -466,7 +480,7 @@ mod tests {
                 ("costs.move.fixed", "0 s".into()),
             ]);
             let experiment = Experiment::load(&settings, Limits::default()).unwrap();
-            let bound = experiment.lower_bound();
+            let bound = experiment.makespan_lower_bound();
             let results = experiment.run(&Progress::default()).unwrap();
             for run in &results.scenario_runs {
                 let makespan = run.outcome.makespan.get();

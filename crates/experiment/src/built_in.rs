@@ -6,7 +6,7 @@
 //! that key, the experiment of its application completes the settings; if the application has no experiment, [`ONE_READING`]
 //! completes them.
 
-use super::suite::case_named;
+use super::suite::find_case_by_name;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
@@ -99,7 +99,7 @@ pub fn find_built_in_experiment(name: &str) -> Result<Option<Document>, Error> {
     {
         return Document::parse(source(name), *text).map(Some);
     }
-    let case = case_named(wanted);
+    let case = find_case_by_name(wanted);
     case.map(|case| Document::parse(source(&case.name), format!("{:#}", case.experiment)))
         .transpose()
 }
@@ -107,7 +107,7 @@ pub fn find_built_in_experiment(name: &str) -> Result<Option<Document>, Error> {
 /// Returns the chain of built-in experiments that complete an experiment, in which each experiment overrides the experiments
 /// before it. The last experiment is the one that the key `extends` names; without this key, it is the experiment of the
 /// application `app`.
-pub(super) fn extended_experiments(
+pub(super) fn chain_of_extended_experiments(
     extends: Option<&str>,
     app: &str,
 ) -> Result<Vec<Document>, Error> {
@@ -144,7 +144,7 @@ pub(super) fn extended_experiments(
 /// There is no such experiment; the error lists the known names.
 fn find_extended_experiment(name: &str) -> Result<Document, Error> {
     find_built_in_experiment(name)?.ok_or_else(|| {
-        let problem = Problem::unknown("experiment", name).key("extends");
+        let problem = Problem::unknown_name("experiment", name).key("extends");
         problem
             .with_known_names(
                 "experiments",

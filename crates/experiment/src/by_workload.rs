@@ -3,7 +3,7 @@
 
 use super::config::ExperimentConfig;
 use migsim_base::units::ProcessId;
-use migsim_bsp::{CallModel, CallOrder, Scenario, Transfer};
+use migsim_bsp::{CallModel, CallOrder, MemoryTransfer, Scenario};
 use migsim_policies as policy;
 use migsim_workloads::Workload;
 
@@ -30,7 +30,7 @@ pub(super) fn workload_notes(
     let costs = config.costs.migration;
     let is_judged = policy.name != policy::NEVER
         && config.scenarios.contains(&Scenario::Iii)
-        && costs.transfer != Transfer::None;
+        && costs.transfer != MemoryTransfer::None;
     if !is_judged {
         return notes;
     }

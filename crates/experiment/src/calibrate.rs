@@ -21,7 +21,7 @@ use super::library;
 use super::pingpong::{MeasuredMessages, median};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Seconds};
-use migsim_bsp::{Receives, RuntimeConfig};
+use migsim_bsp::{RuntimeConfig, TransferStart};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
@@ -31,15 +31,15 @@ use migsim_platform::Platform;
 #[non_exhaustive]
 pub struct Calibration {
     /// Fitted overhead per message between hosts \[s\]; `None` if the table of measured messages has no small messages.
-    pub overhead: Option<f64>,
+    pub fitted_overhead: Option<f64>,
     /// Fitted bandwidth factor, which multiplies the rate of each flow; `None` if the table of measured messages has no large
     /// messages between hosts.
-    pub bandwidth_factor: Option<f64>,
+    pub fitted_bandwidth_factor: Option<f64>,
     /// The overhead \[s\] and the bandwidth factor of the calibrated library. A constant that the table of measured messages does
     /// not determine has the value of the base library.
-    pub overhead_and_bandwidth_factor: (f64, f64),
+    pub library_overhead_and_bandwidth_factor: (f64, f64),
     /// Fitted constants of messages inside a host; `None` if the table of measured messages has none.
-    pub inside_host: Option<InsideHostConstants>,
+    pub inside_host_constants: Option<InsideHostConstants>,
     /// Time that the calibrated library predicts for each message of the table, in the order of the table \[s\].
     pub predicted_times: Vec<f64>,
     /// Median of the absolute relative differences between predicted and measured times of single messages, as a fraction of the
@@ -51,7 +51,7 @@ pub struct Calibration {
     /// Reasons to doubt that the fitted constants describe the machine, one sentence for each.
     pub reasons_for_doubt: Vec<String>,
     /// The calibrated library as the JSON value of a library file.
-    pub library_file: Value,
+    pub library_json: Value,
 }
 
 /// Fitted constants of messages between processes on the same host.
@@ -64,7 +64,7 @@ pub struct InsideHostConstants {
     pub bandwidth: Option<f64>,
     /// Whether two messages that are sent inside a host at the same time share the bandwidth; `None` if no exchanges of large
     /// messages were measured.
-    pub is_shared: Option<bool>,
+    pub is_bandwidth_shared: Option<bool>,
 }
 
 /// One measured message of the table as a linear equation for its time: base + overheads · overhead + transfer · (1 / bandwidth
@@ -134,14 +134,15 @@ pub fn calibrate(
     base: &str,
     (name, source): (&str, &str),
 ) -> Result<Calibration, Error> {
-    let mut file = library::library_json(base)?;
+    let mut file = library::read_library_json(base)?;
     let (network, runtime) = read_library_models(&file)?;
     let receives = runtime.receives;
-    let (inside, between): (Vec<&MeasuredMessages>, Vec<&MeasuredMessages>) =
-        pings.iter().partition(|ping| ping.from == ping.to);
+    let (inside, between): (Vec<&MeasuredMessages>, Vec<&MeasuredMessages>) = pings
+        .iter()
+        .partition(|ping| ping.sender_host == ping.receiver_host);
     let equations: Vec<MessageEquation> = between
         .iter()
-        .map(|ping| simulate_equation(platform, network, receives, ping))
+        .map(|ping| message_equation_by_simulation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
     // Both constants are fitted, unless the messages are too similar to determine them separately.
     let free = if can_separate_constants(&equations) {
@@ -157,27 +158,29 @@ pub fn calibrate(
     );
     let found = fit_overhead_and_inverse_factor(&equations, fixed);
     let overhead = has_small.then_some(found.0);
-    let bandwidth_factor = has_large.then_some(round_to_multiple(1.0 / found.1, 1e5));
+    let bandwidth_factor = has_large.then_some(round_to_fraction(1.0 / found.1, 1e5));
     let in_use = (
         overhead.unwrap_or(network.overhead.get()),
         bandwidth_factor.unwrap_or(network.bandwidth_factor),
     );
-    let of_inside = (!inside.is_empty()).then(|| fit_inside_constants(&inside));
+    let of_inside = (!inside.is_empty()).then(|| fit_inside_host_constants(&inside));
     let mut next = equations.iter();
     let predicted: Vec<f64> = (pings.iter())
-        .map(|ping| match (of_inside, ping.from == ping.to) {
-            (Some(line), true) => line.predict_time(ping),
-            _ => next.next().map_or(0.0, |one| one.predict_time(found)),
-        })
+        .map(
+            |ping| match (of_inside, ping.sender_host == ping.receiver_host) {
+                (Some(line), true) => line.predict_time(ping),
+                _ => next.next().map_or(0.0, |one| one.predict_time(found)),
+            },
+        )
         .collect();
     let mut residuals: Vec<f64> = (pings.iter().zip(&predicted))
         .filter(|(ping, _)| !ping.is_exchange)
         .map(|(ping, predicted)| (predicted - ping.median_time).abs() / ping.median_time)
         .collect();
     let median_residual = median(&mut residuals);
-    write_constants(&mut file, overhead, bandwidth_factor, source);
+    write_inter_host_constants(&mut file, overhead, bandwidth_factor, source);
     if let Some(line) = of_inside {
-        write_inside_constants(&mut file, line, in_use.1, source);
+        write_inside_host_constants(&mut file, line, in_use.1, source);
     }
     if overhead.is_some() || of_inside.is_some() {
         // The table states neither the transport of its messages nor how processes waited for them.
@@ -200,13 +203,13 @@ pub fn calibrate(
     file["measured"] = json!({
         "points": pings.len(),
         "messages": pings.iter().map(|ping| ping.message_count).sum::<usize>(),
-        "median_residual": round_to_multiple(median_residual, 1e6),
+        "median_residual": round_to_fraction(median_residual, 1e6),
     });
     Ok(Calibration {
-        overhead,
-        bandwidth_factor,
-        overhead_and_bandwidth_factor: in_use,
-        inside_host: of_inside,
+        fitted_overhead: overhead,
+        fitted_bandwidth_factor: bandwidth_factor,
+        library_overhead_and_bandwidth_factor: in_use,
+        inside_host_constants: of_inside,
         predicted_times: predicted,
         median_residual,
         undetermined_constants: undetermined_constants(
@@ -216,7 +219,7 @@ pub fn calibrate(
             base,
         ),
         reasons_for_doubt: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
-        library_file: file,
+        library_json: file,
     })
 }
 
@@ -262,25 +265,26 @@ const MIN_SHARED_RATIO: f64 = 1.5;
 impl InsideHostConstants {
     /// Predicts the time of a measured message inside a host \[s\], or of an exchange of two messages at the same time.
     fn predict_time(&self, ping: &MeasuredMessages) -> f64 {
-        let flows = f64::from(1 + u8::from(ping.is_exchange && self.is_shared == Some(true)));
-        self.overhead + flows * ping.bytes / self.bandwidth.unwrap_or(INITIAL_BANDWIDTH)
+        let flows =
+            f64::from(1 + u8::from(ping.is_exchange && self.is_bandwidth_shared == Some(true)));
+        self.overhead + flows * ping.message_size / self.bandwidth.unwrap_or(INITIAL_BANDWIDTH)
     }
 
     /// Returns whether the transfer of a message inside a host takes longer than its overhead.
     fn is_mostly_transfer(&self, ping: &MeasuredMessages) -> bool {
         self.bandwidth
-            .is_some_and(|bandwidth| ping.bytes / bandwidth > self.overhead)
+            .is_some_and(|bandwidth| ping.message_size / bandwidth > self.overhead)
     }
 }
 
 /// Fits the overhead and the bandwidth of messages inside a host to their measured times.
-fn fit_inside_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants {
+fn fit_inside_host_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants {
     let single = || pings.iter().filter(|ping| !ping.is_exchange);
     let equations: Vec<MessageEquation> = single()
         .map(|ping| MessageEquation {
             base_time: 0.0,
             overhead_count: 1.0,
-            transfer_time: ping.bytes / INITIAL_BANDWIDTH,
+            transfer_time: ping.message_size / INITIAL_BANDWIDTH,
             measured_time: ping.median_time,
         })
         .collect();
@@ -290,37 +294,47 @@ fn fit_inside_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants {
     let mut line = InsideHostConstants {
         overhead,
         bandwidth: has_both.then_some(INITIAL_BANDWIDTH / inverse),
-        is_shared: None,
+        is_bandwidth_shared: None,
     };
     let mut ratios: Vec<f64> = single()
         .filter(|ping| line.is_mostly_transfer(ping))
         .filter_map(|ping| {
             let is_same = |other: &&&MeasuredMessages| {
-                other.is_exchange && (other.from, other.bytes) == (ping.from, ping.bytes)
+                other.is_exchange
+                    && (other.sender_host, other.message_size)
+                        == (ping.sender_host, ping.message_size)
             };
             Some(pings.iter().find(is_same)?.median_time / ping.median_time)
         })
         .collect();
-    line.is_shared = (!ratios.is_empty()).then(|| median(&mut ratios) > MIN_SHARED_RATIO);
+    line.is_bandwidth_shared = (!ratios.is_empty()).then(|| median(&mut ratios) > MIN_SHARED_RATIO);
     line
 }
 
 /// Writes the fitted constants of messages inside a host, and the source of these constants, into a library file. The bandwidth
 /// is divided by `factor`, because the engine multiplies each bandwidth by this factor.
-fn write_inside_constants(file: &mut Value, line: InsideHostConstants, factor: f64, source: &str) {
+fn write_inside_host_constants(
+    file: &mut Value,
+    line: InsideHostConstants,
+    factor: f64,
+    source: &str,
+) {
     let bandwidth = line
         .bandwidth
-        .map(|bandwidth| json!(round_to_multiple(bandwidth / factor, 1e-3)));
+        .map(|bandwidth| json!(round_to_fraction(bandwidth / factor, 1e-3)));
     let found = [
         (
             "loopback_overhead",
             Some(json!(format!(
                 "{} us",
-                round_to_multiple(line.overhead * 1e6, 1e3)
+                round_to_fraction(line.overhead * 1e6, 1e3)
             ))),
         ),
         ("loopback_bandwidth", bandwidth),
-        ("loopback_shared", line.is_shared.map(|is| json!(is))),
+        (
+            "loopback_shared",
+            line.is_bandwidth_shared.map(|is| json!(is)),
+        ),
     ];
     for (key, value) in found {
         let Some(value) = value else { continue };
@@ -341,7 +355,7 @@ fn reasons_for_doubt(
 ) -> Vec<(Option<&'static str>, String)> {
     let mut doubts = Vec::new();
     if let Some(overhead) = overhead.filter(|overhead| *overhead > MAX_OVERHEAD) {
-        let (found, most) = (round_to_multiple(overhead, 1e4), MAX_OVERHEAD);
+        let (found, most) = (round_to_fraction(overhead, 1e4), MAX_OVERHEAD);
         let doubt = format!(
             "the overhead of {found} s per message is above {most} s, far more than that of message-passing libraries: check that the \
             times are in seconds"
@@ -368,9 +382,14 @@ fn reasons_for_doubt(
 
 /// Writes the fitted overhead and bandwidth factor of messages between hosts, and the source of these constants, into a library
 /// file.
-fn write_constants(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
+fn write_inter_host_constants(
+    file: &mut Value,
+    overhead: Option<f64>,
+    factor: Option<f64>,
+    source: &str,
+) {
     let overhead =
-        overhead.map(|overhead| json!(format!("{} us", round_to_multiple(overhead * 1e6, 1e3))));
+        overhead.map(|overhead| json!(format!("{} us", round_to_fraction(overhead * 1e6, 1e3))));
     let found = [
         ("overhead", overhead),
         ("bandwidth_factor", factor.map(|factor| json!(factor))),
@@ -384,7 +403,7 @@ fn write_constants(file: &mut Value, overhead: Option<f64>, factor: Option<f64>,
 }
 
 /// Rounds a value to a multiple of `1 / steps`.
-fn round_to_multiple(value: f64, steps: f64) -> f64 {
+fn round_to_fraction(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
@@ -395,7 +414,7 @@ fn round_to_multiple(value: f64, steps: f64) -> f64 {
 /// A key or a value is wrong.
 pub fn read_library_models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
     let keys = file["network"].as_object().cloned().unwrap_or_default();
-    let network = super::resolve::read_network(&keys)?;
+    let network = super::resolve::read_network_model(&keys)?;
     let runtime = match &file["runtime"] {
         Value::Null => RuntimeConfig::default(),
         runtime => migsim_base::document::from_value(runtime, "runtime")?,
@@ -405,10 +424,10 @@ pub fn read_library_models(file: &Value) -> Result<(NetworkModel, RuntimeConfig)
 
 /// Returns the equation for the time of one measured message; its terms are obtained by simulating the message on an idle
 /// platform.
-fn simulate_equation(
+fn message_equation_by_simulation(
     platform: &Platform,
     network: NetworkModel,
-    receives: Receives,
+    receives: TransferStart,
     ping: &MeasuredMessages,
 ) -> Result<MessageEquation, Error> {
     let time = |overhead: f64, bandwidth_factor: f64| {
@@ -419,9 +438,14 @@ fn simulate_equation(
             ..network
         };
         let mut simulation = Simulation::new(platform, model);
-        let size = Bytes::of(ping.bytes);
+        let size = Bytes::of(ping.message_size);
         let message = (size, receives.has_handshake(size));
-        simulation.send_message(ping.from, ping.to, message, ())?;
+        simulation.send_with_handshake_if_late(
+            ping.sender_host,
+            ping.receiver_host,
+            message,
+            (),
+        )?;
         simulation.next_ended()?;
         Ok::<f64, Error>(simulation.local_time())
     };
@@ -494,8 +518,8 @@ fn fit_overhead_and_inverse_factor(
 }
 
 /// Returns the JSON text of the library file that a calibration produced.
-pub fn library_text(calibration: &Calibration) -> String {
-    format!("{:#}\n", calibration.library_file)
+pub fn library_file_text(calibration: &Calibration) -> String {
+    format!("{:#}\n", calibration.library_json)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::neutral;
 use crate::registry::Registry;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
 use migsim_platform::load::{self, LoadKey};
-use migsim_platform::{Mapping, Rule, is_json_text};
+use migsim_platform::{Mapping, MappingRule, is_json_text};
 use migsim_policies::Forecast;
 use migsim_workloads::registry;
 
@@ -48,13 +48,13 @@ pub fn remove_informative_keys(settings: &mut Value) {
 }
 
 /// Returns JSON pointers to all keys of an experiment whose values are names of files.
-pub fn file_key_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
+pub fn json_pointers_to_file_names(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let of_loads = (0..loads).flat_map(|index| {
-        let keys = registry.load_file_keys();
+        let keys = registry.background_load_file_keys();
         keys.map(move |key| format!("/load/{index}/{key}"))
     });
-    let keys = registry.file_keys();
+    let keys = registry.keys_of_file_names();
     let pointers = keys.iter().map(|key| format!("/{}", key.replace('.', "/")));
     pointers.chain(of_loads).collect()
 }
@@ -116,9 +116,9 @@ pub struct ExperimentConfig {
     pub description: Option<String>,
     /// The platform: a file, the name of a built-in platform, or the platform itself as an object (see `migsim schema platform`).
     #[serde(
-        default = "usual_platform",
-        deserialize_with = "platform_key",
-        serialize_with = "written_platform"
+        default = "default_platform",
+        deserialize_with = "deserialize_platform",
+        serialize_with = "serialize_platform"
     )]
     #[schemars(schema_with = "platform_schema")]
     pub platform: String,
@@ -162,11 +162,11 @@ pub struct ExperimentConfig {
     #[serde(default, skip_serializing_if = "ViewConfig::is_exact")]
     pub view: ViewConfig,
     /// The scenarios to run: `i` (application only), `ii` (scheduler without moves), `iii` (with moves).
-    #[serde(default = "all_scenarios")]
+    #[serde(default = "default_scenarios")]
     pub scenarios: Vec<Scenario>,
     /// The seed of all random draws of the run: the draws of the load, of the policy and, unless `workload.seed` is set, of the
     /// application.
-    #[serde(default = "first_seed")]
+    #[serde(default = "default_seed")]
     pub seed: u64,
     /// The sources of calibrated values: for each key, a text that begins with `stated`, `inferred` or `fitted`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -210,7 +210,7 @@ impl MappingKey {
 }
 
 /// Returns the default of the key `platform`, the name of a built-in platform.
-fn usual_platform() -> String {
+fn default_platform() -> String {
     "ufrgs.json".into()
 }
 
@@ -225,7 +225,7 @@ pub(super) fn platform_text(key: &Value) -> Option<String> {
 }
 
 /// Deserializes the key `platform`, which is a text or an object, as a text.
-fn platform_key<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+fn deserialize_platform<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let key = Value::deserialize(from)?;
     let wrong =
         || de::Error::custom("expected the name of a platform, the name of a file, or an object");
@@ -233,7 +233,7 @@ fn platform_key<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> 
 }
 
 /// Serializes the key `platform` as an object if the text is the JSON of a platform, else as a text.
-fn written_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::Error> {
+fn serialize_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::Error> {
     let text = is_json_text(platform).then(|| serde_json::from_str::<Value>(platform).ok());
     match text.flatten() {
         Some(object) => object.serialize(to),
@@ -243,16 +243,16 @@ fn written_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::Er
 
 /// Returns the JSON Schema of the key `platform`.
 fn platform_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": ["string", "object"], "default": usual_platform() })
+    json_schema!({ "type": ["string", "object"], "default": default_platform() })
 }
 
 /// Returns the default of the key `scenarios`: all scenarios.
-fn all_scenarios() -> Vec<Scenario> {
+fn default_scenarios() -> Vec<Scenario> {
     Scenario::ALL.to_vec()
 }
 
 /// Returns the default of the key `seed`.
-fn first_seed() -> u64 {
+fn default_seed() -> u64 {
     1
 }
 
@@ -267,7 +267,10 @@ pub fn json_schema(registry: &Registry) -> String {
         json!({ "description": "the policy that decides", "enum": names }),
     );
     for entry in registry.policies() {
-        policy.insert(entry.name.into(), entry.schema(&mut generator).to_value());
+        policy.insert(
+            entry.name.into(),
+            entry.options_schema(&mut generator).to_value(),
+        );
     }
     let mut trigger = Map::new();
     let names: Vec<&str> = registry.triggers().names().collect();
@@ -277,7 +280,10 @@ pub fn json_schema(registry: &Registry) -> String {
     );
     trigger.insert("only_if_paid_back".into(), json!({ "type": "boolean", "description": "whether a call is left out whose price the remaining supersteps cannot earn" }));
     for entry in registry.triggers() {
-        trigger.insert(entry.name.into(), entry.schema(&mut generator).to_value());
+        trigger.insert(
+            entry.name.into(),
+            entry.options_schema(&mut generator).to_value(),
+        );
     }
     policy.insert(
         "trigger".into(),
@@ -296,7 +302,7 @@ pub fn json_schema(registry: &Registry) -> String {
         let place = policy[entry.name]["$ref"].as_str();
         let name = place.and_then(|place| place.rsplit('/').next());
         if let Some(definition) = name.and_then(|name| options.get_mut(name)) {
-            neutral::add_neutral_values(entry, definition);
+            neutral::add_neutral_values_to_schema(entry, definition);
         }
     }
     let application = |entry: &registry::Entry, keys: Value| {
@@ -306,7 +312,7 @@ pub fn json_schema(registry: &Registry) -> String {
     let applications: Vec<Value> = registry
         .workloads()
         .iter()
-        .map(|entry| application(entry, entry.schema(&mut generator).to_value()))
+        .map(|entry| application(entry, entry.options_schema(&mut generator).to_value()))
         .collect();
     let mut extra = generator.take_definitions(true);
     // An experiment names only what differs, and `workload` has the key `app` besides those of the application.
@@ -318,7 +324,7 @@ pub fn json_schema(registry: &Registry) -> String {
     root["properties"]["policy"] =
         json!({ "type": "object", "properties": policy, "additionalProperties": false });
     root["properties"]["load"] = loads;
-    root["properties"]["mapping"][neutral::NEUTRAL_VALUE_KEY] = json!(Rule::DEFAULT.name());
+    root["properties"]["mapping"][neutral::NEUTRAL_VALUE_KEY] = json!(MappingRule::DEFAULT.name());
     root["properties"]["workload"] = json!({ "type": "object", "anyOf": applications });
     if let Some(object) = root.as_object_mut() {
         object.remove("required");

@@ -3,18 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use super::case_change::{ChangedQuantity, LinkQuantity, changed_links};
+use super::case_change::{ChangedQuantity, LinkQuantity, links_altered_by_change};
 use super::resolve::Experiment;
 use super::run::{Progress, ScenarioRun};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, LinkId, ProcessId, Seconds};
-use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
+use migsim_bsp::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit, Scenario};
 use migsim_platform::Platform;
 
 /// The total time that activities of one kind, on one resource and for one process take on the critical path of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct PathShare {
+pub struct CriticalPathShare {
     /// The kind of activity, such as computation or the transfer of a message.
     pub activity_kind: PieceKind,
     /// The resource that the activity uses: the name of a host, of a link or of two clusters, `window` (the TCP window), or
@@ -31,9 +31,9 @@ pub struct PathShare {
 /// The property of activities by which the time of the critical path is grouped before it is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SumBy {
+pub enum CriticalPathGrouping {
     /// The kind of activity.
-    Kind,
+    ActivityKind,
     /// The process that performs the activity.
     Process,
     /// The host on which the activity computes.
@@ -72,7 +72,7 @@ impl Experiment {
         let run = self.run_scenario(scenario, progress, &mut path, None)?;
         let path = path.ok_or_else(|| {
             let problem = Problem::new("the run has no critical path: nothing in it takes time");
-            Error::Run(problem.hint("simulate an application with work or messages"))
+            Error::SimulationFailure(problem.hint("simulate an application with work or messages"))
         })?;
         Ok((run, path))
     }
@@ -81,22 +81,22 @@ impl Experiment {
     ///
     /// This is the name of a host, of a link or of two clusters, `window` (the TCP window), `loopback` (messages inside a host),
     /// or the name of the kind of the piece if it uses no such resource.
-    pub fn resource_of(&self, piece: &Piece) -> String {
+    pub fn piece_resource_name(&self, piece: &PathPiece) -> String {
         resource_name(piece, &self.platform.platform)
     }
 
     /// Sums the time of the critical path for each kind of activity, resource and process, sorted by time, the longest first.
-    pub fn path_shares(&self, path: &CriticalPath) -> Vec<PathShare> {
+    pub fn path_shares(&self, path: &CriticalPath) -> Vec<CriticalPathShare> {
         let platform = &self.platform.platform;
         let mut sums: BTreeMap<(PieceKind, String, Option<ProcessId>), f64> = BTreeMap::new();
         for piece in &path.pieces {
             let key = (piece.kind, resource_name(piece, platform), piece.process);
             *sums.entry(key).or_default() += piece.duration().get();
         }
-        let whole = duration_or_one(path);
-        let mut shares: Vec<PathShare> = sums
+        let whole = nonzero_path_duration(path);
+        let mut shares: Vec<CriticalPathShare> = sums
             .into_iter()
-            .map(|((kind, resource, process), seconds)| PathShare {
+            .map(|((kind, resource, process), seconds)| CriticalPathShare {
                 activity_kind: kind,
                 resource,
                 process,
@@ -110,24 +110,34 @@ impl Experiment {
 
     /// Sums the time of the critical path \[s\] for each value of one property, such as each host; the longest time is first.
     /// Activities without that property are left out.
-    pub fn path_sums(&self, path: &CriticalPath, by: SumBy) -> Vec<(String, f64)> {
+    pub fn path_times_by_property(
+        &self,
+        path: &CriticalPath,
+        by: CriticalPathGrouping,
+    ) -> Vec<(String, f64)> {
         let platform = &self.platform.platform;
-        let host = |piece: &Piece| match piece.work {
-            PieceWork::Compute { host, .. } => Some(host),
+        let host = |piece: &PathPiece| match piece.resources {
+            PieceResources::Compute { host, .. } => Some(host),
             _ => None,
         };
-        let name = |piece: &Piece| match by {
-            SumBy::Kind => Some(piece.kind.name().to_owned()),
-            SumBy::Process => piece.process.map(|one| format!("p{}", one.index() + 1)),
-            SumBy::Host => host(piece).map(|host| platform.hosts[host.index()].name.clone()),
-            SumBy::Cluster => host(piece).map(|host| cluster_name(platform, host).to_owned()),
-            SumBy::Link => match piece.work {
-                PieceWork::Transfer(_, _, Bound::Link { link, .. }) => {
+        let name = |piece: &PathPiece| match by {
+            CriticalPathGrouping::ActivityKind => Some(piece.kind.name().to_owned()),
+            CriticalPathGrouping::Process => {
+                piece.process.map(|one| format!("p{}", one.index() + 1))
+            }
+            CriticalPathGrouping::Host => {
+                host(piece).map(|host| platform.hosts[host.index()].name.clone())
+            }
+            CriticalPathGrouping::Cluster => {
+                host(piece).map(|host| cluster_name(platform, host).to_owned())
+            }
+            CriticalPathGrouping::Link => match piece.resources {
+                PieceResources::Transfer(_, _, RateLimit::Link { link, .. }) => {
                     Some(platform.links[link.index()].name.clone())
                 }
                 _ => None,
             },
-            SumBy::Superstep => Some((piece.superstep + 1).to_string()),
+            CriticalPathGrouping::Superstep => Some((piece.superstep + 1).to_string()),
         };
         let mut sums: BTreeMap<String, f64> = BTreeMap::new();
         for piece in &path.pieces {
@@ -142,35 +152,35 @@ impl Experiment {
 
     /// Computes the percentage of the critical path whose duration depends on a quantity; `None` for the background load, the
     /// imbalance, and the number of processes per host, which belong to no activity of the path.
-    pub fn path_share_of_quantity(
+    pub fn path_percent_of_quantity(
         &self,
         path: &CriticalPath,
         changed: &ChangedQuantity,
     ) -> Option<f64> {
         let platform = &self.platform.platform;
-        let links = changed_links(changed, platform);
-        let seconds = |piece: &Piece| -> f64 {
+        let links = links_altered_by_change(changed, platform);
+        let seconds = |piece: &PathPiece| -> f64 {
             let seconds = piece.duration().get();
             let is_it = |is_it: bool| if is_it { seconds } else { 0.0 };
-            match (changed, piece.work) {
-                (ChangedQuantity::ClusterSpeed(name), PieceWork::Compute { host, .. }) => {
+            match (changed, piece.resources) {
+                (ChangedQuantity::ClusterSpeed(name), PieceResources::Compute { host, .. }) => {
                     is_it(piece.kind == PieceKind::Compute && cluster_name(platform, host) == name)
                 }
-                (ChangedQuantity::Barrier, _) => is_it(piece.kind == PieceKind::Barrier),
-                (ChangedQuantity::Calls, _) => is_it(piece.kind == PieceKind::Call),
-                (ChangedQuantity::Moves, _) => is_it(piece.kind == PieceKind::Move),
-                (ChangedQuantity::Overhead, PieceWork::Overhead) => seconds,
+                (ChangedQuantity::BarrierCosts, _) => is_it(piece.kind == PieceKind::Barrier),
+                (ChangedQuantity::CallCosts, _) => is_it(piece.kind == PieceKind::Call),
+                (ChangedQuantity::MoveCosts, _) => is_it(piece.kind == PieceKind::Move),
+                (ChangedQuantity::MessageOverhead, PieceResources::Overhead) => seconds,
                 (
                     ChangedQuantity::Link(_, LinkQuantity::Bandwidth)
                     | ChangedQuantity::ClusterLinks(_, LinkQuantity::Bandwidth),
-                    PieceWork::Transfer(_, _, Bound::Link { link, .. }),
+                    PieceResources::Transfer(_, _, RateLimit::Link { link, .. }),
                 ) => is_it(links.contains(&link)),
                 (
                     ChangedQuantity::Link(_, LinkQuantity::Latency)
                     | ChangedQuantity::ClusterLinks(_, LinkQuantity::Latency),
-                    PieceWork::Latency(from, to),
-                ) => seconds * latency_fraction(platform, (from, to), &links),
-                (ChangedQuantity::Route(names), PieceWork::Latency(from, to)) => {
+                    PieceResources::Latency(from, to),
+                ) => seconds * latency_fraction_of_links(platform, (from, to), &links),
+                (ChangedQuantity::RouteLatency(names), PieceResources::Latency(from, to)) => {
                     let [a, b] = [from, to].map(|host| cluster_name(platform, host));
                     is_it(*names == format!("{a} {b}") || *names == format!("{b} {a}"))
                 }
@@ -179,17 +189,19 @@ impl Experiment {
         };
         if matches!(
             changed,
-            ChangedQuantity::Load | ChangedQuantity::Imbalance | ChangedQuantity::ProcessesPerHost
+            ChangedQuantity::BackgroundLoad
+                | ChangedQuantity::Imbalance
+                | ChangedQuantity::ProcessesPerHost
         ) {
             return None;
         }
         let sum: f64 = path.pieces.iter().map(seconds).sum();
-        Some(100.0 * sum / duration_or_one(path))
+        Some(100.0 * sum / nonzero_path_duration(path))
     }
 }
 
 /// Returns the duration of the critical path \[s\], or 1 if the duration is 0, so that it can divide the times of activities.
-fn duration_or_one(path: &CriticalPath) -> f64 {
+fn nonzero_path_duration(path: &CriticalPath) -> f64 {
     let end = path.pieces.last().map_or(0.0, |piece| piece.end.get());
     if end > 0.0 { end } else { 1.0 }
 }
@@ -201,7 +213,11 @@ fn cluster_name(platform: &Platform, host: HostId) -> &str {
 
 /// Computes the fraction of the latency of the route between two hosts that some links contribute; 0 if the platform specifies
 /// the latency of the whole route.
-fn latency_fraction(platform: &Platform, (from, to): (HostId, HostId), links: &[LinkId]) -> f64 {
+fn latency_fraction_of_links(
+    platform: &Platform,
+    (from, to): (HostId, HostId),
+    links: &[LinkId],
+) -> f64 {
     let Some(route) = platform.route(from, to) else {
         return 0.0;
     };
@@ -216,20 +232,20 @@ fn latency_fraction(platform: &Platform, (from, to): (HostId, HostId), links: &[
 }
 
 /// Returns the name of the resource that a piece of the critical path uses.
-fn resource_name(piece: &Piece, platform: &Platform) -> String {
+fn resource_name(piece: &PathPiece, platform: &Platform) -> String {
     let between = |from: HostId, to: HostId| {
         let [from, to] = [from, to].map(|host| cluster_name(platform, host));
         format!("{from} to {to}")
     };
-    match piece.work {
-        PieceWork::Compute { host, .. } => platform.hosts[host.index()].name.clone(),
-        PieceWork::Latency(from, to) | PieceWork::Wait(from, to) => between(from, to),
-        PieceWork::Transfer(_, _, Bound::Link { link, .. }) => {
+    match piece.resources {
+        PieceResources::Compute { host, .. } => platform.hosts[host.index()].name.clone(),
+        PieceResources::Latency(from, to) | PieceResources::Wait(from, to) => between(from, to),
+        PieceResources::Transfer(_, _, RateLimit::Link { link, .. }) => {
             platform.links[link.index()].name.clone()
         }
-        PieceWork::Transfer(_, _, Bound::Window) => "window".to_owned(),
-        PieceWork::Transfer(_, _, Bound::Loopback) => "loopback".to_owned(),
-        PieceWork::Overhead | PieceWork::Fixed => piece.kind.name().to_owned(),
+        PieceResources::Transfer(_, _, RateLimit::TcpWindow) => "window".to_owned(),
+        PieceResources::Transfer(_, _, RateLimit::Loopback) => "loopback".to_owned(),
+        PieceResources::Overhead | PieceResources::PredefinedWait => piece.kind.name().to_owned(),
     }
 }
 

@@ -30,7 +30,7 @@ use super::resolve::Experiment;
 use super::run::Progress;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, Seconds, Time};
-use migsim_bsp::{Outcome, Recorder, Scenario};
+use migsim_bsp::{Recorder, RunOutcome, Scenario};
 use migsim_policies::{ForcedMove, Measures, Replay};
 
 /// A recorded run of scenario iii (with moves) to replay: its rescheduling calls and moves, and the call whose effect is
@@ -38,11 +38,11 @@ use migsim_policies::{ForcedMove, Measures, Replay};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedRun {
     /// The supersteps after which rescheduling calls took place, counted from 1, in order.
-    pub calls: Vec<u64>,
+    pub call_supersteps: Vec<u64>,
     /// All moves of processes to hosts in the recorded run, in the order in which the rescheduling calls decided them.
     pub moves: Vec<ForcedMove>,
     /// Index in `calls` of the rescheduling call whose effect is computed; at least one superstep must follow this call.
-    pub examined_call: usize,
+    pub examined_call_index: usize,
     /// The changes that the policy predicted for the times of the processes that move; `None` if the policy predicts no times.
     pub predicted_changes: Option<Vec<PredictedChange>>,
 }
@@ -68,11 +68,11 @@ pub struct CallEffect {
     pub last_superstep: u64,
     /// The makespans of these supersteps with and without the moves, as the policy predicted them; `None` if the policy predicts
     /// no times.
-    pub prediction: Option<PredictedMakespans>,
+    pub predicted_makespans: Option<PredictedMakespans>,
     /// The makespan of the supersteps up to the next call, in the run with the moves of the examined call.
-    pub with_moves: Makespan,
+    pub makespan_with_moves: Makespan,
     /// The makespan of the supersteps up to the next call, in the run without the moves of the examined call.
-    pub without_moves: Makespan,
+    pub makespan_without_moves: Makespan,
     /// Time by which the moves of the examined call delayed the start of the next superstep \[s\].
     pub move_delay: Seconds,
     /// The hash of the events of the run with all its moves; a caller compares it with the hash of the recorded run.
@@ -84,10 +84,10 @@ pub struct CallEffect {
 #[non_exhaustive]
 pub struct Makespan {
     /// Time from the start of a superstep until the last process has computed, summed over the supersteps \[s\].
-    pub computation: Seconds,
+    pub computation_time: Seconds,
     /// Time from the end of the last computation of a superstep until the last process has left its barrier, summed over the
     /// supersteps \[s\].
-    pub after_computation: Seconds,
+    pub time_after_computation: Seconds,
     /// Makespan of the range of supersteps \[s\]: the sum of `computation_time` and `time_after_computation`.
     pub total: Seconds,
 }
@@ -115,7 +115,7 @@ impl CallEffect {
 
     /// Computes the time that the moves saved in these supersteps \[s\]; the cost of the moves is not subtracted.
     pub fn gain_s(&self) -> f64 {
-        self.without_moves.total.get() - self.with_moves.total.get()
+        self.makespan_without_moves.total.get() - self.makespan_with_moves.total.get()
     }
 
     /// Computes the mean time that the moves saved per superstep \[s\]; the cost of the moves is not subtracted.
@@ -147,8 +147,8 @@ impl CallEffect {
     /// Computes the effect of the rescheduling call with index `judged`, from the run with the moves of that call and the run
     /// without these moves.
     fn new(
-        with: &Outcome,
-        without_moves: &Outcome,
+        with: &RunOutcome,
+        without_moves: &RunOutcome,
         judged: usize,
         gain_per_superstep: Option<f64>,
     ) -> Self {
@@ -177,14 +177,16 @@ impl CallEffect {
         Self {
             first_superstep: after as u64 + 1,
             last_superstep: end as u64,
-            prediction: predicted,
-            with_moves: Makespan::new(with, after..end, call.delayed_until),
-            without_moves: Makespan::new(
+            predicted_makespans: predicted,
+            makespan_with_moves: Makespan::new(with, after..end, call.application_delayed_until),
+            makespan_without_moves: Makespan::new(
                 without_moves,
                 after..end,
-                without_moves.calls[judged].delayed_until,
+                without_moves.calls[judged].application_delayed_until,
             ),
-            move_delay: call.delayed_until.since(call.wait.until),
+            move_delay: call
+                .application_delayed_until
+                .since(call.waiting_period.until),
             event_hash: with.event_hash.clone(),
         }
     }
@@ -192,19 +194,19 @@ impl CallEffect {
 
 impl Makespan {
     /// Computes the makespan of the supersteps in `range` of a run, measured from the time `start`.
-    fn new(run: &Outcome, range: std::ops::Range<usize>, start: Time) -> Self {
+    fn new(run: &RunOutcome, range: std::ops::Range<usize>, start: Time) -> Self {
         let (mut computation, mut rest) = (0.0, 0.0);
         let mut now = start.get();
         for dates in &run.supersteps[range] {
             let end = dates.end.get().max(now);
-            let computed = dates.computed.get().clamp(now, end);
+            let computed = dates.last_computation_end.get().clamp(now, end);
             computation += computed - now;
             rest += end - computed;
             now = end;
         }
         Self {
-            computation: Seconds::of(computation),
-            after_computation: Seconds::of(rest),
+            computation_time: Seconds::of(computation),
+            time_after_computation: Seconds::of(rest),
             total: Seconds::of(now - start.get()),
         }
     }
@@ -213,25 +215,25 @@ impl Makespan {
 /// Computes the gain that the policy predicts from the moves of the examined call, from the supersteps between the previous call
 /// and the examined call.
 #[derive(Debug)]
-struct PredictedGain {
+struct PredictedGainRecorder {
     /// The supersteps between the previous call and the examined call, counted from 0.
     observed_supersteps: std::ops::Range<usize>,
     /// For each process, the predicted ratios of its computation time and of its send time at the destination to the times on the
     /// present host; 1 if the process stays.
-    time_ratios: Vec<(f64, f64)>,
+    computation_and_send_time_ratios: Vec<(f64, f64)>,
     /// Sum over the observed supersteps of the predicted gain \[s\]: the longest observed time of a process minus the longest
     /// time of a process that is predicted after the moves.
     total_gain: f64,
 }
 
-impl PredictedGain {
+impl PredictedGainRecorder {
     /// Returns the predicted gain per superstep \[s\], averaged over the observed supersteps.
     fn gain_per_superstep(&self) -> f64 {
         self.total_gain / self.observed_supersteps.len() as f64
     }
 }
 
-impl Recorder for PredictedGain {
+impl Recorder for PredictedGainRecorder {
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, _placement: &[HostId]) {
         if !self.observed_supersteps.contains(&superstep) {
             return;
@@ -239,13 +241,16 @@ impl Recorder for PredictedGain {
         let longest = |by: &dyn Fn(usize) -> (f64, f64)| {
             let own = |process: usize| {
                 let (computation, sends) = by(process);
-                measures.delay[process].get()
-                    + measures.compute[process].get() * computation
-                    + measures.send[process].get() * sends
+                measures.begin_delays[process].get()
+                    + measures.computation_times[process].get() * computation
+                    + measures.send_times[process].get() * sends
             };
-            (0..self.time_ratios.len()).map(own).fold(0.0, f64::max)
+            (0..self.computation_and_send_time_ratios.len())
+                .map(own)
+                .fold(0.0, f64::max)
         };
-        self.total_gain += longest(&|_| (1.0, 1.0)) - longest(&|process| self.time_ratios[process]);
+        self.total_gain += longest(&|_| (1.0, 1.0))
+            - longest(&|process| self.computation_and_send_time_ratios[process]);
     }
 }
 
@@ -263,11 +268,11 @@ impl Experiment {
         trial: &RecordedRun,
         progress: &Progress,
     ) -> Result<CallEffect, Error> {
-        let superstep = trial.calls[trial.examined_call];
+        let superstep = trial.call_supersteps[trial.examined_call_index];
         let since = trial
-            .examined_call
+            .examined_call_index
             .checked_sub(1)
-            .map_or(0, |before| trial.calls[before]);
+            .map_or(0, |before| trial.call_supersteps[before]);
         let index = |superstep: u64| usize::try_from(superstep).unwrap_or(usize::MAX);
         let mut factors = vec![(1.0, 1.0); self.placement.len()];
         for change in trial.predicted_changes.iter().flatten() {
@@ -275,20 +280,26 @@ impl Experiment {
                 *own = (change.computation_ratio, change.send_ratio);
             }
         }
-        let mut predictor = PredictedGain {
+        let mut predictor = PredictedGainRecorder {
             observed_supersteps: index(since)..index(superstep),
-            time_ratios: factors,
+            computation_and_send_time_ratios: factors,
             total_gain: 0.0,
         };
         // The next call is a part of both runs: all processes wait for it at the end of the last superstep that is compared.
-        let calls = trial.calls[..trial.calls.len().min(trial.examined_call + 2)].iter();
+        let calls = trial.call_supersteps[..trial
+            .call_supersteps
+            .len()
+            .min(trial.examined_call_index + 2)]
+            .iter();
         let earlier = trial
             .moves
             .iter()
             .filter(|wanted| wanted.superstep < superstep);
         let without = Replay::from_calls_and_moves(calls.copied(), earlier.cloned());
-        let with =
-            Replay::from_calls_and_moves(trial.calls.iter().copied(), trial.moves.iter().cloned());
+        let with = Replay::from_calls_and_moves(
+            trial.call_supersteps.iter().copied(),
+            trial.moves.iter().cloned(),
+        );
         let memo = self.new_superstep_cache();
         let run = |policy: Replay, recorder: &mut (dyn Recorder + Send)| {
             let policy = Box::new(policy);
@@ -302,7 +313,7 @@ impl Experiment {
         Ok(CallEffect::new(
             &with?.outcome,
             &without?.outcome,
-            trial.examined_call,
+            trial.examined_call_index,
             gain,
         ))
     }
@@ -311,7 +322,7 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use migsim_bsp::{CallRecord, Sent, SuperstepDates, Wait};
+    use migsim_bsp::{CallRecord, Period, SentMessages, SuperstepTimes};
 
     fn at(seconds: f64) -> Time {
         Time::ZERO + Seconds::of(seconds)
@@ -324,47 +335,47 @@ mod tests {
             superstep,
             start: at(start),
             cost: Seconds::of(1.0),
-            migration: Seconds::of(held),
-            wait: Wait {
+            migration_duration: Seconds::of(held),
+            waiting_period: Period {
                 from: at(start),
                 until: paid,
             },
-            decision_period: Wait::empty_at(paid),
+            decision_period: Period::empty_at(paid),
             has_messages: false,
-            delayed_until: paid + Seconds::of(held),
+            application_delayed_until: paid + Seconds::of(held),
             answer_times: Vec::new(),
             decision: migsim_policies::Decision::default(),
-            origins: Vec::new(),
+            migration_origins: Vec::new(),
             migrations_applied: true,
         }
     }
 
     /// A run with these times of supersteps: start, end of the last computation, end.
-    fn run(dates: &[[f64; 3]], calls: Vec<CallRecord>) -> Outcome {
+    fn run(dates: &[[f64; 3]], calls: Vec<CallRecord>) -> RunOutcome {
         let dates = dates.iter().map(|dates| dates.map(at));
-        let supersteps: Vec<SuperstepDates> = dates
-            .map(|[start, computed, end]| SuperstepDates {
+        let supersteps: Vec<SuperstepTimes> = dates
+            .map(|[start, computed, end]| SuperstepTimes {
                 start,
-                computed,
+                last_computation_end: computed,
                 end,
             })
             .collect();
-        Outcome {
+        RunOutcome {
             makespan: supersteps[supersteps.len() - 1].end,
             supersteps,
             calls,
             migrations: Vec::new(),
-            scheduling: Seconds::default(),
-            migration: Seconds::default(),
-            flows: 0,
-            sent: Sent::default(),
+            call_waiting_time: Seconds::default(),
+            migration_waiting_time: Seconds::default(),
+            flow_count: 0,
+            sent_messages: SentMessages::default(),
             event_hash: String::new(),
         }
     }
 
     /// Two supersteps of 10 s, a call of 1 s, moves that delay the run for `held`, and two supersteps with `computed` of computation and a
     /// barrier of 1 s.
-    fn outcome(held: f64, computed: f64) -> Outcome {
+    fn outcome(held: f64, computed: f64) -> RunOutcome {
         let start = 21.0 + held;
         let next = start + computed + 1.0;
         let end = next + computed + 1.0;
@@ -391,12 +402,12 @@ mod tests {
             (3, 4, 2)
         );
         let makespan = |computation, rest| Makespan {
-            computation: Seconds::of(computation),
-            after_computation: Seconds::of(rest),
+            computation_time: Seconds::of(computation),
+            time_after_computation: Seconds::of(rest),
             total: Seconds::of(computation + rest),
         };
         assert_eq!(
-            (effect.with_moves, effect.without_moves),
+            (effect.makespan_with_moves, effect.makespan_without_moves),
             (makespan(12.0, 2.0), makespan(18.0, 2.0))
         );
         assert_eq!(
@@ -419,14 +430,14 @@ mod tests {
             with_moves: Seconds::of(16.0),
             without_moves: Seconds::of(20.0),
         };
-        assert_eq!(effect.prediction, Some(expected));
+        assert_eq!(effect.predicted_makespans, Some(expected));
     }
 
     #[test]
     fn moves_are_paid_back_in_whole_supersteps_or_never() {
         let break_even = |held, computed| {
             let effect = CallEffect::new(&outcome(held, computed), &outcome(0.0, 9.0), 0, None);
-            assert_eq!(effect.prediction, None);
+            assert_eq!(effect.predicted_makespans, None);
             effect.break_even_supersteps()
         };
         assert_eq!(break_even(7.0, 8.5), Some(14)); // 7 / 0.5
@@ -439,17 +450,17 @@ mod tests {
 
     #[test]
     fn only_moves_of_processes_that_others_wait_for_predict_a_gain() {
-        let mut predictor = PredictedGain {
+        let mut predictor = PredictedGainRecorder {
             observed_supersteps: 1..3,
-            time_ratios: vec![(0.5, 1.0), (1.0, 1.0), (0.1, 0.1)],
+            computation_and_send_time_ratios: vec![(0.5, 1.0), (1.0, 1.0), (0.1, 0.1)],
             total_gain: 0.0,
         };
         let mut superstep = |superstep: usize, compute: [f64; 3]| {
             let mut measures = Measures::default();
             measures.clear(3);
-            measures.compute = compute.map(Seconds::of).to_vec();
-            measures.send[0] = Seconds::of(1.0);
-            measures.delay[1] = Seconds::of(0.5);
+            measures.computation_times = compute.map(Seconds::of).to_vec();
+            measures.send_times[0] = Seconds::of(1.0);
+            measures.begin_delays[1] = Seconds::of(0.5);
             predictor.on_superstep(superstep, &measures, &[]);
         };
         superstep(0, [40.0, 0.0, 0.0]); // before the previous call

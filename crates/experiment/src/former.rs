@@ -14,25 +14,25 @@ struct FormerSetting {
     /// The last version of the simulator that had the setting.
     last_version: &'static str,
     /// The key of the setting in former versions, with dots between its parts.
-    key: &'static str,
+    former_key: &'static str,
     /// The value of the former key to which the counterpart corresponds.
-    value: &'static str,
+    former_value: &'static str,
     /// The key and the value in this version that replace the former setting.
-    replacement: (&'static str, &'static str),
+    replacement_key_and_value: (&'static str, &'static str),
 }
 
 const FORMER: [FormerSetting; 2] = [
     FormerSetting {
         last_version: "0.2.0",
-        key: "policy.migbsp.communication_pattern",
-        value: "one-kept",
-        replacement: ("policy.migbsp.patterns", "kept"),
+        former_key: "policy.migbsp.communication_pattern",
+        former_value: "one-kept",
+        replacement_key_and_value: ("policy.migbsp.patterns", "kept"),
     },
     FormerSetting {
         last_version: "0.2.0",
-        key: "policy.migbsp-2007.communication_pattern",
-        value: "one-kept",
-        replacement: ("policy.migbsp-2007.patterns", "kept"),
+        former_key: "policy.migbsp-2007.communication_pattern",
+        former_value: "one-kept",
+        replacement_key_and_value: ("policy.migbsp-2007.patterns", "kept"),
     },
 ];
 
@@ -41,7 +41,7 @@ const FORMER: [FormerSetting; 2] = [
 const KEYS_ADDED_SINCE: [(&str, &str, bool); 1] = [("0.2.0", "/costs/call/after_last", true)];
 
 /// Adds the keys that did not exist in the former `version` to a complete experiment that this former version wrote.
-pub fn add_keys_missing_in(experiment: &mut Value, version: &str) {
+pub fn add_keys_missing_in_version(experiment: &mut Value, version: &str) {
     for (_, pointer, value) in KEYS_ADDED_SINCE.iter().filter(|(of, ..)| *of == version) {
         let (object, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
         let object = experiment
@@ -57,16 +57,19 @@ pub fn add_keys_missing_in(experiment: &mut Value, version: &str) {
 /// key is kept.
 pub(super) fn replace_former_settings(settings: &mut Value) {
     for former in &FORMER {
-        let Some((object, key)) = former.key.rsplit_once('.') else {
+        let Some((object, key)) = former.former_key.rsplit_once('.') else {
             continue;
         };
         let object = settings.pointer_mut(&format!("/{}", object.replace('.', "/")));
         let Some(object) = object.and_then(Value::as_object_mut) else {
             continue;
         };
-        if object.get(key).is_some_and(|value| value == former.value) {
+        if object
+            .get(key)
+            .is_some_and(|value| value == former.former_value)
+        {
             object.remove(key);
-            let (now, value) = former.replacement;
+            let (now, value) = former.replacement_key_and_value;
             let now = now.rsplit('.').next().unwrap_or(now);
             object.entry(now).or_insert_with(|| value.into());
         }
@@ -76,15 +79,15 @@ pub(super) fn replace_former_settings(settings: &mut Value) {
 /// Returns a note for each setting of the user that only former versions of the simulator had.
 pub(super) fn former_setting_notes(given: &Layers) -> Vec<String> {
     let found = FORMER.iter().filter(|former| {
-        let value = given.get(former.key);
-        value.is_some_and(|value| value == former.value)
+        let value = given.get(former.former_key);
+        value.is_some_and(|value| value == former.former_value)
     });
     let note = |former: &FormerSetting| {
         let FormerSetting {
             last_version: version,
-            key,
-            value,
-            replacement: now,
+            former_key: key,
+            former_value: value,
+            replacement_key_and_value: now,
         } = former;
         format!(
             "`{key}={value}` is a setting of version {version}; read as `{}={}`",
@@ -127,14 +130,14 @@ mod tests {
     fn an_experiment_of_a_version_gets_the_keys_that_the_version_did_not_have() {
         let written = json!({ "costs": { "call": { "model": "messages" } } });
         let mut experiment = written.clone();
-        add_keys_missing_in(&mut experiment, "0.2.0");
+        add_keys_missing_in_version(&mut experiment, "0.2.0");
         assert_eq!(experiment["costs"]["call"]["after_last"], true);
         let mut other = written.clone();
-        add_keys_missing_in(&mut other, "0.1.0");
+        add_keys_missing_in_version(&mut other, "0.1.0");
         assert_eq!(other, written);
         // A key that is set keeps its value.
         experiment["costs"]["call"]["after_last"] = false.into();
-        add_keys_missing_in(&mut experiment, "0.2.0");
+        add_keys_missing_in_version(&mut experiment, "0.2.0");
         assert_eq!(experiment["costs"]["call"]["after_last"], false);
     }
 

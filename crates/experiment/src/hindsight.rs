@@ -21,16 +21,16 @@ use std::rc::Rc;
 use super::resolve::Experiment;
 use super::run::Progress;
 use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{HostId, ProcessId, Seconds, Time, to_u32};
 use migsim_bsp::{
-    Decision, Memo, MemoBudget, Migration, Outcome, Procedure, Scenario, Setup, Stepper,
+    CallProcedure, Decision, Memo, MemoBudget, Migration, RunOutcome, Scenario, Setup, Stepper,
 };
 use window::SuperstepWindow;
 
 /// Plan of all rescheduling calls of a run: the supersteps after which there is a call, and the moves of each call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MovePlan {
+pub struct ReschedulingPlan {
     /// The rescheduling calls, in the order of their supersteps.
     calls: Vec<PlannedCall>,
 }
@@ -44,7 +44,7 @@ struct PlannedCall {
     moves: Vec<(u32, HostId)>,
     /// The communication procedure of the rescheduling call, which determines the messages that the call sends; `None` stands for
     /// the procedure of `MigBSP`.
-    procedure: Option<Procedure>,
+    procedure: Option<CallProcedure>,
 }
 
 impl PlannedCall {
@@ -69,14 +69,14 @@ pub struct HindsightResult {
     /// The makespan of a run that follows the plan \[s\].
     pub makespan: Seconds,
     /// The rescheduling calls of the plan and their moves.
-    pub plan: MovePlan,
+    pub plan: ReschedulingPlan,
     /// Number of whole runs that the search could have simulated with the supersteps that it simulated: a measure of its effort.
-    pub equivalent_runs: usize,
+    pub equivalent_run_count: usize,
 }
 
-impl MovePlan {
+impl ReschedulingPlan {
     /// Extracts the rescheduling calls and moves of a finished run as a plan.
-    pub fn from_outcome(outcome: &Outcome) -> Self {
+    pub fn from_outcome(outcome: &RunOutcome) -> Self {
         let calls = outcome.calls.iter();
         let call = |call: &migsim_bsp::CallRecord| PlannedCall {
             superstep: call.superstep as u64 + 1,
@@ -119,12 +119,12 @@ impl MovePlan {
     }
 
     /// Returns the procedure that calls added to the plan get: the procedure of its first call.
-    fn procedure_of_first_call(&self) -> Option<Procedure> {
+    fn procedure_of_first_call(&self) -> Option<CallProcedure> {
         self.calls.first().and_then(|call| call.procedure)
     }
 
     /// Returns the planned call after `superstep`, counted from 1; `None` if the plan has no call after this superstep.
-    fn call_after(&self, superstep: u64) -> Option<&PlannedCall> {
+    fn planned_call_after(&self, superstep: u64) -> Option<&PlannedCall> {
         let place = self
             .calls
             .binary_search_by_key(&superstep, |call| call.superstep);
@@ -133,7 +133,7 @@ impl MovePlan {
 
     /// Returns a copy of the plan in which the call after `superstep`, counted from 1, makes these moves; they replace the moves
     /// of an existing call.
-    fn with_call(&self, superstep: u64, moves: Vec<(u32, HostId)>) -> Self {
+    fn with_call_replaced(&self, superstep: u64, moves: Vec<(u32, HostId)>) -> Self {
         let mut plan = self.clone();
         let procedure = self.procedure_of_first_call();
         plan.calls.retain(|call| call.superstep != superstep);
@@ -172,7 +172,7 @@ impl MovePlan {
     }
 
     /// Returns a copy of the plan with one random change, such as a removed move; `None` if the drawn change cannot be applied.
-    fn randomly_changed(
+    fn with_random_change(
         &self,
         (hosts, processes, supersteps): (usize, usize, u64),
         random: &mut Stream,
@@ -236,14 +236,14 @@ impl Experiment {
     /// The run without calls cannot be simulated, or `progress` was stopped.
     pub fn search_in_hindsight(
         &self,
-        starts: &[MovePlan],
+        starts: &[ReschedulingPlan],
         budget: usize,
         progress: &Progress,
     ) -> Result<HindsightResult, Error> {
         let memo = Memo::new(MemoBudget::default());
         let setup = Setup {
             memo: Some(&memo),
-            ..self.setup(Scenario::Iii)
+            ..self.scenario_setup(Scenario::Iii)
         };
         let mut search = PlanSearch::new(self, &setup, (budget, progress))?;
         for start in starts {
@@ -262,7 +262,7 @@ impl Experiment {
         Ok(HindsightResult {
             makespan: search.best_plan.makespan.since(Time::ZERO),
             plan: search.best_plan.plan,
-            equivalent_runs: usize::try_from(search.simulated_supersteps.div_ceil(supersteps))
+            equivalent_run_count: usize::try_from(search.simulated_supersteps.div_ceil(supersteps))
                 .unwrap_or(usize::MAX),
         })
     }
@@ -291,11 +291,11 @@ struct PlanSearch<'s> {
 
 /// The fastest plan found so far, with its makespan and copies of its run at some barriers.
 struct BestPlan<'s> {
-    plan: MovePlan,
+    plan: ReschedulingPlan,
     /// Time at which the run with this plan ends.
     makespan: Time,
     /// Copies of the run with this plan at different barriers, in the order of the barriers.
-    run_copies: Vec<Rc<Stepper<'s>>>,
+    copies_of_run: Vec<Rc<Stepper<'s>>>,
 }
 
 impl<'s> PlanSearch<'s> {
@@ -314,9 +314,9 @@ impl<'s> PlanSearch<'s> {
             simulated_supersteps: 1,
             max_simulated_supersteps: budget as u64 * supersteps as u64,
             best_plan: BestPlan {
-                plan: MovePlan::default(),
+                plan: ReschedulingPlan::default(),
                 makespan: first.now(), // replaced below
-                run_copies: vec![Rc::new(first.clone())],
+                copies_of_run: vec![Rc::new(first.clone())],
             },
             run_at_first_barrier: first,
         };
@@ -335,7 +335,9 @@ impl<'s> PlanSearch<'s> {
         call: Option<&PlannedCall>,
     ) -> Result<(), Error> {
         if self.progress.is_stop_requested() {
-            return Err(Error::Run(Problem::new("the search was stopped")));
+            return Err(Error::SimulationFailure(Problem::new(
+                "the search was stopped",
+            )));
         }
         self.simulated_supersteps += 1;
         run.advance(call.map(PlannedCall::to_decision)).map(drop)
@@ -343,10 +345,10 @@ impl<'s> PlanSearch<'s> {
 
     /// Simulates a plan, and stores it as the best plan if its makespan is the shortest so far. A plan that cannot be run because
     /// a host lacks memory is ignored.
-    fn try_plan(&mut self, plan: &MovePlan) -> Result<(), Error> {
+    fn try_plan(&mut self, plan: &ReschedulingPlan) -> Result<(), Error> {
         let common = plan.superstep_of_first_difference(&self.best_plan.plan);
-        let copies = &self.best_plan.run_copies;
-        let usable = copies.partition_point(|copy| copy.ended_supersteps() as u64 <= common);
+        let copies = &self.best_plan.copies_of_run;
+        let usable = copies.partition_point(|copy| copy.ended_superstep_count() as u64 <= common);
         let mut kept: Vec<Rc<Stepper<'s>>> = copies[..usable].to_vec();
         let mut run = kept
             .last()
@@ -354,14 +356,14 @@ impl<'s> PlanSearch<'s> {
             .clone();
         let every = self.supersteps_per_run.div_ceil(MAX_RUN_COPIES);
         while !run.is_over() && run.now() < self.best_plan.makespan {
-            let superstep = run.ended_supersteps();
+            let superstep = run.ended_superstep_count();
             let is_new = kept
                 .last()
-                .is_none_or(|last| last.ended_supersteps() < superstep);
+                .is_none_or(|last| last.ended_superstep_count() < superstep);
             if superstep % every == 1 % every && is_new {
                 kept.push(Rc::new(run.clone()));
             }
-            let call = plan.call_after(superstep as u64);
+            let call = plan.planned_call_after(superstep as u64);
             if let Err(error) = self.advance_superstep(&mut run, call) {
                 return if self.progress.is_stop_requested() {
                     Err(error)
@@ -374,7 +376,7 @@ impl<'s> PlanSearch<'s> {
             self.best_plan = BestPlan {
                 plan: plan.clone(),
                 makespan: run.now(),
-                run_copies: kept,
+                copies_of_run: kept,
             };
         }
         Ok(())
@@ -383,9 +385,12 @@ impl<'s> PlanSearch<'s> {
     /// Constructs a plan barrier by barrier, and stores it if it is the fastest so far. At each `every`-th barrier, it chooses
     /// the call that is fastest over the next 2 · `every` supersteps.
     fn construct_plan(&mut self, every: usize) -> Result<(), Error> {
-        let (mut run, mut plan) = (self.run_at_first_barrier.clone(), MovePlan::default());
+        let (mut run, mut plan) = (
+            self.run_at_first_barrier.clone(),
+            ReschedulingPlan::default(),
+        );
         while !run.is_over() && run.now() < self.best_plan.makespan {
-            let superstep = run.ended_supersteps();
+            let superstep = run.ended_superstep_count();
             let mut calls = vec![None];
             for until in [superstep + 2 * every, self.supersteps_per_run] {
                 let moves = self.moves_to_suitable_placement(&mut run, until)?;
@@ -408,10 +413,10 @@ impl<'s> PlanSearch<'s> {
                     }
                     continue;
                 }
-                self.advance_until(&mut copy, superstep + every)?;
+                self.advance_to_superstep(&mut copy, superstep + every)?;
                 let next = copy.clone();
                 if is_choice {
-                    self.advance_until(&mut copy, superstep + 2 * every)?;
+                    self.advance_to_superstep(&mut copy, superstep + 2 * every)?;
                 }
                 if fastest
                     .as_ref()
@@ -430,8 +435,12 @@ impl<'s> PlanSearch<'s> {
     }
 
     /// Simulates a run without further calls until its first `supersteps` supersteps have ended, or until the end of the run.
-    fn advance_until(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
-        while !run.is_over() && run.ended_supersteps() < supersteps {
+    fn advance_to_superstep(
+        &mut self,
+        run: &mut Stepper<'s>,
+        supersteps: usize,
+    ) -> Result<(), Error> {
+        while !run.is_over() && run.ended_superstep_count() < supersteps {
             self.advance_superstep(run, None)?;
         }
         Ok(())
@@ -444,7 +453,7 @@ impl<'s> PlanSearch<'s> {
         run: &mut Stepper<'s>,
         until: usize,
     ) -> Result<Vec<(u32, HostId)>, Error> {
-        let first = run.ended_supersteps();
+        let first = run.ended_superstep_count();
         let view = run.view()?;
         let window = SuperstepWindow::new(
             self.experiment,
@@ -463,20 +472,24 @@ impl<'s> PlanSearch<'s> {
             self.experiment.placement.len(),
             self.supersteps_per_run as u64,
         );
-        let mut random = Stream::new(self.experiment.config.seed, Purpose::Search);
+        let mut random = Stream::new(self.experiment.config.seed, StreamPurpose::MigrationSearch);
         while self.supersteps_per_run > 1
             && self.simulated_supersteps < self.max_simulated_supersteps
         {
-            let changed = if random.draw_below(2) == 0 && !self.best_plan.run_copies.is_empty() {
-                let place = random.draw_below(self.best_plan.run_copies.len());
-                let mut run = Stepper::clone(&self.best_plan.run_copies[place]);
-                let superstep = run.ended_supersteps();
+            let changed = if random.draw_below(2) == 0 && !self.best_plan.copies_of_run.is_empty() {
+                let place = random.draw_below(self.best_plan.copies_of_run.len());
+                let mut run = Stepper::clone(&self.best_plan.copies_of_run[place]);
+                let superstep = run.ended_superstep_count();
                 let length = 1 << random.draw_below(10);
                 let moves = self.moves_to_suitable_placement(&mut run, superstep + length)?;
                 let is_call = superstep < self.supersteps_per_run && !moves.is_empty();
-                is_call.then(|| self.best_plan.plan.with_call(superstep as u64, moves))
+                is_call.then(|| {
+                    self.best_plan
+                        .plan
+                        .with_call_replaced(superstep as u64, moves)
+                })
             } else {
-                self.best_plan.plan.randomly_changed(extent, &mut random)
+                self.best_plan.plan.with_random_change(extent, &mut random)
             };
             match changed {
                 Some(plan) => self.try_plan(&plan)?,
@@ -507,7 +520,7 @@ mod tests {
         let run = experiment
             .run_scenario(Scenario::Iii, &progress, &mut (), None)
             .unwrap();
-        let start = MovePlan::from_outcome(&run.outcome);
+        let start = ReschedulingPlan::from_outcome(&run.outcome);
         assert_eq!(start.call_count(), run.outcome.calls.len());
         assert_eq!(start.move_count(), run.outcome.migrations.len());
         let search = |budget| {
@@ -516,9 +529,9 @@ mod tests {
                 .unwrap()
         };
         let (first, more) = (search(3), search(80));
-        assert!(more.makespan <= first.makespan && more.equivalent_runs >= 80);
+        assert!(more.makespan <= first.makespan && more.equivalent_run_count >= 80);
         assert_eq!(more, search(80));
-        assert!(experiment.lower_bound() <= more.makespan);
+        assert!(experiment.makespan_lower_bound() <= more.makespan);
     }
 
     /// Prints, for drawn cases, the gain of the plan over the best policy:
@@ -570,7 +583,7 @@ mod tests {
                 let outcome = run.unwrap().outcome;
                 if outcome.makespan.get() < fastest {
                     fastest = outcome.makespan.get();
-                    starts.insert(0, MovePlan::from_outcome(&outcome));
+                    starts.insert(0, ReschedulingPlan::from_outcome(&outcome));
                 }
             }
             starts.truncate(3);
@@ -587,7 +600,7 @@ mod tests {
                 "seed {seed}: best policy {fastest:.2} s, gain {:.2} % in 120 runs, {:.2} % in 1000, bound {:.2} s",
                 gain(few),
                 gain(many),
-                first.lower_bound().get()
+                first.makespan_lower_bound().get()
             );
             assert!(many <= fastest);
             gains.push((gain(few), gain(many)));

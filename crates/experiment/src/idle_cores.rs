@@ -3,7 +3,7 @@
 
 use migsim_base::units::HostId;
 use migsim_base::words::{format_count, singular_or_plural};
-use migsim_platform::{Mapping, Platform, Rule};
+use migsim_platform::{Mapping, MappingRule, Platform};
 
 /// Returns a note for the user if `mapping` leaves cores idle although some host has more processes than cores.
 pub(super) fn idle_cores_note(
@@ -11,7 +11,9 @@ pub(super) fn idle_cores_note(
     placement: &[HostId],
     mapping: &Mapping,
 ) -> Option<String> {
-    let Mapping::Rule(rule @ (Rule::Contiguous | Rule::RoundRobin), entries) = mapping else {
+    let Mapping::Rule(rule @ (MappingRule::Contiguous | MappingRule::RoundRobin), entries) =
+        mapping
+    else {
         return None;
     };
     if !entries.is_empty() || placement.len() <= platform.hosts.len() {

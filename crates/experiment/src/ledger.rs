@@ -31,12 +31,12 @@
 //! If one makespan is more than 2^9 times the other, a makespan may itself be rounded to 62 bits.
 
 use migsim_base::units::{Seconds, Time};
-use migsim_bsp::{CallRecord, Outcome};
+use migsim_bsp::{CallRecord, RunOutcome};
 
 /// The kinds of activities between which the ledger divides the time of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Term {
+pub enum MakespanTerm {
     /// Messages of rescheduling calls: reports of processes, lists that managers exchange, answers.
     CallMessages,
     /// Computation of the managers of the clusters in rescheduling calls.
@@ -47,21 +47,21 @@ pub enum Term {
     /// Time by which migrations that a rescheduling call decided delayed the application.
     Migrations,
     /// Moves of processes that the workload prescribes in every scenario.
-    WorkloadMoves,
+    PrescribedMoves,
     /// Time from the start of each superstep until the last process has finished its computation.
     Computation,
     /// Time from the end of the last computation of each superstep until the last process has left the barrier.
     Communication,
 }
 
-impl Term {
+impl MakespanTerm {
     /// All terms, in the order in which reports show them.
     pub const ALL: [Self; 7] = [
         Self::CallMessages,
         Self::CallWork,
         Self::CallWaiting,
         Self::Migrations,
-        Self::WorkloadMoves,
+        Self::PrescribedMoves,
         Self::Computation,
         Self::Communication,
     ];
@@ -73,7 +73,7 @@ impl Term {
             Self::CallWork => "scheduling work",
             Self::CallWaiting => "waiting for calls",
             Self::Migrations => "migrations",
-            Self::WorkloadMoves => "moves of the workload",
+            Self::PrescribedMoves => "moves of the workload",
             Self::Computation => "computation",
             Self::Communication => "communication, barrier",
         }
@@ -86,7 +86,7 @@ impl Term {
             Self::CallWork => "call_work",
             Self::CallWaiting => "call_waiting",
             Self::Migrations => "migrations",
-            Self::WorkloadMoves => "workload_moves",
+            Self::PrescribedMoves => "workload_moves",
             Self::Computation => "computation",
             Self::Communication => "communication",
         }
@@ -96,23 +96,24 @@ impl Term {
 /// The difference between the makespan of a run and the makespan of scenario i (application only), split into terms.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Ledger {
+pub struct MakespanLedger {
     /// Length of a tick, the unit of all whole numbers of this ledger \[s\]: a power of two.
     pub tick_length: Seconds,
     /// Makespan of the run minus the makespan of scenario i, in ticks.
     pub difference_ticks: i64,
     /// Contribution of each term to the difference, in ticks, in the order of [`MakespanTerm::ALL`].
-    pub term_ticks: [i64; Term::ALL.len()],
+    pub term_ticks: [i64; MakespanTerm::ALL.len()],
 }
 
-impl Ledger {
+impl MakespanLedger {
     /// Computes the ledger of `run` (scenario ii or iii) compared with `base`, the run of scenario i.
-    pub fn new(run: &Outcome, base: &Outcome) -> Self {
+    pub fn new(run: &RunOutcome, base: &RunOutcome) -> Self {
         let grid = TickGrid::containing_times(run.makespan, base.makespan);
         let (spent, before) = (grid.ticks_by_term(run), grid.ticks_by_term(base));
         Self {
             tick_length: Seconds::of(grid.tick_length()),
-            difference_ticks: grid.to_ticks(run.makespan) - grid.to_ticks(base.makespan),
+            difference_ticks: grid.round_to_ticks(run.makespan)
+                - grid.round_to_ticks(base.makespan),
             term_ticks: std::array::from_fn(|term| spent[term] - before[term]),
         }
     }
@@ -122,8 +123,8 @@ impl Ledger {
     ///
     /// The returned seconds are exact, and their sum in any order is exact, as long as all terms together are below 2^53 ticks,
     /// which is at least half a makespan. For larger terms, use the exact `term_ticks`.
-    pub fn terms_s(&self) -> impl Iterator<Item = (Term, f64)> {
-        Term::ALL
+    pub fn terms_in_seconds(&self) -> impl Iterator<Item = (MakespanTerm, f64)> {
+        MakespanTerm::ALL
             .into_iter()
             .zip(self.term_ticks)
             .map(|(term, ticks)| (term, self.ticks_to_seconds(ticks)))
@@ -140,12 +141,12 @@ impl Ledger {
     }
 
     /// Returns the makespan of the run minus the makespan of scenario i \[s\].
-    pub fn difference_s(&self) -> f64 {
+    pub fn difference_in_seconds(&self) -> f64 {
         self.ticks_to_seconds(self.difference_ticks)
     }
 
     /// Returns whether all terms are zero, because both runs spent the same time on each of them.
-    pub fn is_empty(&self) -> bool {
+    pub fn are_all_terms_zero(&self) -> bool {
         self.term_ticks.iter().all(|&ticks| ticks == 0)
     }
 
@@ -159,7 +160,7 @@ impl Ledger {
 #[derive(Clone, Copy, Debug)]
 struct TickGrid {
     /// Binary logarithm of the length of a tick in s.
-    exponent: i32,
+    tick_length_exponent: i32,
 }
 
 /// Number of fraction bits of an `f64`.
@@ -175,12 +176,13 @@ impl TickGrid {
     fn containing_times(a: Time, b: Time) -> Self {
         let lowest = [a, b]
             .into_iter()
-            .filter_map(|date| bit_range(date.get()))
+            .filter_map(|date| set_bit_exponent_range(date.get()))
             .map(|(lowest, _)| lowest);
-        let highest = bit_range(a.get().max(b.get())).map_or(0, |(_, highest)| highest);
+        let highest =
+            set_bit_exponent_range(a.get().max(b.get())).map_or(0, |(_, highest)| highest);
         let exponent = lowest.min().unwrap_or(0).min(highest - FRACTION_BITS);
         Self {
-            exponent: exponent
+            tick_length_exponent: exponent
                 .max(highest - MAX_TICK_BITS + 1)
                 .max(MIN_TICK_EXPONENT),
         }
@@ -188,7 +190,7 @@ impl TickGrid {
 
     /// Returns the length of a tick \[s\].
     fn tick_length(self) -> f64 {
-        2.0_f64.powi(self.exponent)
+        2.0_f64.powi(self.tick_length_exponent)
     }
 
     #[expect(
@@ -196,43 +198,43 @@ impl TickGrid {
         reason = "a rounded number of at most 62 bits"
     )]
     /// Converts a time to a whole number of ticks, rounded to the nearest tick.
-    fn to_ticks(self, date: Time) -> i64 {
-        (date.get() * 2.0_f64.powi(-self.exponent)).round() as i64
+    fn round_to_ticks(self, date: Time) -> i64 {
+        (date.get() * 2.0_f64.powi(-self.tick_length_exponent)).round() as i64
     }
 
     /// Computes the number of ticks that a run spends on each term, in the order of [`MakespanTerm::ALL`].
-    fn ticks_by_term(self, run: &Outcome) -> [i64; Term::ALL.len()] {
+    fn ticks_by_term(self, run: &RunOutcome) -> [i64; MakespanTerm::ALL.len()] {
         let mut account = TickAccount {
-            grid: self,
-            counted_until: 0,
-            end_of_run: self.to_ticks(run.makespan),
-            term_ticks: [0; Term::ALL.len()],
+            tick_grid: self,
+            assigned_until_ticks: 0,
+            end_of_run_ticks: self.round_to_ticks(run.makespan),
+            term_ticks: [0; MakespanTerm::ALL.len()],
         };
         let mut calls = run.calls.as_slice();
         for (superstep, dates) in run.supersteps.iter().enumerate() {
-            let computed = if dates.computed > dates.end {
+            let computed = if dates.last_computation_end > dates.end {
                 dates.end
             } else {
-                dates.computed
+                dates.last_computation_end
             };
-            account.assign_until(Term::Computation, computed);
-            account.assign_until(Term::Communication, dates.end);
+            account.assign_time_until(MakespanTerm::Computation, computed);
+            account.assign_time_until(MakespanTerm::Communication, dates.end);
             let next = run
                 .supersteps
                 .get(superstep + 1)
                 .map_or(run.makespan, |next| next.start);
-            let mut rest = Term::WorkloadMoves;
+            let mut rest = MakespanTerm::PrescribedMoves;
             while let [call, others @ ..] = calls
                 && call.superstep <= superstep
-                && call.wait.from <= next
+                && call.waiting_period.from <= next
             {
                 account.assign_call(call);
                 if call.superstep == superstep {
-                    rest = Term::Migrations;
+                    rest = MakespanTerm::Migrations;
                 }
                 calls = others;
             }
-            account.assign_until(rest, next);
+            account.assign_time_until(rest, next);
         }
         account.term_ticks
     }
@@ -242,44 +244,44 @@ impl TickGrid {
 #[derive(Debug)]
 struct TickAccount {
     /// The grid that converts times to ticks.
-    grid: TickGrid,
+    tick_grid: TickGrid,
     /// Time up to which the run has been assigned to terms, in ticks.
-    counted_until: i64,
+    assigned_until_ticks: i64,
     /// End of the run, in ticks.
-    end_of_run: i64,
+    end_of_run_ticks: i64,
     /// Time that the run has spent on each term up to now, in ticks, in the order of [`MakespanTerm::ALL`].
-    term_ticks: [i64; Term::ALL.len()],
+    term_ticks: [i64; MakespanTerm::ALL.len()],
 }
 
 impl TickAccount {
     /// Assigns the time from the last assigned time up to `date` to `term`.
-    fn assign_until(&mut self, term: Term, date: Time) {
+    fn assign_time_until(&mut self, term: MakespanTerm, date: Time) {
         let date = self
-            .grid
-            .to_ticks(date)
-            .clamp(self.counted_until, self.end_of_run);
-        self.term_ticks[term as usize] += date - self.counted_until;
-        self.counted_until = date;
+            .tick_grid
+            .round_to_ticks(date)
+            .clamp(self.assigned_until_ticks, self.end_of_run_ticks);
+        self.term_ticks[term as usize] += date - self.assigned_until_ticks;
+        self.assigned_until_ticks = date;
     }
 
     /// Assigns the time of a rescheduling call, and of the migrations that it decided, to the terms of its parts.
     fn assign_call(&mut self, call: &CallRecord) {
-        self.assign_until(Term::WorkloadMoves, call.wait.from);
-        let is_simulated = call.has_messages && call.wait.from == call.start;
+        self.assign_time_until(MakespanTerm::PrescribedMoves, call.waiting_period.from);
+        let is_simulated = call.has_messages && call.waiting_period.from == call.start;
         if is_simulated {
-            self.assign_until(Term::CallMessages, call.decision_period.from);
-            self.assign_until(Term::CallWork, call.decision_period.until);
-            self.assign_until(Term::CallMessages, call.wait.until);
+            self.assign_time_until(MakespanTerm::CallMessages, call.decision_period.from);
+            self.assign_time_until(MakespanTerm::CallWork, call.decision_period.until);
+            self.assign_time_until(MakespanTerm::CallMessages, call.waiting_period.until);
         } else {
-            self.assign_until(Term::CallWaiting, call.wait.until);
+            self.assign_time_until(MakespanTerm::CallWaiting, call.waiting_period.until);
         }
-        self.assign_until(Term::Migrations, call.delayed_until);
+        self.assign_time_until(MakespanTerm::Migrations, call.application_delayed_until);
     }
 }
 
 /// Returns the exponents of the lowest and the highest set bit of a number; `None` for zero. The number is a multiple of
 /// `2^lowest` and lies between `2^highest` and twice that value.
-fn bit_range(value: f64) -> Option<(i32, i32)> {
+fn set_bit_exponent_range(value: f64) -> Option<(i32, i32)> {
     const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
     let bits = value.to_bits();
     let fraction = bits & ((1 << FRACTION) - 1);
@@ -310,16 +312,16 @@ mod tests {
 
     #[test]
     fn bits_of_numbers_are_found() {
-        assert_eq!(bit_range(1.0), Some((0, 0)));
-        assert_eq!(bit_range(12.0), Some((2, 3)));
-        assert_eq!(bit_range(0.625), Some((-3, -1)));
-        assert_eq!(bit_range(5e-324), Some((-1074, -1074)));
-        assert_eq!(bit_range(0.0), None);
+        assert_eq!(set_bit_exponent_range(1.0), Some((0, 0)));
+        assert_eq!(set_bit_exponent_range(12.0), Some((2, 3)));
+        assert_eq!(set_bit_exponent_range(0.625), Some((-3, -1)));
+        assert_eq!(set_bit_exponent_range(5e-324), Some((-1074, -1074)));
+        assert_eq!(set_bit_exponent_range(0.0), None);
     }
 
     #[test]
     fn a_ledger_with_a_tick_too_many_does_not_add_up() {
-        let mut ledger = Ledger {
+        let mut ledger = MakespanLedger {
             tick_length: Seconds::of(0.5),
             difference_ticks: 3,
             term_ticks: [5, -4, 0, 2, 0, 0, 0],
@@ -333,21 +335,21 @@ mod tests {
     fn both_makespans_are_on_the_grid() {
         // The last place of 1.5 is 2^-52; that of 0.75 + 2^-53 one less.
         assert_eq!(
-            TickGrid::containing_times(time(1.5), time(1.25)).exponent,
+            TickGrid::containing_times(time(1.5), time(1.25)).tick_length_exponent,
             -52
         );
         let odd = 0.75 + 2.0_f64.powi(-53);
         let grid = TickGrid::containing_times(time(1.5), time(odd));
         assert_eq!(
-            (grid.exponent, grid.to_ticks(time(odd))),
+            (grid.tick_length_exponent, grid.round_to_ticks(time(odd))),
             (-53, 3 * (1 << 51) + 1)
         );
         assert_eq!(
-            TickGrid::containing_times(Time::ZERO, Time::ZERO).to_ticks(Time::ZERO),
+            TickGrid::containing_times(Time::ZERO, Time::ZERO).round_to_ticks(Time::ZERO),
             0
         );
         // The larger number is 2^62 times the smaller one, and has 62 bits.
         let grid = TickGrid::containing_times(time(2.0_f64.powi(40)), time(2.0_f64.powi(-40)));
-        assert_eq!(grid.exponent, -21);
+        assert_eq!(grid.tick_length_exponent, -21);
     }
 }

@@ -55,39 +55,39 @@ mod static_starts;
 pub mod suite;
 mod when;
 
-pub use basis::{Remark, merge_remarks};
+pub use basis::{BasisRemark, merge_remarks};
 pub use built_in::{
     COMMON_RULES, ONE_READING, experiment_names as built_in_names, find_built_in_experiment,
 };
 pub use calibrate::{
-    Calibration, InsideHostConstants, calibrate, library_text,
+    Calibration, InsideHostConstants, calibrate, library_file_text,
     read_library_models as library_models,
 };
 pub use case_change::{Amount, CaseChange, ChangedQuantity, LinkQuantity, PossibleChanges};
 pub use config::{
-    Basis, ExperimentConfig, MappingKey, SchemaVersion, file_key_pointers, json_schema,
+    Basis, ExperimentConfig, MappingKey, SchemaVersion, json_pointers_to_file_names, json_schema,
 };
 pub use config::{INFORMATIVE_KEYS, remove_informative_keys};
-pub use critical_path::{PathShare, SumBy};
+pub use critical_path::{CriticalPathGrouping, CriticalPathShare};
 pub use effect::{CallEffect, Makespan, PredictedChange, PredictedMakespans, RecordedRun};
-pub use former::add_keys_missing_in;
-pub use hindsight::{HindsightResult, MovePlan};
-pub use ledger::{Ledger, Term};
-pub use library::{BUILT_IN_LIBRARIES, Library};
+pub use former::add_keys_missing_in_version;
+pub use hindsight::{HindsightResult, ReschedulingPlan};
+pub use ledger::{MakespanLedger, MakespanTerm};
+pub use library::{BUILT_IN_LIBRARIES, BuiltInLibrary};
 pub use migsim_base::memory::Limits;
-pub use neutral::{format_value, neutral_options};
+pub use neutral::{format_option_value, neutral_options};
 pub use optimum::OptimalPlan;
 pub use pingpong::{MeasuredMessages, read_measured_messages as read_pings};
 pub use plausibility::{Finding, check_single_cluster, find_implausible_platform_values};
-pub use plausibility::{PLAUSIBILITY_RULES, Rule, RuleStage};
+pub use plausibility::{PLAUSIBILITY_RULES, PlausibilityRule, RuleStage};
 pub use policy_choice::policy_label;
-pub use recorded_library::default_library_file;
+pub use recorded_library::default_library_path;
 pub use registry::Registry;
 pub use resolve::{Experiment, InputFile};
 pub use run::{Progress, Results, ScenarioRun};
-pub use settings::{Flag, Layers, value_at_path, value_at_path_mut};
+pub use settings::{KeySetting, Layers, value_at_path, value_at_path_mut};
 pub use shared::SharedInputs;
 pub use shared::get_or_compute;
-pub use starts::{StaticStart, best_start};
-pub use static_starts::StartPlacements;
-pub use when::BestCalls;
+pub use starts::{StaticPlacementMakespan, best_static_placement};
+pub use static_starts::InitialPlacements;
+pub use when::BestCallSupersteps;

@@ -10,13 +10,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::settings::Flag;
+use super::settings::KeySetting;
 use migsim_base::document::{self, Document};
 use migsim_base::error::{Error, Problem};
 
 /// A built-in message-passing library, as a named set of values for the network model and the runtime.
 #[derive(Clone, Copy, Debug)]
-pub struct Library {
+pub struct BuiltInLibrary {
     /// The name of the library, as the option `--library` takes it.
     pub name: &'static str,
     /// One line about the library and about the conditions under which its values were measured.
@@ -28,20 +28,20 @@ pub struct Library {
 }
 
 /// The built-in message-passing libraries.
-pub const BUILT_IN_LIBRARIES: [Library; 3] = [
-    Library {
+pub const BUILT_IN_LIBRARIES: [BuiltInLibrary; 3] = [
+    BuiltInLibrary {
         name: "ideal",
         summary: "an ideal MPI library without costs: messages take only the time of the network, and barriers none",
         source: "-",
         text: include_str!("libraries/ideal.json"),
     },
-    Library {
+    BuiltInLibrary {
         name: "open-mpi",
         summary: "Open MPI 4.1 over TCP with its defaults; the overhead per message was measured on one machine",
         source: "results/reality.md",
         text: include_str!("libraries/open-mpi.json"),
     },
-    Library {
+    BuiltInLibrary {
         name: "mpich",
         summary: "MPICH over TCP as documented; not measured, without overhead",
         source: "its control variables",
@@ -60,7 +60,7 @@ pub(crate) struct LoadedLibrary {
     /// The path of the library file and its SHA-256; `None` if the library is built in.
     pub path_and_sha256: Option<(String, String)>,
     /// The settings under the keys `network` and `runtime` that the library provides.
-    pub settings: Vec<Flag>,
+    pub settings: Vec<KeySetting>,
     /// The source of each value of the library, by the key of the value.
     pub origins: BTreeMap<String, String>,
     /// Facts about the machine on which the overhead of the library was measured, by name: `library`, `transport` and `waiting`,
@@ -79,7 +79,7 @@ impl LoadedLibrary {
 ///
 /// # Errors
 /// As [`open_library`].
-pub(super) fn library_json(name: &str) -> Result<Value, Error> {
+pub(super) fn read_library_json(name: &str) -> Result<Value, Error> {
     open_library(name)?;
     Ok(library_document(name)?.0.value)
 }
@@ -90,7 +90,7 @@ pub(super) fn library_json(name: &str) -> Result<Value, Error> {
 /// There is no such library, or its format is wrong.
 pub(crate) fn open_library(name: &str) -> Result<LoadedLibrary, Error> {
     let (document, file) = library_document(name)?;
-    let mut library = read_library(&document)?;
+    let mut library = parse_library_document(&document)?;
     if library.name.is_empty() {
         name.clone_into(&mut library.name);
     }
@@ -109,7 +109,7 @@ fn library_document(name: &str) -> Result<(Document, Option<(String, String)>), 
         None if is_file_path(name) => return Err(missing_file_problem(name).into()),
         None => {
             let names = BUILT_IN_LIBRARIES.iter().map(|library| library.name);
-            let problem = Problem::unknown("library", name).key("library");
+            let problem = Problem::unknown_name("library", name).key("library");
             return Err(problem.with_known_names("libraries", names).into());
         }
     };
@@ -142,7 +142,7 @@ fn missing_file_problem(name: &str) -> Problem {
 }
 
 /// Reads the settings, their sources and the facts about the machine from the document of a library.
-fn read_library(document: &Document) -> Result<LoadedLibrary, Error> {
+fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
     let Some(keys) = document.value.as_object() else {
         return Err(document
             .problem_at(
@@ -172,8 +172,8 @@ fn read_library(document: &Document) -> Result<LoadedLibrary, Error> {
             ("network" | "runtime", Value::Object(_)) => {
                 push_nested_settings(document, key, value, &mut library.settings);
             }
-            ("origins", Value::Object(origins)) => library.origins = text_values(origins),
-            ("machine", Value::Object(machine)) => library.machine_facts = text_values(machine),
+            ("origins", Value::Object(origins)) => library.origins = texts_by_key(origins),
+            ("machine", Value::Object(machine)) => library.machine_facts = texts_by_key(machine),
             ("name" | "network" | "runtime" | "origins" | "machine", _) => {
                 let kind = if key == "name" { "a text" } else { "an object" };
                 let message = format!("the value of `{key}` is not {kind}");
@@ -196,7 +196,7 @@ fn read_library(document: &Document) -> Result<LoadedLibrary, Error> {
 }
 
 /// Returns the values of a JSON object as texts by their keys; a value that is not a text becomes empty.
-fn text_values(object: &Map<String, Value>) -> BTreeMap<String, String> {
+fn texts_by_key(object: &Map<String, Value>) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let pairs = object.iter();
     pairs
@@ -218,7 +218,12 @@ const LIBRARY_KEYS: [&str; 8] = [
 
 /// Appends the settings in a JSON object of a library file to `settings`: one setting for each constant of the network and for
 /// each key of the runtime and of the barrier.
-fn push_nested_settings(document: &Document, key: &str, value: &Value, settings: &mut Vec<Flag>) {
+fn push_nested_settings(
+    document: &Document,
+    key: &str,
+    value: &Value,
+    settings: &mut Vec<KeySetting>,
+) {
     let is_parted = ["network", "runtime", "runtime.barrier"].contains(&key);
     match value {
         Value::Object(keys) if is_parted => {
@@ -230,7 +235,7 @@ fn push_nested_settings(document: &Document, key: &str, value: &Value, settings:
             let place = document.locate(key);
             let place =
                 place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
-            settings.push(Flag {
+            settings.push(KeySetting {
                 key: key.to_owned(),
                 source_text: format!("{}{place}", document.source),
                 value: value.clone(),
@@ -272,7 +277,7 @@ mod tests {
     fn a_library_that_is_none_is_refused_with_its_place() {
         let refusal = |text: &str| {
             let document = Document::parse("mine.json", text).unwrap();
-            read_library(&document).unwrap_err().to_string()
+            parse_library_document(&document).unwrap_err().to_string()
         };
         let told = refusal(r#"{"schema": "migsim-library-1", "costs": {}}"#);
         assert!(

@@ -21,10 +21,10 @@ pub(super) const NEUTRAL_VALUE_KEY: &str = "x-own-platform";
 /// Some options have no value, which is possible for a policy that is implemented in another language.
 pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
     let mut layers = Layers::default();
-    for document in built_in::extended_experiments(Some(ONE_READING), "")? {
+    for document in built_in::chain_of_extended_experiments(Some(ONE_READING), "")? {
         layers.push_file(document);
     }
-    let all = layers.merged()?;
+    let all = layers.merged_settings()?;
     let key = format!("policy.{}", entry.name);
     let given = value_at_path(&all, &key)
         .cloned()
@@ -37,7 +37,7 @@ pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>, Erro
 
 /// Adds to the JSON Schema of a policy the values that its options have on platforms that no paper used, for each option whose
 /// default is different.
-pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
+pub(super) fn add_neutral_values_to_schema(entry: &policy::Entry, schema: &mut Value) {
     let Ok(options) = neutral_options(entry) else {
         return;
     };
@@ -49,7 +49,7 @@ pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
             continue;
         }
         let told = property["description"].as_str().unwrap_or_default();
-        let shown = format_value(&value);
+        let shown = format_option_value(&value);
         let told = format!("{told} On a platform that no paper used the default is `{shown}`.");
         property["description"] = told.trim_start().into();
         property[NEUTRAL_VALUE_KEY] = value;
@@ -57,7 +57,7 @@ pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
 }
 
 /// Formats the value of an option as a user types it on the command line.
-pub fn format_value(value: &Value) -> String {
+pub fn format_option_value(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
@@ -97,7 +97,7 @@ mod tests {
             "alpha": { "default": 4, "description": "Supersteps." },
             "own_cluster": { "default": "excluded" },
         } });
-        add_neutral_values(entry, &mut schema);
+        add_neutral_values_to_schema(entry, &mut schema);
         let told = |key: &str| schema["properties"][key].clone();
         assert_eq!(told("x")[NEUTRAL_VALUE_KEY], 0.68);
         let expected = "A share. On a platform that no paper used the default is `0.68`.";

@@ -12,9 +12,9 @@
 
 use super::case_change::other_methods;
 use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
-use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
+use migsim_workloads::{ApplicationSize, Plan, PrescribedMigration, VtLabels, Workload};
 
 /// The key of an experiment that sets the relative standard deviation of the random factors on the work.
 const NOISE_KEY: &str = "runtime.noise";
@@ -26,7 +26,7 @@ const MAX_NOISE: f64 = 0.5;
 ///
 /// # Errors
 /// The noise is negative or too large.
-pub(super) fn with_noise(
+pub(super) fn add_work_noise(
     inner: Box<dyn Workload>,
     noise: f64,
     seed: u64,
@@ -38,13 +38,17 @@ pub(super) fn with_noise(
     if noise == 0.0 {
         return Ok(inner);
     }
-    Ok(Box::new(NoisyWorkload { inner, noise, seed }))
+    Ok(Box::new(NoisyWorkload {
+        original_workload: inner,
+        noise,
+        seed,
+    }))
 }
 
 /// An application whose work is multiplied by a random factor for each process in each superstep.
 #[derive(Debug)]
 struct NoisyWorkload {
-    inner: Box<dyn Workload>,
+    original_workload: Box<dyn Workload>,
     /// Relative standard deviation of the random factors on the work \[1\].
     noise: f64,
     seed: u64,
@@ -54,20 +58,21 @@ impl Workload for NoisyWorkload {
     other_methods!();
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
-        self.inner.fill(superstep, plan);
-        let mut random = Stream::for_superstep(self.seed, Purpose::Noise, superstep as u64);
+        self.original_workload.fill(superstep, plan);
+        let mut random =
+            Stream::for_superstep(self.seed, StreamPurpose::ComputationNoise, superstep as u64);
         for work in &mut plan.work {
-            let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.draw_symmetric();
+            let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.draw_from_minus_one_to_one();
             *work = Instructions::of(work.get() * factor);
         }
     }
 
     fn memory(&self, process: ProcessId) -> Bytes {
-        self.inner.memory(process)
+        self.original_workload.memory(process)
     }
 
-    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
-        self.inner.prescribed_moves(superstep)
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMigration] {
+        self.original_workload.prescribed_moves(superstep)
     }
 
     fn repeats(&self, _superstep: usize) -> bool {

@@ -13,13 +13,13 @@
 
 use rayon::prelude::*;
 
-use super::hindsight::MovePlan;
+use super::hindsight::ReschedulingPlan;
 use super::resolve::Experiment;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, lesser};
 use migsim_bsp::{
-    BarrierKind, CallModel, CallWaiting, MoveOrder, Never, Scenario, Setup, Transfer, Waiting,
-    simulate,
+    BarrierKind, CallModel, CallWaiting, MemoryTransfer, MigrationOrder, Never, Scenario, Setup,
+    WaitingProcesses, simulate,
 };
 
 /// Maximum number of placements for which the optimum is computed. It is reached by 8 processes on 4 hosts: 4^8 placements.
@@ -32,7 +32,7 @@ pub struct OptimalPlan {
     /// The shortest possible makespan \[s\].
     pub makespan: Seconds,
     /// Rescheduling calls and moves with which a run has the shortest possible makespan.
-    pub plan: MovePlan,
+    pub plan: ReschedulingPlan,
 }
 
 impl Experiment {
@@ -44,7 +44,7 @@ impl Experiment {
     pub fn optimal_plan(&self) -> Result<OptimalPlan, Error> {
         let grid = PlacementNumbering::new(self)?;
         self.check_exactness()?;
-        let times = grid.superstep_times(self)?;
+        let times = grid.simulate_superstep_times(self)?;
         Ok(grid.optimize_calls_and_moves(self, &times))
     }
 
@@ -83,17 +83,17 @@ impl Experiment {
                 "costs.call.waiting",
             ),
             (
-                moves.order == MoveOrder::Serial,
+                moves.order == MigrationOrder::Serial,
                 "the costs of moves do not add up; set `costs.move.order` to `serial`",
                 "costs.move.order",
             ),
             (
-                moves.transfer != Transfer::Flow,
+                moves.transfer != MemoryTransfer::Flow,
                 "the moves share links; set `costs.move.transfer` to `nominal` or `none`",
                 "costs.move.transfer",
             ),
             (
-                moves.wait == Waiting::All,
+                moves.wait == WaitingProcesses::All,
                 "not all processes wait for moves; set `costs.move.wait` to `all`",
                 "costs.move.wait",
             ),
@@ -127,13 +127,13 @@ impl Experiment {
 #[derive(Clone, Copy, Debug)]
 struct PlacementNumbering {
     /// Number of hosts.
-    hosts: usize,
+    host_count: usize,
     /// Number of processes that are placed.
-    processes: usize,
+    process_count: usize,
     /// Number of placements: `hosts` to the power of `processes`.
-    placements: usize,
+    placement_count: usize,
     /// Number of supersteps of the run.
-    supersteps: usize,
+    superstep_count: usize,
 }
 
 impl PlacementNumbering {
@@ -156,34 +156,34 @@ impl PlacementNumbering {
             return Err(problem.hint(hint).into());
         };
         Ok(Self {
-            hosts,
-            processes,
-            placements,
-            supersteps: experiment.workload.supersteps(),
+            host_count: hosts,
+            process_count: processes,
+            placement_count: placements,
+            superstep_count: experiment.workload.supersteps(),
         })
     }
 
     /// Returns the host of each process in the placement with the number `placement`.
-    fn hosts_of(&self, mut placement: usize) -> Vec<HostId> {
+    fn hosts_of_placement(&self, mut placement: usize) -> Vec<HostId> {
         let digit = |_| {
-            let host = placement % self.hosts;
-            placement /= self.hosts;
+            let host = placement % self.host_count;
+            placement /= self.host_count;
             HostId::from_index(host)
         };
-        (0..self.processes).map(digit).collect()
+        (0..self.process_count).map(digit).collect()
     }
 
     /// Simulates each superstep with each placement. Returns the times of the supersteps \[s\], one row per superstep and one
     /// column per placement; infinite if a host has too little memory.
-    fn superstep_times(&self, experiment: &Experiment) -> Result<Vec<Vec<f64>>, Error> {
+    fn simulate_superstep_times(&self, experiment: &Experiment) -> Result<Vec<Vec<f64>>, Error> {
         let of_placement = |placement: usize| -> Result<Vec<f64>, Error> {
-            let hosts = self.hosts_of(placement);
-            if !self.fits_memory(&hosts, experiment) {
-                return Ok(vec![f64::INFINITY; self.supersteps]);
+            let hosts = self.hosts_of_placement(placement);
+            if !self.placement_fits_memory(&hosts, experiment) {
+                return Ok(vec![f64::INFINITY; self.superstep_count]);
             }
             let setup = Setup {
                 placement: &hosts,
-                ..experiment.setup(Scenario::I)
+                ..experiment.scenario_setup(Scenario::I)
             };
             let outcome = simulate(&setup, Box::new(Never::default()), &mut ())?;
             let mut before = Time::ZERO;
@@ -191,15 +191,15 @@ impl PlacementNumbering {
             let time = |end: Time| end.since(std::mem::replace(&mut before, end)).get();
             Ok(ends.map(time).collect())
         };
-        let columns = (0..self.placements).into_par_iter().map(of_placement);
+        let columns = (0..self.placement_count).into_par_iter().map(of_placement);
         let columns: Vec<Vec<f64>> = columns.collect::<Result<_, _>>()?;
         let row = |superstep: usize| columns.iter().map(|column| column[superstep]).collect();
-        Ok((0..self.supersteps).map(row).collect())
+        Ok((0..self.superstep_count).map(row).collect())
     }
 
     /// Returns whether each host has enough memory for the processes that are placed on it.
-    fn fits_memory(&self, hosts: &[HostId], experiment: &Experiment) -> bool {
-        let mut held = vec![0.0; self.hosts];
+    fn placement_fits_memory(&self, hosts: &[HostId], experiment: &Experiment) -> bool {
+        let mut held = vec![0.0; self.host_count];
         for (process, host) in hosts.iter().enumerate() {
             held[host.index()] += process_memory(process, experiment).get();
         }
@@ -210,7 +210,7 @@ impl PlacementNumbering {
 
     /// Computes the time \[s\] that it costs to move a process from each host to each host, as a matrix in one list: row by row,
     /// one row for each origin. Infinite if the process cannot move.
-    fn move_costs(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
+    fn move_cost_matrix(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
         let platform = &experiment.platform.platform;
         let memory = process_memory(process, experiment);
         let price = |from: usize, to: usize| {
@@ -228,10 +228,11 @@ impl PlacementNumbering {
                 .config
                 .costs
                 .migration
-                .time_without_flow(platform, ends, memory)
+                .duration_outside_flow(platform, ends, memory)
                 .get()
         };
-        let pairs = (0..self.hosts).flat_map(|from| (0..self.hosts).map(move |to| (from, to)));
+        let pairs =
+            (0..self.host_count).flat_map(|from| (0..self.host_count).map(move |to| (from, to)));
         pairs.map(|(from, to)| price(from, to)).collect()
     }
 
@@ -241,21 +242,21 @@ impl PlacementNumbering {
         let call = &experiment.config.costs.call;
         let call = match call.model {
             CallModel::Additive => {
-                call.fixed.get() + call.per_process.get() * self.processes as f64
+                call.fixed.get() + call.per_process.get() * self.process_count as f64
             }
             _ => 0.0,
         };
-        let prices: Vec<_> = (0..self.processes)
-            .map(|process| self.move_costs(process, experiment))
+        let prices: Vec<_> = (0..self.process_count)
+            .map(|process| self.move_cost_matrix(process, experiment))
             .collect();
         // `ahead[t]`: cost from the beginning of superstep t to the end of the run [s].
-        let mut ahead = vec![Vec::new(); self.supersteps];
-        for superstep in (0..self.supersteps).rev() {
+        let mut ahead = vec![Vec::new(); self.superstep_count];
+        for superstep in (0..self.superstep_count).rev() {
             let mut least = ahead.get(superstep + 1).cloned().unwrap_or_default();
             if least.is_empty() {
-                least = vec![0.0; self.placements];
+                least = vec![0.0; self.placement_count];
             } else {
-                let moved = self.lowest_cost_after_moves(least.clone(), &prices);
+                let moved = self.lowest_cost_with_moves(least.clone(), &prices);
                 for (stay, go) in least.iter_mut().zip(moved) {
                     *stay = lesser(*stay, call + go);
                 }
@@ -266,7 +267,7 @@ impl PlacementNumbering {
             ahead[superstep] = least;
         }
         let start = experiment.placement.iter().rev();
-        let start = start.fold(0, |number, host| number * self.hosts + host.index());
+        let start = start.fold(0, |number, host| number * self.host_count + host.index());
         OptimalPlan {
             makespan: Seconds::of(ahead[0][start]),
             plan: self.plan_from_remaining_costs(start, call, (&prices, &ahead)),
@@ -275,21 +276,23 @@ impl PlacementNumbering {
 
     /// Computes for each placement a the lowest sum \[s\] of the costs of moves to a placement b and of the remaining cost
     /// `ahead[b]`, over all placements b.
-    fn lowest_cost_after_moves(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
+    fn lowest_cost_with_moves(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
         let mut stride = 1;
-        let mut column = vec![0.0; self.hosts];
+        let mut column = vec![0.0; self.host_count];
         for prices in prices {
-            for first in (0..self.placements).filter(|number| number / stride % self.hosts == 0) {
+            for first in
+                (0..self.placement_count).filter(|number| number / stride % self.host_count == 0)
+            {
                 for (host, kept) in column.iter_mut().enumerate() {
                     *kept = ahead[first + host * stride];
                 }
-                for from in 0..self.hosts {
-                    let row = &prices[from * self.hosts..][..self.hosts];
+                for from in 0..self.host_count {
+                    let row = &prices[from * self.host_count..][..self.host_count];
                     let go = row.iter().zip(&column).map(|(price, ahead)| price + ahead);
                     ahead[first + from * stride] = go.fold(f64::INFINITY, lesser);
                 }
             }
-            stride *= self.hosts;
+            stride *= self.host_count;
         }
         ahead
     }
@@ -301,21 +304,25 @@ impl PlacementNumbering {
         start: usize,
         call: f64,
         (prices, ahead): (&[Vec<f64>], &[Vec<f64>]),
-    ) -> MovePlan {
-        let (mut plan, mut place) = (MovePlan::default(), start);
+    ) -> ReschedulingPlan {
+        let (mut plan, mut place) = (ReschedulingPlan::default(), start);
         for (superstep, ahead) in ahead.iter().enumerate().skip(1) {
-            let from = self.hosts_of(place);
+            let from = self.hosts_of_placement(place);
             let cost = |to: usize| -> f64 {
-                let hosts = self.hosts_of(to);
+                let hosts = self.hosts_of_placement(to);
                 let ends = from.iter().zip(&hosts).zip(prices);
-                ends.map(|((from, to), prices)| prices[from.index() * self.hosts + to.index()])
+                ends.map(|((from, to), prices)| prices[from.index() * self.host_count + to.index()])
                     .sum()
             };
-            let others = (0..self.placements).filter(|to| *to != place);
+            let others = (0..self.placement_count).filter(|to| *to != place);
             let go = others.map(|to| (call + cost(to) + ahead[to], to));
             let best = go.min_by(|one, other| one.0.total_cmp(&other.0));
             if let Some((_, to)) = best.filter(|best| best.0 < ahead[place]) {
-                let moves = self.hosts_of(to).into_iter().zip(&from).enumerate();
+                let moves = self
+                    .hosts_of_placement(to)
+                    .into_iter()
+                    .zip(&from)
+                    .enumerate();
                 let moves = moves.filter(|(_, (to, from))| to != *from);
                 plan.add_call(superstep, moves.map(|(process, (to, _))| (process, to)));
                 place = to;

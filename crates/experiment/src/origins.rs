@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::library::LoadedLibrary;
-use super::resolve::fail_on_any;
+use super::resolve::fail_on_any_problem;
 use super::settings::{Layers, is_path_within, value_at_path};
 use migsim_base::error::{Error, Problem};
 
@@ -22,7 +22,7 @@ type Origins = BTreeMap<String, String>;
 /// # Errors
 /// An origin belongs to no value, or its text does not begin with `stated`, `inferred` or `fitted`. All such origins are reported
 /// together.
-pub(super) fn origins_of(
+pub(super) fn determine_origins(
     written: Origins,
     layers: &Layers,
     library: Option<&LoadedLibrary>,
@@ -34,16 +34,20 @@ pub(super) fn origins_of(
         .into_keys()
         .filter(|key| !is_path_within(key, "load"))
     {
-        if let Some((origin, is_text)) = layers.origin(&key)
+        if let Some((origin, is_text)) = layers.origin_and_is_from_file(&key)
             && (is_text || has_value(&key))
         {
             origins.insert(key, origin);
         }
     }
-    origins.extend(load_origins(layers, &resolved["load"]));
+    origins.extend(background_load_origins(layers, &resolved["load"]));
     if let Some(library) = library {
         let name = library.source_text();
-        let is_own = |key: &str| layers.source(key).is_some_and(|(source, _)| source == name);
+        let is_own = |key: &str| {
+            layers
+                .source_and_is_file(key)
+                .is_some_and(|(source, _)| source == name)
+        };
         let own = library.origins.iter().filter(|(key, _)| is_own(key));
         origins.extend(own.map(|(key, text)| (key.clone(), text.clone())));
     }
@@ -62,14 +66,14 @@ pub(super) fn origins_of(
             ));
         }
     }
-    fail_on_any(problems).map(|()| origins)
+    fail_on_any_problem(problems).map(|()| origins)
 }
 
 /// The words with which the text of an origin may begin; each word names a kind of origin.
 const ORIGIN_KINDS: [&str; 3] = ["stated", "inferred", "fitted"];
 
 /// Determines the origin of each key of the background loads.
-fn load_origins(layers: &Layers, load: &Value) -> Origins {
+fn background_load_origins(layers: &Layers, load: &Value) -> Origins {
     let specs: Vec<(String, &Value)> = match load {
         Value::Array(list) => (list.iter().enumerate())
             .map(|(index, spec)| (format!("load[{index}]"), spec))
@@ -81,7 +85,9 @@ fn load_origins(layers: &Layers, load: &Value) -> Origins {
         for key in spec.as_object().into_iter().flat_map(Map::keys) {
             let key = format!("{prefix}.{key}");
             let usual = || format!("inferred: default of the load {}", spec["kind"]);
-            let origin = layers.origin(&key).map_or_else(usual, |origin| origin.0);
+            let origin = layers
+                .origin_and_is_from_file(&key)
+                .map_or_else(usual, |origin| origin.0);
             origins.insert(key, origin);
         }
     }

@@ -16,11 +16,11 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredMessages {
     /// The host of the sender.
-    pub from: HostId,
+    pub sender_host: HostId,
     /// The host of the receiver.
-    pub to: HostId,
+    pub receiver_host: HostId,
     /// The size of each message \[B\].
-    pub bytes: f64,
+    pub message_size: f64,
     /// Median of the measured times of the messages in one direction \[s\].
     pub median_time: f64,
     /// Number of measured messages.
@@ -46,7 +46,7 @@ pub fn read_measured_messages(
 ) -> Result<Vec<MeasuredMessages>, Error> {
     let mut problems = Vec::new();
     let text = text.trim_start_matches('\u{feff}');
-    let rows = parse_rows(source, text, &mut problems);
+    let rows = parse_message_rows(source, text, &mut problems);
     let mut groups: BTreeMap<(HostId, HostId, bool, u64), Vec<f64>> = BTreeMap::new();
     for (line, hosts, bytes, time, is_exchange) in rows {
         if let (Some((from, to)), Some(between)) = (hosts, between)
@@ -71,7 +71,7 @@ pub fn read_measured_messages(
             let found = platform.host_named(name);
             if found.is_none() {
                 let known = platform.hosts.iter().map(|host| host.name.as_str());
-                let problem = Problem::unknown("host", name)
+                let problem = Problem::unknown_name("host", name)
                     .source(source)
                     .at_line_column(line, 1);
                 problems.push(problem.with_known_names("hosts", known));
@@ -93,9 +93,9 @@ pub fn read_measured_messages(
         .into_iter()
         .map(
             |((from, to, is_exchange, bytes), mut times)| MeasuredMessages {
-                from,
-                to,
-                bytes: f64::from_bits(bytes),
+                sender_host: from,
+                receiver_host: to,
+                message_size: f64::from_bits(bytes),
                 message_count: times.len(),
                 median_time: median(&mut times),
                 is_exchange,
@@ -123,7 +123,11 @@ pub(super) fn median(numbers: &mut [f64]) -> f64 {
 }
 
 /// Parses the rows of a table of measured messages in any known format; problems of faulty rows are appended to `problems`.
-fn parse_rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<MessageRow<'t>> {
+fn parse_message_rows<'t>(
+    source: &str,
+    text: &'t str,
+    problems: &mut Vec<Problem>,
+) -> Vec<MessageRow<'t>> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
     let is_benchmark = first.trim_start().starts_with('#') || !first.contains(',');
@@ -269,7 +273,7 @@ mod tests {
         let pings = read_measured_messages("t", text, &platform, Some(("h0", "h1"))).unwrap();
         pings
             .iter()
-            .map(|one| (one.bytes, one.median_time, one.message_count))
+            .map(|one| (one.message_size, one.median_time, one.message_count))
             .collect()
     }
 

@@ -21,9 +21,9 @@ pub(super) fn initial_placement(
     loaded: &LoadedPlatform,
 ) -> Result<Vec<HostId>, Error> {
     let placement = if is_mapped {
-        placed_by_mapping(&config.mapping(), workload, &loaded.platform)
+        placement_by_mapping(&config.mapping(), workload, &loaded.platform)
     } else {
-        placed_by_workload(workload, loaded)
+        placement_by_workload(workload, loaded)
     };
     let placement = placement.map_err(|error| match error {
         // Report one problem for all hosts of a mapping that was made for another platform.
@@ -53,7 +53,7 @@ fn unknown_host_error(what: &str, name: &str, loaded: &LoadedPlatform) -> Error 
     let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
     let problem = Problem::new(what).with_unknown_name("host", name);
     problem
-        .source(&loaded.source)
+        .source(&loaded.source_description)
         .with_known_names("hosts", names)
         .into()
 }
@@ -62,7 +62,7 @@ fn unknown_host_error(what: &str, name: &str, loaded: &LoadedPlatform) -> Error 
 ///
 /// # Errors
 /// The workload names a host that does not exist.
-fn placed_by_workload(
+fn placement_by_workload(
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
 ) -> Result<Vec<HostId>, Error> {
@@ -82,7 +82,7 @@ fn placed_by_workload(
 
 /// Returns the host of each process at the start according to a mapping. If the processes of the workload have ranks, the mapping
 /// places the processes by their ranks.
-pub(super) fn placed_by_mapping(
+pub(super) fn placement_by_mapping(
     mapping: &Mapping,
     workload: &dyn Workload,
     platform: &Platform,
@@ -91,7 +91,9 @@ pub(super) fn placed_by_mapping(
     let ranks: Option<Vec<usize>> = (0..processes)
         .map(|process| workload.initial_rank(ProcessId::from_index(process)))
         .collect();
-    let placed = workload.labels().map_or(processes, |labels| labels.ranks);
+    let placed = workload
+        .labels()
+        .map_or(processes, |labels| labels.rank_count);
     let hosts = mapping.place(platform, placed);
     let hosts = hosts
         .map_err(|error| error.map_problems_without_location(|problem| problem.key("mapping")))?;
@@ -102,7 +104,7 @@ pub(super) fn placed_by_mapping(
 }
 
 /// Returns whether the hosts have enough memory for the processes that start on them.
-pub(super) fn fits_memory(
+pub(super) fn initial_placement_fits_memory(
     placement: &[HostId],
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
@@ -132,7 +134,7 @@ fn check_initial_memory(
                 host.name
             );
             let hint = "spread the processes with `mapping`, or use fewer or smaller processes";
-            let problem = Problem::new(message).source(&loaded.source);
+            let problem = Problem::new(message).source(&loaded.source_description);
             return Err(problem.hint(hint).into());
         }
     }
@@ -147,14 +149,14 @@ fn check_move_destinations(workload: &dyn Workload, loaded: &LoadedPlatform) -> 
     let hosts = hosts_by_name(&loaded.platform);
     for superstep in 0..workload.supersteps() {
         let mut moves = workload.prescribed_moves(superstep).iter();
-        if let Some(wanted) = moves.find(|wanted| !hosts.contains_key(&*wanted.to)) {
+        if let Some(wanted) = moves.find(|wanted| !hosts.contains_key(&*wanted.destination_host)) {
             let what = format!(
                 "process {} of the workload moves to the unknown host `{}` after superstep {}",
                 u64::from(wanted.process.0) + 1,
-                wanted.to,
+                wanted.destination_host,
                 superstep + 1
             );
-            return Err(unknown_host_error(&what, &wanted.to, loaded));
+            return Err(unknown_host_error(&what, &wanted.destination_host, loaded));
         }
     }
     Ok(())

@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::registry::Registry;
 use migsim_base::document::parse_typed_value;
 use migsim_base::error::{Error, Problem};
-use migsim_base::plugin::Table;
+use migsim_base::plugin::PluginTable;
 use migsim_policies::{self as policy, Forecast, Policy, TriggeredPolicy, trigger};
 
 /// The rescheduling policy that the settings choose, with its options, its trigger and its forecast.
@@ -30,11 +30,11 @@ pub(super) struct PolicyChoice {
     /// The entry of the policy in the registry.
     pub(super) registry_entry: policy::Entry,
     /// The options of the policy that the settings set, as a JSON object.
-    pub(super) options: Value,
+    pub(super) policy_options: Value,
     /// The trigger that decides when the policy is called; `None` if the policy decides this itself.
     trigger: Option<TriggerChoice>,
     /// Whether a rescheduling call is skipped if the remaining supersteps cannot save as much time as the call costs.
-    only_if_paid_back: bool,
+    skips_calls_not_paid_back: bool,
     /// The method by which a strategy forecasts the work of each process in the next supersteps.
     forecast: Forecast,
 }
@@ -45,7 +45,7 @@ struct TriggerChoice {
     /// The entry of the trigger in the registry.
     registry_entry: trigger::Entry,
     /// The options of the trigger that the settings set, as a JSON object.
-    options: Value,
+    trigger_options: Value,
 }
 
 /// The key under `policy.trigger` with which rescheduling calls are skipped if the remaining supersteps cannot save as much time
@@ -115,8 +115,10 @@ impl PolicyChoice {
                     .chain([PAID_BACK_SUFFIX])
                     .chain(forecasts);
                 let known = known.chain(registry.triggers().names());
-                let problem =
-                    Problem::unknown("edition, trigger or forecast", name_without_values(part));
+                let problem = Problem::unknown_name(
+                    "edition, trigger or forecast",
+                    name_without_values(part),
+                );
                 let problem = problem.key("policy.name");
                 return Err(problem
                     .with_known_names("editions, triggers and forecasts", known)
@@ -138,9 +140,9 @@ impl PolicyChoice {
             TriggerChoice::from_settings(registry, &entry, trigger, keys.get("trigger"))?;
         let choice = Self {
             registry_entry: entry,
-            options,
+            policy_options: options,
             trigger,
-            only_if_paid_back: is_paid_back || key,
+            skips_calls_not_paid_back: is_paid_back || key,
             forecast: forecast.unwrap_or_default(),
         };
         choice.create_policy()?; // check its options before the run
@@ -152,14 +154,14 @@ impl PolicyChoice {
     /// # Errors
     /// Options are out of range, which reading the settings has already checked.
     pub(super) fn create_policy(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.create_without_trigger()?;
+        let policy = self.create_policy_without_trigger()?;
         let trigger = self.trigger.as_ref();
-        let trigger = trigger.map(|choice| choice.registry_entry.build(&choice.options));
+        let trigger = trigger.map(|choice| choice.registry_entry.build(&choice.trigger_options));
         let trigger = trigger.transpose()?;
-        if trigger.is_none() && !self.only_if_paid_back {
+        if trigger.is_none() && !self.skips_calls_not_paid_back {
             return Ok(policy);
         }
-        let triggered = TriggeredPolicy::new(trigger, policy, self.only_if_paid_back);
+        let triggered = TriggeredPolicy::new(trigger, policy, self.skips_calls_not_paid_back);
         Ok(Box::new(triggered))
     }
 
@@ -167,23 +169,23 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn create_with_trigger(
+    pub(super) fn create_policy_with_trigger(
         &self,
         trigger: Box<dyn trigger::Trigger>,
     ) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.create_without_trigger()?;
+        let policy = self.create_policy_without_trigger()?;
         Ok(Box::new(TriggeredPolicy::new(Some(trigger), policy, false)))
     }
 
     /// Creates the policy with its forecast, but without a trigger.
-    fn create_without_trigger(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.registry_entry.build(&self.options)?;
+    fn create_policy_without_trigger(&self) -> Result<Box<dyn Policy>, Error> {
+        let policy = self.registry_entry.build(&self.policy_options)?;
         if self.forecast == Forecast::default() {
             return Ok(policy);
         }
         let planned = self
             .registry_entry
-            .build_with_forecast(&self.options, self.forecast)?;
+            .build_with_forecast(&self.policy_options, self.forecast)?;
         planned.ok_or_else(|| {
             let (name, forecast) = (self.registry_entry.name, self.forecast.name());
             let message = format!("the policy `{name}` has no forecast (`{forecast}`)");
@@ -198,31 +200,32 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn open_interpretations(&self) -> Result<Vec<String>, Error> {
-        self.registry_entry.interpretations(&self.options)
+    pub(super) fn list_open_interpretations(&self) -> Result<Vec<String>, Error> {
+        self.registry_entry
+            .interpretations_of_source(&self.policy_options)
     }
 
     /// Returns the value of the key `policy`, in which all options that the user did not set have their default values.
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn complete_settings(&self) -> Result<Value, Error> {
+    pub(super) fn complete_policy_settings(&self) -> Result<Value, Error> {
         let named = |name: &str, options| {
             Map::from_iter([("name".into(), name.into()), (name.into(), options)])
         };
         let mut resolved = named(
             self.registry_entry.name,
-            self.registry_entry.resolve(&self.options)?,
+            self.registry_entry.resolve(&self.policy_options)?,
         );
         if self.forecast != Forecast::default() {
             resolved.insert(FORECAST_KEY.into(), self.forecast.name().into());
         }
         let mut trigger = Map::new();
         if let Some(choice) = &self.trigger {
-            let options = choice.registry_entry.resolve(&choice.options)?;
+            let options = choice.registry_entry.resolve(&choice.trigger_options)?;
             trigger = named(choice.registry_entry.name, options);
         }
-        if self.only_if_paid_back {
+        if self.skips_calls_not_paid_back {
             trigger.insert(ONLY_IF_PAID_BACK_KEY.into(), true.into());
         }
         if !trigger.is_empty() {
@@ -260,7 +263,7 @@ fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     let found = key.as_str().and_then(Forecast::from_name);
     found.map(Some).ok_or_else(|| {
         let named = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
-        let problem = Problem::unknown("forecast", &named).key("policy.forecast");
+        let problem = Problem::unknown_name("forecast", &named).key("policy.forecast");
         let names = Forecast::ALL.map(Forecast::name);
         problem.with_known_names("forecasts", names).into()
     })
@@ -312,7 +315,7 @@ impl TriggerChoice {
             // A comparison may give one trigger to all policies; the baseline `never` then still pays for no call.
             (None, _) if entry.name == policy::NEVER => return Ok((None, false)),
             (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
-            (None, Some(Value::Object(options))) if names_trigger(options) => {
+            (None, Some(Value::Object(options))) if has_trigger_keys(options) => {
                 (trigger_name(options), "policy.trigger.name")
             }
             (None, None | Some(Value::Object(_))) if entry.needs_trigger() => {
@@ -327,11 +330,14 @@ impl TriggerChoice {
         };
         let (mut choice, is_paid_back_by_text) = Self::parse(registry, text, place)?;
         if let Some(keys) = options {
-            choice.options = match (keys.get(choice.registry_entry.name), choice.options) {
-                (Some(Value::Object(below)), own) => override_options(below.clone(), Some(&own)),
-                (Some(wrong), _) => wrong.clone(),
-                (None, own) => own,
-            };
+            choice.trigger_options =
+                match (keys.get(choice.registry_entry.name), choice.trigger_options) {
+                    (Some(Value::Object(below)), own) => {
+                        override_options(below.clone(), Some(&own))
+                    }
+                    (Some(wrong), _) => wrong.clone(),
+                    (None, own) => own,
+                };
         }
         Ok((Some(choice), is_paid_back || is_paid_back_by_text))
     }
@@ -353,12 +359,12 @@ impl TriggerChoice {
             .map_err(|error| error.map_problems_without_location(|problem| problem.key(key)))?;
         let mut options = Map::new();
         if let Some(value) = value {
-            if entry.main_option().is_empty() {
+            if entry.main_option_key().is_empty() {
                 let message = format!("the trigger `{name}` has no value after `=`");
                 let problem = Problem::new(message);
                 return Err(at(problem.hint("write its options as `,KEY=VALUE`")));
             }
-            options.insert(entry.main_option().to_owned(), parse_typed_value(value));
+            options.insert(entry.main_option_key().to_owned(), parse_typed_value(value));
         }
         let mut only_if_paid_back = false;
         for part in parts {
@@ -375,14 +381,14 @@ impl TriggerChoice {
         }
         let choice = Self {
             registry_entry: entry,
-            options: options.into(),
+            trigger_options: options.into(),
         };
         Ok((choice, only_if_paid_back))
     }
 }
 
 /// Returns whether the keys under `policy.trigger` name a trigger or set options of a trigger.
-fn names_trigger(keys: &Map<String, Value>) -> bool {
+fn has_trigger_keys(keys: &Map<String, Value>) -> bool {
     keys.keys().any(|key| key != ONLY_IF_PAID_BACK_KEY)
 }
 
@@ -406,14 +412,14 @@ fn trigger_name(keys: &Map<String, Value>) -> &str {
 fn check_section_keys<K>(
     keys: &Map<String, Value>,
     section: &str,
-    table: &Table<K>,
+    table: &PluginTable<K>,
     own: &[&'static str],
 ) -> Result<(), Problem> {
     let is_known = |key: &str| key == "name" || own.contains(&key) || table.find(key).is_ok();
     match keys.keys().find(|key| !is_known(key)) {
         None => Ok(()),
         Some(key) => {
-            let problem = Problem::unknown("key", key).key(format!("{section}.{key}"));
+            let problem = Problem::unknown_name("key", key).key(format!("{section}.{key}"));
             let own = own.iter().copied().chain(["name"]);
             Err(problem.with_known_names("keys", table.names().chain(own)))
         }

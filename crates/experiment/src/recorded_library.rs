@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::library::{self, BUILT_IN_LIBRARIES, LoadedLibrary};
-use migsim_workloads::trace::Recording;
+use migsim_workloads::trace::RecordingFacts;
 
 /// The facts about a machine that influence the overhead per message: the MPI library, the transport of messages, and how
 /// processes wait.
@@ -22,7 +22,7 @@ const OVERHEAD_FACTS: [&str; 3] = ["library", "transport", "waiting"];
 
 /// Returns the path of the library file that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or
 /// `~/.config`; `None` if neither folder is known.
-pub fn default_library_file() -> Option<PathBuf> {
+pub fn default_library_path() -> Option<PathBuf> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".config"));
     let folder = given("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
@@ -31,7 +31,10 @@ pub fn default_library_file() -> Option<PathBuf> {
 
 /// Returns the name or the path of the message-passing library for the recorded trace in the file `trace`; `None` if no library
 /// fits or the trace states no MPI library.
-pub(super) fn choose_library(recording: &Recording, trace: &str) -> Option<String> {
+pub(super) fn choose_library_for_recording(
+    recording: &RecordingFacts,
+    trace: &str,
+) -> Option<String> {
     let own = recording.get("library")?;
     let trace = Path::new(trace);
     let beside = [
@@ -49,7 +52,7 @@ pub(super) fn choose_library(recording: &Recording, trace: &str) -> Option<Strin
                 .is_none_or(|name| name == own)
         })
     };
-    let default = default_library_file().filter(|file| file.is_file() && is_of(file));
+    let default = default_library_path().filter(|file| file.is_file() && is_of(file));
     let mut files = beside
         .into_iter()
         .filter(|file| file.is_file())
@@ -66,12 +69,16 @@ pub(super) fn choose_library(recording: &Recording, trace: &str) -> Option<Strin
 /// Returns a note for the user on whether the overhead of the library in use was measured on a machine like that of the
 /// recording; `None` if the trace states no MPI library.
 pub(super) fn recorded_library_note(
-    recording: &Recording,
+    recording: &RecordingFacts,
     library: Option<&LoadedLibrary>,
 ) -> Option<String> {
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
-    let recorded = format!("{}{version}{}", fact("library")?, describe_conditions(fact));
+    let recorded = format!(
+        "{}{version}{}",
+        fact("library")?,
+        describe_transport_and_waiting(fact)
+    );
     let measure = "measure a library on your machine as in `migsim calibrate --help`, and keep it with `--default`";
     let Some(library) = library else {
         return Some(format!(
@@ -103,12 +110,12 @@ pub(super) fn recorded_library_note(
 fn describe_machine(machine: &BTreeMap<String, String>) -> String {
     let fact = |key: &str| machine.get(key).map(String::as_str);
     let library = fact("library").unwrap_or("an unknown library");
-    format!("{library}{}", describe_conditions(fact))
+    format!("{library}{}", describe_transport_and_waiting(fact))
 }
 
 /// Describes in words the transport of messages and how processes wait for messages; `fact` returns these facts by name, or
 /// `None` if they are unknown.
-fn describe_conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
+fn describe_transport_and_waiting<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
     let over = fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
     let waiting =
         fact("waiting").map_or_else(String::new, |way| format!(" where waiting processes {way}"));

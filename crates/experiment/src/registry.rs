@@ -49,7 +49,7 @@
 use std::sync::Arc;
 
 use migsim_base::error::{Error, Problem};
-use migsim_base::plugin::{Maker, OptionFlag};
+use migsim_base::plugin::{OptionFlag, PluginFactory};
 use migsim_platform::load::{self, LoadOptions};
 use migsim_policies::strategy::{self, StrategyOptions};
 use migsim_policies::trigger::{self, Trigger, TriggerOptions};
@@ -65,12 +65,12 @@ pub struct Registry(Arc<Tables>);
 #[derive(Clone, Debug)]
 struct Tables {
     policies: policy::Table,
-    strategies: strategy::Table,
+    strategies: strategy::StrategyTable,
     triggers: trigger::Table,
     workloads: workload::Table,
     loads: load::Table,
     /// The problems of entries that could not be registered, for example because another entry has the same name.
-    problems: Vec<Problem>,
+    registration_problems: Vec<Problem>,
 }
 
 impl Default for Registry {
@@ -84,11 +84,11 @@ impl Registry {
     pub fn standard() -> Self {
         Self(Arc::new(Tables {
             policies: policy::standard(),
-            strategies: strategy::standard(),
+            strategies: strategy::standard_table(),
             triggers: trigger::standard(),
             workloads: workload::standard(),
             loads: load::standard(),
-            problems: Vec::new(),
+            registration_problems: Vec::new(),
         }))
     }
 
@@ -111,9 +111,9 @@ impl Registry {
 
     /// Adds a policy whose options are not described by a Rust type; `maker` creates the policy from its options.
     #[must_use]
-    pub fn policy_with(
+    pub fn policy_from_maker(
         self,
-        maker: &'static dyn Maker<Box<dyn Policy>>,
+        maker: &'static dyn PluginFactory<Box<dyn Policy>>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
@@ -164,7 +164,7 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = strategy::table_entry::<T>(name, summary, source);
+        let entry = strategy::strategy_entry::<T>(name, summary, source);
         self.add_entry(|tables| {
             tables.policies.add(policy::entry_from_strategy(&entry))?;
             tables.strategies.add(entry)
@@ -188,9 +188,9 @@ impl Registry {
 
     /// Adds a trigger whose options are not described by a Rust type; `maker` creates the trigger from its options.
     #[must_use]
-    pub fn trigger_with(
+    pub fn trigger_from_maker(
         self,
-        maker: &'static dyn Maker<Box<dyn Trigger>>,
+        maker: &'static dyn PluginFactory<Box<dyn Trigger>>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
@@ -210,16 +210,16 @@ impl Registry {
         self.add_entry(|tables| {
             tables
                 .workloads
-                .add(workload::entry::<T>(name, summary, source))
+                .add(workload::table_entry::<T>(name, summary, source))
         })
     }
 
     /// Adds an application whose options are not described by a Rust type; `maker` creates the application from its options. The
     /// options `n`, `procs` and `seed` mean the same as in other applications.
     #[must_use]
-    pub fn workload_with(
+    pub fn workload_from_maker(
         self,
-        maker: &'static dyn Maker<BuiltWorkload>,
+        maker: &'static dyn PluginFactory<BuiltWorkload>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
@@ -247,7 +247,7 @@ impl Registry {
     fn add_entry(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
         let tables = Arc::make_mut(&mut self.0);
         if let Err(problem) = add(tables) {
-            tables.problems.push(problem);
+            tables.registration_problems.push(problem);
         }
         self
     }
@@ -257,7 +257,7 @@ impl Registry {
     /// # Errors
     /// A name is already taken or cannot be written in settings, or a flag has two meanings; all problems are reported together.
     pub fn check(&self) -> Result<(), Error> {
-        let mut problems = self.0.problems.clone();
+        let mut problems = self.0.registration_problems.clone();
         let flags = [self.workload_flags(), self.policy_flags()].concat();
         for (index, flag) in flags.iter().enumerate() {
             let is_again = flags[..index].iter().any(|other| other.name == flag.name);
@@ -302,7 +302,7 @@ impl Registry {
     }
 
     /// Returns the registered strategies; a strategy with a trigger is also a policy.
-    pub fn strategies(&self) -> &strategy::Table {
+    pub fn strategies(&self) -> &strategy::StrategyTable {
         &self.0.strategies
     }
 
@@ -324,12 +324,12 @@ impl Registry {
     /// Lists the command-line flags that the registered applications define; a flag that several applications define is listed
     /// once.
     pub fn workload_flags(&self) -> Vec<&'static OptionFlag> {
-        merge_flags(self.workloads().iter().map(|entry| entry.flags))
+        merge_flag_lists(self.workloads().iter().map(|entry| entry.flags))
     }
 
     /// Lists the command-line flags that the registered policies define; a flag that several policies define is listed once.
     pub fn policy_flags(&self) -> Vec<&'static OptionFlag> {
-        merge_flags(self.policies().iter().map(|entry| entry.flags))
+        merge_flag_lists(self.policies().iter().map(|entry| entry.flags))
     }
 
     /// Returns whether some policy has a command-line flag with this name.
@@ -341,7 +341,7 @@ impl Registry {
 
     /// Lists the keys of an experiment whose values are, or may be (`mapping`), names of files. The keys of a load are listed as
     /// `load.KEY`, even if `load` is a list of loads.
-    pub fn file_keys(&self) -> Vec<String> {
+    pub fn keys_of_file_names(&self) -> Vec<String> {
         let mut keys = vec![
             "platform".to_owned(),
             "clusters".to_owned(),
@@ -354,12 +354,15 @@ impl Registry {
             let own = entry.file_options.iter();
             keys.extend(own.map(|key| format!("policy.{}.{key}", entry.name)));
         }
-        keys.extend(self.load_file_keys().map(|key| format!("load.{key}")));
+        keys.extend(
+            self.background_load_file_keys()
+                .map(|key| format!("load.{key}")),
+        );
         keys
     }
 
     /// Returns the keys of background loads whose values are names of files.
-    pub fn load_file_keys(&self) -> impl Iterator<Item = &'static str> {
+    pub fn background_load_file_keys(&self) -> impl Iterator<Item = &'static str> {
         self.loads()
             .iter()
             .flat_map(|entry| entry.file_options)
@@ -368,7 +371,7 @@ impl Registry {
 }
 
 /// Merges lists of flags into one list without duplicates, in the order of the lists as far as possible.
-fn merge_flags<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
+fn merge_flag_lists<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
     let mut all: Vec<&OptionFlag> = Vec::new();
     for list in lists {
         for (index, flag) in list.iter().enumerate() {
@@ -419,7 +422,7 @@ mod tests {
             names,
             ["n", "procs", "grid", "work", "messages", "trace", "data"]
         );
-        let files = registry.file_keys();
+        let files = registry.keys_of_file_names();
         for key in [
             "platform",
             "workload.trace",

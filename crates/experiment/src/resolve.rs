@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::basis::{CompleteSettings, Remark, merge_remarks, unknown_calibrated_platforms};
+use super::basis::{BasisRemark, CompleteSettings, calibrated_platform_problems, merge_remarks};
 use super::by_workload;
 use super::case_change;
 use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig};
@@ -25,7 +25,7 @@ use super::size;
 use super::starts;
 use crate::registry::Registry;
 use migsim_base::document;
-use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
+use migsim_base::error::{Error, Problem, UnknownName, did_you_mean};
 use migsim_base::memory::Limits;
 use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_base::words::most_similar_name;
@@ -36,7 +36,7 @@ use migsim_platform::{HostGrouping, LoadedPlatform};
 use migsim_policies as policy;
 use migsim_policies::explain::Narrator;
 use migsim_workloads::registry::{self, BuiltWorkload};
-use migsim_workloads::{Setting, Workload};
+use migsim_workloads::{PrescribedSetting, Workload};
 
 /// An input file on which the results of an experiment depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct Experiment {
     pub built_in_basis: Basis,
     /// The remark for the user about built-in settings whose constants were not fitted to this platform: those of the built-in
     /// experiment, or those of the application's experiment that neutral settings replaced. Otherwise `None`.
-    pub basis_remark: Option<Remark>,
+    pub basis_remark: Option<BasisRemark>,
     /// The registry in which the names in the settings were looked up.
     pub registry: Registry,
     /// Notes for the user about settings of former versions, the library, the application, its load and its mapping, one sentence
@@ -83,7 +83,7 @@ pub struct Experiment {
     pub is_recorded_program: bool,
     /// The note for the user that the seed which the user chose has no effect; `None` if the seed has an effect or if the user
     /// chose no seed.
-    seed_note: Option<String>,
+    unused_seed_note: Option<String>,
     /// Which parts of the run draw random numbers.
     random_draws: RandomDraws,
     /// The background loads as the settings describe them, before they reduce the capacities of the platform.
@@ -127,11 +127,11 @@ impl Experiment {
         let whole = CompleteSettings::new(registry, layers, limits, shared);
         let made = whole.and_then(|mut whole| {
             let made = Self::from_complete_settings(registry, &mut whole, limits, shared);
-            made.map_err(|error| whole.merged_layers.locate_problems(error))
+            made.map_err(|error| whole.merged_layers.add_locations_to_problems(error))
         });
         made.map_err(|error| {
             let all = "list all keys, with their units and ranges: `migsim schema experiment`";
-            let error = error.map_problems(|problem| suggest_policy_option(registry, problem));
+            let error = error.map_problems(|problem| add_policy_option_hint(registry, problem));
             error.with_key_reference(all).with_default_hint(all)
         })
     }
@@ -155,20 +155,21 @@ impl Experiment {
             plausibility::find_implausible_platform_values(&parts.platform.platform, is_clustered);
         if !parts.loads.is_empty() {
             parts.platform =
-                shared.platform_with_load(&parts.platform, &parts.loads, parts.config.seed)?;
+                shared.get_or_apply_load(&parts.platform, &parts.loads, parts.config.seed)?;
         }
         let of_library = parts.insert_workload_settings(whole)?;
         let (noise, seed) = (parts.config.runtime.noise, parts.config.seed);
         parts.built_workload.workload =
-            noise::with_noise(parts.built_workload.workload, noise, seed)?;
+            noise::add_work_noise(parts.built_workload.workload, noise, seed)?;
         if parts.network.loopback_shared {
-            parts.platform = with_loopbacks(&parts.platform, &parts.network);
+            parts.platform = add_missing_loopbacks(&parts.platform, &parts.network);
         }
         let is_recorded = !parts.built_workload.recording.is_empty();
         starts::set_default_mapping(&mut parts.config, &parts.platform, is_recorded);
-        let draws = parts.check_memory_and_find_draws(limits)?;
+        let draws = parts.check_memory_and_find_random_draws(limits)?;
         let workload = parts.built_workload.workload.as_ref();
-        let is_mapped = whole.user_sets("mapping") || workload.initial_host(ProcessId(0)).is_none();
+        let is_mapped =
+            whole.is_set_by_user("mapping") || workload.initial_host(ProcessId(0)).is_none();
         let placement = initial_placement(
             (&parts.config, &basis),
             is_mapped,
@@ -177,7 +178,7 @@ impl Experiment {
         )?;
         let resolved = parts.resolve_settings(&basis, is_mapped, whole)?;
         let experiment = Self {
-            seed_note: draws.note_on_unused_seed(whole, parts.config.seed),
+            unused_seed_note: draws.note_on_unused_seed(whole, parts.config.seed),
             input_files: parts.list_input_files(is_mapped, whole)?,
             setting_notes: (former::former_setting_notes(&whole.merged_layers).into_iter())
                 .chain(of_library)
@@ -229,9 +230,9 @@ impl Experiment {
     /// They concern the built-in settings in use, the application, its load, its mapping and its seed, and implausible values.
     pub fn notes(&self) -> Vec<String> {
         let said = self.setting_notes.iter().cloned();
-        let of_platform = self.platform.notes.iter().cloned();
+        let of_platform = self.platform.user_notes.iter().cloned();
         let remarks = merge_remarks(self.basis_remark.clone()).into_iter();
-        let of_seed = self.seed_note.iter().cloned();
+        let of_seed = self.unused_seed_note.iter().cloned();
         (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
 
@@ -240,12 +241,12 @@ impl Experiment {
     ///
     /// The list is empty on a platform to which the settings were fitted, because the page of the paper in the user manual states
     /// the interpretations. The list is also empty if the policy is never called.
-    pub fn open_interpretations(&self) -> Vec<String> {
+    pub fn list_open_interpretations(&self) -> Vec<String> {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         if self.built_in_basis.is_calibrated == Some(true) || !is_asked {
             return Vec::new();
         }
-        self.policy.open_interpretations().unwrap_or_default() // its options have been read before
+        self.policy.list_open_interpretations().unwrap_or_default() // its options have been read before
     }
 
     /// Returns the name of the application.
@@ -258,12 +259,12 @@ impl Experiment {
     }
 
     /// Lists the names of the background loads and the times at which they begin, for each load whose beginning is known.
-    pub(super) fn load_start_times(&self) -> impl Iterator<Item = (String, Seconds)> {
+    pub(super) fn background_load_start_times(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.loads.first_positive_times()
     }
 
     /// Returns whether the background load depends on the seed.
-    pub fn load_uses_seed(&self) -> bool {
+    pub fn does_background_load_use_seed(&self) -> bool {
         self.loads.uses_seed()
     }
 
@@ -280,13 +281,13 @@ impl Experiment {
 
 /// Returns an error if a file of settings names the program that the policy `exec` starts, but only the user may name programs.
 /// Running the file of another person therefore starts no program unless the user allows it.
-fn check_exec_from_file(
+fn check_program_named_by_file(
     layers: &Layers,
     policy: Option<&PolicyChoice>,
     limits: Limits,
 ) -> Option<Problem> {
     let policy = policy.filter(|policy| policy.registry_entry.name == policy::EXEC);
-    let command = policy?.options["command"].as_str()?;
+    let command = policy?.policy_options["command"].as_str()?;
     let name = layers.get("policy.name");
     let is_in_name = name.is_some_and(|name| {
         let text = name.as_str().unwrap_or_default();
@@ -297,8 +298,8 @@ fn check_exec_from_file(
     } else {
         "policy.exec.command"
     };
-    let (_, is_file) = layers.source(key)?;
-    (is_file && !limits.may_start_programs).then(|| {
+    let (_, is_file) = layers.source_and_is_file(key)?;
+    (is_file && !limits.allows_starting_programs).then(|| {
         let message = format!(
             "the file asks to start the program `{command}`, which is not allowed by default"
         );
@@ -311,7 +312,7 @@ fn check_exec_from_file(
 struct ExperimentParts<'r> {
     config: ExperimentConfig,
     /// The entry of the application in the registry, which creates the application from its options.
-    app_entry: &'r registry::Entry,
+    application_entry: &'r registry::Entry,
     platform: Arc<LoadedPlatform>,
     network: NetworkModel,
     policy: PolicyChoice,
@@ -320,7 +321,7 @@ struct ExperimentParts<'r> {
     /// experiment.
     built_workload: BuiltWorkload,
     /// Whether the application draws its random numbers from the seed of the run, because it has no separate seed.
-    workload_shares_seed: bool,
+    does_workload_share_seed: bool,
 }
 
 impl<'r> ExperimentParts<'r> {
@@ -334,20 +335,21 @@ impl<'r> ExperimentParts<'r> {
         limits: Limits,
         shared: &SharedInputs,
     ) -> Result<Self, Error> {
-        let mut config = whole.config()?;
+        let mut config = whole.experiment_config()?;
         let app = config.workload.get("app").and_then(Value::as_str);
         let no_name = || Problem::new("the application is not a name").key("workload.app");
         let app = registry.workloads().find(app.ok_or_else(no_name)?)?;
         let mut keys = Value::Object(config.workload.clone());
         size::check_process_memory(app, &config.workload, limits)?;
-        let mut problems: Vec<Problem> = unknown_calibrated_platforms(&config).collect();
+        let mut problems: Vec<Problem> = calibrated_platform_problems(&config).collect();
         problems.extend(config.view.problems());
-        let platform = ok_or_collect(read_platform(&config, limits, shared), &mut problems);
+        let platform =
+            ok_or_collect_problems(read_platform(&config, limits, shared), &mut problems);
         if let Some(platform) = platform
             .as_ref()
             .filter(|one| !one.experiment_settings.is_empty())
         {
-            let setting = |(key, value): &(String, String)| Setting {
+            let setting = |(key, value): &(String, String)| PrescribedSetting {
                 key: key.clone(),
                 value: value.clone(),
                 source: format!("the platform's `{key}`"),
@@ -355,34 +357,35 @@ impl<'r> ExperimentParts<'r> {
             let settings = platform.experiment_settings.iter().map(setting).collect();
             config = whole.insert_settings_below_user(&config.platform, settings)?;
         }
-        let network = ok_or_collect(read_network(&config.network), &mut problems);
-        let policy =
-            PolicyChoice::from_settings(registry, &config.policy, &|key| whole.is_chosen(key));
-        let policy = ok_or_collect(policy, &mut problems);
-        problems.extend(check_exec_from_file(
+        let network = ok_or_collect_problems(read_network_model(&config.network), &mut problems);
+        let policy = PolicyChoice::from_settings(registry, &config.policy, &|key| {
+            whole.is_chosen_by_user(key)
+        });
+        let policy = ok_or_collect_problems(policy, &mut problems);
+        problems.extend(check_program_named_by_file(
             &whole.merged_layers,
             policy.as_ref(),
             limits,
         ));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
-        let loads = ok_or_collect(loads, &mut problems);
+        let loads = ok_or_collect_problems(loads, &mut problems);
         let shares_seed = seed::share_seed_with_workload(whole, &config, app, &mut keys);
-        let built = ok_or_collect(app.build(&keys), &mut problems);
+        let built = ok_or_collect_problems(app.build(&keys), &mut problems);
         let all = (platform, network, policy, loads, built);
         let (Some(platform), Some(network), Some(policy), Some(loads), Some(built)) = all else {
             return Err(Error::Input(problems));
         };
         let parts = Self {
             config,
-            app_entry: app,
+            application_entry: app,
             platform,
             network,
             policy,
             loads,
             built_workload: built,
-            workload_shares_seed: shares_seed,
+            does_workload_share_seed: shares_seed,
         };
-        fail_on_any(problems).map(|()| parts)
+        fail_on_any_problem(problems).map(|()| parts)
     }
 
     /// Inserts the settings that the application adds, such as the library with which its trace was recorded. Returns a note for
@@ -392,11 +395,17 @@ impl<'r> ExperimentParts<'r> {
         whole: &mut CompleteSettings,
     ) -> Result<Option<String>, Error> {
         let built = &self.built_workload;
-        let name = built.input_files.first().map_or("workload", |file| &file.0);
-        let mut settings = built.settings.clone();
+        let name = built
+            .input_files_with_hashes
+            .first()
+            .map_or("workload", |file| &file.0);
+        let mut settings = built.added_settings.clone();
         let named = whole.merged_layers.get(LIBRARY_KEY).is_some();
-        if !named && let Some(library) = recorded_library::choose_library(&built.recording, name) {
-            settings.push(Setting {
+        if !named
+            && let Some(library) =
+                recorded_library::choose_library_for_recording(&built.recording, name)
+        {
+            settings.push(PrescribedSetting {
                 key: LIBRARY_KEY.to_owned(),
                 value: library,
                 source: format!("the recording {name}"),
@@ -404,11 +413,11 @@ impl<'r> ExperimentParts<'r> {
         }
         if !settings.is_empty() {
             self.config = whole.insert_settings_below_user(name, settings)?;
-            self.network = read_network(&self.config.network)?;
+            self.network = read_network_model(&self.config.network)?;
         }
         Ok(recorded_library::recorded_library_note(
             &built.recording,
-            whole.library.as_ref(),
+            whole.message_passing_library.as_ref(),
         ))
     }
 
@@ -416,12 +425,12 @@ impl<'r> ExperimentParts<'r> {
     ///
     /// # Errors
     /// The experiment needs too much memory.
-    fn check_memory_and_find_draws(&self, limits: Limits) -> Result<RandomDraws, Error> {
+    fn check_memory_and_find_random_draws(&self, limits: Limits) -> Result<RandomDraws, Error> {
         let (policy, workload) = (
             self.policy.create_policy()?,
             self.built_workload.workload.as_ref(),
         );
-        let settings = (&self.config, self.app_entry);
+        let settings = (&self.config, self.application_entry);
         size::check_experiment_memory(settings, workload, &*policy, &self.platform, limits)?;
         Ok(RandomDraws {
             is_policy_or_load_random: policy.uses_seed()
@@ -429,7 +438,7 @@ impl<'r> ExperimentParts<'r> {
                 || self.has_random_measurement_errors()
                 || self.config.runtime.noise > 0.0,
             is_workload_random: workload.uses_seed(),
-            workload_shares_seed: self.workload_shares_seed,
+            does_workload_share_seed: self.does_workload_share_seed,
         })
     }
 
@@ -451,7 +460,7 @@ impl<'r> ExperimentParts<'r> {
             let problem = Problem::new("no scenario is chosen").key("scenarios");
             return Err(problem.hint("choose from i, ii, iii").into());
         }
-        if self.workload_shares_seed {
+        if self.does_workload_share_seed {
             seed::remove_shared_seed(config);
         }
         // Every key is set, so no built-in experiment is needed below.
@@ -464,11 +473,11 @@ impl<'r> ExperimentParts<'r> {
             written.remove("mapping");
         }
         let mut workload = self
-            .app_entry
+            .application_entry
             .resolve(&Value::Object(config.workload.clone()))?;
         if let Some(keys) = workload.as_object_mut() {
-            keys.shift_insert(0, "app".into(), self.app_entry.name.into());
-            if self.workload_shares_seed {
+            keys.shift_insert(0, "app".into(), self.application_entry.name.into());
+            if self.does_workload_share_seed {
                 keys.shift_remove(seed::SEED_KEY);
             }
         }
@@ -482,12 +491,13 @@ impl<'r> ExperimentParts<'r> {
         let mut resolved = json!(config);
         resolved["workload"] = workload;
         resolved["network"] = network;
-        if let Some(load) = self.loads.resolved_key() {
+        if let Some(load) = self.loads.load_key_with_defaults() {
             resolved["load"] = load;
         }
-        resolved["policy"] = self.policy.complete_settings()?;
-        let library = whole.library.as_ref();
-        config.origins = origins::origins_of(written, &whole.merged_layers, library, &resolved)?;
+        resolved["policy"] = self.policy.complete_policy_settings()?;
+        let library = whole.message_passing_library.as_ref();
+        config.origins =
+            origins::determine_origins(written, &whole.merged_layers, library, &resolved)?;
         if !config.origins.is_empty() {
             resolved["origins"] = json!(config.origins);
         }
@@ -512,7 +522,7 @@ impl<'r> ExperimentParts<'r> {
         );
         let mut notes = by_workload::workload_notes(config, is_mapped, workload, policy);
         notes.extend(self.built_workload.notes.iter().cloned());
-        notes.extend(self.loads.notes());
+        notes.extend(self.loads.user_notes());
         // Tasks share the cores of their rank, as in the recorded run.
         if is_mapped && workload.labels().is_none() {
             notes.extend(idle_cores::idle_cores_note(
@@ -534,7 +544,7 @@ impl<'r> ExperimentParts<'r> {
                 policy_options: &resolved["policy"][policy.name],
                 loads: &self.loads,
                 workload,
-                is_work_from_files: !self.built_workload.input_files.is_empty(),
+                is_work_from_files: !self.built_workload.input_files_with_hashes.is_empty(),
                 platform,
                 scenarios: &config.scenarios,
             },
@@ -558,26 +568,30 @@ impl<'r> ExperimentParts<'r> {
                 sha256: sha256.to_owned(),
             });
         };
-        add("platform", &platform.source, &platform.sha256);
+        add(
+            "platform",
+            &platform.source_description,
+            &platform.file_sha256,
+        );
         for (source, sha256) in &platform.profile_files {
             add("profile", source, sha256);
         }
-        for (source, sha256) in self.loads.files() {
+        for (source, sha256) in self.loads.trace_files() {
             add("load", source, sha256);
         }
-        for (source, sha256) in &self.built_workload.input_files {
+        for (source, sha256) in &self.built_workload.input_files_with_hashes {
             add("workload", source, sha256);
         }
         for key in self.policy.registry_entry.file_options {
-            if let Some(file) = self.policy.options.get(*key).and_then(Value::as_str) {
+            if let Some(file) = self.policy.policy_options.get(*key).and_then(Value::as_str) {
                 add("policy", file, &sha256_of_file(file)?);
             }
         }
-        if let Some(file) = config.mapping().file().filter(|_| is_mapped) {
+        if let Some(file) = config.mapping().table_file().filter(|_| is_mapped) {
             add("mapping", file, &sha256_of_file(file)?);
         }
         for (source, sha256) in whole
-            .library
+            .message_passing_library
             .iter()
             .flat_map(|library| &library.path_and_sha256)
         {
@@ -598,7 +612,7 @@ fn sha256_of_file(file: &str) -> Result<String, Error> {
 }
 
 /// Combines the problems into one error; returns `Ok` if there are no problems.
-pub(super) fn fail_on_any(problems: Vec<Problem>) -> Result<(), Error> {
+pub(super) fn fail_on_any_problem(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         return Ok(());
     }
@@ -613,12 +627,12 @@ fn read_platform(
 ) -> Result<Arc<LoadedPlatform>, Error> {
     let name = &config.platform;
     let named = |error: Error, key| error.map_problems_without_location(|problem| problem.key(key));
-    let opened = shared.platform(name, limits);
+    let opened = shared.get_or_read_platform(name, limits);
     let opened = opened.map_err(|error| named(error, "platform"))?;
     match &config.clusters {
         None => Ok(opened),
         Some(clusters) => {
-            let clustered = shared.platform_with_clusters(name, &opened, clusters);
+            let clustered = shared.get_or_form_clusters(name, &opened, clusters);
             clustered.map_err(|error| named(error, "clusters"))
         }
     }
@@ -626,7 +640,7 @@ fn read_platform(
 
 /// Returns a copy of the platform in which each host without a loopback (the link for messages inside the host) gets the loopback
 /// of the network model.
-fn with_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<LoadedPlatform> {
+fn add_missing_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<LoadedPlatform> {
     let mut platform = platform.clone();
     let hosts = 0..HostId::from_index(platform.platform.hosts.len()).0;
     let bandwidth = BytesPerSecond::of(network.loopback_bandwidth);
@@ -636,18 +650,18 @@ fn with_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<Load
 }
 
 /// Returns the value of a successful result; for an error, returns `None` and appends its problems to `problems`.
-fn ok_or_collect<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
+fn ok_or_collect_problems<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(Error::Input(found)) => {
             problems.extend(found);
             None
         }
-        Err(Error::Run(problem) | Error::Output(problem)) => {
+        Err(Error::SimulationFailure(problem) | Error::Output(problem)) => {
             problems.push(problem);
             None
         }
-        Err(Error::Broken(broken)) => {
+        Err(Error::InternalFault(broken)) => {
             problems.push(broken.problem);
             None
         }
@@ -656,7 +670,7 @@ fn ok_or_collect<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Op
 
 /// Reads the network model from the settings under the key `network`: a preset (`model`), and constants that override the
 /// constants of the preset.
-pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
+pub(super) fn read_network_model(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Null => "none".to_owned(),
@@ -671,13 +685,13 @@ pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Er
             problems.push(problem.key(format!("network.{key}")));
         }
     }
-    fail_on_any(problems).map(|()| model)
+    fail_on_any_problem(problems).map(|()| model)
 }
 
 /// Adds a hint to the problem of an unknown key: the complete key of a policy option that has the same or a similar name.
-fn suggest_policy_option(registry: &Registry, problem: Problem) -> Problem {
+fn add_policy_option_hint(registry: &Registry, problem: Problem) -> Problem {
     let name = match problem.unknown_name.as_deref() {
-        Some(Unknown::Key(name)) if problem.location.key.as_ref() == Some(name) => name.clone(),
+        Some(UnknownName::Key(name)) if problem.location.key.as_ref() == Some(name) => name.clone(),
         _ => return problem,
     };
     let hint = problem.hint.as_deref().unwrap_or_default().to_owned();

@@ -8,26 +8,26 @@ use serde_json::Map;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::ledger::Ledger;
+use super::ledger::MakespanLedger;
 use super::policy_choice::policy_label;
 use super::resolve::Experiment;
-use super::starts::StaticStart;
-use migsim_base::error::{Broken, Error, Problem};
+use super::starts::StaticPlacementMakespan;
+use migsim_base::error::{Error, InternalFault, Problem};
 use migsim_base::units::HostId;
 use migsim_bsp::{
-    Beginnings, CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Outcome, Recorder,
-    Scenario, Setup, simulate,
+    CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Recorder, RunOutcome, Scenario,
+    Setup, SuperstepBeginnings, simulate,
 };
-use migsim_policies::{Adviser, BarrierProbe, Measures, Policy, Snapshot};
+use migsim_policies::{BarrierProbe, Measures, Policy, SharedSnapshot, StrategyAdviser};
 
 /// The result of running one scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ScenarioRun {
     /// The scenario that was run: i (application only), ii (scheduler without moves), or iii (with moves).
-    pub result: Scenario,
+    pub scenario: Scenario,
     /// The outcome of the run: makespan, times of the supersteps, rescheduling calls, and migrations.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// CPU time of the loop that simulates the run; it differs between repetitions of the same run.
     pub simulation_cpu_time: Duration,
 }
@@ -39,7 +39,7 @@ pub struct Results {
     pub scenario_runs: Vec<ScenarioRun>,
     /// The makespans of scenario i from the initial placements that the built-in mapping rules yield; empty if these placements
     /// were not simulated.
-    pub static_starts: Vec<StaticStart>,
+    pub static_placement_makespans: Vec<StaticPlacementMakespan>,
 }
 
 /// Progress of simulations, shared by threads: counts the simulated supersteps for a progress bar, and lets any thread stop all
@@ -83,7 +83,7 @@ impl Progress {
 /// Recorder that counts each simulated superstep in the progress and forwards all records to another recorder.
 struct SuperstepCounter<'a> {
     progress: &'a Progress,
-    inner: &'a mut dyn Recorder,
+    inner_recorder: &'a mut dyn Recorder,
 }
 
 impl Recorder for SuperstepCounter<'_> {
@@ -91,31 +91,32 @@ impl Recorder for SuperstepCounter<'_> {
         self.progress
             .simulated_supersteps
             .fetch_add(1, Ordering::Relaxed);
-        self.inner.on_superstep(superstep, measures, placement);
+        self.inner_recorder
+            .on_superstep(superstep, measures, placement);
     }
 
-    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
-        self.inner.on_beginnings(beginnings);
+    fn on_beginnings(&mut self, beginnings: SuperstepBeginnings<'_>) {
+        self.inner_recorder.on_beginnings(beginnings);
     }
 
     fn on_call(&mut self, call: &CallRecord) {
-        self.inner.on_call(call);
+        self.inner_recorder.on_call(call);
     }
 
     fn on_migration(&mut self, migration: &MigrationRecord) {
-        self.inner.on_migration(migration);
+        self.inner_recorder.on_migration(migration);
     }
 
     fn is_stopped(&self) -> bool {
-        self.progress.is_stop_requested() || self.inner.is_stopped()
+        self.progress.is_stop_requested() || self.inner_recorder.is_stopped()
     }
 
-    fn wants_path(&self) -> bool {
-        self.inner.wants_path()
+    fn wants_critical_path(&self) -> bool {
+        self.inner_recorder.wants_critical_path()
     }
 
     fn on_critical_path(&mut self, path: CriticalPath) {
-        self.inner.on_critical_path(path);
+        self.inner_recorder.on_critical_path(path);
     }
 }
 
@@ -144,16 +145,16 @@ impl Experiment {
     pub fn collect_results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
         let results = Results {
             scenario_runs: runs,
-            static_starts: Vec::new(),
+            static_placement_makespans: Vec::new(),
         };
         for run in &results.scenario_runs {
             if let Some(ledger) = results.ledger(run)
                 && !ledger.terms_add_up()
             {
-                let place = format!("scenario {}", run.result.name());
+                let place = format!("scenario {}", run.scenario.name());
                 let what = "the terms of its ledger do not add up";
-                let broken = Broken::new(what, &place, Map::new());
-                return Err(self.add_settings_to_error(Error::Broken(Box::new(broken))));
+                let broken = InternalFault::new(what, &place, Map::new());
+                return Err(self.add_settings_to_error(Error::InternalFault(Box::new(broken))));
             }
         }
         Ok(results)
@@ -162,11 +163,11 @@ impl Experiment {
     /// Adds the settings of this experiment to an error that is a fault of the program, so that a developer can reproduce the
     /// fault.
     fn add_settings_to_error(&self, mut error: Error) -> Error {
-        if let Error::Broken(broken) = &mut error {
+        if let Error::InternalFault(broken) = &mut error {
             let version = env!("CARGO_PKG_VERSION").into();
-            broken.dump.insert("migsim".to_owned(), version);
+            broken.debug_data.insert("migsim".to_owned(), version);
             let settings = self.resolved_settings.clone();
-            broken.dump.insert("settings".to_owned(), settings);
+            broken.debug_data.insert("settings".to_owned(), settings);
         }
         error
     }
@@ -206,7 +207,7 @@ impl Experiment {
             let hint = format!("known supersteps: 1 to {supersteps}");
             return Err(problem.source("--superstep").hint(hint).into());
         }
-        let snapshot = Snapshot::default();
+        let snapshot = SharedSnapshot::default();
         let index = usize::try_from(superstep - 1).expect("less than the supersteps");
         let label = policy_label(&self.resolved_settings["policy"]);
         let kept = (!self.policy.registry_entry.is_strategy()).then_some(label);
@@ -224,7 +225,7 @@ impl Experiment {
             .take();
         found.ok_or_else(|| {
             let message = format!("the run has no barrier after superstep {superstep}");
-            Error::Run(Problem::new(message).hint("choose another superstep"))
+            Error::SimulationFailure(Problem::new(message).hint("choose another superstep"))
         })
     }
 
@@ -233,15 +234,15 @@ impl Experiment {
     ///
     /// # Errors
     /// Options are out of range.
-    pub fn adviser(&self) -> Result<Option<Adviser>, Error> {
+    pub fn strategy_as_adviser(&self) -> Result<Option<StrategyAdviser>, Error> {
         let policy = &self.policy;
         policy
             .registry_entry
-            .adviser(&policy.options, self.config.seed)
+            .create_adviser(&policy.policy_options, self.config.seed)
     }
 
     /// Returns the complete input of a run of a scenario, except the policy: platform, application, placement, costs and seed.
-    pub fn setup(&self, scenario: Scenario) -> Setup<'_> {
+    pub fn scenario_setup(&self, scenario: Scenario) -> Setup<'_> {
         Setup {
             platform: &self.platform.platform,
             network: self.network,
@@ -289,7 +290,7 @@ impl Experiment {
         let setup = Setup {
             placement,
             memo,
-            ..self.setup(scenario)
+            ..self.scenario_setup(scenario)
         };
         let start = ThreadTime::now();
         let outcome = simulate(
@@ -297,13 +298,13 @@ impl Experiment {
             policy,
             &mut SuperstepCounter {
                 progress,
-                inner: recorder,
+                inner_recorder: recorder,
             },
         )
         .map_err(|error| self.add_settings_to_error(error))?;
         self.workload.failure().map_or(Ok(()), Err)?;
         Ok(ScenarioRun {
-            result: scenario,
+            scenario,
             outcome,
             simulation_cpu_time: start.elapsed(),
         })
@@ -313,7 +314,9 @@ impl Experiment {
 impl Results {
     /// Returns the run of a scenario; `None` if the scenario was not run.
     pub fn get(&self, scenario: Scenario) -> Option<&ScenarioRun> {
-        self.scenario_runs.iter().find(|run| run.result == scenario)
+        self.scenario_runs
+            .iter()
+            .find(|run| run.scenario == scenario)
     }
 
     /// Computes the relative overhead of a run as a fraction of the makespan of scenario i: `(T - T_i) / T_i`. `None` if scenario
@@ -328,9 +331,9 @@ impl Results {
 
     /// Computes the ledger of a run, which splits the difference between the makespan of this run and the makespan of scenario i
     /// into terms; `None` if scenario i was not run, or if the run is scenario i itself.
-    pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
+    pub fn ledger(&self, run: &ScenarioRun) -> Option<MakespanLedger> {
         let base = self.get(Scenario::I)?;
-        (run.result != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
+        (run.scenario != Scenario::I).then(|| MakespanLedger::new(&run.outcome, &base.outcome))
     }
 
     /// Computes the gain over scenario i \[s\] from a rescheduling call, given by its index, until the next call or the end of
@@ -338,14 +341,14 @@ impl Results {
     ///
     /// The gain is the time that scenario i spends in these supersteps minus the time that this run spends in them. All earlier
     /// migrations contribute to the gain. `None` if scenario i was not run.
-    pub fn gain_after_call(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
+    pub fn gain_until_next_call(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;
         let from = calls[call].superstep + 1;
         let until = calls
             .get(call + 1)
             .map_or(base.len(), |next| next.superstep + 1);
-        let spent = |supersteps: &[migsim_bsp::SuperstepDates]| -> f64 {
+        let spent = |supersteps: &[migsim_bsp::SuperstepTimes]| -> f64 {
             supersteps[from..until]
                 .iter()
                 .map(|dates| dates.end.since(dates.start).get())

@@ -10,7 +10,7 @@ use super::resolve::Experiment;
 use super::run::{Progress, ScenarioRun};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
-use migsim_bsp::{Outcome, Recorder, Scenario};
+use migsim_bsp::{Recorder, RunOutcome, Scenario};
 use migsim_policies::{Decision, Policy, View};
 
 /// A policy that repeats the decisions of a recorded run.
@@ -23,7 +23,7 @@ struct RepeatedDecisions {
 impl RepeatedDecisions {
     /// Extracts the rescheduling decisions from the outcome of a run: the moves and the procedures of its calls, without the
     /// reasons for the moves.
-    fn from_outcome(outcome: &Outcome) -> Self {
+    fn from_outcome(outcome: &RunOutcome) -> Self {
         let calls = outcome.calls.iter();
         let decision = |decision: &Decision| Decision {
             migrations: decision.migrations.clone(),
@@ -70,7 +70,7 @@ impl Experiment {
     pub fn run_with_decisions(
         &self,
         scenario: Scenario,
-        outcome: &Outcome,
+        outcome: &RunOutcome,
         progress: &Progress,
         recorder: &mut dyn Recorder,
     ) -> Result<ScenarioRun, Error> {

@@ -32,7 +32,7 @@ pub(super) fn share_seed_with_workload(
     keys: &mut Value,
 ) -> bool {
     let is_own = config.workload.contains_key(SEED_KEY)
-        && (whole.user_sets(WORKLOAD_SEED_KEY) || !whole.user_sets(SEED_KEY));
+        && (whole.is_set_by_user(WORKLOAD_SEED_KEY) || !whole.is_set_by_user(SEED_KEY));
     let is_shared = app.has_seed() && !is_own;
     if is_shared {
         keys[SEED_KEY] = config.seed.into();
@@ -55,19 +55,19 @@ pub(super) struct RandomDraws {
     /// Whether the application draws random numbers.
     pub(super) is_workload_random: bool,
     /// Whether the application would draw its random numbers from the seed of the run, because it has no separate seed.
-    pub(super) workload_shares_seed: bool,
+    pub(super) does_workload_share_seed: bool,
 }
 
 impl RandomDraws {
     /// Returns whether the seed of the run has an effect.
     pub(super) fn uses_seed(self) -> bool {
-        self.is_policy_or_load_random || self.workload_shares_seed && self.is_workload_random
+        self.is_policy_or_load_random || self.does_workload_share_seed && self.is_workload_random
     }
 
     /// Returns a note for the user that the seed has no effect; `None` if the seed has an effect or if the user did not choose
     /// the seed.
     pub(super) fn note_on_unused_seed(self, whole: &CompleteSettings, seed: u64) -> Option<String> {
-        let is_in_vain = !self.uses_seed() && whole.is_chosen(SEED_KEY);
+        let is_in_vain = !self.uses_seed() && whole.is_chosen_by_user(SEED_KEY);
         is_in_vain.then(|| {
             let why = if self.is_workload_random {
                 "only the application is drawn at random, and it has a seed of its own (`workload.seed`)"

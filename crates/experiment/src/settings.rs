@@ -16,7 +16,7 @@ use migsim_base::error::{Error, Problem};
 
 /// A setting of one key of an experiment: the key, its value, and the source of the setting, usually a flag of the command line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flag {
+pub struct KeySetting {
     /// The key of the experiment that is set, with dots between its parts (`workload.procs`).
     pub key: String,
     /// The text by which messages to the user name the source of the setting, usually the flag as the user typed it (`--grid
@@ -26,9 +26,9 @@ pub struct Flag {
     pub value: Value,
 }
 
-impl Flag {
+impl KeySetting {
     /// Returns whether the key of the setting lies inside the object or list at `key`.
-    pub fn is_inside(&self, key: &str) -> bool {
+    pub fn is_key_inside(&self, key: &str) -> bool {
         self.key != key && is_path_within(&self.key, key)
     }
 }
@@ -41,7 +41,7 @@ enum SettingLayer {
     File(Arc<Document>),
     /// One key with its value, and the name of the source that set it. Settings that a source sets together share the same
     /// allocation of this name.
-    Key(Arc<str>, Arc<Flag>),
+    SingleKey(Arc<str>, Arc<KeySetting>),
     /// An object that is emptied, so that keys inside it that earlier layers set have no effect: the name of the source that
     /// empties it, and the key of the object.
     EmptiedObject(Arc<str>, &'static str),
@@ -61,33 +61,33 @@ const NAME_KEYS: [(&str, &str); 3] = [
 
 impl SettingLayer {
     /// Returns the name of the source of the setting: a file, `command line`, or another source.
-    fn source(&self) -> &str {
+    fn source_name(&self) -> &str {
         match self {
             Self::File(document) => &document.source,
-            Self::Key(source, _) | Self::EmptiedObject(source, _) => source,
+            Self::SingleKey(source, _) | Self::EmptiedObject(source, _) => source,
         }
     }
 
     /// Returns whether the two settings were set together by the same source, and therefore share the allocation of the source's
     /// name.
-    fn is_set_with(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::Key(one, _), Self::Key(other, _)) if Arc::ptr_eq(one, other))
+    fn is_set_together_with(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::SingleKey(one, _), Self::SingleKey(other, _)) if Arc::ptr_eq(one, other))
     }
 
     /// Returns the value that this setting gives to a key; `None` if it does not set the key.
     fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Self::File(document) => value_at_path(&document.value, key),
-            Self::Key(_, flag) if is_path_within(key, &flag.key) => {
+            Self::SingleKey(_, flag) if is_path_within(key, &flag.key) => {
                 value_at_path(&flag.value, &key[flag.key.len()..])
             }
-            Self::Key(..) | Self::EmptiedObject(..) => None,
+            Self::SingleKey(..) | Self::EmptiedObject(..) => None,
         }
     }
 
     /// Returns whether the setting determines the value of a key: it either sets a value, or removes the value because it
     /// replaces an object that contains the key.
-    fn determines(&self, key: &str) -> bool {
+    fn determines_key(&self, key: &str) -> bool {
         match self {
             Self::File(document) => {
                 let mut ends = key.match_indices(['.', '[']).map(|(end, _)| end);
@@ -96,7 +96,7 @@ impl SettingLayer {
                     || ends.any(|end| around(end).is_some_and(|around| !around.is_object()))
             }
             // A text in place of an object is either a name for the object or a mistake, which is reported later.
-            Self::Key(_, flag) => {
+            Self::SingleKey(_, flag) => {
                 let is_whole =
                     flag.value.is_object() || flag.value.is_array() || flag.value.is_null();
                 flag.key == key || is_whole && is_path_within(key, &flag.key)
@@ -110,9 +110,9 @@ impl SettingLayer {
     fn origin_text(&self, key: &str) -> Option<&str> {
         let text = match self {
             Self::File(document) => document.value.get("origins")?.get(key)?,
-            Self::Key(_, flag) if flag.key == "origins" => flag.value.get(key)?,
-            Self::Key(_, flag) if flag.key.strip_prefix("origins.")? == key => &flag.value,
-            Self::Key(..) | Self::EmptiedObject(..) => return None,
+            Self::SingleKey(_, flag) if flag.key == "origins" => flag.value.get(key)?,
+            Self::SingleKey(_, flag) if flag.key.strip_prefix("origins.")? == key => &flag.value,
+            Self::SingleKey(..) | Self::EmptiedObject(..) => return None,
         };
         text.as_str()
     }
@@ -121,13 +121,13 @@ impl SettingLayer {
 /// The settings of an experiment from any number of sources, in layers: later settings override earlier settings.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    settings: Vec<SettingLayer>,
+    setting_layers: Vec<SettingLayer>,
 }
 
 impl Layers {
     /// Creates settings from pairs of a key, with dots between its parts (`workload.app`), and its value.
     pub fn from_pairs<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
-        let flag = |(key, value): (&str, Value)| Flag {
+        let flag = |(key, value): (&str, Value)| KeySetting {
             key: key.to_owned(),
             source_text: key.to_owned(),
             value,
@@ -139,46 +139,57 @@ impl Layers {
 
     /// Appends the settings of a file, which override all earlier settings.
     pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
-        self.push_batch(vec![SettingLayer::File(document.into())], &[]);
+        self.push_settings_set_together(vec![SettingLayer::File(document.into())], &[]);
     }
 
     /// Appends settings from flags of the command line, which override all earlier settings; of two flags for one key, the later
     /// flag applies.
-    pub fn push_flags(&mut self, flags: Vec<Flag>) {
-        self.push_settings_of("command line", flags);
+    pub fn push_flags(&mut self, flags: Vec<KeySetting>) {
+        self.push_settings_of_source("command line", flags);
     }
 
     /// Appends settings of the source with this name, which override all earlier settings key by key.
-    pub(super) fn push_settings_of(&mut self, source: &str, settings: Vec<Flag>) {
-        self.push_batch(settings_of_source(source, settings), &[]);
+    pub(super) fn push_settings_of_source(&mut self, source: &str, settings: Vec<KeySetting>) {
+        self.push_settings_set_together(settings_of_source(source, settings), &[]);
     }
 
     /// Appends settings that one source sets together. If they name a network model, the network constants of the library
     /// (`constants`) are inserted directly after this name.
-    fn push_batch(&mut self, settings: Vec<SettingLayer>, constants: &[SettingLayer]) {
+    fn push_settings_set_together(
+        &mut self,
+        settings: Vec<SettingLayer>,
+        constants: &[SettingLayer],
+    ) {
         for (name, object) in NAME_KEYS {
             let Some(one) = settings.iter().rfind(|one| one.get(name).is_some()) else {
                 continue;
             };
             let is_other = |before: Value| one.get(name) != Some(&before);
             if name != APP_KEY || self.get(APP_KEY).is_some_and(is_other) {
-                self.settings
-                    .push(SettingLayer::EmptiedObject(one.source().into(), object));
+                self.setting_layers.push(SettingLayer::EmptiedObject(
+                    one.source_name().into(),
+                    object,
+                ));
             }
             // If a resolved experiment lacks a constant of the library, the constant was switched off.
             let is_resolved = settings.iter().any(|one| one.get("basis").is_some());
             if object == "network" && !is_resolved {
-                self.settings.extend_from_slice(constants);
+                self.setting_layers.extend_from_slice(constants);
             }
         }
-        self.settings.extend(settings);
+        self.setting_layers.extend(settings);
     }
 
     /// Joins several lists of settings into one list, in which later lists override earlier lists. The settings of a library,
     /// with the name of their source, are inserted just before the last setting that names a library.
-    pub(super) fn join_with_library(parts: &[&Self], library: Option<(&str, &[Flag])>) -> Self {
-        let batches =
-            (parts.iter()).flat_map(|part| part.settings.chunk_by(SettingLayer::is_set_with));
+    pub(super) fn join_with_library(
+        parts: &[&Self],
+        library: Option<(&str, &[KeySetting])>,
+    ) -> Self {
+        let batches = (parts.iter()).flat_map(|part| {
+            part.setting_layers
+                .chunk_by(SettingLayer::is_set_together_with)
+        });
         let is_given =
             |batch: &&[SettingLayer]| !matches!(batch, [SettingLayer::EmptiedObject(..)]);
         let batches: Vec<&[SettingLayer]> = batches.filter(is_given).collect();
@@ -189,11 +200,11 @@ impl Layers {
         for (index, batch) in batches.into_iter().enumerate() {
             if let Some((source, settings)) = library.filter(|_| place == Some(index)) {
                 let settings = settings_of_source(source, settings.to_vec());
-                let is_constant = |one: &&SettingLayer| matches!(one, SettingLayer::Key(_, flag) if flag.is_inside("network") && flag.key != "network.model");
+                let is_constant = |one: &&SettingLayer| matches!(one, SettingLayer::SingleKey(_, flag) if flag.is_key_inside("network") && flag.key != "network.model");
                 constants = settings.iter().filter(is_constant).cloned().collect();
-                all.push_batch(settings, &[]);
+                all.push_settings_set_together(settings, &[]);
             }
-            all.push_batch(batch.to_vec(), &constants);
+            all.push_settings_set_together(batch.to_vec(), &constants);
         }
         all
     }
@@ -205,62 +216,65 @@ impl Layers {
 
     /// Returns the setting that determines the value of a key; `None` if the key has no value after all settings are merged.
     fn deciding_setting(&self, key: &str) -> Option<&SettingLayer> {
-        let strongest = self.settings.iter().rfind(|one| one.determines(key));
+        let strongest = self
+            .setting_layers
+            .iter()
+            .rfind(|one| one.determines_key(key));
         strongest.filter(|one| one.get(key).is_some())
     }
 
     /// Returns the name of the source that determines the value of a key, and whether the source is a file; `None` if the key has
     /// no value.
-    pub(super) fn source(&self, key: &str) -> Option<(&str, bool)> {
+    pub(super) fn source_and_is_file(&self, key: &str) -> Option<(&str, bool)> {
         let giver = self.deciding_setting(key)?;
-        Some((giver.source(), matches!(giver, SettingLayer::File(_))))
+        Some((giver.source_name(), matches!(giver, SettingLayer::File(_))))
     }
 
     /// Returns whether the user chose the value of a key. The values in a resolved experiment file (which has the key `basis`) do
     /// not count as chosen, because such a file contains every key.
-    pub fn is_chosen(&self, key: &str) -> bool {
+    pub fn is_chosen_by_user(&self, key: &str) -> bool {
         self.deciding_setting(key)
             .is_some_and(|giver| giver.get("basis").is_none())
     }
 
     /// Returns the origin of the value of a key, and whether this origin is a text under `origins` in a file. If no file states
     /// the origin, it is the name of the source that set the value. `None` for a default value.
-    pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
-        let knows = |one: &&SettingLayer| one.origin_text(key).is_some() || one.determines(key);
-        let known = self.settings.iter().rfind(knows)?;
+    pub(super) fn origin_and_is_from_file(&self, key: &str) -> Option<(String, bool)> {
+        let knows = |one: &&SettingLayer| one.origin_text(key).is_some() || one.determines_key(key);
+        let known = self.setting_layers.iter().rfind(knows)?;
         let mut beside = self
-            .settings
+            .setting_layers
             .iter()
             .rev()
-            .filter(|one| one.is_set_with(known));
+            .filter(|one| one.is_set_together_with(known));
         let text = known.origin_text(key);
         if let Some(text) = text.or_else(|| beside.find_map(|one| one.origin_text(key))) {
             return Some((text.to_owned(), true));
         }
         // The name of a network sets all its constants.
         let is_given = known.get(key).is_some() || is_path_within(key, "network");
-        is_given.then(|| (format!("stated: given by {}", known.source()), false))
+        is_given.then(|| (format!("stated: given by {}", known.source_name()), false))
     }
 
     /// Merges all settings into one JSON object: objects in files key by key, other values as a whole.
     ///
     /// # Errors
     /// A file is not an object, or a flag sets a key inside a value that is not an object.
-    pub fn merged(&self) -> Result<Value, Error> {
+    pub fn merged_settings(&self) -> Result<Value, Error> {
         let mut all = json!({});
-        for setting in &self.settings {
+        for setting in &self.setting_layers {
             match setting {
                 SettingLayer::File(document) if !document.value.is_object() => {
                     let message = "expected an object with the settings of an experiment, `{...}`";
                     return Err(document.problem_at("", message).into());
                 }
                 SettingLayer::File(document) => merge_json(&mut all, &document.value),
-                SettingLayer::Key(_, flag)
+                SettingLayer::SingleKey(_, flag)
                     if !set_at_path(&mut all, &flag.key, flag.value.clone()) =>
                 {
                     return Err(invalid_key_problem(&all, flag).into());
                 }
-                SettingLayer::Key(..) => {}
+                SettingLayer::SingleKey(..) => {}
                 SettingLayer::EmptiedObject(_, object) => {
                     all[*object] = json!({});
                     if let Some(origins) = all.get_mut("origins").and_then(Value::as_object_mut) {
@@ -275,21 +289,21 @@ impl Layers {
 
     /// Adds the file and line, or the flag, that caused a problem to each problem of `error`.
     #[must_use]
-    pub fn locate_problems(&self, error: Error) -> Error {
-        error.map_problems(|problem| self.locate_problem(problem))
+    pub fn add_locations_to_problems(&self, error: Error) -> Error {
+        error.map_problems(|problem| self.add_location_to_problem(problem))
     }
 
     /// Adds the file and line, or the flag, that caused a problem to this problem.
-    fn locate_problem(&self, problem: Problem) -> Problem {
+    fn add_location_to_problem(&self, problem: Problem) -> Problem {
         let (None, Some(key)) = (&problem.location.source, &problem.location.key) else {
             return problem;
         };
-        for setting in self.settings.iter().rev() {
+        for setting in self.setting_layers.iter().rev() {
             match setting {
-                SettingLayer::Key(_, flag) if is_path_within(key, &flag.key) => {
+                SettingLayer::SingleKey(_, flag) if is_path_within(key, &flag.key) => {
                     return problem.source(&flag.source_text);
                 }
-                SettingLayer::Key(..) | SettingLayer::EmptiedObject(..) => {}
+                SettingLayer::SingleKey(..) | SettingLayer::EmptiedObject(..) => {}
                 SettingLayer::File(document) => {
                     if let Some((line, column)) = document.locate(key) {
                         return problem
@@ -305,9 +319,9 @@ impl Layers {
 
 /// Creates one setting layer for each key that a source sets; the layers share the name of the source, which marks them as set
 /// together.
-fn settings_of_source(source: &str, settings: Vec<Flag>) -> Vec<SettingLayer> {
+fn settings_of_source(source: &str, settings: Vec<KeySetting>) -> Vec<SettingLayer> {
     let source: Arc<str> = source.into();
-    let one = |flag: Flag| SettingLayer::Key(Arc::clone(&source), flag.into());
+    let one = |flag: KeySetting| SettingLayer::SingleKey(Arc::clone(&source), flag.into());
     settings.into_iter().map(one).collect()
 }
 
@@ -320,7 +334,7 @@ pub(super) fn is_path_within(inner: &str, outer: &str) -> bool {
 
 /// Returns the value at a path such as `policy.name` or `load[1].mean` in a JSON value; `None` if the path does not exist.
 pub fn value_at_path<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    path_parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+    key_path_parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get(index.parse::<usize>().ok()?),
         None => value.get(part),
     })
@@ -328,14 +342,14 @@ pub fn value_at_path<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
 
 /// Returns a mutable reference to the value at a path such as `policy.name` or `load[1].mean`; `None` if the path does not exist.
 pub fn value_at_path_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
-    path_parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+    key_path_parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get_mut(index.parse::<usize>().ok()?),
         None => value.get_mut(part),
     })
 }
 
 /// Splits the path of a key into its parts: names of keys, and indices of lists with their closing bracket.
-fn path_parts(key: &str) -> impl Iterator<Item = &str> {
+fn key_path_parts(key: &str) -> impl Iterator<Item = &str> {
     key.split(['.', '[']).filter(|part| !part.is_empty())
 }
 
@@ -394,7 +408,7 @@ pub(super) fn set_at_path(value: &mut Value, key: &str, new: Value) -> bool {
 }
 
 /// Returns the error that a flag sets a key inside a value that is not an object.
-fn invalid_key_problem(all: &Value, flag: &Flag) -> Problem {
+fn invalid_key_problem(all: &Value, flag: &KeySetting) -> Problem {
     let message = format!("`{}` is not a key of an experiment", flag.key);
     let problem = Problem::new(message)
         .with_unknown_name("key", &flag.key)

@@ -17,15 +17,15 @@ type ExperimentChainKey = (Option<String>, String);
 
 /// A platform with background loads in the cache, for experiments with the same platform, the same loads and the same seed.
 #[derive(Debug)]
-struct LoadedPlatformEntry {
+struct PlatformWithLoadEntry {
     /// The platform without background loads.
-    without_load: Arc<LoadedPlatform>,
+    platform_without_load: Arc<LoadedPlatform>,
     /// The settings of the background loads as JSON text, followed by the SHA-256 of their files.
     load_settings: String,
     /// The seed from which the loads were drawn.
-    seed: u64,
+    load_seed: u64,
     /// The platform with the background loads.
-    with_load: Arc<LoadedPlatform>,
+    platform_with_load: Arc<LoadedPlatform>,
 }
 
 /// Maximum total number of hosts and links in the stored platforms with background loads; if it is exceeded, the oldest platforms
@@ -42,12 +42,12 @@ pub struct SharedInputs {
     /// the application.
     experiment_chains: Mutex<BTreeMap<ExperimentChainKey, Vec<Arc<Document>>>>,
     /// The platforms with background loads, in the order in which they were stored.
-    platforms_with_load: Mutex<VecDeque<LoadedPlatformEntry>>,
+    platforms_with_load: Mutex<VecDeque<PlatformWithLoadEntry>>,
 }
 
 impl SharedInputs {
     /// Returns the platform `name`; its file is read only at the first call.
-    pub(super) fn platform(
+    pub(super) fn get_or_read_platform(
         &self,
         name: &str,
         limits: Limits,
@@ -59,14 +59,14 @@ impl SharedInputs {
 
     /// Returns the platform with the clusters that `text` describes; the clusters are formed only at the first call with this
     /// text.
-    pub(super) fn platform_with_clusters(
+    pub(super) fn get_or_form_clusters(
         &self,
         name: &str,
         platform: &Arc<LoadedPlatform>,
         text: &str,
     ) -> Result<Arc<LoadedPlatform>, Error> {
         // A file name contains no byte 0.
-        let key = format!("{name}\0{text}\0{}", platform.sha256);
+        let key = format!("{name}\0{text}\0{}", platform.file_sha256);
         get_or_compute(&self.platforms, key, || {
             let mut formed = LoadedPlatform::clone(platform);
             text.parse::<HostGrouping>()?
@@ -79,17 +79,20 @@ impl SharedInputs {
     ///
     /// # Errors
     /// As [`Loads::put_on`].
-    pub(super) fn platform_with_load(
+    pub(super) fn get_or_apply_load(
         &self,
         without: &Arc<LoadedPlatform>,
         loads: &Loads,
         seed: u64,
     ) -> Result<Arc<LoadedPlatform>, Error> {
-        let mut written = loads.resolved_key().unwrap_or_default().to_string();
-        written.extend(loads.files().map(|(_, sha256)| sha256));
-        let is_it = |known: &&LoadedPlatformEntry| {
-            let is_same = Arc::ptr_eq(&known.without_load, without);
-            is_same && known.seed == seed && known.load_settings == written
+        let mut written = loads
+            .load_key_with_defaults()
+            .unwrap_or_default()
+            .to_string();
+        written.extend(loads.trace_files().map(|(_, sha256)| sha256));
+        let is_it = |known: &&PlatformWithLoadEntry| {
+            let is_same = Arc::ptr_eq(&known.platform_without_load, without);
+            is_same && known.load_seed == seed && known.load_settings == written
         };
         let lock = || {
             let known = self.platforms_with_load.lock();
@@ -98,7 +101,7 @@ impl SharedInputs {
         let found = lock()
             .iter()
             .find(is_it)
-            .map(|known| Arc::clone(&known.with_load));
+            .map(|known| Arc::clone(&known.platform_with_load));
         if let Some(loaded) = found {
             return Ok(loaded);
         }
@@ -107,14 +110,14 @@ impl SharedInputs {
         loads.put_on(&mut loaded.platform, seed)?;
         let loaded = Arc::new(loaded);
         let mut known = lock();
-        known.push_back(LoadedPlatformEntry {
-            without_load: Arc::clone(without),
+        known.push_back(PlatformWithLoadEntry {
+            platform_without_load: Arc::clone(without),
             load_settings: written,
-            seed,
-            with_load: Arc::clone(&loaded),
+            load_seed: seed,
+            platform_with_load: Arc::clone(&loaded),
         });
-        let parts = |known: &LoadedPlatformEntry| {
-            let platform = &known.with_load.platform;
+        let parts = |known: &PlatformWithLoadEntry| {
+            let platform = &known.platform_with_load.platform;
             platform.hosts.len() + platform.links.len()
         };
         while known.iter().map(parts).sum::<usize>() > MAX_STORED_HOSTS_AND_LINKS {
@@ -139,14 +142,14 @@ impl SharedInputs {
     /// Returns the chain of built-in experiments that complete an experiment, in which each experiment overrides the experiments
     /// before it. The last experiment is the one that the key `extends` names; without this key, it is the experiment of the
     /// application `app`.
-    pub(super) fn extended_experiments(
+    pub(super) fn chain_of_extended_experiments(
         &self,
         extends: Option<&str>,
         app: &str,
     ) -> Result<Vec<Arc<Document>>, Error> {
         let key = (extends.map(str::to_owned), app.to_owned());
         get_or_compute(&self.experiment_chains, key, || {
-            let chain = built_in::extended_experiments(extends, app)?;
+            let chain = built_in::chain_of_extended_experiments(extends, app)?;
             Ok(chain.into_iter().map(Arc::new).collect())
         })
     }

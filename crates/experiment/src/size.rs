@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::config::ExperimentConfig;
 use migsim_base::error::Problem;
-use migsim_base::memory::{self, Limits, Size};
+use migsim_base::memory::{self, ExperimentSize, Limits};
 use migsim_bsp::Scenario;
 use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_policies::Policy;
@@ -58,32 +58,32 @@ pub(super) fn check_experiment_memory(
             .iter()
             .filter(|link| link.varies_over_time())
             .count();
-    let size = Size {
+    let size = ExperimentSize {
         processes: workload.processes() as f64,
         supersteps: workload.supersteps() as f64,
-        messages: extent.messages,
+        max_messages_per_superstep: extent.max_messages,
         has_equal_supersteps: workload.supersteps() > 1 && workload.repeats(1),
-        application_memory: extent.bytes,
+        application_memory: extent.data_bytes,
         clusters: platform.clusters.len() as f64,
         hosts: platform.hosts.len() as f64,
-        platform_memory: platform::platform_memory(platform),
-        varying_loads: loads as f64,
-        scenarios: config.scenarios.len(),
+        platform_memory: platform::estimated_platform_bytes(platform),
+        varying_load_count: loads as f64,
+        scenario_count: config.scenarios.len(),
         has_policy: config
             .scenarios
             .iter()
             .any(|scenario| *scenario != Scenario::I),
         policy_memory: policy.memory(pairs, workload.supersteps() as f64)
-            + config.view.memory(
+            + config.view.stored_reports_memory(
                 workload.supersteps() as f64,
                 workload.processes() as f64,
-                extent.messages,
+                extent.max_messages,
                 platform.hosts.len() as f64,
             ),
     };
     let details = format!(
         "processes: {}, supersteps: {}, messages in a superstep: {}",
-        size.processes, size.supersteps, size.messages
+        size.processes, size.supersteps, size.max_messages_per_superstep
     );
     let key = app.key_determining_size(&config.workload, size.processes >= size.supersteps);
     limits

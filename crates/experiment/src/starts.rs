@@ -3,21 +3,23 @@
 
 use super::built_in;
 use super::config::{ExperimentConfig, MappingKey};
-use migsim_platform::{LoadedPlatform, Rule};
+use migsim_platform::{LoadedPlatform, MappingRule};
 
 /// Returns whether a paper used the platform. On such a platform the initial placement is contiguous, and no other initial
 /// placement is simulated.
 pub(super) fn is_paper_platform(platform: &LoadedPlatform) -> bool {
-    platform.built_in.is_some_and(built_in::is_paper_platform)
+    platform
+        .equal_built_in_platform
+        .is_some_and(built_in::is_paper_platform)
 }
 
 /// Returns the rule by which processes are placed if the settings contain no mapping: contiguous on a platform of a paper, unless
 /// the application is a recorded program.
-pub(super) fn default_mapping_rule(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
+pub(super) fn default_mapping_rule(platform: &LoadedPlatform, is_recorded: bool) -> MappingRule {
     if is_paper_platform(platform) && !is_recorded {
-        Rule::Contiguous
+        MappingRule::Contiguous
     } else {
-        Rule::DEFAULT
+        MappingRule::DEFAULT
     }
 }
 
@@ -41,41 +43,45 @@ pub(super) fn set_default_mapping(
 /// gains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct StaticStart {
+pub struct StaticPlacementMakespan {
     /// The rule that places the processes at the start.
-    pub rule: Rule,
+    pub mapping_rule: MappingRule,
     /// The makespan of scenario i from this initial placement \[s\].
     pub makespan_s: f64,
     /// Whether this initial placement equals the initial placement of the run.
-    pub is_start_of_run: bool,
+    pub is_initial_placement_of_run: bool,
 }
 
-impl StaticStart {
+impl StaticPlacementMakespan {
     /// Creates the record of the makespan of scenario i \[s\] from the initial placement of a rule; `is_own` states whether the
     /// run has the same initial placement.
-    pub const fn new(rule: Rule, makespan_s: f64, is_own: bool) -> Self {
+    pub const fn new(rule: MappingRule, makespan_s: f64, is_own: bool) -> Self {
         Self {
-            rule,
+            mapping_rule: rule,
             makespan_s,
-            is_start_of_run: is_own,
+            is_initial_placement_of_run: is_own,
         }
     }
 
     /// Describes the initial placement in words, as the subject of a sentence.
-    pub fn description(&self) -> &'static str {
-        match self.rule {
-            Rule::Contiguous => "a start of one process per host",
-            Rule::RoundRobin => "a start in turn over the clusters",
-            Rule::ByCore => "a start by cores",
-            Rule::BySpeed => "a start by speed",
-            Rule::FastFirst => "a start on the fastest cores",
+    pub fn placement_description(&self) -> &'static str {
+        match self.mapping_rule {
+            MappingRule::Contiguous => "a start of one process per host",
+            MappingRule::RoundRobin => "a start in turn over the clusters",
+            MappingRule::ByCore => "a start by cores",
+            MappingRule::BySpeed => "a start by speed",
+            MappingRule::FastFirst => "a start on the fastest cores",
         }
     }
 }
 
 /// Returns the initial placement with the shortest makespan of scenario i, or the first of several with this makespan; `None` if
 /// the list is empty.
-pub fn best_start(starts: &[StaticStart]) -> Option<&StaticStart> {
-    let by_makespan = |a: &&StaticStart, b: &&StaticStart| a.makespan_s.total_cmp(&b.makespan_s);
+pub fn best_static_placement(
+    starts: &[StaticPlacementMakespan],
+) -> Option<&StaticPlacementMakespan> {
+    let by_makespan = |a: &&StaticPlacementMakespan, b: &&StaticPlacementMakespan| {
+        a.makespan_s.total_cmp(&b.makespan_s)
+    };
     starts.iter().min_by(by_makespan)
 }

@@ -10,14 +10,14 @@
 
 use rayon::prelude::*;
 
-use super::placement::{fits_memory, placed_by_mapping};
+use super::placement::{initial_placement_fits_memory, placement_by_mapping};
 use super::resolve::Experiment;
 use super::run::{Progress, Results};
-use super::starts::{StaticStart, is_paper_platform};
+use super::starts::{StaticPlacementMakespan, is_paper_platform};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
-use migsim_platform::{Mapping, Rule};
+use migsim_platform::{Mapping, MappingRule};
 
 /// Maximum of the number of processes times the number of supersteps of a scenario up to which the static starts are simulated.
 const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
@@ -25,28 +25,28 @@ const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 /// The distinct initial placements that mapping rules yield for an experiment, for the comparison of their makespans in scenario
 /// i.
 #[derive(Debug, Default)]
-pub struct StartPlacements {
+pub struct InitialPlacements {
     /// The mapping rules, beginning with the rule of the run, each with the index of its placement in `placements`.
-    rules_with_placements: Vec<(Rule, usize)>,
+    rules_with_placements: Vec<(MappingRule, usize)>,
     /// The distinct initial placements: the host of each process.
-    placements: Vec<Vec<HostId>>,
+    distinct_placements: Vec<Vec<HostId>>,
     /// The note for the user that the initial placements of other mapping rules are not simulated because the scenario is too
     /// long; `None` if they are simulated.
-    size_note: Option<String>,
+    too_long_note: Option<String>,
 }
 
-impl StartPlacements {
+impl InitialPlacements {
     /// Returns the note for the user that the initial placements are not simulated because the scenario is too long; `None` if
     /// they are simulated.
-    pub fn size_note(&self) -> Option<&str> {
-        self.size_note.as_deref()
+    pub fn too_long_note(&self) -> Option<&str> {
+        self.too_long_note.as_deref()
     }
 
     /// Returns the number of runs that the simulation of the initial placements needs in addition to the scenarios of
     /// `experiment`. If scenario i is one of these scenarios, it already covers the initial placement of the experiment.
-    pub fn additional_runs(&self, experiment: &Experiment) -> usize {
+    pub fn additional_run_count(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
-        let others = self.placements.iter();
+        let others = self.distinct_placements.iter();
         others
             .filter(|placement| !has_own || **placement != experiment.placement)
             .count()
@@ -64,14 +64,14 @@ impl Experiment {
     ///
     /// # Errors
     /// A rule cannot place the processes; loading the experiment has already checked this.
-    pub fn start_placements(&self) -> Result<StartPlacements, Error> {
-        let mut starts = StartPlacements::default();
+    pub fn initial_placements_to_compare(&self) -> Result<InitialPlacements, Error> {
+        let mut starts = InitialPlacements::default();
         if is_paper_platform(&self.platform) || self.workload.prescribes_moves() {
             return Ok(starts);
         }
         let size = self.placement.len() as u64 * self.workload.supersteps() as u64;
         if size > MAX_PROCESS_SUPERSTEPS {
-            starts.size_note = Some(format!(
+            starts.too_long_note = Some(format!(
                 "the run is not compared with other starts of the processes, since processes times supersteps are {size}, more than {MAX_PROCESS_SUPERSTEPS}; to simulate one start, add for example `--scenario i --mapping by-core`"
             ));
             return Ok(starts);
@@ -80,18 +80,23 @@ impl Experiment {
             Mapping::Rule(rule, entries) if entries.is_empty() => Some(rule),
             _ => None,
         };
-        let others = Rule::ALL.into_iter().filter(|rule| Some(*rule) != own);
+        let others = MappingRule::ALL
+            .into_iter()
+            .filter(|rule| Some(*rule) != own);
         for rule in own.into_iter().chain(others) {
             let mapping = Mapping::Rule(rule, Vec::new());
             let platform = &self.platform.platform;
-            let placement = placed_by_mapping(&mapping, self.workload.as_ref(), platform)?;
-            if !fits_memory(&placement, self.workload.as_ref(), &self.platform) {
+            let placement = placement_by_mapping(&mapping, self.workload.as_ref(), platform)?;
+            if !initial_placement_fits_memory(&placement, self.workload.as_ref(), &self.platform) {
                 continue;
             }
-            let known = starts.placements.iter().position(|one| *one == placement);
+            let known = starts
+                .distinct_placements
+                .iter()
+                .position(|one| *one == placement);
             let index = known.unwrap_or_else(|| {
-                starts.placements.push(placement);
-                starts.placements.len() - 1
+                starts.distinct_placements.push(placement);
+                starts.distinct_placements.len() - 1
             });
             starts.rules_with_placements.push((rule, index));
         }
@@ -103,12 +108,12 @@ impl Experiment {
     ///
     /// # Errors
     /// The run was stopped, or there is a fault of the program.
-    pub fn simulate_starts(
+    pub fn simulate_initial_placements(
         &self,
-        starts: &StartPlacements,
+        starts: &InitialPlacements,
         results: Option<&Results>,
         progress: &Progress,
-    ) -> Result<Vec<StaticStart>, Error> {
+    ) -> Result<Vec<StaticPlacementMakespan>, Error> {
         let known = results.and_then(|results| results.get(Scenario::I));
         let makespan = |placement: &Vec<HostId>| -> Result<Option<f64>, Error> {
             if let Some(run) = known.filter(|_| *placement == self.placement) {
@@ -119,18 +124,24 @@ impl Experiment {
                 self.run_from_placement(placement, Scenario::I, policy, progress, &mut (), None);
             match run {
                 Ok(run) => Ok(Some(run.outcome.makespan.get())),
-                Err(error) if progress.is_stop_requested() || matches!(error, Error::Broken(_)) => {
+                Err(error)
+                    if progress.is_stop_requested() || matches!(error, Error::InternalFault(_)) =>
+                {
                     Err(error)
                 }
                 Err(_) => Ok(None),
             }
         };
-        let makespans = starts.placements.par_iter().map(makespan);
+        let makespans = starts.distinct_placements.par_iter().map(makespan);
         let makespans: Vec<Result<Option<f64>, Error>> = makespans.collect();
         let makespans: Vec<Option<f64>> = makespans.into_iter().collect::<Result<_, _>>()?;
-        let start = |&(rule, index): &(Rule, usize)| {
-            let is_own = starts.placements[index] == self.placement;
-            Some(StaticStart::new(rule, makespans[index]?, is_own))
+        let start = |&(rule, index): &(MappingRule, usize)| {
+            let is_own = starts.distinct_placements[index] == self.placement;
+            Some(StaticPlacementMakespan::new(
+                rule,
+                makespans[index]?,
+                is_own,
+            ))
         };
         Ok(starts
             .rules_with_placements

@@ -18,18 +18,18 @@ use super::run::Progress;
 use migsim_base::error::Error;
 use migsim_base::units::{Seconds, Time};
 use migsim_bsp::Scenario;
-use migsim_policies::trigger::{Listed, best_balancings};
+use migsim_policies::trigger::{ListedCallsTrigger, best_balancings};
 
 /// The best supersteps after which the policy can be called, as found by a search, and the makespan with these calls.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct BestCalls {
+pub struct BestCallSupersteps {
     /// The makespan of the run with the best calls \[s\].
     pub makespan: Seconds,
     /// The supersteps after which the policy is called, counted from 1.
     pub call_supersteps: Vec<usize>,
     /// Number of runs that the search simulated.
-    pub simulated_runs: usize,
+    pub simulated_run_count: usize,
 }
 
 /// Result of a run with given calls: its makespan, and the time at which each superstep ends \[s\].
@@ -41,12 +41,16 @@ impl Experiment {
     ///
     /// # Errors
     /// A run fails.
-    pub fn best_calls(&self, barriers: usize, progress: &Progress) -> Result<BestCalls, Error> {
+    pub fn find_best_calls(
+        &self,
+        barriers: usize,
+        progress: &Progress,
+    ) -> Result<BestCallSupersteps, Error> {
         let memo = self.new_superstep_cache();
         let run = |calls: &[usize]| -> Result<MakespanAndSuperstepEnds, Error> {
             let policy = self
                 .policy
-                .create_with_trigger(Box::new(Listed::new(calls)))?;
+                .create_policy_with_trigger(Box::new(ListedCallsTrigger::new(calls)))?;
             let run =
                 self.run_with_policy(Scenario::Iii, policy, progress, &mut (), memo.as_ref())?;
             let ends = run.outcome.supersteps.iter().map(|one| one.end.get());
@@ -58,10 +62,10 @@ impl Experiment {
             .div_ceil(barriers.max(1))
             .max(1);
         let alone = run(&[])?;
-        let mut best = BestCalls {
+        let mut best = BestCallSupersteps {
             makespan: alone.0,
             call_supersteps: Vec::new(),
-            simulated_runs: 1,
+            simulated_run_count: 1,
         };
         let mut made = BTreeMap::from([(0, alone.1)]);
         for barrier in (1..supersteps).step_by(step) {
@@ -82,17 +86,20 @@ impl Experiment {
             }
         };
         let found = best_balancings(supersteps, price, duration);
-        if found.balancings.len() > 1 {
-            best.record_run(run(&found.balancings)?.0, &found.balancings);
+        if found.balancing_supersteps.len() > 1 {
+            best.record_run(
+                run(&found.balancing_supersteps)?.0,
+                &found.balancing_supersteps,
+            );
         }
         Ok(best)
     }
 }
 
-impl BestCalls {
+impl BestCallSupersteps {
     /// Counts a simulated run, and stores its calls and makespan if it is the fastest run so far.
     fn record_run(&mut self, makespan: Seconds, calls: &[usize]) {
-        self.simulated_runs += 1;
+        self.simulated_run_count += 1;
         if makespan < self.makespan {
             self.makespan = makespan;
             self.call_supersteps = calls.to_vec();
@@ -118,8 +125,8 @@ mod tests {
             Experiment::load(&settings, Limits::default()).unwrap()
         };
         let progress = Progress::default();
-        let best = of("greedy/menon").best_calls(100, &progress).unwrap();
-        assert!(best.simulated_runs >= 30 && !best.call_supersteps.is_empty());
+        let best = of("greedy/menon").find_best_calls(100, &progress).unwrap();
+        assert!(best.simulated_run_count >= 30 && !best.call_supersteps.is_empty());
         for trigger in ["never", "menon", "boulmier", "every=10"] {
             let experiment = of(&format!("greedy/{trigger}"));
             let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), None);
@@ -132,9 +139,11 @@ mod tests {
         // The policy's own trigger has no effect, and a search with fewer barriers finds no faster run.
         assert_eq!(
             best,
-            of("greedy/every=5").best_calls(100, &progress).unwrap()
+            of("greedy/every=5")
+                .find_best_calls(100, &progress)
+                .unwrap()
         );
-        let few = of("greedy").best_calls(3, &progress).unwrap();
-        assert!(few.makespan >= best.makespan && few.simulated_runs <= 5);
+        let few = of("greedy").find_best_calls(3, &progress).unwrap();
+        assert!(few.makespan >= best.makespan && few.simulated_run_count <= 5);
     }
 }

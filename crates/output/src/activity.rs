@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-use super::csv_guard::guard_cell;
-use super::inside::read_inside_if_present;
-use super::machine::{Place, PlatformSummary};
-use super::read::{Run, RunOfScenario, damaged_file_error};
+use super::csv_guard::protect_formula_like_text;
+use super::inside::read_refusing_outside_links_if_present;
+use super::machine::{HostLocation, PlatformSummary};
+use super::read::{Run, ScenarioRecords, damaged_file_error};
 use migsim_base::document::read_bytes;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, Seconds};
@@ -19,29 +19,29 @@ use migsim_policies::Measures;
 /// Start delay, computation time and communication time of each process in each superstep of one scenario. Each list is ordered
 /// by superstep and, within a superstep, by process.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Activity {
+pub struct ProcessTimes {
     /// Delay with which each process starts a superstep, counted from the time at which the earliest process starts the superstep
     /// \[s\].
-    pub delay: Vec<f32>,
+    pub start_delay_s: Vec<f32>,
     /// Computation time of each process in each superstep \[s\].
-    pub compute: Vec<f32>,
+    pub computation_s: Vec<f32>,
     /// Time from the end of the computation of a process until the process reaches the barrier, for each process in each
     /// superstep \[s\].
-    pub communication: Vec<f32>,
+    pub communication_s: Vec<f32>,
 }
 
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
 )]
-impl Recorder for Activity {
+impl Recorder for ProcessTimes {
     fn on_superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
         let short = |list: &mut Vec<f32>, seconds: &[Seconds]| {
             list.extend(seconds.iter().map(|one| one.get() as f32));
         };
-        short(&mut self.delay, &measures.delay);
-        short(&mut self.compute, &measures.compute);
-        short(&mut self.communication, &measures.communication);
+        short(&mut self.start_delay_s, &measures.begin_delays);
+        short(&mut self.computation_s, &measures.computation_times);
+        short(&mut self.communication_s, &measures.communication_times);
     }
 }
 
@@ -64,27 +64,30 @@ pub(super) const COLUMNS: [&str; 10] = [
 #[derive(Clone, Debug)]
 pub(super) struct PlacementReplay<'a> {
     /// Cluster and host of each process at the current superstep, indexed by process.
-    pub(super) current_places: Vec<Place>,
-    migrations: Vec<&'a super::read::Moved>,
-    next_migration: usize,
+    pub(super) current_places: Vec<HostLocation>,
+    migrations_by_superstep: Vec<&'a super::read::MigrationRow>,
+    next_migration_index: usize,
 }
 
 impl<'a> PlacementReplay<'a> {
-    pub(super) fn new(machine: &PlatformSummary, run: &'a RunOfScenario) -> Self {
+    pub(super) fn new(machine: &PlatformSummary, run: &'a ScenarioRecords) -> Self {
         let mut moves: Vec<_> = run.migrations.iter().collect();
         moves.sort_by_key(|moved| moved.superstep);
         Self {
             current_places: machine.placement.clone(),
-            migrations: moves,
-            next_migration: 0,
+            migrations_by_superstep: moves,
+            next_migration_index: 0,
         }
     }
 
     /// Moves on to superstep `superstep` (counted from 1): applies all migrations before this superstep that were not applied
     /// yet, and returns these migrations.
-    pub(super) fn advance(&mut self, superstep: u64) -> &[&'a super::read::Moved] {
-        let first = self.next_migration;
-        while let Some(moved) = self.migrations.get(self.next_migration)
+    pub(super) fn advance_to_superstep(
+        &mut self,
+        superstep: u64,
+    ) -> &[&'a super::read::MigrationRow] {
+        let first = self.next_migration_index;
+        while let Some(moved) = self.migrations_by_superstep.get(self.next_migration_index)
             && moved.superstep < superstep
         {
             if let Some(place) = usize::try_from(moved.process - 1)
@@ -94,9 +97,9 @@ impl<'a> PlacementReplay<'a> {
                 place.cluster.clone_from(&moved.to_cluster);
                 place.host.clone_from(&moved.to_host);
             }
-            self.next_migration += 1;
+            self.next_migration_index += 1;
         }
-        &self.migrations[first..self.next_migration]
+        &self.migrations_by_superstep[first..self.next_migration_index]
     }
 }
 
@@ -105,20 +108,20 @@ impl<'a> PlacementReplay<'a> {
 ///
 /// # Errors
 /// The file cannot be read, or its content does not agree with `run` and `machine`.
-pub(super) fn read_activities(
+pub(super) fn read_process_times(
     path: &Path,
     run: &Run,
     machine: &PlatformSummary,
-) -> Result<Option<Vec<Activity>>, Error> {
+) -> Result<Option<Vec<ProcessTimes>>, Error> {
     let name = path.display().to_string();
-    let Some(bytes) = read_inside_if_present(path, read_bytes)? else {
+    let Some(bytes) = read_refusing_outside_links_if_present(path, read_bytes)? else {
         return Ok(None);
     };
-    let mut lines = TableReader::new(&bytes);
+    let mut lines = ProcessTableReader::new(&bytes);
     let all = run
         .scenarios
         .iter()
-        .map(|scenario| lines.read_scenario(scenario, machine))
+        .map(|scenario| lines.read_scenario_times(scenario, machine))
         .collect::<Result<Vec<_>, String>>()
         .and_then(|all| lines.check_end_of_file().map(|()| all));
     match all {
@@ -131,14 +134,14 @@ pub(super) fn read_activities(
 }
 
 /// Parser of the table `processes.csv`, which reads and checks one line after the other.
-struct TableReader<'b> {
+struct ProcessTableReader<'b> {
     reader: csv::Reader<&'b [u8]>,
     record: csv::ByteRecord,
     is_cut: bool,
     has_header: bool,
 }
 
-impl<'b> TableReader<'b> {
+impl<'b> ProcessTableReader<'b> {
     fn new(bytes: &'b [u8]) -> Self {
         Self {
             reader: csv::ReaderBuilder::new()
@@ -170,11 +173,11 @@ impl<'b> TableReader<'b> {
         }
     }
 
-    fn read_scenario(
+    fn read_scenario_times(
         &mut self,
-        run: &RunOfScenario,
+        run: &ScenarioRecords,
         machine: &PlatformSummary,
-    ) -> Result<Activity, String> {
+    ) -> Result<ProcessTimes, String> {
         if !self.has_header {
             self.has_header = true;
             if !self.read_record()? || !self.record.iter().eq(COLUMNS.map(str::as_bytes)) {
@@ -182,18 +185,18 @@ impl<'b> TableReader<'b> {
             }
         }
         let cells = run.supersteps.len() * machine.placement.len();
-        let mut activity = Activity::default();
+        let mut activity = ProcessTimes::default();
         let mut places = PlacementReplay::new(machine, run);
         for list in [
-            &mut activity.delay,
-            &mut activity.compute,
-            &mut activity.communication,
+            &mut activity.start_delay_s,
+            &mut activity.computation_s,
+            &mut activity.communication_s,
         ] {
             // Reserve a limited amount, so that a file that is too short fails before it takes much memory.
             list.reserve(cells.min(1 << 24));
         }
         for superstep in (1..).take(run.supersteps.len()) {
-            places.advance(superstep);
+            places.advance_to_superstep(superstep);
             for (process, place) in (1..).zip(&places.current_places) {
                 if !self.read_record()? {
                     return Err(format!(
@@ -201,23 +204,29 @@ impl<'b> TableReader<'b> {
                         run.scenario.name()
                     ));
                 }
-                self.check_record_keys(run.scenario, superstep, process, place)?;
-                activity.delay.push(self.parse_seconds(5)?);
-                self.parse_seconds(6)?;
-                activity.compute.push(self.parse_seconds(7)?);
-                self.parse_seconds(8)?;
-                activity.communication.push(self.parse_seconds(9)?);
+                self.check_row_identity(run.scenario, superstep, process, place)?;
+                activity
+                    .start_delay_s
+                    .push(self.parse_seconds_in_column(5)?);
+                self.parse_seconds_in_column(6)?;
+                activity
+                    .computation_s
+                    .push(self.parse_seconds_in_column(7)?);
+                self.parse_seconds_in_column(8)?;
+                activity
+                    .communication_s
+                    .push(self.parse_seconds_in_column(9)?);
             }
         }
         Ok(activity)
     }
 
-    fn check_record_keys(
+    fn check_row_identity(
         &self,
         scenario: Scenario,
         superstep: u64,
         process: u64,
-        place: &Place,
+        place: &HostLocation,
     ) -> Result<(), String> {
         let number = |column: usize| {
             std::str::from_utf8(&self.record[column])
@@ -233,7 +242,8 @@ impl<'b> TableReader<'b> {
                 scenario.name()
             ));
         }
-        let [cluster, host] = [&place.cluster, &place.host].map(|name| guard_cell(name));
+        let [cluster, host] =
+            [&place.cluster, &place.host].map(|name| protect_formula_like_text(name));
         if &self.record[3] != cluster.as_bytes() || &self.record[4] != host.as_bytes() {
             return Err(format!(
                 "process {process} should be on {} of {} here, according to `platform.json` and `migrations.csv`",
@@ -251,7 +261,7 @@ impl<'b> TableReader<'b> {
         clippy::cast_possible_truncation,
         reason = "seven digits are enough for pictures"
     )]
-    fn parse_seconds(&self, column: usize) -> Result<f32, String> {
+    fn parse_seconds_in_column(&self, column: usize) -> Result<f32, String> {
         let text = std::str::from_utf8(&self.record[column]).unwrap_or_default();
         let value = text.parse::<f64>().ok();
         let value = value.filter(|value| value.is_finite() && *value >= 0.0);

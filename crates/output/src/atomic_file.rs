@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::cannot_write;
+use super::cannot_write_error;
 use migsim_base::error::{Error, Problem};
 
 /// A temporary file that is renamed to its final name by [`Draft::publish`]. If the draft is dropped before, the temporary file
@@ -20,7 +20,7 @@ pub struct Draft {
     temporary_path: PathBuf,
     final_path: PathBuf,
     /// The open temporary file; this process holds a lock on the file.
-    file: File,
+    locked_file: File,
     is_published: bool,
 }
 
@@ -32,9 +32,9 @@ impl Draft {
     /// The temporary file cannot be created, or another process is writing the same file.
     pub fn create(path: &Path) -> Result<(Self, File), Error> {
         let source = path.display().to_string();
-        let failed = |error| cannot_write(&source, &error);
+        let failed = |error| cannot_write_error(&source, &error);
         let temporary = temporary_path(path);
-        let Some(file) = create_locked(&temporary).map_err(failed)? else {
+        let Some(file) = create_locked_file(&temporary).map_err(failed)? else {
             let problem = Problem::new("another process is writing to this file").source(source);
             return Err(problem
                 .hint("wait until that process has ended, or choose another file")
@@ -44,7 +44,7 @@ impl Draft {
         let draft = Self {
             temporary_path: temporary,
             final_path: path.to_owned(),
-            file,
+            locked_file: file,
             is_published: false,
         };
         Ok((draft, handle))
@@ -55,7 +55,7 @@ impl Draft {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(super) fn create_filled(
+    pub(super) fn create_with_content(
         path: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Self, Error> {
@@ -75,14 +75,14 @@ impl Draft {
     ///
     /// # Errors
     /// There is a temporary file, and it cannot be removed.
-    pub fn remove_temporary(path: &Path) -> Result<(), Error> {
-        remove_if_present(&temporary_path(path))
-            .map_err(|error| cannot_write(&path.display().to_string(), &error))
+    pub fn remove_temporary_file(path: &Path) -> Result<(), Error> {
+        remove_file_if_present(&temporary_path(path))
+            .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
     }
 
     /// Returns a handle of the temporary file that is positioned at its start, in order to read what has been written so far.
-    pub(super) fn reread(&self) -> io::Result<File> {
-        let mut file = self.file.try_clone()?;
+    pub(super) fn open_for_rereading(&self) -> io::Result<File> {
+        let mut file = self.locked_file.try_clone()?;
         file.rewind()?;
         Ok(file)
     }
@@ -100,7 +100,7 @@ impl Draft {
 
     /// Creates an error which says that the file with the final name cannot be written because of `error`.
     pub fn write_error(&self, error: &std::io::Error) -> Error {
-        cannot_write(&self.final_path.display().to_string(), error)
+        cannot_write_error(&self.final_path.display().to_string(), error)
     }
 }
 
@@ -125,26 +125,26 @@ fn temporary_path(path: &Path) -> PathBuf {
 ///
 /// A process removes or renames a file only while it holds the lock of this file. It therefore never removes or publishes the
 /// file of another process.
-fn create_locked(path: &Path) -> io::Result<Option<File>> {
+fn create_locked_file(path: &Path) -> io::Result<Option<File>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => {
             let left = match File::open(path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 left => left?,
             };
-            if !lock_at(&left, path) {
+            if !lock_if_at_path(&left, path) {
                 return Ok(None);
             }
-            remove_if_present(path)?;
+            remove_file_if_present(path)?;
         }
-        Ok(_) => remove_if_present(path)?,
+        Ok(_) => remove_file_if_present(path)?,
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     let mut options = OpenOptions::new();
     let new = options.read(true).append(true).create_new(true);
     match new.open(path) {
-        Ok(file) => Ok(lock_at(&file, path).then_some(file)),
+        Ok(file) => Ok(lock_if_at_path(&file, path).then_some(file)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
         Err(error) => Err(error),
     }
@@ -152,18 +152,18 @@ fn create_locked(path: &Path) -> io::Result<Option<File>> {
 
 /// Locks a file. Returns `true` if this process got the lock and the file is still the file at `path`, that is, no other process
 /// has renamed or replaced it.
-fn lock_at(file: &File, path: &Path) -> bool {
-    lock(file) && is_at(file, path)
+fn lock_if_at_path(file: &File, path: &Path) -> bool {
+    try_lock(file) && is_file_at_path(file, path)
 }
 
 /// Locks a file until its handle is closed; returns `false` if another process has locked the file. On network file systems that
 /// do not support locks, the result is always `true`.
-pub(super) fn lock(file: &File) -> bool {
+pub(super) fn try_lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
+fn is_file_at_path(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let name = |found: fs::Metadata| (found.dev(), found.ino());
     let (file, path) = (file.metadata(), fs::symlink_metadata(path));
@@ -176,7 +176,7 @@ fn is_at(_: &File, path: &Path) -> bool {
 }
 
 /// Removes the file or link at `path`; does nothing if there is none.
-pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
+pub(super) fn remove_file_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         done => done,
@@ -188,8 +188,8 @@ pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    Draft::create_filled(path, |out| out.write_all(bytes))?.publish()
+pub fn write_file_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    Draft::create_with_content(path, |out| out.write_all(bytes))?.publish()
 }
 
 /// Writes a file whose path the user named: atomically like [`write_file`], but directly if the path is a special file such as
@@ -197,15 +197,15 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write_user_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub fn write_file_named_by_user(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let is_special = |found: fs::Metadata| !found.is_file() && !found.is_dir();
     if !fs::metadata(path).is_ok_and(is_special) {
-        return write_file(path, bytes);
+        return write_file_atomically(path, bytes);
     }
     let opened = OpenOptions::new().write(true).open(path);
     opened
         .and_then(|mut file| file.write_all(bytes))
-        .map_err(|error| cannot_write(&path.display().to_string(), &error))
+        .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
 }
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
         assert!(!path.exists());
         drop(draft);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        write_file(&path, b"whole").unwrap();
+        write_file_atomically(&path, b"whole").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -233,7 +233,9 @@ mod tests {
         let path = folder.path().join("file");
         let (draft, mut file) = Draft::create(&path).unwrap();
         file.write_all(b"who").unwrap();
-        let error = write_file(&path, b"another").unwrap_err().to_string();
+        let error = write_file_atomically(&path, b"another")
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("another process is writing to this file"),
             "{error}"
@@ -241,10 +243,10 @@ mod tests {
         file.write_all(b"le").unwrap();
         // The file stays locked until it is published, although it is written.
         drop(file);
-        assert!(write_file(&path, b"another").is_err());
+        assert!(write_file_atomically(&path, b"another").is_err());
         draft.publish().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
-        write_file(&path, b"another").unwrap();
+        write_file_atomically(&path, b"another").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "another");
     }
 
@@ -253,14 +255,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let texts: Vec<String> = (0..4).map(|who| format!("{who}").repeat(100_000)).collect();
-        write_file(&path, texts[0].as_bytes()).unwrap();
+        write_file_atomically(&path, texts[0].as_bytes()).unwrap();
         let written: usize = std::thread::scope(|scope| {
             let write = |text: &String| {
                 let mut written = 0;
                 for _ in 0..50 {
                     // Write the text in two halves.
                     let (first, second) = text.as_bytes().split_at(50_000);
-                    let done = Draft::create_filled(&path, |out| {
+                    let done = Draft::create_with_content(&path, |out| {
                         out.write_all(first)?;
                         out.flush()?;
                         out.write_all(second)
@@ -297,7 +299,7 @@ mod tests {
         fs::write(&victim, "mine").unwrap();
         symlink(&victim, &path).unwrap();
         symlink(&victim, &hidden).unwrap();
-        write_file(&path, b"new").unwrap();
+        write_file_atomically(&path, b"new").unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
         assert!(fs::symlink_metadata(&path).unwrap().is_file());
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
@@ -306,9 +308,9 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn devices_are_not_replaced() {
-        write_user_file(Path::new("/dev/null"), b"gone").unwrap();
+        write_file_named_by_user(Path::new("/dev/null"), b"gone").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
-        let full = write_user_file(Path::new("/dev/full"), b"gone").unwrap_err();
+        let full = write_file_named_by_user(Path::new("/dev/full"), b"gone").unwrap_err();
         assert!(
             full.to_string().contains("cannot write `/dev/full`"),
             "{full}"

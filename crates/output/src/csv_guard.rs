@@ -14,7 +14,7 @@ const GUARD: char = '\'';
 
 /// Returns a text as a cell of a CSV table. The cell gets a leading `'` if a spreadsheet could interpret the text as a formula,
 /// or if the text itself begins with `'`.
-pub fn guard_cell(text: &str) -> Cow<'_, str> {
+pub fn protect_formula_like_text(text: &str) -> Cow<'_, str> {
     if text.starts_with(FORMULA_STARTS) || text.starts_with(GUARD) {
         format!("{GUARD}{text}").into()
     } else {
@@ -42,11 +42,11 @@ mod tests {
             "", "plain", "a=b", "=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "'", "'=x", "''x",
         ];
         for text in texts {
-            let cell = guard_cell(text);
+            let cell = protect_formula_like_text(text);
             assert!(!cell.starts_with(FORMULA_STARTS), "{cell:?}");
             let cell = serde_json::Value::from(cell.as_ref());
             assert_eq!(deserialize_guarded(cell).unwrap(), text);
         }
-        assert_eq!(guard_cell("plain"), "plain");
+        assert_eq!(protect_formula_like_text("plain"), "plain");
     }
 }

@@ -16,7 +16,7 @@ use migsim_base::document::{read_text, sha256};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::format_count;
 use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, file_key_pointers, remove_informative_keys};
+use migsim_experiment::{Experiment, json_pointers_to_file_names, remove_informative_keys};
 
 /// Names of the files that identify a folder as the folder of a parameter sweep.
 const SWEEP_FILES: [&str; 2] = ["plan.json", "runs.jsonl"];
@@ -29,7 +29,7 @@ const START_BYTES: u64 = 1024;
 ///
 /// # Errors
 /// The folder holds a sweep, or a file was not written by a run; the error names the first such file.
-pub(super) fn check_files_are_of_run(
+pub(super) fn check_files_written_by_run(
     folder: &Path,
     mut names: impl Iterator<Item = String>,
 ) -> Result<(), Error> {
@@ -39,7 +39,8 @@ pub(super) fn check_files_are_of_run(
         .iter()
         .find(|name| is_there(name))
     {
-        let problem = Problem::new("the folder holds a sweep").source(path_text(folder, file));
+        let problem =
+            Problem::new("the folder holds a sweep").source(path_in_folder_as_text(folder, file));
         return Err(problem.hint("choose another folder for the run").into());
     }
     let strange = names.find(|name| is_there(name) && !is_written_by_run(&folder.join(name)));
@@ -50,7 +51,7 @@ pub(super) fn check_files_are_of_run(
         "the file `{file}` in this folder was not written by a run of migsim"
     ));
     Err(problem
-        .source(path_text(folder, &file))
+        .source(path_in_folder_as_text(folder, &file))
         .hint("choose another folder, or move the file away")
         .into())
 }
@@ -64,10 +65,12 @@ fn is_written_by_run(path: &Path) -> bool {
         Some((_, "csv")) => "scenario,",
         Some((_, "jsonl")) => "{\"scenario\":",
         Some((_, "paje")) => "%EventDef PajeDefine",
-        Some((_, "html")) => return read_start(path).is_some_and(|text| text.contains(PAGE_MARK)),
+        Some((_, "html")) => {
+            return read_first_bytes(path).is_some_and(|text| text.contains(PAGE_MARK));
+        }
         _ => "{\"displayTimeUnit\":", // a trace for Perfetto
     };
-    read_start(path).is_some_and(|text| text.is_empty() || text.starts_with(start))
+    read_first_bytes(path).is_some_and(|text| text.is_empty() || text.starts_with(start))
 }
 
 /// Start of the HTML element with the checksum of the settings, which every HTML page of a run contains near its beginning.
@@ -75,7 +78,7 @@ const PAGE_MARK: &str = "<meta name=\"migsim-settings\" content=\"";
 
 /// Reads the first [`START_BYTES`] bytes of a file as text, in order to recognise what wrote the file. Returns `None` if it is
 /// not a regular file or cannot be read.
-fn read_start(path: &Path) -> Option<String> {
+fn read_first_bytes(path: &Path) -> Option<String> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
@@ -86,23 +89,24 @@ fn read_start(path: &Path) -> Option<String> {
 }
 
 /// Computes the mark that HTML pages of a run contain to identify their run: the SHA-256 checksum of the settings of the run.
-pub(super) fn settings_mark(settings: &Value) -> String {
+pub(super) fn settings_checksum_mark(settings: &Value) -> String {
     sha256(settings.to_string().as_bytes())
 }
 
 /// Lists the HTML pages in a folder that belong to the run whose manifest `run.json` is in the same folder, recognised by the
 /// mark with the checksum of the settings.
-pub(super) fn pages_of_run(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn html_pages_of_run(folder: &Path) -> Vec<PathBuf> {
     let Some(earlier) = read_manifest(folder) else {
         return Vec::new();
     };
-    let mark = settings_mark(&earlier["experiment"]);
+    let mark = settings_checksum_mark(&earlier["experiment"]);
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
     let is_page = |file: &PathBuf| {
         let end = file.extension().unwrap_or_default();
         (end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
-            && read_start(file).is_some_and(|text| text.contains(PAGE_MARK) && text.contains(&mark))
+            && read_first_bytes(file)
+                .is_some_and(|text| text.contains(PAGE_MARK) && text.contains(&mark))
     };
     let mut pages: Vec<PathBuf> = files.filter(is_page).collect();
     pages.sort();
@@ -118,14 +122,14 @@ fn read_manifest(folder: &Path) -> Option<Value> {
 ///
 /// # Errors
 /// The folder contains such a run, and the error describes the differences; or the manifest of the run cannot be read.
-pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Error> {
+pub fn check_settings_are_equal(folder: &Path, experiment: &Experiment) -> Result<(), Error> {
     if !folder.join("run.json").exists() {
         return Ok(());
     }
     let what = match read_manifest(folder) {
         None => "the folder holds a run whose settings cannot be read".to_owned(),
         Some(earlier) => {
-            let differences = differences(&earlier, experiment);
+            let differences = describe_setting_differences(&earlier, experiment);
             let Some(first) = differences.first() else {
                 return Ok(());
             };
@@ -137,14 +141,14 @@ pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Erro
         }
     };
     Err(Problem::new(what)
-        .source(path_text(folder, "run.json"))
+        .source(path_in_folder_as_text(folder, "run.json"))
         .hint("choose another folder, or replace the run in it with `--force`")
         .into())
 }
 
 /// Describes in words each difference between the settings and input files of two runs: the run with the manifest `earlier`, and
 /// the run of `experiment`. Flags such as `--threads` are not settings.
-fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
+fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     let mut found = Vec::new();
     // The names of files may differ, but not their contents.
     let inputs = earlier["inputs"].as_array().map_or(&[][..], Vec::as_slice);
@@ -152,8 +156,11 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
         match (inputs.get(at), experiment.input_files.get(at)) {
             (Some(one), Some(other)) if one["role"] == other.role => {
                 if one["sha256"] != *other.sha256 {
-                    let (one, other, role) =
-                        (display_value(&one["source"]), &other.name, other.role);
+                    let (one, other, role) = (
+                        format_value_for_people(&one["source"]),
+                        &other.name,
+                        other.role,
+                    );
                     found.push(if *other == one {
                         format!("the {role} `{one}` has changed since the run in the folder")
                     } else {
@@ -170,7 +177,7 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
             (Some(one), None) => {
                 found.push(format!(
                     "`{}` is not an input of this run",
-                    display_value(&one["source"])
+                    format_value_for_people(&one["source"])
                 ));
             }
             (None, None) => {}
@@ -183,7 +190,7 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     for settings in [&mut one, &mut other] {
         remove_names_and_notes(&experiment.registry, settings);
     }
-    add_differences("", &one, &other, &mut found);
+    add_value_differences("", &one, &other, &mut found);
     found
 }
 
@@ -191,7 +198,7 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
 /// settings of two runs can then be compared.
 fn remove_names_and_notes(registry: &Registry, settings: &mut Value) {
     remove_informative_keys(settings);
-    for pointer in file_key_pointers(registry, settings) {
+    for pointer in json_pointers_to_file_names(registry, settings) {
         if pointer == MAPPING_POINTER {
             continue;
         }
@@ -210,13 +217,13 @@ const MAPPING_POINTER: &str = "/mapping";
 
 /// Adds to `found` a description of each key in which two JSON values differ; `path` is the name of the key that both values have
 /// in the settings.
-fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
+fn add_value_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     let (Value::Object(left), Value::Object(right)) = (one, other) else {
         if one != other {
             found.push(format!(
                 "`{path}` is {} in the folder, but {} in this run",
-                display_value(one),
-                display_value(other)
+                format_value_for_people(one),
+                format_value_for_people(other)
             ));
         }
         return;
@@ -224,7 +231,7 @@ fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<Strin
     let new = right.keys().filter(|key| !left.contains_key(*key));
     for key in left.keys().chain(new) {
         let dot = if path.is_empty() { "" } else { "." };
-        add_differences(&format!("{path}{dot}{key}"), &one[key], &other[key], found);
+        add_value_differences(&format!("{path}{dot}{key}"), &one[key], &other[key], found);
     }
 }
 
@@ -232,7 +239,7 @@ fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<Strin
 const MAX_VALUE_CHARACTERS: usize = 60;
 
 /// Formats a JSON value for people: texts without quotation marks, null as `not set`, long values shortened.
-fn display_value(value: &Value) -> String {
+fn format_value_for_people(value: &Value) -> String {
     let text = match value {
         Value::Null => "not set".to_owned(),
         Value::String(text) => text.clone(),
@@ -244,6 +251,6 @@ fn display_value(value: &Value) -> String {
     }
 }
 
-fn path_text(folder: &Path, file: &str) -> String {
+fn path_in_folder_as_text(folder: &Path, file: &str) -> String {
     folder.join(file).display().to_string()
 }

@@ -9,10 +9,10 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::atomic_file::{Draft, lock, remove_if_present};
+use super::atomic_file::{Draft, remove_file_if_present, try_lock};
 use super::machine::PlatformSummary;
 use super::path_rows::{self, PathRow};
-use super::{TraceFormat, cannot_write, earlier, manifest, records, traffic};
+use super::{TraceFormat, cannot_write_error, earlier, manifest, records, traffic};
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
@@ -36,13 +36,13 @@ const FILES_OF_ALL_SCENARIOS: [&str; 9] = [
 #[derive(Debug, Default)]
 pub struct PendingResults {
     /// Temporary files with the parts of `processes.csv`, one per scenario; empty if `processes.csv` was not requested.
-    pub processes: Vec<Draft>,
+    pub process_table_parts: Vec<Draft>,
     /// Temporary files with the traces of the run, one for each scenario and format.
-    pub traces: Vec<Draft>,
+    pub trace_files: Vec<Draft>,
     /// Rows of the critical paths of all scenarios; empty if the critical paths were not recorded.
     pub critical_path_rows: Vec<PathRow>,
     /// Name and content of an HTML page that is to be written into the folder; `None` if no page was requested.
-    pub html_page: Option<(String, String)>,
+    pub html_page_name_and_content: Option<(String, String)>,
 }
 
 /// A folder into which a run writes its results; it is locked against other runs.
@@ -50,7 +50,7 @@ pub struct PendingResults {
 pub struct RunFolder {
     path: PathBuf,
     #[expect(dead_code, reason = "the lock lasts as long as this value")]
-    lock: Option<File>,
+    locked_folder: Option<File>,
 }
 
 impl RunFolder {
@@ -62,16 +62,16 @@ impl RunFolder {
     /// has the name of a result file.
     pub fn create(path: &Path) -> Result<Self, Error> {
         fs::create_dir_all(path)
-            .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+            .map_err(|error| cannot_write_error(&path.display().to_string(), &error))?;
         let folder = Self {
-            lock: Self::lock_path(path)?,
+            locked_folder: Self::lock_folder_at(path)?,
             path: path.to_owned(),
         };
-        earlier::check_files_are_of_run(path, all_file_names())?;
+        earlier::check_files_written_by_run(path, all_file_names())?;
         for name in all_file_names() {
-            Draft::remove_temporary(&path.join(name))?;
+            Draft::remove_temporary_file(&path.join(name))?;
         }
-        folder.create_draft("run.json")?;
+        folder.create_temporary_file("run.json")?;
         Ok(folder)
     }
 
@@ -80,7 +80,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// Another run is writing to the folder.
-    pub fn lock_path(path: &Path) -> Result<Option<File>, Error> {
+    pub fn lock_folder_at(path: &Path) -> Result<Option<File>, Error> {
         // Some systems cannot open folders.
         let folder = File::open(path).ok();
         folder
@@ -93,7 +93,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// The temporary file cannot be created.
-    pub fn create_draft(&self, name: &str) -> Result<(Draft, File), Error> {
+    pub fn create_temporary_file(&self, name: &str) -> Result<(Draft, File), Error> {
         debug_assert!(
             all_file_names().any(|known| known == name),
             "an unknown file of the run folder"
@@ -113,36 +113,36 @@ impl RunFolder {
         results: &Results,
         drafts: PendingResults,
     ) -> Result<(), Error> {
-        let files = self.write_drafts(experiment, results, drafts)?;
+        let files = self.write_temporary_files(experiment, results, drafts)?;
         // Remove the pages and then the manifest of the old run first. Even if the write fails, no manifest is then left beside files of
         // another run.
-        for page in earlier::pages_of_run(&self.path) {
-            remove_if_exists(&page)?;
+        for page in earlier::html_pages_of_run(&self.path) {
+            remove_file_if_exists(&page)?;
         }
-        remove_if_exists(&self.path.join("run.json"))?;
+        remove_file_if_exists(&self.path.join("run.json"))?;
         for name in all_file_names() {
-            remove_if_exists(&self.path.join(name))?;
+            remove_file_if_exists(&self.path.join(name))?;
         }
         files.into_iter().try_for_each(Draft::publish)
     }
 
     /// Writes all result files under temporary names. Returns the temporary files in the order in which they are to be published;
     /// the manifest `run.json` is the last.
-    fn write_drafts(
+    fn write_temporary_files(
         &self,
         experiment: &Experiment,
         results: &Results,
         drafts: PendingResults,
     ) -> Result<Vec<Draft>, Error> {
         let PendingResults {
-            processes,
-            traces,
+            process_table_parts: processes,
+            trace_files: traces,
             critical_path_rows: path,
-            html_page: page,
+            html_page_name_and_content: page,
         } = drafts;
         let mut files = traces;
         let mut add = |name: &str, fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>| {
-            files.push(Draft::create_filled(&self.path.join(name), fill)?);
+            files.push(Draft::create_with_content(&self.path.join(name), fill)?);
             Ok::<(), Error>(())
         };
         let machine = PlatformSummary::from_experiment(experiment);
@@ -162,7 +162,7 @@ impl RunFolder {
         if !processes.is_empty() {
             add("processes.csv", &mut |out| join_csv_parts(&processes, out))?;
             drop(processes);
-            let rows = traffic::link_traffic(experiment, results);
+            let rows = traffic::compute_link_traffic(experiment, results);
             add("links.csv", &mut |out| {
                 traffic::write_link_traffic(&rows, out)
             })?;
@@ -185,8 +185,9 @@ impl RunFolder {
 }
 
 /// Removes a file; does nothing if the file does not exist.
-fn remove_if_exists(path: &Path) -> Result<(), Error> {
-    remove_if_present(path).map_err(|error| cannot_write(&path.display().to_string(), &error))
+fn remove_file_if_exists(path: &Path) -> Result<(), Error> {
+    remove_file_if_present(path)
+        .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
 }
 
 /// Locks the file `file`, which represents `folder`, so that only one program at a time writes into the folder. `writer` is the
@@ -196,7 +197,7 @@ fn remove_if_exists(path: &Path) -> Result<(), Error> {
 /// # Errors
 /// Another program holds the lock.
 pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Error> {
-    if lock(&file) {
+    if try_lock(&file) {
         return Ok(file);
     }
     let message = format!("another {writer} is writing to this folder");
@@ -211,11 +212,11 @@ pub(super) fn all_file_names() -> impl Iterator<Item = String> {
     FILES_OF_ALL_SCENARIOS
         .map(str::to_owned)
         .into_iter()
-        .chain(file_names_by_scenario())
+        .chain(file_names_of_single_scenarios())
 }
 
 /// Lists the names of all files that belong to one scenario each: the temporary parts of `processes.csv`, and the traces.
-fn file_names_by_scenario() -> impl Iterator<Item = String> {
+fn file_names_of_single_scenarios() -> impl Iterator<Item = String> {
     Scenario::ALL
         .map(processes_part_name)
         .into_iter()
@@ -237,7 +238,7 @@ fn trace_file_names() -> impl Iterator<Item = String> {
 fn join_csv_parts(parts: &[Draft], out: &mut dyn Write) -> std::io::Result<()> {
     use std::io::{BufRead, BufReader, copy};
     for (index, part) in parts.iter().enumerate() {
-        let mut part = BufReader::new(part.reread()?);
+        let mut part = BufReader::new(part.open_for_rereading()?);
         if index > 0 {
             part.read_line(&mut String::new())?;
         }

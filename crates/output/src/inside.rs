@@ -11,7 +11,7 @@ use migsim_base::error::Problem;
 ///
 /// # Errors
 /// The file is a symbolic link that points outside its folder, or it does not exist.
-pub fn path_inside(file: &Path) -> io::Result<PathBuf> {
+pub fn path_refusing_outside_links(file: &Path) -> io::Result<PathBuf> {
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
     let (found, folder) = (
         fs::canonicalize(file)?,
@@ -31,19 +31,21 @@ pub fn path_inside(file: &Path) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// The file is a symbolic link that points outside its folder, or it cannot be read.
-pub fn read_inside<'p, T>(
+pub fn read_refusing_outside_links<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    path_inside(file).map_err(|error| cannot_read_error(file, &error))?;
+    path_refusing_outside_links(file).map_err(|error| cannot_read_error(file, &error))?;
     read(file)
 }
 
 /// Reads a file with the function `read`, but refuses a symbolic link that points outside the folder of the file; returns `None`
 /// if the file does not exist.
-pub(super) fn read_inside_if_present<'p, T>(
+pub(super) fn read_refusing_outside_links_if_present<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,
 ) -> Result<Option<T>, Problem> {
-    file.exists().then(|| read_inside(file, read)).transpose()
+    file.exists()
+        .then(|| read_refusing_outside_links(file, read))
+        .transpose()
 }

@@ -17,16 +17,16 @@ use migsim_workloads::vt::{RankMove, VtExport, to_vt_files};
 /// The exported load-balancing data of an application for the runtime system vt: a file per rank, and notes for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LbData {
+pub struct VtLoadBalancingData {
     /// Text of the JSON file of each rank.
     pub rank_files: Vec<String>,
     /// Host on which each rank of vt runs, in the order of the ranks.
     pub rank_hosts: Vec<HostId>,
     /// Notes for the user about what the exported data cannot represent, one sentence each.
-    pub notes: Vec<String>,
+    pub user_notes: Vec<String>,
 }
 
-impl LbData {
+impl VtLoadBalancingData {
     /// Creates the load-balancing data of an experiment: its processes start on their initial hosts and move as listed in
     /// `migrations`.
     ///
@@ -40,7 +40,7 @@ impl LbData {
         let own = match labels {
             Some(labels) => {
                 let mapping = experiment.config.mapping();
-                mapping.place(platform, labels.ranks)?
+                mapping.place(platform, labels.rank_count)?
             }
             None => {
                 sort_and_deduplicate(placement.iter().chain(migrations.iter().map(|one| &one.to)))
@@ -58,7 +58,7 @@ impl LbData {
             .zip(placement)
             .map(|(process, host)| workload.initial_rank(process).unwrap_or(of_host[host][0]))
             .collect();
-        let moves = rank_moves(&start, &of_host, hosts.len(), migrations);
+        let moves = rank_moves_from_migrations(&start, &of_host, hosts.len(), migrations);
         let texts = to_vt_files(&VtExport {
             workload,
             rank_count: hosts.len(),
@@ -77,8 +77,12 @@ impl LbData {
                 hosts.len()
             ));
         }
-        let has_gaps =
-            labels.is_some_and(|labels| labels.phases.windows(2).any(|pair| pair[1] - pair[0] > 1));
+        let has_gaps = labels.is_some_and(|labels| {
+            labels
+                .phase_numbers
+                .windows(2)
+                .any(|pair| pair[1] - pair[0] > 1)
+        });
         if has_gaps && !moves.is_empty() {
             notes.push(format!(
                 "the phases of the data have gaps, and vt's offline balancer moves tasks only between consecutive phases, so that it will not follow {}",
@@ -88,7 +92,7 @@ impl LbData {
         Ok(Self {
             rank_files: texts,
             rank_hosts: hosts,
-            notes,
+            user_notes: notes,
         })
     }
 }
@@ -103,7 +107,7 @@ fn sort_and_deduplicate<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<Host
 
 /// Converts migrations between hosts to moves of processes between ranks, ordered by superstep. `start` is the first rank of each
 /// process, `of_host` the list of ranks on each host.
-fn rank_moves(
+fn rank_moves_from_migrations(
     start: &[usize],
     of_host: &BTreeMap<HostId, Vec<usize>>,
     ranks: usize,
@@ -125,7 +129,7 @@ fn rank_moves(
         RankMove {
             superstep: one.superstep,
             process: one.process,
-            rank: *place,
+            new_rank: *place,
         }
     };
     by_superstep.into_iter().map(to_move).collect()

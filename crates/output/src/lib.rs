@@ -56,37 +56,43 @@ mod traces;
 mod traffic;
 mod workload;
 
-pub use activity::Activity;
-pub use atomic_file::{Draft, write_file, write_user_file};
-pub use csv_guard::guard_cell;
-pub use earlier::check_settings;
-pub use explain::{EvaluatedCall, Overview, Question, Story, describe_superstep_time};
+pub use activity::ProcessTimes;
+pub use atomic_file::{Draft, write_file_atomically, write_file_named_by_user};
+pub use csv_guard::protect_formula_like_text;
+pub use earlier::check_settings_are_equal;
+pub use explain::{CallExplanation, EvaluatedCall, Overview, Question, describe_superstep_time};
 pub use folder::lock_folder;
 pub use folder::{PendingResults, RunFolder};
 pub use html::escape_html;
-pub use inside::{path_inside, read_inside};
-pub use lb_data::LbData;
-pub use machine::{MachineCluster, MachineGroup, MachineLink, MachinePath, Place, PlatformSummary};
+pub use inside::{path_refusing_outside_links, read_refusing_outside_links};
+pub use lb_data::VtLoadBalancingData;
+pub use machine::{
+    ClusterPathSummary, ClusterSummary, HostGroupSummary, HostLocation, LinkSummary,
+    PlatformSummary,
+};
 pub use migsim_base::quantities::{format_duration, format_speed};
 pub use path_rows::{PathRow, read_critical_paths, to_path_rows};
 pub use platform::{platform_sheet, platform_svg};
-pub use processes::ProcessTable;
-pub use read::{Call, InputFile, MakespanDifference, Moved, Run, RunOfScenario, Superstep};
+pub use processes::ProcessTableWriter;
+pub use read::{
+    InputFile, MakespanDifference, MigrationRow, RecordedCall, Run, ScenarioRecords, SuperstepRow,
+};
 pub use report::Report;
 pub use starts::compare_makespans;
 pub use summary::{manifest, summary};
 pub use table::results_sheet;
 pub use table_format::{
-    Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column, without_colours,
+    Cell, Column, OutputForm, Sheet, Table, ValueRating, number_column, text_column,
+    without_colours,
 };
-pub use traces::{Trace, TraceFormat, TraceSubject};
-pub use traffic::{LinkTraffic, link_traffic};
+pub use traces::{TraceFormat, TraceSubject, TraceWriter};
+pub use traffic::{LinkTraffic, compute_link_traffic};
 pub use workload::{SuperstepLoad, superstep_loads, workload_sheet, workload_svg};
 
 use migsim_base::error::{Error, Problem};
 
 /// Creates an error which says that `what`, such as the path of a file, cannot be written because of `error`.
-pub fn cannot_write(what: &str, error: &std::io::Error) -> Error {
+pub fn cannot_write_error(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     let hint = match error.kind() {
         // The problem is the data to be written, not the destination.

@@ -30,20 +30,20 @@ pub struct PlatformSummary {
     /// Name of the platform.
     pub name: String,
     /// The clusters of the platform, each as a summary.
-    pub clusters: Vec<MachineCluster>,
+    pub clusters: Vec<ClusterSummary>,
     /// The links that the routes between clusters use, without the access links of hosts.
-    pub links: Vec<MachineLink>,
+    pub links: Vec<LinkSummary>,
     /// For each pair of connected clusters, the links between them, in one direction only; empty if the platform has more than 64
     /// clusters.
-    pub paths: Vec<MachinePath>,
+    pub paths: Vec<ClusterPathSummary>,
     /// Host on which each process starts, in the order of the processes.
-    pub placement: Vec<Place>,
+    pub placement: Vec<HostLocation>,
 }
 
 /// Summary of a cluster: the number of its hosts, and the properties of its first host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MachineCluster {
+pub struct ClusterSummary {
     /// Name of the cluster.
     pub name: String,
     /// Number of hosts of the cluster.
@@ -58,13 +58,13 @@ pub struct MachineCluster {
     /// Groups of consecutive hosts with equal properties, in the order of the hosts; empty if all hosts of the cluster are equal
     /// or if there are more than 64 groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<MachineGroup>,
+    pub groups: Vec<HostGroupSummary>,
 }
 
 /// Consecutive hosts of a cluster with equal properties.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MachineGroup {
+pub struct HostGroupSummary {
     /// Number of hosts in the group.
     pub hosts: u64,
     /// Nominal speed of one core of each host of the group \[instr/s\].
@@ -79,7 +79,7 @@ pub struct MachineGroup {
 /// A link that a route between two clusters uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MachineLink {
+pub struct LinkSummary {
     /// Name of the link on the platform.
     pub name: String,
     /// Nominal bandwidth of the link \[B/s\].
@@ -91,7 +91,7 @@ pub struct MachineLink {
 /// The links on the route between two clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MachinePath {
+pub struct ClusterPathSummary {
     /// Index of the first cluster of the pair in the list of clusters, counted from 0.
     pub from: usize,
     /// Index of the second cluster of the pair in the list of clusters, counted from 0; it is higher than the index of the first
@@ -106,7 +106,7 @@ pub struct MachinePath {
 /// The names of a host and of the cluster that contains the host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct HostLocation {
     /// Name of the cluster.
     pub cluster: String,
     /// Name of the host.
@@ -127,14 +127,14 @@ impl PlatformSummary {
             placement: experiment
                 .placement
                 .iter()
-                .map(|&host| place_of_host(platform, host))
+                .map(|&host| location_of_host(platform, host))
                 .collect(),
         };
-        machine.add_paths(platform);
+        machine.add_cluster_paths(platform);
         machine
     }
 
-    fn add_paths(&mut self, platform: &Platform) {
+    fn add_cluster_paths(&mut self, platform: &Platform) {
         let count = platform.clusters.len();
         if count > MAX_CLUSTERS_WITH_PATHS {
             return;
@@ -154,7 +154,7 @@ impl PlatformSummary {
                         known.len() - 1
                     }));
                 }
-                self.paths.push(MachinePath {
+                self.paths.push(ClusterPathSummary {
                     from,
                     to,
                     links,
@@ -164,7 +164,7 @@ impl PlatformSummary {
         }
         let link = |id: LinkId| {
             let link = &platform.links[id.index()];
-            MachineLink {
+            LinkSummary {
                 name: link.name.clone(),
                 bandwidth_bytes_per_s: link.bandwidth.get(),
                 latency_s: link.latency.get(),
@@ -181,9 +181,9 @@ impl PlatformSummary {
 }
 
 /// Returns the name of a host together with the name of its cluster.
-pub(super) fn place_of_host(platform: &Platform, host: HostId) -> Place {
+pub(super) fn location_of_host(platform: &Platform, host: HostId) -> HostLocation {
     let host = &platform.hosts[host.index()];
-    Place {
+    HostLocation {
         cluster: platform.clusters[host.cluster.index()].name.clone(),
         host: host.name.clone(),
     }
@@ -195,17 +195,17 @@ fn without_access_links<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [Li
     match (&platform.routes, links) {
         (Routes::Zoned { .. }, [_, inner @ .., _]) => inner,
         (Routes::Zoned { .. }, _) => &[],
-        (Routes::Clustered { .. } | Routes::Routers { .. }, links) => links,
+        (Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. }, links) => links,
     }
 }
 
-fn summarise_cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
+fn summarise_cluster(platform: &Platform, id: ClusterId) -> ClusterSummary {
     let cluster = &platform.clusters[id.index()];
     let group = |hosts: Range<u32>| {
         let first = hosts.start as usize;
         let access = platform.access_links().and_then(|access| access[first]);
         let host = &platform.hosts[first];
-        MachineGroup {
+        HostGroupSummary {
             hosts: hosts.len() as u64,
             speed_instructions_per_s: host.speed.get(),
             cores: host.cores,
@@ -215,7 +215,7 @@ fn summarise_cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
     let all = group(cluster.hosts.clone());
     let kinds = equal_host_ranges(platform, id);
     let is_listed = (2..=MAX_HOST_GROUPS).contains(&kinds.len());
-    MachineCluster {
+    ClusterSummary {
         name: cluster.name.clone(),
         hosts: all.hosts,
         speed_instructions_per_s: all.speed_instructions_per_s,

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::csv_guard::{deserialize_guarded, guard_cell};
-use super::inside::read_inside_if_present;
+use super::csv_guard::{deserialize_guarded, protect_formula_like_text};
+use super::inside::read_refusing_outside_links_if_present;
 use super::read::{Run, damaged_file_error, parse_csv_rows};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId};
 use migsim_base::words::format_count;
-use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
+use migsim_bsp::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit, Scenario};
 use migsim_experiment::Experiment;
 use migsim_platform::Platform;
 
@@ -65,7 +65,7 @@ impl PathRow {
 
     /// Returns whether this piece of the critical path and the piece `next` are steps of the same barrier or of the same
     /// rescheduling call.
-    fn is_same_protocol_run(&self, next: &Self) -> bool {
+    fn is_same_barrier_or_call(&self, next: &Self) -> bool {
         self.kind == next.kind
             && self.superstep == next.superstep
             && matches!(self.kind, PieceKind::Barrier | PieceKind::Call)
@@ -79,13 +79,13 @@ pub fn to_path_rows(
     path: &CriticalPath,
 ) -> Vec<PathRow> {
     let platform = &experiment.platform.platform;
-    let row = |piece: &Piece| PathRow {
+    let row = |piece: &PathPiece| PathRow {
         scenario,
         superstep: piece.superstep as u64 + 1,
         begin_s: piece.begin.get(),
         end_s: piece.end.get(),
         kind: piece.kind,
-        resource: experiment.resource_of(piece),
+        resource: experiment.piece_resource_name(piece),
         process: piece.process.map(|process| process.index() as u64 + 1),
         why: describe_piece(piece, platform),
     };
@@ -99,7 +99,7 @@ pub fn to_path_rows(
 pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
     let file = folder.join(FILE_NAME);
     let name = file.display().to_string();
-    let Some(text) = read_inside_if_present(&file, read_text)? else {
+    let Some(text) = read_refusing_outside_links_if_present(&file, read_text)? else {
         return Ok(Vec::new());
     };
     let all: Vec<PathRow> = parse_csv_rows(&text, &name)?;
@@ -109,7 +109,7 @@ pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Err
             Some(before) if before.scenario == row.scenario => before.end_s,
             _ => 0.0,
         };
-        let is_process = |process: u64| (1..=run.processes).contains(&process);
+        let is_process = |process: u64| (1..=run.process_count).contains(&process);
         let is_sound = run.scenario(row.scenario).is_some()
             && row.begin_s.to_bits() == begin.to_bits()
             && row.begin_s < row.end_s
@@ -140,9 +140,9 @@ pub(super) fn write_path_rows(rows: &[PathRow], out: &mut dyn Write) -> io::Resu
             &row.begin_s.to_string(),
             &row.end_s.to_string(),
             row.kind.name(),
-            &guard_cell(&row.resource),
+            &protect_formula_like_text(&row.resource),
             &process.unwrap_or_default(),
-            &guard_cell(&row.why),
+            &protect_formula_like_text(&row.why),
         ])?;
     }
     table.flush()
@@ -150,10 +150,10 @@ pub(super) fn write_path_rows(rows: &[PathRow], out: &mut dyn Write) -> io::Resu
 
 /// Groups the rows of a critical path: consecutive steps of the same barrier or rescheduling call form one part; every other row
 /// is a part of its own.
-pub(super) fn group_rows<'r>(rows: &[&'r PathRow]) -> Vec<PathPart<'r>> {
-    let parts = rows.chunk_by(|a, b| a.is_same_protocol_run(b));
+pub(super) fn group_protocol_steps<'r>(rows: &[&'r PathRow]) -> Vec<CriticalPathPart<'r>> {
+    let parts = rows.chunk_by(|a, b| a.is_same_barrier_or_call(b));
     parts
-        .map(|rows| PathPart {
+        .map(|rows| CriticalPathPart {
             first_row: rows[0],
             end_s: rows[rows.len() - 1].end_s,
             duration_seconds: rows.iter().map(|row| row.duration_seconds()).sum(),
@@ -165,7 +165,7 @@ pub(super) fn group_rows<'r>(rows: &[&'r PathRow]) -> Vec<PathPart<'r>> {
 /// A part of the critical path that is described by one sentence: one row, or several consecutive steps of the same barrier or
 /// rescheduling call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PathPart<'r> {
+pub(super) struct CriticalPathPart<'r> {
     pub(super) first_row: &'r PathRow,
     /// Simulated time at which the last row of the part ends \[s\].
     pub(super) end_s: f64,
@@ -174,7 +174,7 @@ pub(super) struct PathPart<'r> {
     row_count: usize,
 }
 
-impl PathPart<'_> {
+impl CriticalPathPart<'_> {
     /// Describes this part of the critical path in a sentence.
     pub(super) fn describe(&self) -> String {
         let protocol = match self.first_row.kind {
@@ -190,7 +190,7 @@ impl PathPart<'_> {
 
 /// Describes one piece of the critical path in a sentence: the activity, the host or links that it used, and what limited its
 /// speed.
-pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
+pub(super) fn describe_piece(piece: &PathPiece, platform: &Platform) -> String {
     let host = |host: HostId| platform.hosts[host.index()].name.as_str();
     let name = |process: ProcessId| format!("p{}", process.index() + 1);
     let process = piece.process.map(name);
@@ -199,13 +199,16 @@ pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
         PieceKind::Barrier => "a message of the barrier".to_owned(),
         PieceKind::Call => "a message of the rescheduling call".to_owned(),
         PieceKind::Move => format!("the memory of {who}"),
-        _ => match piece.to {
+        _ => match piece.receiver {
             Some(to) => format!("the message from {who} to {}", name(to)),
             None => format!("a message of {who}"),
         },
     };
-    match piece.work {
-        PieceWork::Compute { host: at, sharing } => {
+    match piece.resources {
+        PieceResources::Compute {
+            host: at,
+            computation_count: sharing,
+        } => {
             let shared = if sharing > 1 {
                 format!(", which executes {sharing} computations at the same time")
             } else {
@@ -213,15 +216,22 @@ pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
             };
             format!("{who} computes on {}{shared}.", host(at))
         }
-        PieceWork::Overhead => format!("overhead of {purpose}."),
-        PieceWork::Latency(from, to) => {
+        PieceResources::Overhead => format!("overhead of {purpose}."),
+        PieceResources::Latency(from, to) => {
             format!("latency of {purpose}, from {} to {}.", host(from), host(to))
         }
-        PieceWork::Wait(from, to) => {
+        PieceResources::Wait(from, to) => {
             let (from, to) = (host(from), host(to));
             format!("{purpose} waits for its connection or in a queue, from {from} to {to}.")
         }
-        PieceWork::Transfer(_, _, Bound::Link { link, flows }) => {
+        PieceResources::Transfer(
+            _,
+            _,
+            RateLimit::Link {
+                link,
+                flow_count: flows,
+            },
+        ) => {
             let name = &platform.links[link.index()].name;
             let flows = u64::from(flows);
             format!(
@@ -229,13 +239,13 @@ pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
                 format_count(flows, "flow")
             )
         }
-        PieceWork::Transfer(_, _, Bound::Window) => {
+        PieceResources::Transfer(_, _, RateLimit::TcpWindow) => {
             format!("transfer of {purpose}, limited by the TCP window.")
         }
-        PieceWork::Transfer(at, _, Bound::Loopback) => {
+        PieceResources::Transfer(at, _, RateLimit::Loopback) => {
             format!("transfer of {purpose} inside {}.", host(at))
         }
-        PieceWork::Fixed => match piece.kind {
+        PieceResources::PredefinedWait => match piece.kind {
             PieceKind::Call => "cost of the rescheduling call.".to_owned(),
             PieceKind::Move => "fixed time of a migration.".to_owned(),
             _ => "protocol of the barrier.".to_owned(),

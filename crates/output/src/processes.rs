@@ -6,7 +6,7 @@ use std::io::{self, BufWriter};
 
 use super::activity::COLUMNS;
 use super::folder::processes_part_name;
-use super::{Draft, RunFolder, guard_cell};
+use super::{Draft, RunFolder, protect_formula_like_text};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
 use migsim_bsp::{Recorder, Scenario};
@@ -15,7 +15,7 @@ use migsim_policies::Measures;
 
 /// Writer of `processes.csv` for one scenario: writes the times of all processes whenever a superstep has ended.
 #[derive(Debug)]
-pub struct ProcessTable<'p> {
+pub struct ProcessTableWriter<'p> {
     platform: &'p Platform,
     scenario: Scenario,
     temporary_file: Draft,
@@ -24,7 +24,7 @@ pub struct ProcessTable<'p> {
     first_error: Option<csv::Error>,
 }
 
-impl<'p> ProcessTable<'p> {
+impl<'p> ProcessTableWriter<'p> {
     /// Creates the temporary file with the part of `processes.csv` for one scenario in a run folder, and writes the header line.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl<'p> ProcessTable<'p> {
         platform: &'p Platform,
         scenario: Scenario,
     ) -> Result<Self, Error> {
-        let (draft, file) = folder.create_draft(&processes_part_name(scenario))?;
+        let (draft, file) = folder.create_temporary_file(&processes_part_name(scenario))?;
         let mut out = csv::Writer::from_writer(BufWriter::new(file));
         let failure = out.write_record(COLUMNS).err();
         Ok(Self {
@@ -71,20 +71,20 @@ impl<'p> ProcessTable<'p> {
                 self.scenario.name(),
                 &(superstep + 1).to_string(),
                 &(process + 1).to_string(),
-                &guard_cell(&self.platform.clusters[place.cluster.index()].name),
-                &guard_cell(&place.name),
-                &measures.delay[process].get().to_string(),
+                &protect_formula_like_text(&self.platform.clusters[place.cluster.index()].name),
+                &protect_formula_like_text(&place.name),
+                &measures.begin_delays[process].get().to_string(),
                 &measures.work[process].get().to_string(),
-                &measures.compute[process].get().to_string(),
-                &measures.send[process].get().to_string(),
-                &measures.communication[process].get().to_string(),
+                &measures.computation_times[process].get().to_string(),
+                &measures.send_times[process].get().to_string(),
+                &measures.communication_times[process].get().to_string(),
             ])?;
         }
         Ok(())
     }
 }
 
-impl Recorder for ProcessTable<'_> {
+impl Recorder for ProcessTableWriter<'_> {
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         if self.first_error.is_none() {
             self.first_error = self

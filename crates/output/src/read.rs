@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::csv_guard::deserialize_guarded;
-use super::inside::read_inside;
+use super::inside::read_refusing_outside_links;
 use super::records;
 use super::summary::{SCHEMA, manifest};
 use migsim_base::document::read_text;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, Results, StaticStart, Term};
-use migsim_platform::Rule;
+use migsim_experiment::{Experiment, MakespanTerm, Results, StaticPlacementMakespan};
+use migsim_platform::MappingRule;
 use migsim_policies::explain::{
     DecisionRecord, Narrator, PlainNarrator, RecordedCandidate, RecordedMigration,
 };
@@ -31,16 +31,16 @@ use migsim_policies::explain::{
 #[non_exhaustive]
 pub struct Run {
     /// Settings of the experiment, as in the key `experiment` of the manifest.
-    pub experiment: Value,
+    pub experiment_settings: Value,
     /// Number of processes of the application.
-    pub processes: u64,
+    pub process_count: u64,
     /// The input files of the run, such as the platform file.
-    pub inputs: Vec<InputFile>,
+    pub input_files: Vec<InputFile>,
     /// Results of each scenario, in the order in which the scenarios were simulated.
-    pub scenarios: Vec<RunOfScenario>,
+    pub scenarios: Vec<ScenarioRecords>,
     /// Makespans of scenario i (application only) for the initial placements of the built-in rules; empty if they were not
     /// simulated.
-    pub static_starts: Vec<StaticStart>,
+    pub static_starts: Vec<StaticPlacementMakespan>,
     /// The interpretations of rules that the papers of the policy leave open, as far as the results depend on them; empty if the
     /// manifest lists none.
     pub interpretations: Vec<String>,
@@ -68,7 +68,7 @@ pub struct InputFile {
 /// The recorded results of one scenario of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct RunOfScenario {
+pub struct ScenarioRecords {
     /// The scenario of these results (i, ii or iii).
     pub scenario: Scenario,
     /// Makespan of the scenario \[s\].
@@ -78,7 +78,7 @@ pub struct RunOfScenario {
     /// Total time for which processes waited for migrations after rescheduling calls \[s\].
     pub migration_s: f64,
     /// Number of messages that were simulated in the scenario.
-    pub messages: u64,
+    pub message_count: u64,
     /// Hash of all simulated events of the scenario; two runs with equal events have equal hashes.
     pub event_hash: String,
     /// Relative overhead: the makespan of this scenario minus the makespan of scenario i (application only), as a fraction of the
@@ -88,17 +88,17 @@ pub struct RunOfScenario {
     /// causes. `None` if scenario i was not run, and for scenario i itself.
     pub makespan_difference: Option<MakespanDifference>,
     /// Start and end times of all supersteps, in order.
-    pub supersteps: Vec<Superstep>,
+    pub supersteps: Vec<SuperstepRow>,
     /// Records of all rescheduling calls, ordered by superstep.
-    pub calls: Vec<Call>,
+    pub calls: Vec<RecordedCall>,
     /// All migrations that took place, whether the policy or the workload decided them.
-    pub migrations: Vec<Moved>,
+    pub migrations: Vec<MigrationRow>,
     /// Indices in `migrations` of the migrations that the policy decided, for each superstep after which such migrations took
     /// place.
     policy_moves_by_superstep: BTreeMap<u64, Vec<usize>>,
     /// Number of moves of the policy that bring a process back to the host that it left in its previous move; 0 except in
     /// scenario iii (with migrations).
-    pub straight_returns: usize,
+    pub moves_back_to_previous_host: usize,
 }
 
 /// Difference between the makespan of a scenario and the makespan of scenario i (application only), split into its causes.
@@ -106,7 +106,7 @@ pub struct RunOfScenario {
 #[non_exhaustive]
 pub struct MakespanDifference {
     /// Contribution of each cause to the difference \[s\], in the order of [`Term::ALL`].
-    pub contributions: Vec<(Term, f64)>,
+    pub seconds_by_term: Vec<(MakespanTerm, f64)>,
     /// The whole difference: the makespan of the scenario minus the makespan of scenario i (application only) \[s\].
     pub sum_s: f64,
 }
@@ -115,7 +115,7 @@ pub struct MakespanDifference {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Superstep {
+pub struct SuperstepRow {
     /// Scenario to which the superstep belongs.
     pub scenario: Scenario,
     /// Number of the superstep, counted from 1.
@@ -132,7 +132,7 @@ pub struct Superstep {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Call {
+pub struct RecordedCall {
     /// Scenario in which the rescheduling call took place.
     pub scenario: Scenario,
     /// Superstep after which the rescheduling call took place, counted from 1.
@@ -165,7 +165,7 @@ pub struct Call {
     pub explanation: Map<String, Value>,
 }
 
-impl Call {
+impl RecordedCall {
     /// The record that the policy's narrator reads.
     pub fn record(&self) -> DecisionRecord<'_> {
         DecisionRecord {
@@ -181,7 +181,7 @@ impl Call {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Moved {
+pub struct MigrationRow {
     /// Scenario in which the migration took place.
     pub scenario: Scenario,
     /// Superstep after which the migration took place, counted from 1.
@@ -221,9 +221,9 @@ struct Manifest {
 
 #[derive(Debug, Deserialize)]
 struct Summary {
-    scenarios: Vec<Counts>,
+    scenarios: Vec<ScenarioCounts>,
     #[serde(default)]
-    static_starts: Vec<Start>,
+    static_starts: Vec<StaticStartRecord>,
     #[serde(default)]
     readings: Vec<String>,
     #[serde(default)]
@@ -231,29 +231,33 @@ struct Summary {
 }
 
 #[derive(Debug, Deserialize)]
-struct Start {
+struct StaticStartRecord {
     rule: String,
     makespan_s: f64,
     own: bool,
 }
 
-impl Start {
+impl StaticStartRecord {
     /// Converts the recorded makespan from an initial placement to a [`StaticStart`].
     ///
     /// # Errors
     /// There is no placement rule with the recorded name; the error names the file and the problem.
-    fn to_static_start(&self) -> Result<StaticStart, (&'static str, String)> {
-        let rule = Rule::from_name(&self.rule);
+    fn to_static_start(&self) -> Result<StaticPlacementMakespan, (&'static str, String)> {
+        let rule = MappingRule::from_name(&self.rule);
         let rule = rule.ok_or_else(|| {
             let text = format!("there is no rule `{}` for a static start", self.rule);
             ("run.json", text)
         })?;
-        Ok(StaticStart::new(rule, self.makespan_s, self.own))
+        Ok(StaticPlacementMakespan::new(
+            rule,
+            self.makespan_s,
+            self.own,
+        ))
     }
 }
 
 #[derive(Debug, Deserialize)]
-struct Counts {
+struct ScenarioCounts {
     scenario: Scenario,
     makespan_s: f64,
     scheduling_s: f64,
@@ -270,7 +274,7 @@ struct Counts {
     ledger: Option<Map<String, Value>>,
 }
 
-impl Counts {
+impl ScenarioCounts {
     /// Reads from the manifest how the difference between the makespans of this scenario and of scenario i (application only) is
     /// split into its causes. Returns `None` if the manifest does not contain this split.
     ///
@@ -288,11 +292,14 @@ impl Counts {
                 ("run.json", text)
             })
         };
-        let term = |term: Term| Ok((term, seconds(format!("{}_s", term.key()))?));
-        let terms = Term::ALL.into_iter().map(term).collect::<Result<_, _>>()?;
+        let term = |term: MakespanTerm| Ok((term, seconds(format!("{}_s", term.key()))?));
+        let terms = MakespanTerm::ALL
+            .into_iter()
+            .map(term)
+            .collect::<Result<_, _>>()?;
         let sum_s = seconds("difference_s".to_owned())?;
         Ok(Some(MakespanDifference {
-            contributions: terms,
+            seconds_by_term: terms,
             sum_s,
         }))
     }
@@ -307,7 +314,7 @@ impl Run {
         let name = |file: &str| folder.join(file).display().to_string();
         let read = |file: &str| {
             let path = folder.join(file);
-            read_inside(&path, read_text).map_err(|problem| {
+            read_refusing_outside_links(&path, read_text).map_err(|problem| {
                 problem.hint(
                     "name a folder that `migsim run --out` has written; it must contain `run.json`",
                 )
@@ -326,8 +333,8 @@ impl Run {
     ///
     /// # Errors
     /// A file has changed; the error names the first such file.
-    pub fn check_inputs(&self, experiment: &Experiment) -> Result<(), Problem> {
-        let mut files = self.inputs.iter().filter(|one| one.role != "policy");
+    pub fn check_inputs_are_unchanged(&self, experiment: &Experiment) -> Result<(), Problem> {
+        let mut files = self.input_files.iter().filter(|one| one.role != "policy");
         let has_changed = |file: &&InputFile| {
             let mut now = experiment.input_files.iter();
             !now.any(|now| now.role == file.role && now.sha256 == file.sha256)
@@ -364,7 +371,7 @@ impl Run {
     }
 
     /// Returns the results of a scenario; `None` if the scenario was not run.
-    pub fn scenario(&self, scenario: Scenario) -> Option<&RunOfScenario> {
+    pub fn scenario(&self, scenario: Scenario) -> Option<&ScenarioRecords> {
         self.scenarios.iter().find(|run| run.scenario == scenario)
     }
 
@@ -397,9 +404,9 @@ impl Run {
     fn combine_tables(
         registry: &Registry,
         manifest: Manifest,
-        supersteps: Vec<Superstep>,
-        calls: Vec<Call>,
-        migrations: Vec<Moved>,
+        supersteps: Vec<SuperstepRow>,
+        calls: Vec<RecordedCall>,
+        migrations: Vec<MigrationRow>,
     ) -> Result<Self, (&'static str, String)> {
         let counts = &manifest.summary.scenarios;
         let order: Vec<Scenario> = counts.iter().map(|counts| counts.scenario).collect();
@@ -411,13 +418,13 @@ impl Run {
         let mut scenarios = Vec::new();
         for counts in counts.iter().rev() {
             let migrations = migrations.pop().unwrap_or_default();
-            let run = RunOfScenario {
-                policy_moves_by_superstep: index_policy_moves(&migrations),
+            let run = ScenarioRecords {
+                policy_moves_by_superstep: policy_move_indices_by_superstep(&migrations),
                 scenario: counts.scenario,
                 makespan_s: counts.makespan_s,
                 scheduling_s: counts.scheduling_s,
                 migration_s: counts.migration_s,
-                messages: counts.messages,
+                message_count: counts.messages,
                 event_hash: counts.event_hash.clone(),
                 relative_overhead: counts
                     .overhead_percent
@@ -427,9 +434,9 @@ impl Run {
                 supersteps: supersteps.pop().unwrap_or_default(),
                 calls: calls.pop().unwrap_or_default(),
                 migrations,
-                straight_returns: counts.straight_returns,
+                moves_back_to_previous_host: counts.straight_returns,
             };
-            run.check_counts(counts, manifest.processes)?;
+            run.check_row_counts(counts, manifest.processes)?;
             scenarios.push(run);
         }
         scenarios.reverse();
@@ -440,13 +447,13 @@ impl Run {
             .summary
             .static_starts
             .iter()
-            .map(Start::to_static_start);
+            .map(StaticStartRecord::to_static_start);
         Ok(Self {
             application_title: application,
             narrator: policy.map_or(&PlainNarrator, |entry| entry.narrator()),
-            experiment: manifest.experiment,
-            processes: manifest.processes,
-            inputs: manifest.inputs,
+            experiment_settings: manifest.experiment,
+            process_count: manifest.processes,
+            input_files: manifest.inputs,
             interpretations: manifest.summary.readings,
             notes: manifest.summary.notes,
             scenarios,
@@ -457,7 +464,7 @@ impl Run {
 
 /// Groups the indices of the migrations that the policy decided by the superstep after which they took place; migrations of the
 /// workload are omitted.
-fn index_policy_moves(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
+fn policy_move_indices_by_superstep(migrations: &[MigrationRow]) -> BTreeMap<u64, Vec<usize>> {
     let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, moved) in migrations.iter().enumerate() {
         if moved.cause == "policy" {
@@ -467,10 +474,10 @@ fn index_policy_moves(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
     places
 }
 
-impl RunOfScenario {
+impl ScenarioRecords {
     /// Lists the migrations that took place after superstep `superstep` because the rescheduling call after this superstep
     /// decided them.
-    pub(super) fn moves_after(&self, superstep: u64) -> impl Iterator<Item = &Moved> {
+    pub(super) fn policy_moves_after(&self, superstep: u64) -> impl Iterator<Item = &MigrationRow> {
         let places = self
             .policy_moves_by_superstep
             .get(&superstep)
@@ -479,7 +486,11 @@ impl RunOfScenario {
         places.map(|place| &self.migrations[*place])
     }
 
-    fn check_counts(&self, counts: &Counts, processes: u64) -> Result<(), (&'static str, String)> {
+    fn check_row_counts(
+        &self,
+        counts: &ScenarioCounts,
+        processes: u64,
+    ) -> Result<(), (&'static str, String)> {
         let scenario = self.scenario.name();
         let count = |file, what, found: usize, expected: usize| {
             if found == expected {
@@ -512,7 +523,7 @@ impl RunOfScenario {
             .all(|pair| pair[0].superstep < pair[1].superstep);
         let is_superstep = |superstep: u64| (1..=self.supersteps.len() as u64).contains(&superstep);
         let is_process = |process: u64| (1..=processes).contains(&process);
-        let is_sound = |call: &Call| {
+        let is_sound = |call: &RecordedCall| {
             let candidates = call.candidates.iter().map(|judged| judged.process);
             let decided = call.migrations.iter().map(|decided| decided.process);
             is_superstep(call.superstep)
@@ -525,7 +536,7 @@ impl RunOfScenario {
             let text = format!("calls of scenario {scenario} have invalid values");
             return Err(("calls.jsonl", text));
         }
-        let is_sound = |moved: &Moved| {
+        let is_sound = |moved: &MigrationRow| {
             is_superstep(moved.superstep)
                 && is_process(moved.process)
                 && [moved.start_s, moved.end_s, moved.size_bytes]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::guard_cell;
+use super::protect_formula_like_text;
 use migsim_base::units::{HostId, ProcessId, Seconds};
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
@@ -19,11 +19,11 @@ pub(super) fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Re
     for run in &results.scenario_runs {
         for (index, dates) in run.outcome.supersteps.iter().enumerate() {
             table.write_record([
-                run.result.name(),
+                run.scenario.name(),
                 &(index + 1).to_string(),
                 &dates.start.get().to_string(),
                 &dates.end.get().to_string(),
-                &dates.computed.get().to_string(),
+                &dates.last_computation_end.get().to_string(),
             ])?;
         }
     }
@@ -54,18 +54,18 @@ pub(super) fn write_migrations(
     for run in &results.scenario_runs {
         for migration in &run.outcome.migrations {
             let (from, to) = (
-                cluster_and_host(experiment, migration.from),
-                cluster_and_host(experiment, migration.to),
+                cluster_and_host_names(experiment, migration.from),
+                cluster_and_host_names(experiment, migration.to),
             );
             table.write_record([
-                run.result.name(),
+                run.scenario.name(),
                 &(migration.superstep + 1).to_string(),
                 &process_number(migration.process).to_string(),
-                &guard_cell(from.0),
-                &guard_cell(from.1),
-                &guard_cell(to.0),
-                &guard_cell(to.1),
-                &migration.size.get().to_string(),
+                &protect_formula_like_text(from.0),
+                &protect_formula_like_text(from.1),
+                &protect_formula_like_text(to.0),
+                &protect_formula_like_text(to.1),
+                &migration.transferred_bytes.get().to_string(),
                 &migration.start.get().to_string(),
                 &migration.end.get().to_string(),
                 migration.cause.name(),
@@ -83,7 +83,10 @@ pub(super) fn write_calls(
 ) -> io::Result<()> {
     for run in &results.scenario_runs {
         for index in 0..run.outcome.calls.len() {
-            serde_json::to_writer(&mut *out, &call_record(experiment, results, run, index))?;
+            serde_json::to_writer(
+                &mut *out,
+                &call_record_json(experiment, results, run, index),
+            )?;
             out.write_all(b"\n")?;
         }
     }
@@ -91,7 +94,7 @@ pub(super) fn write_calls(
 }
 
 /// Creates the JSON record of the rescheduling call with the index `index` (from 0) of a scenario.
-fn call_record(
+fn call_record_json(
     experiment: &Experiment,
     results: &Results,
     run: &ScenarioRun,
@@ -108,7 +111,7 @@ fn call_record(
         .reduce(|sum, gain| sum + gain);
     // Calls without moves, as in scenario ii, have no gain.
     let gain_on_i = if call.migrations_applied {
-        results.gain_after_call(run, index)
+        results.gain_until_next_call(run, index)
     } else {
         None
     };
@@ -116,14 +119,14 @@ fn call_record(
         .decision
         .candidates
         .iter()
-        .map(|one| candidate_record(experiment, one))
+        .map(|one| candidate_record_json(experiment, one))
         .collect();
     json!({
-        "scenario": run.result.name(),
+        "scenario": run.scenario.name(),
         "superstep": call.superstep + 1,
         "start_s": call.start.get(),
         "cost_s": call.cost.get(),
-        "migration_s": call.migration.get(),
+        "migration_s": call.migration_duration.get(),
         "applied": call.migrations_applied,
         "policy": experiment.policy_name(),
         "candidates": candidates,
@@ -138,14 +141,14 @@ fn predicted_gain(candidate: &Candidate) -> Option<f64> {
     Some(candidate.stay?.get() - candidate.go?.get())
 }
 
-fn candidate_record(experiment: &Experiment, candidate: &Candidate) -> Value {
-    let from = cluster_and_host(experiment, candidate.from);
+fn candidate_record_json(experiment: &Experiment, candidate: &Candidate) -> Value {
+    let from = cluster_and_host_names(experiment, candidate.from);
     json!({
         "process": process_number(candidate.process),
         "from_cluster": from.0,
         "from_host": from.1,
         "to_cluster": experiment.platform.platform.clusters[candidate.to_cluster.index()].name,
-        "to_host": candidate.to.map(|host| cluster_and_host(experiment, host).1),
+        "to_host": candidate.to.map(|host| cluster_and_host_names(experiment, host).1),
         "score": candidate.score,
         "stay_s": candidate.stay.map(Seconds::get),
         "go_s": candidate.go.map(Seconds::get),
@@ -160,7 +163,7 @@ pub(super) struct DecidedMoves<'a>(pub(super) &'a Experiment, pub(super) &'a Cal
 
 /// A migration that a rescheduling call decided, as it is written to a file.
 #[derive(Debug, Serialize)]
-struct Move<'a> {
+struct DecidedMoveRecord<'a> {
     process: u64,
     from_cluster: &'a str,
     to_cluster: &'a str,
@@ -171,13 +174,13 @@ struct Move<'a> {
 impl Serialize for DecidedMoves<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(experiment, call) = self;
-        let moves = call.decision.migrations.iter().zip(&call.origins);
+        let moves = call.decision.migrations.iter().zip(&call.migration_origins);
         serializer.collect_seq(moves.map(|(wanted, origin)| {
             let (from, to) = (
-                cluster_and_host(experiment, *origin),
-                cluster_and_host(experiment, wanted.to),
+                cluster_and_host_names(experiment, *origin),
+                cluster_and_host_names(experiment, wanted.to),
             );
-            Move {
+            DecidedMoveRecord {
                 process: process_number(wanted.process),
                 from_cluster: from.0,
                 to_cluster: to.0,
@@ -189,7 +192,7 @@ impl Serialize for DecidedMoves<'_> {
 }
 
 /// Returns the name of the cluster that contains a host, and the name of the host.
-pub(super) fn cluster_and_host(experiment: &Experiment, host: HostId) -> (&str, &str) {
+pub(super) fn cluster_and_host_names(experiment: &Experiment, host: HostId) -> (&str, &str) {
     let platform = &experiment.platform.platform;
     let host = &platform.hosts[host.index()];
     (&platform.clusters[host.cluster.index()].name, &host.name)

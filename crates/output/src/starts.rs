@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::table_format::{Cell, Table, number_column, text_column};
 use migsim_base::quantities::format_seconds;
-use migsim_experiment::{StaticStart, best_start};
+use migsim_experiment::{StaticPlacementMakespan, best_static_placement};
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Explanation of the quantity `best_static_makespan_s`: the makespan of scenario i (application only) from the fastest of the
@@ -79,12 +79,15 @@ pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (Sentence, &'static st
 
 /// Describes the fastest static start in one line. If the makespan `iii` of scenario iii (with migrations) is given \[s\], the
 /// line compares this makespan with the makespan of the fastest static start. Returns `None` if no static start was simulated.
-pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
-    let best = best_start(starts)?;
-    let name = best.rule.name();
+pub(super) fn fastest_start_line(
+    starts: &[StaticPlacementMakespan],
+    iii: Option<f64>,
+) -> Option<String> {
+    let best = best_static_placement(starts)?;
+    let name = best.mapping_rule.name();
     let time = format_seconds(best.makespan_s);
     let rest = match iii {
-        _ if best.is_start_of_run => ", the start of this run".to_owned(),
+        _ if best.is_initial_placement_of_run => ", the start of this run".to_owned(),
         Some(iii) => format!(
             "; scenario iii {}",
             compare_makespans(iii, best.makespan_s).0.text()
@@ -98,9 +101,12 @@ pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Optio
 
 /// Compares the makespan `iii` of scenario iii (with migrations) \[s\] with the fastest static start, in a sentence that follows
 /// the verdict of a run. Returns `None` if no static start was simulated.
-pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
-    let best = best_start(starts)?;
-    if best.is_start_of_run {
+pub(super) fn fastest_start_sentence(
+    starts: &[StaticPlacementMakespan],
+    iii: f64,
+) -> Option<Sentence> {
+    let best = best_static_placement(starts)?;
+    if best.is_initial_placement_of_run {
         return Some(
             "No built-in start is faster without moves than the start of this run.".into(),
         );
@@ -111,8 +117,8 @@ pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Se
         "Scenario iii {} {} {} without moves (`--mapping {}`, makespan {}), the best of the built-in starts.",
         verb,
         joined,
-        best.description(),
-        best.rule.name(),
+        best.placement_description(),
+        best.mapping_rule.name(),
         BEST_STATIC_MAKESPAN
             .with_value(best.makespan_s)
             .with_shown_text(time)
@@ -120,7 +126,7 @@ pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Se
 }
 
 /// Creates a table of all static starts with the makespans of scenario i (application only) \[s\].
-pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
+pub(super) fn static_starts_table(starts: &[StaticPlacementMakespan]) -> Table {
     let columns = [
         text_column("static start", "rule"),
         number_column("time [s]", "makespan_s"),
@@ -129,11 +135,15 @@ pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
     let mut table = Table::new("static_starts", "", &columns);
     for start in starts {
         table.push_row([
-            Cell::text(start.rule.name()),
-            Cell::value(start.makespan_s, format_seconds(start.makespan_s)),
-            Cell::value(
-                start.is_start_of_run,
-                if start.is_start_of_run { "yes" } else { "" },
+            Cell::text(start.mapping_rule.name()),
+            Cell::from_value_and_text(start.makespan_s, format_seconds(start.makespan_s)),
+            Cell::from_value_and_text(
+                start.is_initial_placement_of_run,
+                if start.is_initial_placement_of_run {
+                    "yes"
+                } else {
+                    ""
+                },
             ),
         ]);
     }
@@ -143,15 +153,18 @@ pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
 /// Returns two JSON values for the summary of a run: the list of all static starts, and the fastest static start. The second
 /// value contains the gain of scenario iii (with migrations) relative to the fastest static start. Returns `None` if no static
 /// start was simulated.
-pub(super) fn starts_json(starts: &[StaticStart], iii: Option<f64>) -> Option<(Value, Value)> {
-    let of_one = |start: &StaticStart| {
+pub(super) fn static_starts_json(
+    starts: &[StaticPlacementMakespan],
+    iii: Option<f64>,
+) -> Option<(Value, Value)> {
+    let of_one = |start: &StaticPlacementMakespan| {
         json!({
-            "rule": start.rule.name(),
+            "rule": start.mapping_rule.name(),
             "makespan_s": start.makespan_s,
-            "own": start.is_start_of_run,
+            "own": start.is_initial_placement_of_run,
         })
     };
-    let best = best_start(starts)?;
+    let best = best_static_placement(starts)?;
     let mut of_best = of_one(best);
     if let Some(iii) = iii.filter(|_| best.makespan_s > 0.0) {
         let gain = 100.0 * (best.makespan_s - iii) / best.makespan_s;
@@ -163,37 +176,41 @@ pub(super) fn starts_json(starts: &[StaticStart], iii: Option<f64>) -> Option<(V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use migsim_platform::Rule;
+    use migsim_platform::MappingRule;
 
     #[test]
     fn scenario_iii_is_compared_with_the_best_start() {
         let starts = [
-            StaticStart::new(Rule::Contiguous, 33.91, true),
-            StaticStart::new(Rule::ByCore, 11.43, false),
-            StaticStart::new(Rule::FastFirst, 11.43, false),
+            StaticPlacementMakespan::new(MappingRule::Contiguous, 33.91, true),
+            StaticPlacementMakespan::new(MappingRule::ByCore, 11.43, false),
+            StaticPlacementMakespan::new(MappingRule::FastFirst, 11.43, false),
         ];
         // 22.98 / 11.43 = 2.01
         assert_eq!(
-            best_start_line(&starts, Some(22.98)).unwrap(),
+            fastest_start_line(&starts, Some(22.98)).unwrap(),
             "fastest start without moves: 11.43 s with `--mapping by-core`; scenario iii takes 2.0 times as long"
         );
         assert_eq!(
-            best_start_sentence(&starts, 22.98).unwrap().text(),
+            fastest_start_sentence(&starts, 22.98).unwrap().text(),
             "Scenario iii takes 2.0 times as long as a start by cores without moves (`--mapping by-core`, makespan 11.43 s), the best of the built-in starts."
         );
-        let (all, best) = starts_json(&starts, Some(22.86)).unwrap();
+        let (all, best) = static_starts_json(&starts, Some(22.86)).unwrap();
         assert_eq!(all.as_array().unwrap().len(), 3);
         assert!((best["gain_percent"].as_f64().unwrap() + 100.0).abs() < 1e-9);
         assert_eq!(
-            best_start_line(&starts, None).unwrap(),
+            fastest_start_line(&starts, None).unwrap(),
             "fastest start without moves: 11.43 s with `--mapping by-core`"
         );
-        let own = [StaticStart::new(Rule::ByCore, 11.43, true)];
+        let own = [StaticPlacementMakespan::new(
+            MappingRule::ByCore,
+            11.43,
+            true,
+        )];
         assert_eq!(
-            best_start_line(&own, Some(10.0)).unwrap(),
+            fastest_start_line(&own, Some(10.0)).unwrap(),
             "fastest start without moves: 11.43 s with `--mapping by-core`, the start of this run"
         );
-        assert_eq!(best_start_line(&[], Some(10.0)), None);
+        assert_eq!(fastest_start_line(&[], Some(10.0)), None);
     }
 
     #[test]

@@ -6,15 +6,15 @@ use serde_json::{Map, Value, json};
 use super::placed::StartsByCluster;
 use super::records::DecidedMoves;
 use super::starts;
-use migsim_bsp::{CallRecord, Scenario, Sent};
-use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
+use migsim_bsp::{CallRecord, Scenario, SentMessages};
+use migsim_experiment::{Experiment, MakespanLedger, MakespanTerm, Results, ScenarioRun};
 
 /// Name and version of the schema of the manifest `run.json`, in writing and in reading.
 pub(super) const SCHEMA: &str = "migsim-run-1";
 
 /// Summary of an experiment that is serialised as JSON; to save memory, its scenarios are computed while it is written.
 #[derive(Debug, Serialize)]
-struct Summary<'a> {
+struct ExperimentSummary<'a> {
     #[serde(flatten)]
     before: Map<String, Value>,
     scenarios: ScenarioList<'a>,
@@ -52,14 +52,14 @@ struct CallSummary<'a> {
 /// Manifest of a run folder (`run.json`): the data that is needed to repeat the run, and its summary, which is computed while it
 /// is written.
 #[derive(Debug, Serialize)]
-struct Manifest<'a> {
+struct RunManifest<'a> {
     schema: &'static str,
     version: &'static str,
     seed: u64,
     processes: usize,
     inputs: Vec<Value>,
     experiment: &'a Value,
-    summary: Summary<'a>,
+    summary: ExperimentSummary<'a>,
 }
 
 impl Serialize for ScenarioList<'_> {
@@ -87,10 +87,10 @@ impl Serialize for CallList<'_> {
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
 pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
-    Summary::from_results(experiment, results)
+    ExperimentSummary::from_results(experiment, results)
 }
 
-impl<'a> Summary<'a> {
+impl<'a> ExperimentSummary<'a> {
     fn from_results(experiment: &'a Experiment, results: &'a Results) -> Self {
         let (mut before, mut after) = (Map::new(), Map::new());
         before.insert(
@@ -98,20 +98,22 @@ impl<'a> Summary<'a> {
             StartsByCluster::from_experiment(experiment).to_json(),
         );
         before.insert("basis".into(), experiment.built_in_basis.describe().into());
-        before.insert("application".into(), application_messages(results));
-        before.insert("simulator".into(), simulator_work(experiment, results));
+        before.insert("application".into(), application_messages_json(results));
+        before.insert("simulator".into(), simulator_work_json(experiment, results));
         let iii = results.get(Scenario::Iii);
         let iii = iii.map(|run| run.outcome.makespan.get());
-        if let Some((all, best)) = starts::starts_json(&results.static_starts, iii) {
+        if let Some((all, best)) =
+            starts::static_starts_json(&results.static_placement_makespans, iii)
+        {
             after.insert("static_starts".into(), all);
             after.insert("best_static_start".into(), best);
         }
-        let readings = experiment.open_interpretations();
+        let readings = experiment.list_open_interpretations();
         if !readings.is_empty() {
             after.insert("readings".into(), json!(readings));
         }
         let mut notes = experiment.setting_notes.clone();
-        notes.extend(experiment.implausible_results(results));
+        notes.extend(experiment.implausible_result_notes(results));
         if !notes.is_empty() {
             after.insert("notes".into(), json!(notes));
         }
@@ -126,25 +128,26 @@ impl<'a> Summary<'a> {
 /// Creates the manifest of a run folder: all data that is needed to repeat and to check the run, and the summary of the run.
 pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
     let input = |input: &migsim_experiment::InputFile| json!({ "role": input.role, "source": input.name, "sha256": input.sha256 });
-    Manifest {
+    RunManifest {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         seed: experiment.config.seed,
         processes: experiment.placement.len(),
         inputs: experiment.input_files.iter().map(input).collect(),
         experiment: &experiment.resolved_settings,
-        summary: Summary::from_results(experiment, results),
+        summary: ExperimentSummary::from_results(experiment, results),
     }
 }
 
 /// Returns the number and the total size of the messages of the application as JSON; they are equal in all scenarios. The
 /// messages of barriers, rescheduling calls and migrations are not included.
-fn application_messages(results: &Results) -> Value {
-    let sent = (results.scenario_runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
-    json!({ "messages": sent.messages, "bytes": sent.bytes })
+fn application_messages_json(results: &Results) -> Value {
+    let sent = (results.scenario_runs.first())
+        .map_or_else(SentMessages::default, |run| run.outcome.sent_messages);
+    json!({ "messages": sent.message_count, "bytes": sent.total_bytes })
 }
 
-fn simulator_work(experiment: &Experiment, results: &Results) -> Value {
+fn simulator_work_json(experiment: &Experiment, results: &Results) -> Value {
     let runs = results.scenario_runs.iter();
     let process_supersteps: u64 = runs
         .clone()
@@ -152,7 +155,7 @@ fn simulator_work(experiment: &Experiment, results: &Results) -> Value {
         .sum();
     json!({
         "loop_cpu_s": runs.clone().map(|run| run.simulation_cpu_time.as_secs_f64()).sum::<f64>(),
-        "messages": runs.map(|run| run.outcome.flows).sum::<u64>(),
+        "messages": runs.map(|run| run.outcome.flow_count).sum::<u64>(),
         "process_supersteps": process_supersteps,
     })
 }
@@ -170,24 +173,24 @@ fn summarise_scenario<'a>(
     let outcome = &run.outcome;
     let (mut before, mut after) = (Map::new(), Map::new());
     let mut put = |key: &str, value: Value| before.insert(key.to_owned(), value);
-    put("scenario", run.result.name().into());
+    put("scenario", run.scenario.name().into());
     put("makespan_s", outcome.makespan.get().into());
     put("supersteps", outcome.supersteps.len().into());
-    put("scheduling_s", outcome.scheduling.get().into());
-    put("migration_s", outcome.migration.get().into());
+    put("scheduling_s", outcome.call_waiting_time.get().into());
+    put("migration_s", outcome.migration_waiting_time.get().into());
     put("moved", outcome.migrations.len().into());
-    put("messages", outcome.flows.into());
+    put("messages", outcome.flow_count.into());
     put("event_hash", json!(outcome.event_hash));
     let mut put = |key: &str, value: Value| after.insert(key.to_owned(), value);
-    if run.result == Scenario::Iii {
-        put("straight_returns", outcome.direct_returns().into());
+    if run.scenario == Scenario::Iii {
+        put("straight_returns", outcome.direct_return_count().into());
     }
     if let Some(ledger) = results.ledger(run) {
-        put("ledger", self::ledger_json(&ledger));
+        put("ledger", self::ledger_to_json(&ledger));
     }
     if let Some(relative_overhead) = results.relative_overhead(run) {
         let percent = 100.0 * relative_overhead;
-        match run.result {
+        match run.scenario {
             Scenario::I => {}
             Scenario::Ii => drop(put("overhead_percent", percent.into())),
             Scenario::Iii => drop(put("gain_percent", (0.0 - percent).into())),
@@ -203,18 +206,18 @@ fn summarise_scenario<'a>(
 /// Returns the causes of the difference from scenario i (application only) and the sum of these causes as JSON, in seconds and in
 /// ticks. A tick is a time unit of the ledger, a power of two in seconds; numbers of ticks are whole, so that their sum is exact
 /// in any programming language.
-fn ledger_json(ledger: &Ledger) -> Value {
-    let name = |term: Term| term.key().to_owned();
+fn ledger_to_json(ledger: &MakespanLedger) -> Value {
+    let name = |term: MakespanTerm| term.key().to_owned();
     let terms = ledger
-        .terms_s()
+        .terms_in_seconds()
         .map(|(term, seconds)| (format!("{}_s", name(term)), seconds.into()));
     let mut fields: Map<String, Value> = terms.collect();
-    let ticks = Term::ALL.into_iter().zip(ledger.term_ticks);
+    let ticks = MakespanTerm::ALL.into_iter().zip(ledger.term_ticks);
     let mut ticks: Map<String, Value> = ticks
         .map(|(term, ticks)| (name(term), ticks.into()))
         .collect();
     ticks.insert("difference".into(), ledger.difference_ticks.into());
-    fields.insert("difference_s".into(), ledger.difference_s().into());
+    fields.insert("difference_s".into(), ledger.difference_in_seconds().into());
     fields.insert("tick_s".into(), ledger.tick_length.get().into());
     fields.insert("ticks".into(), ticks.into());
     Value::Object(fields)

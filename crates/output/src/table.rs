@@ -2,27 +2,27 @@
 
 use super::placed::StartsByCluster;
 use super::read::application_title;
-use super::records::{cluster_and_host, describe_scenario, process_number};
+use super::records::{cluster_and_host_names, describe_scenario, process_number};
 use super::starts;
 use super::summary::count_process_supersteps;
-use super::table_format::{Cell, Sheet, Table, Tone, number_column, text_column};
+use super::table_format::{Cell, Sheet, Table, ValueRating, number_column, text_column};
 use migsim_base::quantities::{AGES, format_seconds};
 use migsim_base::units::ProcessId;
 use migsim_base::words::{format_count, singular_or_plural};
-use migsim_bsp::{CallRecord, Cause, Scenario};
-use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
+use migsim_bsp::{CallRecord, MigrationCause, Scenario};
+use migsim_experiment::{Experiment, MakespanTerm, Results, ScenarioRun, policy_label};
 
 /// Creates the lines and tables that show the results of an experiment to the user.
 pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.add_line(heading(experiment));
+    sheet.add_line(experiment_heading(experiment));
     sheet.add_line(StartsByCluster::from_experiment(experiment).to_line());
     sheet.add_line("");
     sheet.add_table(scenarios_table(results));
-    add_remarks(experiment, results, &mut sheet);
+    add_remarks_below_scenarios(experiment, results, &mut sheet);
     sheet.add_line("");
     sheet.add_line(describe_simulation_speed(experiment, results));
-    let readings = experiment.open_interpretations();
+    let readings = experiment.list_open_interpretations();
     if !readings.is_empty() {
         let policy = experiment.policy_name();
         sheet.add_line(format!(
@@ -35,17 +35,17 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
         .get(Scenario::Iii)
         .or_else(|| results.get(Scenario::Ii));
     if let Some(run) = shown {
-        if let Some(ledger) = makespan_difference_table(results, run) {
+        if let Some(ledger) = makespan_causes_table(results, run) {
             sheet.add_line("");
             sheet.add_table(ledger);
         }
-        add_calls(experiment, run, &mut sheet);
+        add_calls_table(experiment, run, &mut sheet);
     }
     let prescribed = results.scenario_runs.first().map_or(0, |run| {
         run.outcome
             .migrations
             .iter()
-            .filter(|one| one.cause == Cause::Workload)
+            .filter(|one| one.cause == MigrationCause::Workload)
             .count()
     });
     if prescribed > 0 {
@@ -61,19 +61,21 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
 /// Adds remarks below the table of scenarios: the fastest static start (initial placement that never changes), and the number of
 /// moves that bring a process straight back to its previous host. Adds nothing if the platform is one of the platforms of the
 /// papers.
-fn add_remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
+fn add_remarks_below_scenarios(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     if experiment.is_on_paper_platform() {
         return;
     }
     let iii = results.get(Scenario::Iii).map(|run| &run.outcome);
-    let best = starts::best_start_line(
-        &results.static_starts,
+    let best = starts::fastest_start_line(
+        &results.static_placement_makespans,
         iii.map(|outcome| outcome.makespan.get()),
     );
     let returned = iii.and_then(|outcome| {
         let moves = outcome.migrations.iter();
-        let moves = moves.filter(|one| one.cause == Cause::Policy).count();
-        straight_returns_line(outcome.direct_returns(), moves)
+        let moves = moves
+            .filter(|one| one.cause == MigrationCause::Policy)
+            .count();
+        moves_back_line(outcome.direct_return_count(), moves)
     });
     let lines: Vec<String> = best.into_iter().chain(returned).collect();
     if !lines.is_empty() {
@@ -82,14 +84,16 @@ fn add_remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     for line in lines {
         sheet.add_line(line);
     }
-    if !results.static_starts.is_empty() {
-        sheet.add_table_for_programs(starts::starts_table(&results.static_starts));
+    if !results.static_placement_makespans.is_empty() {
+        sheet.add_table_for_programs(starts::static_starts_table(
+            &results.static_placement_makespans,
+        ));
     }
 }
 
 /// Describes in one line how many of the `moves` moves bring a process straight back to the host that it left in its previous
 /// move. Returns `None` if there are no such moves.
-pub(super) fn straight_returns_line(returns: usize, moves: usize) -> Option<String> {
+pub(super) fn moves_back_line(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
         let verb = singular_or_plural(returns as u64, ["goes", "go"]);
         format!(
@@ -100,15 +104,15 @@ pub(super) fn straight_returns_line(returns: usize, moves: usize) -> Option<Stri
 }
 
 /// Describes an experiment in one line: application, numbers of processes and supersteps, platform, policy and network.
-pub(super) fn heading(experiment: &Experiment) -> String {
+pub(super) fn experiment_heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved_settings;
-    let is_own = experiment.platform.built_in.is_none();
+    let is_own = experiment.platform.equal_built_in_platform.is_none();
     let note = if is_own && settings["library"].is_null() {
         ", no costs of a message-passing library"
     } else {
         ""
     };
-    let heading = heading_from(
+    let heading = format_experiment_heading(
         &application_title(&experiment.registry, &settings["workload"]),
         settings,
         experiment.placement.len(),
@@ -120,7 +124,7 @@ pub(super) fn heading(experiment: &Experiment) -> String {
 }
 
 /// Describes an experiment in one line from its properties; `settings` contain the names of its policy and its network.
-pub(super) fn heading_from(
+pub(super) fn format_experiment_heading(
     application: &str,
     settings: &serde_json::Value,
     processes: usize,
@@ -152,20 +156,23 @@ fn scenarios_table(results: &Results) -> Table {
     let mut table = Table::new("scenarios", "", &columns);
     for run in &results.scenario_runs {
         let outcome = &run.outcome;
-        let name = run.result.name();
-        let in_seconds = |value: f64| Cell::value(value, format_seconds(value));
+        let name = run.scenario.name();
+        let in_seconds = |value: f64| Cell::from_value_and_text(value, format_seconds(value));
         let mut row = vec![
-            Cell::value(name, format!("{name:<4}{}", describe_scenario(run.result))),
+            Cell::from_value_and_text(
+                name,
+                format!("{name:<4}{}", describe_scenario(run.scenario)),
+            ),
             in_seconds(outcome.makespan.get()),
-            relative_to_i_cell(results, run),
+            gain_or_overhead_cell(results, run),
         ];
-        if run.result == Scenario::I {
+        if run.scenario == Scenario::I {
             row.extend(std::iter::repeat_n(Cell::empty(), 4));
         } else {
             row.push(Cell::count(outcome.calls.len()));
             row.push(Cell::count(outcome.migrations.len()));
-            row.push(in_seconds(outcome.scheduling.get()));
-            row.push(in_seconds(outcome.migration.get()));
+            row.push(in_seconds(outcome.call_waiting_time.get()));
+            row.push(in_seconds(outcome.migration_waiting_time.get()));
         }
         table.push_row(row);
     }
@@ -174,22 +181,22 @@ fn scenarios_table(results: &Results) -> Table {
 
 /// Creates the cell that shows the overhead or the gain of a scenario relative to scenario i (application only). In scenario iii
 /// (with migrations), a shorter makespan than in scenario i is coloured as good, and a longer makespan as bad.
-fn relative_to_i_cell(results: &Results, run: &ScenarioRun) -> Cell {
+fn gain_or_overhead_cell(results: &Results, run: &ScenarioRun) -> Cell {
     let relative_overhead = results.relative_overhead(run);
-    let Some(relative_overhead) = relative_overhead.filter(|_| run.result != Scenario::I) else {
+    let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
         return Cell::empty();
     };
-    let (word, amount) = relative_to_i(run.result, relative_overhead);
+    let (word, amount) = describe_gain_or_overhead(run.scenario, relative_overhead);
     let shown = match word {
         TAKES => format!("{word} {amount}"),
         _ => format!("{word:<8} {amount:>6}"),
     };
-    let cell = Cell::value(100.0 * relative_overhead, shown);
-    cell.with_tone(match relative_overhead {
-        _ if run.result != Scenario::Iii => Tone::Plain,
-        ..0.0 => Tone::Good,
-        0.0 => Tone::Plain,
-        _ => Tone::Bad,
+    let cell = Cell::from_value_and_text(100.0 * relative_overhead, shown);
+    cell.with_rating(match relative_overhead {
+        _ if run.scenario != Scenario::Iii => ValueRating::Plain,
+        ..0.0 => ValueRating::Good,
+        0.0 => ValueRating::Plain,
+        _ => ValueRating::Bad,
     })
 }
 
@@ -201,7 +208,10 @@ const TAKES: &str = "takes";
 
 /// Describes the overhead or the gain of a scenario relative to scenario i (application only) by a word and an amount, such as
 /// (`gain`, `10.8 %`).
-pub(super) fn relative_to_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
+pub(super) fn describe_gain_or_overhead(
+    scenario: Scenario,
+    relative_overhead: f64,
+) -> (&'static str, String) {
     // A value that rounds to 0 has no sign, and is not called a loss.
     let percent = match 100.0 * relative_overhead {
         -0.05..0.05 => 0.0,
@@ -227,7 +237,7 @@ fn describe_simulation_speed(experiment: &Experiment, results: &Results) -> Stri
     let messages: u64 = results
         .scenario_runs
         .iter()
-        .map(|run| run.outcome.flows)
+        .map(|run| run.outcome.flow_count)
         .sum();
     let steps: u64 = results
         .scenario_runs
@@ -262,10 +272,12 @@ pub(super) fn decimal_places(largest: f64) -> usize {
 
 /// Creates a table of the causes of the difference between the makespans of a scenario and of scenario i (application only),
 /// without causes that are rounded to zero. Returns `None` if there is no difference to explain.
-fn makespan_difference_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
-    let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
+fn makespan_causes_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
+    let ledger = results
+        .ledger(run)
+        .filter(|ledger| !ledger.are_all_terms_zero())?;
     let largest = ledger
-        .terms_s()
+        .terms_in_seconds()
         .map(|(_, seconds)| seconds.abs())
         .fold(0.0, f64::max);
     let decimals = decimal_places(largest);
@@ -274,27 +286,30 @@ fn makespan_difference_table(results: &Results, run: &ScenarioRun) -> Option<Tab
         _ => format!("{seconds:+.decimals$}"),
     };
     let zero = in_words(0.0);
-    let is_shown = |(_, seconds): &(Term, f64)| in_words(seconds.abs()) != zero;
-    let title = format!("Scenario {} less scenario i", run.result.name());
+    let is_shown = |(_, seconds): &(MakespanTerm, f64)| in_words(seconds.abs()) != zero;
+    let title = format!("Scenario {} less scenario i", run.scenario.name());
     let columns = [
         text_column(title, "term"),
         number_column("[s]", "difference_s"),
     ];
     let mut table = Table::new("ledger", "", &columns);
     let mut push = |name: &str, seconds: f64| {
-        table.push_row([Cell::text(name), Cell::value(seconds, in_words(seconds))]);
+        table.push_row([
+            Cell::text(name),
+            Cell::from_value_and_text(seconds, in_words(seconds)),
+        ]);
     };
-    for (term, seconds) in ledger.terms_s().filter(is_shown) {
+    for (term, seconds) in ledger.terms_in_seconds().filter(is_shown) {
         push(term.name(), seconds);
     }
-    push("sum", ledger.difference_s());
+    push("sum", ledger.difference_in_seconds());
     Some(table)
 }
 
 /// Adds a table of the moves that each rescheduling call decided, with one row per pair of origin and destination cluster, and a
 /// list of the calls that decided no move.
-fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
-    let title = if run.result == Scenario::Iii {
+fn add_calls_table(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
+    let title = if run.scenario == Scenario::Iii {
         "Migrations by call"
     } else {
         "Decisions by call (nothing moves in scenario ii)"
@@ -313,11 +328,14 @@ fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     ];
     let mut table = Table::new("calls", title, &columns);
     for call in &moving {
-        for (line, group) in group_migrations(experiment, call).into_iter().enumerate() {
+        for (line, group) in group_decided_migrations(experiment, call)
+            .into_iter()
+            .enumerate()
+        {
             // The first row of a call has the values of the whole call.
             let of_call = |count: usize| match line {
                 0 => Cell::count(count),
-                _ => Cell::value(count, ""),
+                _ => Cell::from_value_and_text(count, ""),
             };
             table.push_row([
                 of_call(call.superstep + 1),
@@ -362,15 +380,15 @@ pub(super) struct MovesBetweenClusters<'a> {
 }
 
 /// Groups the migrations that a rescheduling call decided by pairs of origin and destination cluster.
-fn group_migrations<'a>(
+fn group_decided_migrations<'a>(
     experiment: &'a Experiment,
     call: &CallRecord,
 ) -> Vec<MovesBetweenClusters<'a>> {
-    let decided = call.decision.migrations.iter().zip(&call.origins);
+    let decided = call.decision.migrations.iter().zip(&call.migration_origins);
     group_moves_by_clusters(decided.map(|(wanted, &origin)| {
         let (from, to) = (
-            cluster_and_host(experiment, origin).0,
-            cluster_and_host(experiment, wanted.to).0,
+            cluster_and_host_names(experiment, origin).0,
+            cluster_and_host_names(experiment, wanted.to).0,
         );
         (from, to, wanted.process)
     }))
@@ -436,7 +454,7 @@ mod tests {
     #[test]
     fn a_loss_is_called_a_loss_and_a_large_one_is_a_multiple() {
         let shown = |relative_overhead| {
-            let (word, amount) = relative_to_i(Scenario::Iii, relative_overhead);
+            let (word, amount) = describe_gain_or_overhead(Scenario::Iii, relative_overhead);
             format!("{word} {amount}")
         };
         assert_eq!(shown(-0.108), "gain 10.8 %");
@@ -444,7 +462,7 @@ mod tests {
         assert_eq!(shown(1e-9), "gain 0.0 %");
         assert_eq!(shown(21.685), "takes 22.7 times as long");
         assert_eq!(
-            relative_to_i(Scenario::Ii, 0.023),
+            describe_gain_or_overhead(Scenario::Ii, 0.023),
             ("overhead", "2.3 %".to_owned())
         );
     }

@@ -10,8 +10,8 @@ use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
 use super::frame::sentence_html;
-use super::guard_cell;
 use super::html::escape_html;
+use super::protect_formula_like_text;
 use migsim_base::error::escape_control_characters;
 
 /// Format in which a sequence of lines and tables is printed.
@@ -32,11 +32,11 @@ pub enum OutputForm {
 /// A sequence of lines of text and tables that can be printed in several formats.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
-    parts: Vec<Part>,
+    lines_and_tables: Vec<SheetPart>,
 }
 
 #[derive(Clone, Debug)]
-enum Part {
+enum SheetPart {
     Line(String),
     Table(Table),
     /// A table that only CSV and JSON contain; the formats for people show the same data as lines of text.
@@ -66,14 +66,14 @@ pub struct Column {
 pub struct Cell {
     text_for_people: String,
     value_for_programs: Value,
-    tone: Tone,
+    value_rating: ValueRating,
     /// Length of the bar behind the text on an HTML page, as a fraction of the width of the cell; `None` if the cell has no bar.
     bar_length: Option<f64>,
 }
 
 /// Whether the value of a cell is good, bad or neither; output for people shows it as a colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tone {
+pub enum ValueRating {
     /// The value is neither good nor bad, and has no colour.
     #[default]
     Plain,
@@ -108,35 +108,35 @@ impl Cell {
         Self {
             text_for_people: escape_control_characters(&shown).into_owned(),
             value_for_programs: Value::from(shown),
-            tone: Tone::Plain,
+            value_rating: ValueRating::Plain,
             bar_length: None,
         }
     }
 
     /// Creates a cell with the exact value `value` for programs and the text `shown` for people.
-    pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
+    pub fn from_value_and_text(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self {
             text_for_people: escape_control_characters(&shown.into()).into_owned(),
             value_for_programs: value.into(),
-            tone: Tone::Plain,
+            value_rating: ValueRating::Plain,
             bar_length: None,
         }
     }
 
     /// Creates a cell with a whole number, which is shown with all its digits.
     pub fn count(count: usize) -> Self {
-        Self::value(count, count.to_string())
+        Self::from_value_and_text(count, count.to_string())
     }
 
     /// Creates an empty cell.
     pub fn empty() -> Self {
-        Self::value(Value::Null, "")
+        Self::from_value_and_text(Value::Null, "")
     }
 
     /// Marks the value of the cell as good or bad; output for people shows this as a colour.
     #[must_use]
-    pub fn with_tone(mut self, tone: Tone) -> Self {
-        self.tone = tone;
+    pub fn with_rating(mut self, tone: ValueRating) -> Self {
+        self.value_rating = tone;
         self
     }
 
@@ -149,10 +149,10 @@ impl Cell {
 
     fn to_html(&self, column: &Column) -> String {
         let mut classes = Vec::new();
-        match self.tone {
-            Tone::Plain => {}
-            Tone::Good => classes.push("good"),
-            Tone::Bad => classes.push("bad"),
+        match self.value_rating {
+            ValueRating::Plain => {}
+            ValueRating::Good => classes.push("good"),
+            ValueRating::Bad => classes.push("bad"),
         }
         if !column.is_number {
             classes.push("words");
@@ -212,7 +212,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    fn push_aligned(&self, text: &mut String) {
+    fn push_as_aligned_columns(&self, text: &mut String) {
         let heading = Style::new().bold();
         if !self.title.is_empty() {
             writeln!(text, "{heading}{}{heading:#}", self.title).expect("a string");
@@ -251,14 +251,17 @@ impl Table {
             writeln!(text, "{}", line(&mut headings)).expect("a string");
         }
         for row in &self.rows {
-            let mut cells = row
-                .iter()
-                .map(|cell| (cell.text_for_people.as_str(), style_of_tone(cell.tone)));
+            let mut cells = row.iter().map(|cell| {
+                (
+                    cell.text_for_people.as_str(),
+                    style_of_rating(cell.value_rating),
+                )
+            });
             writeln!(text, "{}", line(&mut cells)).expect("a string");
         }
     }
 
-    fn push_markdown(&self, text: &mut String) {
+    fn push_as_markdown(&self, text: &mut String) {
         if !self.title.is_empty() {
             writeln!(text, "**{}**\n", escape_markdown(&self.title)).expect("a string");
         }
@@ -322,7 +325,7 @@ impl Table {
         let mut out = csv::Writer::from_writer(Vec::new());
         let plain = |value: &Value| match value {
             Value::Null => String::new(),
-            Value::String(text) => guard_cell(text).into_owned(),
+            Value::String(text) => protect_formula_like_text(text).into_owned(),
             other => other.to_string(),
         };
         let head = out.write_record(self.columns.iter().map(|column| column.name_for_programs));
@@ -364,37 +367,38 @@ fn escape_markdown(text: &str) -> String {
     plain
 }
 
-fn style_of_tone(tone: Tone) -> Style {
+fn style_of_rating(tone: ValueRating) -> Style {
     match tone {
-        Tone::Plain => Style::new(),
-        Tone::Good => AnsiColor::Green.on_default(),
-        Tone::Bad => AnsiColor::Red.on_default(),
+        ValueRating::Plain => Style::new(),
+        ValueRating::Good => AnsiColor::Green.on_default(),
+        ValueRating::Bad => AnsiColor::Red.on_default(),
     }
 }
 
 impl Sheet {
     /// Adds a line of text, which the formats for people (aligned columns, Markdown) show and CSV and JSON omit.
     pub fn add_line(&mut self, line: impl Into<String>) {
-        self.parts.push(Part::Line(
+        self.lines_and_tables.push(SheetPart::Line(
             escape_control_characters(&line.into()).into_owned(),
         ));
     }
 
     /// Adds a table that all formats contain.
     pub fn add_table(&mut self, table: Table) {
-        self.parts.push(Part::Table(table));
+        self.lines_and_tables.push(SheetPart::Table(table));
     }
 
     /// Adds a table that only the formats for programs (CSV and JSON) contain.
     pub fn add_table_for_programs(&mut self, table: Table) {
-        self.parts.push(Part::TableForPrograms(table));
+        self.lines_and_tables
+            .push(SheetPart::TableForPrograms(table));
     }
 
     /// Formats all lines and tables in the given format; the text ends with a line end.
     pub fn render(&self, form: OutputForm) -> String {
-        let tables = self.parts.iter().filter_map(|part| match part {
-            Part::Table(table) | Part::TableForPrograms(table) => Some(table),
-            Part::Line(_) => None,
+        let tables = self.lines_and_tables.iter().filter_map(|part| match part {
+            SheetPart::Table(table) | SheetPart::TableForPrograms(table) => Some(table),
+            SheetPart::Line(_) => None,
         });
         match form {
             OutputForm::Table | OutputForm::Markdown => self.to_text(form),
@@ -410,40 +414,40 @@ impl Sheet {
     /// Returns the lines and tables as HTML. Of each long table, only the first `shown` rows are visible until the reader unfolds
     /// it.
     pub fn to_html(&self, shown: usize) -> String {
-        let html = self.parts.iter().map(|part| match part {
-            Part::Line(line) if line.trim().is_empty() => String::new(),
-            Part::Line(line) => {
+        let html = self.lines_and_tables.iter().map(|part| match part {
+            SheetPart::Line(line) if line.trim().is_empty() => String::new(),
+            SheetPart::Line(line) => {
                 let plain = without_colours(line);
                 format!("<p>{}</p>\n", sentence_html(plain.trim()))
             }
-            Part::Table(table) => table.to_html(shown),
-            Part::TableForPrograms(_) => String::new(),
+            SheetPart::Table(table) => table.to_html(shown),
+            SheetPart::TableForPrograms(_) => String::new(),
         });
         html.collect()
     }
 
     fn to_text(&self, form: OutputForm) -> String {
         let mut text = String::new();
-        for part in &self.parts {
+        for part in &self.lines_and_tables {
             match part {
-                Part::Line(line) if form == OutputForm::Markdown => {
+                SheetPart::Line(line) if form == OutputForm::Markdown => {
                     text.push_str(&escape_markdown(line.trim_end()));
                     text.push('\n');
                 }
-                Part::Line(line) => {
+                SheetPart::Line(line) => {
                     text.push_str(line.trim_end());
                     text.push('\n');
                 }
-                Part::Table(table) if form == OutputForm::Markdown => {
+                SheetPart::Table(table) if form == OutputForm::Markdown => {
                     // Without an empty line, a table would be read as a part of the line before it.
                     if !text.is_empty() && !text.ends_with("\n\n") {
                         text.push('\n');
                     }
-                    table.push_markdown(&mut text);
+                    table.push_as_markdown(&mut text);
                     text.push('\n');
                 }
-                Part::Table(table) => table.push_aligned(&mut text),
-                Part::TableForPrograms(_) => {}
+                SheetPart::Table(table) => table.push_as_aligned_columns(&mut text),
+                SheetPart::TableForPrograms(_) => {}
             }
         }
         if form == OutputForm::Markdown {
@@ -478,13 +482,13 @@ mod tests {
         );
         table.push_row([
             Cell::text("a|b"),
-            Cell::value(1.5e9, "1.5"),
+            Cell::from_value_and_text(1.5e9, "1.5"),
             Cell::text("x, y"),
         ]);
         table.push_row([Cell::text("longer ü"), Cell::empty(), Cell::text("z")]);
         table.push_row([
             Cell::text("c"),
-            Cell::value(0.1 + 0.2, "0.3").with_tone(Tone::Good),
+            Cell::from_value_and_text(0.1 + 0.2, "0.3").with_rating(ValueRating::Good),
             Cell::empty(),
         ]);
         let mut sheet = Sheet::default();

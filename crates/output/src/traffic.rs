@@ -9,9 +9,9 @@ use std::io::{self, Write};
 
 use serde::Deserialize;
 
-use super::csv_guard::{deserialize_guarded, guard_cell};
+use super::csv_guard::{deserialize_guarded, protect_formula_like_text};
 use migsim_base::units::{HostId, LinkId};
-use migsim_bsp::{Scenario, Transfer};
+use migsim_bsp::{MemoryTransfer, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_workloads::Plan;
 
@@ -41,13 +41,13 @@ pub struct LinkTraffic {
 
 /// Sums of bytes and flows on each link, with a list of the links that have any traffic.
 #[derive(Debug, Default)]
-struct LinkSums {
+struct TrafficSums {
     bytes_and_flows_by_link: Vec<(f64, u64)>,
     links_with_traffic: Vec<LinkId>,
 }
 
-impl LinkSums {
-    fn add(&mut self, link: LinkId, bytes: f64, flows: u64) {
+impl TrafficSums {
+    fn add_link_traffic(&mut self, link: LinkId, bytes: f64, flows: u64) {
         let at = link.index();
         if self.bytes_and_flows_by_link.len() <= at {
             self.bytes_and_flows_by_link.resize(at + 1, (0.0, 0));
@@ -59,10 +59,10 @@ impl LinkSums {
         *sum = (sum.0 + bytes, sum.1 + flows);
     }
 
-    fn add_all(&mut self, other: &Self) {
+    fn add_traffic_sums(&mut self, other: &Self) {
         for &link in &other.links_with_traffic {
             let (bytes, flows) = other.bytes_and_flows_by_link[link.index()];
-            self.add(link, bytes, flows);
+            self.add_link_traffic(link, bytes, flows);
         }
     }
 
@@ -79,7 +79,7 @@ pub(super) fn supersteps_per_group(supersteps: usize) -> usize {
 }
 
 /// Computes the traffic on the links in all scenarios, for each group of consecutive supersteps.
-pub fn link_traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
+pub fn compute_link_traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = supersteps_per_group(supersteps);
     let mut walks: Vec<ScenarioTraffic<'_>> = results
@@ -98,20 +98,24 @@ pub fn link_traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraff
             let walk = &mut rest[0];
             // If all processes are on the same hosts as in another scenario, the traffic is the same.
             let same = before.iter().find(|other| {
-                !other.is_superstep_shared && other.current_placement == walk.current_placement
+                !other.uses_traffic_of_other_scenario
+                    && other.current_placement == walk.current_placement
             });
-            walk.add_messages(&plan, same);
+            walk.add_superstep_messages(&plan, same);
         }
         for walk in &mut walks {
-            walk.apply_migrations(superstep);
+            walk.apply_migrations_after_superstep(superstep);
         }
         if (superstep + 1) % size == 0 || superstep + 1 == supersteps {
             for walk in &mut walks {
-                walk.finish_group(superstep / size * size, superstep);
+                walk.finish_superstep_group(superstep / size * size, superstep);
             }
         }
     }
-    walks.into_iter().flat_map(|walk| walk.rows).collect()
+    walks
+        .into_iter()
+        .flat_map(|walk| walk.finished_rows)
+        .collect()
 }
 
 /// State of the computation of the traffic of one scenario superstep by superstep: the current hosts of the processes, and the
@@ -121,13 +125,13 @@ struct ScenarioTraffic<'a> {
     run: &'a ScenarioRun,
     current_placement: Vec<HostId>,
     /// Indices of the migrations of the scenario, ordered by superstep.
-    migration_order: Vec<usize>,
-    applied_migrations: usize,
+    migration_indices_by_superstep: Vec<usize>,
+    applied_migration_count: usize,
     /// Traffic of the messages of the current superstep.
-    traffic_of_superstep: LinkSums,
-    is_superstep_shared: bool,
-    traffic_of_group: LinkSums,
-    rows: Vec<LinkTraffic>,
+    traffic_of_superstep: TrafficSums,
+    uses_traffic_of_other_scenario: bool,
+    traffic_of_group: TrafficSums,
+    finished_rows: Vec<LinkTraffic>,
 }
 
 impl<'a> ScenarioTraffic<'a> {
@@ -138,19 +142,20 @@ impl<'a> ScenarioTraffic<'a> {
             experiment,
             run,
             current_placement: experiment.placement.clone(),
-            migration_order: order,
-            applied_migrations: 0,
-            traffic_of_superstep: LinkSums::default(),
-            is_superstep_shared: false,
-            traffic_of_group: LinkSums::default(),
-            rows: Vec::new(),
+            migration_indices_by_superstep: order,
+            applied_migration_count: 0,
+            traffic_of_superstep: TrafficSums::default(),
+            uses_traffic_of_other_scenario: false,
+            traffic_of_group: TrafficSums::default(),
+            finished_rows: Vec::new(),
         }
     }
 
-    fn add_messages(&mut self, plan: &Plan, same: Option<&Self>) {
-        self.is_superstep_shared = same.is_some();
+    fn add_superstep_messages(&mut self, plan: &Plan, same: Option<&Self>) {
+        self.uses_traffic_of_other_scenario = same.is_some();
         if let Some(same) = same {
-            self.traffic_of_group.add_all(&same.traffic_of_superstep);
+            self.traffic_of_group
+                .add_traffic_sums(&same.traffic_of_superstep);
             return;
         }
         self.traffic_of_superstep.clear();
@@ -158,10 +163,12 @@ impl<'a> ScenarioTraffic<'a> {
             let from = self.current_placement[message.from.index()];
             let to = self.current_placement[message.to.index()];
             for link in self.links_between(from, to) {
-                self.traffic_of_superstep.add(link, message.size.get(), 1);
+                self.traffic_of_superstep
+                    .add_link_traffic(link, message.size.get(), 1);
             }
         }
-        self.traffic_of_group.add_all(&self.traffic_of_superstep);
+        self.traffic_of_group
+            .add_traffic_sums(&self.traffic_of_superstep);
     }
 
     /// Lists the links on the route between two hosts.
@@ -174,31 +181,35 @@ impl<'a> ScenarioTraffic<'a> {
 
     /// Applies the migrations after a superstep to the placement, and adds their traffic to the group of this superstep if
     /// migrations are simulated as flows.
-    fn apply_migrations(&mut self, superstep: usize) {
-        let is_flow = self.experiment.config.costs.migration.transfer == Transfer::Flow;
-        while let Some(&at) = self.migration_order.get(self.applied_migrations) {
+    fn apply_migrations_after_superstep(&mut self, superstep: usize) {
+        let is_flow = self.experiment.config.costs.migration.transfer == MemoryTransfer::Flow;
+        while let Some(&at) = self
+            .migration_indices_by_superstep
+            .get(self.applied_migration_count)
+        {
             let moved = &self.run.outcome.migrations[at];
             if moved.superstep > superstep {
                 break;
             }
             if is_flow {
                 for link in self.links_between(moved.from, moved.to) {
-                    self.traffic_of_group.add(link, moved.size.get(), 1);
+                    self.traffic_of_group
+                        .add_link_traffic(link, moved.transferred_bytes.get(), 1);
                 }
             }
             self.current_placement[moved.process.index()] = moved.to;
-            self.applied_migrations += 1;
+            self.applied_migration_count += 1;
         }
     }
 
-    fn finish_group(&mut self, first: usize, last: usize) {
+    fn finish_superstep_group(&mut self, first: usize, last: usize) {
         let platform = &self.experiment.platform.platform;
         self.traffic_of_group.links_with_traffic.sort_unstable();
         for link in &self.traffic_of_group.links_with_traffic {
             let (bytes, flows) = self.traffic_of_group.bytes_and_flows_by_link[link.index()];
             let link = &platform.links[link.index()];
-            self.rows.push(LinkTraffic {
-                scenario: self.run.result,
+            self.finished_rows.push(LinkTraffic {
+                scenario: self.run.scenario,
                 first_superstep: first as u64 + 1,
                 last_superstep: last as u64 + 1,
                 link: link.name.clone(),
@@ -228,7 +239,7 @@ pub(super) fn write_link_traffic(rows: &[LinkTraffic], out: &mut dyn Write) -> i
             row.scenario.name(),
             &row.first_superstep.to_string(),
             &row.last_superstep.to_string(),
-            &guard_cell(&row.link),
+            &protect_formula_like_text(&row.link),
             &row.bandwidth_bytes_per_s.to_string(),
             &row.bytes.to_string(),
             &row.flows.to_string(),

@@ -37,16 +37,16 @@ pub struct Answer {
 ///
 /// # Errors
 /// The file `ambiguities.json` cannot be parsed. It is compiled into the program, so this error is a fault of the program.
-pub(super) fn answers(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
+pub(super) fn answers_to_ambiguities(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
     let all: Vec<Ambiguity> = serde_json::from_str(include_str!("ambiguities.json"))
         .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;
     Ok(all
         .into_iter()
-        .map(|one| answer_to(one, experiment))
+        .map(|one| answer_to_question(one, experiment))
         .collect())
 }
 
-fn answer_to(one: Ambiguity, experiment: &Experiment) -> Answer {
+fn answer_to_question(one: Ambiguity, experiment: &Experiment) -> Answer {
     let mut answer = Answer {
         id: one.id,
         question: one.question,
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn every_answer_of_every_paper_has_an_origin() {
         for experiment in PAPERS.iter().filter_map(experiment) {
-            let answers = answers(&experiment).unwrap();
+            let answers = answers_to_ambiguities(&experiment).unwrap();
             let ids: Vec<String> = answers.iter().map(|answer| answer.id.clone()).collect();
             let wanted: Vec<String> = (1..=37).map(|number| format!("A{number}")).collect();
             assert_eq!(ids, wanted);
@@ -121,7 +121,7 @@ mod tests {
             .unwrap();
         let usual = policy.resolve(&serde_json::json!({})).unwrap();
         for experiment in PAPERS.iter().filter_map(experiment) {
-            for answer in answers(&experiment).unwrap() {
+            for answer in answers_to_ambiguities(&experiment).unwrap() {
                 for (key, value) in &answer.settings {
                     let Some(option) = key.strip_prefix("policy.migbsp.") else {
                         continue;

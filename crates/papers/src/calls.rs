@@ -18,14 +18,14 @@ pub struct PaperCall {
     pub superstep_end_s: f64,
     /// Interval α between rescheduling calls \[supersteps\] before and after this call; `None` if the policy has no such
     /// interval.
-    pub alpha: Option<(u64, u64)>,
+    pub alpha_before_and_after: Option<(u64, u64)>,
     /// Candidates for a move in this call: the number of the process (from 1), and the name of the cluster of its present host.
-    pub candidates: Vec<(u64, String)>,
+    pub candidates_with_clusters: Vec<(u64, String)>,
     /// Migrations that the call decided.
     pub moves: Vec<PaperMove>,
     /// Smallest |t1 - t2| of a candidate \[s\], where t1 is the predicted time if the process stays and t2 the time if it moves.
     /// A small value means that the decision was close. `None` if the policy computes no such times.
-    pub smallest_margin_s: Option<f64>,
+    pub smallest_decision_margin_s: Option<f64>,
 }
 
 /// A migration that a rescheduling call decided, in the terms of the papers (process counted from 1, hosts by name).
@@ -57,11 +57,11 @@ pub(super) fn calls_of_scenario(
         .map_or(&[][..], |run| &run.outcome.calls);
     calls
         .iter()
-        .map(|call| paper_call(experiment, call))
+        .map(|call| call_in_paper_terms(experiment, call))
         .collect()
 }
 
-fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
+fn call_in_paper_terms(experiment: &Experiment, call: &CallRecord) -> PaperCall {
     let platform = &experiment.platform.platform;
     let cluster = |host: HostId| {
         platform.clusters[platform.cluster_of(host).index()]
@@ -79,8 +79,8 @@ fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
     PaperCall {
         superstep: call.superstep as u64 + 1,
         superstep_end_s: call.start.get(),
-        alpha: explained("alpha").zip(explained("next_alpha")),
-        candidates: decision
+        alpha_before_and_after: explained("alpha").zip(explained("next_alpha")),
+        candidates_with_clusters: decision
             .candidates
             .iter()
             .map(|one| (number(one.process), cluster(one.from)))
@@ -88,7 +88,7 @@ fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
         moves: decision
             .migrations
             .iter()
-            .zip(&call.origins)
+            .zip(&call.migration_origins)
             .map(|(wanted, &origin)| PaperMove {
                 process: number(wanted.process),
                 from_cluster: cluster(origin),
@@ -97,7 +97,7 @@ fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
                 to_host: name(wanted.to),
             })
             .collect(),
-        smallest_margin_s: decision
+        smallest_decision_margin_s: decision
             .candidates
             .iter()
             .filter_map(distance)
@@ -112,12 +112,12 @@ impl PaperCall {
     }
 
     /// Describes the call in a short sentence: its superstep, its number of candidates, and its moves.
-    pub fn sentence(&self) -> String {
+    pub fn describe_in_sentence(&self) -> String {
         if self.moves.is_empty() {
             return format!(
                 "{}: {} candidates, none moves",
                 self.superstep,
-                self.candidates.len()
+                self.candidates_with_clusters.len()
             );
         }
         let processes: Vec<String> = self
@@ -135,7 +135,7 @@ impl PaperCall {
             "{}: {} of {} candidates, {}: {}",
             self.superstep,
             self.moves.len(),
-            self.candidates.len(),
+            self.candidates_with_clusters.len(),
             clusters.join(" and "),
             shortened_list(&processes)
         )

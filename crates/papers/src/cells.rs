@@ -53,9 +53,9 @@ pub(super) struct RelativeDifference<'c> {
     /// Published and simulated time of scenario ii or iii.
     pub cell: &'c CellResult,
     /// Relative difference of the published times: `100 (T - T_i) / T_i` \[%\], where `T_i` is the time of scenario i.
-    pub published: f64,
+    pub published_percent: f64,
     /// Relative difference of the simulated times: `100 (T - T_i) / T_i` \[%\], where `T_i` is the time of scenario i.
-    pub simulated: f64,
+    pub simulated_percent: f64,
 }
 
 /// Pairs each time of scenario ii or iii with the time of scenario i that has the same settings otherwise.
@@ -86,8 +86,8 @@ pub(super) fn differences_from_scenario_i<'c>(
     let pairs = pairs_with_scenario_i(cells).filter(|(cell, _)| cell.scenario == scenario);
     let relative = pairs.map(|(cell, alone)| RelativeDifference {
         cell,
-        published: 100.0 * (cell.published_s / alone.published_s - 1.0),
-        simulated: 100.0 * (cell.simulated_s / alone.simulated_s - 1.0),
+        published_percent: 100.0 * (cell.published_s / alone.published_s - 1.0),
+        simulated_percent: 100.0 * (cell.simulated_s / alone.simulated_s - 1.0),
     });
     relative.collect()
 }
@@ -102,7 +102,7 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 /// Computes the fraction of the published times that are reproduced with a relative error of at most `bound`; 1 if there are no
 /// times.
-pub(super) fn share_within(cells: &[CellResult], bound: f64) -> f64 {
+pub(super) fn share_within_relative_error(cells: &[CellResult], bound: f64) -> f64 {
     let within = cells
         .iter()
         .filter(|cell| cell.error.abs() <= bound)

@@ -9,7 +9,7 @@ use serde_json::Value;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::{
-    Flag, SharedInputs, find_built_in_experiment, value_at_path, value_at_path_mut,
+    KeySetting, SharedInputs, find_built_in_experiment, value_at_path, value_at_path_mut,
 };
 use migsim_platform as platform;
 
@@ -26,12 +26,12 @@ struct ChangedSetting {
     /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend this experiment
     /// and do not set the key themselves. `None` stands for all experiments.
     experiment: Option<String>,
-    flag: Flag,
+    flag: KeySetting,
 }
 
 impl Changes {
     /// Creates changes of settings that apply to all experiments of a paper.
-    pub(super) fn in_all_experiments(flags: impl IntoIterator<Item = Flag>) -> Self {
+    pub(super) fn in_all_experiments(flags: impl IntoIterator<Item = KeySetting>) -> Self {
         let settings = flags.into_iter().map(|flag| ChangedSetting {
             experiment: None,
             flag,
@@ -44,13 +44,13 @@ impl Changes {
 
     /// Changes the value of a key, which is written as in the `keys` of a fitted constant in the facts: a key of `experiment`, of
     /// its platforms (`platform:<key>`), or of another experiment of the paper (`<name>:<key>`).
-    pub fn set(&mut self, experiment: &str, key: &str, value: Value) {
+    pub fn set_value(&mut self, experiment: &str, key: &str, value: Value) {
         let (place, key) = key.split_once(':').unwrap_or((experiment, key));
         if place == "platform" {
             self.platform_values.push((key.to_owned(), value));
             return;
         }
-        let flag = Flag {
+        let flag = KeySetting {
             key: key.to_owned(),
             source_text: format!("{key}={value}"),
             value,
@@ -65,12 +65,15 @@ impl Changes {
     ///
     /// # Errors
     /// A built-in experiment cannot be read.
-    pub(super) fn flags_for(&self, experiment: &str) -> Result<Vec<Flag>, Error> {
+    pub(super) fn changed_flags_for_experiment(
+        &self,
+        experiment: &str,
+    ) -> Result<Vec<KeySetting>, Error> {
         let mut flags = Vec::new();
         for setting in &self.settings {
             let acts = match &setting.experiment {
                 None => true,
-                Some(place) => inherits_from(experiment, &setting.flag.key, place)?,
+                Some(place) => inherits_value_from(experiment, &setting.flag.key, place)?,
             };
             if acts {
                 flags.push(setting.flag.clone());
@@ -107,7 +110,7 @@ impl Changes {
 
 /// Returns whether `experiment` takes its value of `key` from the experiment `place`. This is so if `experiment` is or extends
 /// `place` (directly or indirectly), and no experiment before `place` in this chain sets the key.
-fn inherits_from(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
+fn inherits_value_from(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     let mut name = experiment.to_owned();
     loop {
         if name == place {

@@ -47,7 +47,7 @@ impl ClaimCounts {
 
     /// Adds the counts of other claims to these counts, and returns the sums.
     #[must_use]
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub(super) fn plus_counts(self, other: Self) -> Self {
         Self {
             confirmed_hold: self.confirmed_hold + other.confirmed_hold,
             confirmed_fail: self.confirmed_fail + other.confirmed_fail,
@@ -60,38 +60,38 @@ impl ClaimCounts {
     }
 
     /// Returns the number of checked claims that the published numbers confirm.
-    pub(super) fn confirmed(self) -> usize {
+    pub(super) fn confirmed_claims(self) -> usize {
         self.confirmed_hold + self.confirmed_fail
     }
 
     /// Returns the number of checked claims that the published numbers contradict.
-    pub(super) fn contradicted(self) -> usize {
+    pub(super) fn contradicted_claims(self) -> usize {
         self.contradicted_hold + self.contradicted_fail
     }
 
     /// Returns the number of checked claims that the published numbers do not decide.
-    pub(super) fn unpublished(self) -> usize {
+    pub(super) fn unpublished_claims(self) -> usize {
         self.unpublished_hold + self.unpublished_fail + self.not_checkable
     }
 
     /// Describes the counts in a sentence, without a full stop at its end.
-    pub(super) fn sentence(self) -> String {
+    pub(super) fn describe_in_sentence(self) -> String {
         format!(
             "Claims that hold in the simulation: {} of {} that published numbers confirm, {} of {} without another published number, {} of {} that published numbers contradict",
             self.confirmed_hold,
-            self.confirmed(),
+            self.confirmed_claims(),
             self.unpublished_hold,
-            self.unpublished(),
+            self.unpublished_claims(),
             self.contradicted_hold,
-            self.contradicted()
+            self.contradicted_claims()
         )
     }
 }
 
 /// Counts the claims of all given papers together.
-pub fn claim_counts(papers: &[PaperResults]) -> ClaimCounts {
+pub fn count_claims_of_papers(papers: &[PaperResults]) -> ClaimCounts {
     let counts = papers.iter().map(PaperResults::claim_counts);
-    counts.fold(ClaimCounts::default(), ClaimCounts::plus)
+    counts.fold(ClaimCounts::default(), ClaimCounts::plus_counts)
 }
 
 #[cfg(test)]
@@ -118,12 +118,12 @@ mod tests {
         ];
         let counts = ClaimCounts::from_claims(&all);
         let groups = (
-            counts.confirmed(),
-            counts.contradicted(),
-            counts.unpublished(),
+            counts.confirmed_claims(),
+            counts.contradicted_claims(),
+            counts.unpublished_claims(),
         );
         assert_eq!(groups, (3, 2, 2));
         assert_eq!((counts.confirmed_hold, counts.contradicted_hold), (1, 1));
-        assert_eq!(counts.plus(counts).not_checkable, 2);
+        assert_eq!(counts.plus_counts(counts).not_checkable, 2);
     }
 }

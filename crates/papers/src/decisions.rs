@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::calls::{Calls, PaperCall, PaperMove};
-use super::facts::{Decision, Schedule};
+use super::facts::{CallSchedule, PublishedDecision};
 
 /// Agreement of a simulated decision with the published decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -71,7 +71,7 @@ impl DecisionKind {
         }
     }
 
-    fn from_decision(decision: &Decision) -> Self {
+    fn from_decision(decision: &PublishedDecision) -> Self {
         match decision.kind.as_str() {
             "migration" => Self::Migration,
             "no_migration" | "not_viable" => Self::Stay,
@@ -118,7 +118,7 @@ pub struct ScheduleResult {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunCalls<'r> {
     /// Interval α between calls at the start of the run \[supersteps\]; `None` if the settings of the run do not contain it.
-    pub alpha: Option<u64>,
+    pub initial_alpha: Option<u64>,
     /// Rescheduling calls of the run, in their order.
     pub calls: &'r [PaperCall],
 }
@@ -128,12 +128,12 @@ pub(super) struct RunCalls<'r> {
 ///
 /// The `siblings` are all decisions of the same paper. Two of these decisions may describe the same call, each the moves from
 /// another cluster.
-pub(super) fn compare_with_runs(
-    decision: &Decision,
-    siblings: &[Decision],
+pub(super) fn compare_decision_with_runs(
+    decision: &PublishedDecision,
+    siblings: &[PublishedDecision],
     runs: &[RunCalls<'_>],
 ) -> DecisionResult {
-    let elsewhere = clusters_described_elsewhere(decision, siblings);
+    let elsewhere = clusters_described_by_siblings(decision, siblings);
     let verdicts: Vec<Verdict> = runs
         .iter()
         .map(|&run| verdict_for_run(decision, &elsewhere, run))
@@ -154,15 +154,19 @@ pub(super) fn compare_with_runs(
             .filter(|call| (near.0..=near.1).contains(&call.superstep))
             .take(4)
             .map(|call| match decision.elapsed_s {
-                None => call.sentence(),
-                Some(_) => format!("{} (at {:.2} s)", call.sentence(), call.superstep_end_s),
+                None => call.describe_in_sentence(),
+                Some(_) => format!(
+                    "{} (at {:.2} s)",
+                    call.describe_in_sentence(),
+                    call.superstep_end_s
+                ),
             })
             .collect();
         json!(sentences)
     };
     let margin = match (superstep_range(decision, &[]), runs) {
         (Some((from, to)), [run]) if from == to => {
-            call_after(run.calls, from).and_then(|call| call.smallest_margin_s)
+            call_after_superstep(run.calls, from).and_then(|call| call.smallest_decision_margin_s)
         }
         _ => None,
     };
@@ -178,8 +182,11 @@ pub(super) fn compare_with_runs(
 }
 
 /// Lists the clusters whose moves in the same call of the same run are described by another decision of the paper.
-fn clusters_described_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d str> {
-    let is_same_call = |other: &&Decision| {
+fn clusters_described_by_siblings<'d>(
+    decision: &PublishedDecision,
+    siblings: &'d [PublishedDecision],
+) -> Vec<&'d str> {
+    let is_same_call = |other: &&PublishedDecision| {
         other.id != decision.id
             && other.kind == "migration"
             && other.config == decision.config
@@ -192,8 +199,8 @@ fn clusters_described_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision
 
 /// Creates the result of a decision that a function in the paper's file has checked; `holds` is `None` if the decision cannot be
 /// checked.
-pub(super) fn result_of_check(
-    decision: &Decision,
+pub(super) fn result_of_decision_check(
+    decision: &PublishedDecision,
     holds: Option<bool>,
     value: Value,
 ) -> DecisionResult {
@@ -210,7 +217,7 @@ pub(super) fn result_of_check(
 
 /// Compares a published schedule with the rescheduling calls of the runs that the schedule is about. Returns the result of the
 /// run with the worst verdict.
-pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleResult {
+pub(super) fn compare_schedule(schedule: &CallSchedule, runs: &[Calls]) -> ScheduleResult {
     let compare = |calls: &Calls| {
         let simulated: Vec<u64> = calls
             .iter()
@@ -242,7 +249,7 @@ pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleR
     }
 }
 
-fn published_decision_json(decision: &Decision) -> Value {
+fn published_decision_json(decision: &PublishedDecision) -> Value {
     let superstep = match decision.superstep_likely {
         None => decision.superstep.clone(),
         Some(likely) => format!("{likely} (printed {})", decision.superstep).into(),
@@ -261,7 +268,7 @@ fn published_decision_json(decision: &Decision) -> Value {
 
 /// Returns the names of the processes in a decision. If the paper gives no names, these are the processes that follow from the
 /// mapping.
-fn process_names(decision: &Decision) -> &[String] {
+fn process_names(decision: &PublishedDecision) -> &[String] {
     if decision.processes.is_empty() {
         &decision.processes_inferred
     } else {
@@ -274,7 +281,7 @@ fn process_names(decision: &Decision) -> &[String] {
 ///
 /// A decision gives its supersteps as `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the
 /// first migration of the run), or `"after migrations"` (after the last migration).
-fn superstep_range(decision: &Decision, calls: &[PaperCall]) -> Option<(u64, u64)> {
+fn superstep_range(decision: &PublishedDecision, calls: &[PaperCall]) -> Option<(u64, u64)> {
     if let Some(number) = decision.compared_superstep().as_u64() {
         return Some((number, number));
     }
@@ -308,13 +315,13 @@ fn superstep_range(decision: &Decision, calls: &[PaperCall]) -> Option<(u64, u64
     Some((from.parse().ok()?, to.parse().ok()?))
 }
 
-fn call_after(calls: &[PaperCall], superstep: u64) -> Option<&PaperCall> {
+fn call_after_superstep(calls: &[PaperCall], superstep: u64) -> Option<&PaperCall> {
     calls.iter().find(|call| call.superstep == superstep)
 }
 
-fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: RunCalls<'_>) -> Verdict {
+fn verdict_for_run(decision: &PublishedDecision, elsewhere: &[&str], run: RunCalls<'_>) -> Verdict {
     let calls = run.calls;
-    if let Some(interval) = stated_interval(decision, run.alpha) {
+    if let Some(interval) = stated_call_interval(decision, run.initial_alpha) {
         let is_regular =
             |(index, call): (usize, &PaperCall)| call.superstep == (index as u64 + 1) * interval;
         return match_or_mismatch(!calls.is_empty() && calls.iter().enumerate().all(is_regular));
@@ -341,7 +348,7 @@ fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: RunCalls<'_>) -
         }
         "call" => verdict_on_call(decision, calls, from),
         "migration" if from == to => {
-            if let Some(call) = call_after(calls, from) {
+            if let Some(call) = call_after_superstep(calls, from) {
                 return verdict_on_migration(decision, &moves(call), Some(call));
             }
             // The same migration at a neighbouring call is near.
@@ -362,8 +369,8 @@ fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: RunCalls<'_>) -
             alone.min().map_or(together, |alone| alone.min(together))
         }
         "no_migration" | "not_viable" => verdict_on_staying(decision, calls, &within, from == to),
-        "stable" => verdict_on_growth(&within, true),
-        "unstable" => verdict_on_growth(&within, false),
+        "stable" => verdict_on_interval_growth(&within, true),
+        "unstable" => verdict_on_interval_growth(&within, false),
         _ => Verdict::NotCheckable,
     }
 }
@@ -378,7 +385,7 @@ fn match_or_mismatch(holds: bool) -> Verdict {
 
 /// Returns the constant number of supersteps between calls that a decision states (`"every alpha supersteps"` or `"4, 8, 12,
 /// ..."`); `None` if the decision states no such number.
-fn stated_interval(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
+fn stated_call_interval(decision: &PublishedDecision, alpha: Option<u64>) -> Option<u64> {
     let text = decision.superstep.as_str()?;
     if text == "every alpha supersteps" {
         return alpha;
@@ -389,12 +396,12 @@ fn stated_interval(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
 /// Returns the verdict on a decision that no process moves, or that none of the named processes moves, in the calls `within`. If
 /// `at_one` is true, the decision is about a single superstep, and a call within two supersteps of it can make the verdict near.
 fn verdict_on_staying(
-    decision: &Decision,
+    decision: &PublishedDecision,
     calls: &[PaperCall],
     within: &[&PaperCall],
     at_one: bool,
 ) -> Verdict {
-    let named = process_numbers(process_names(decision));
+    let named = process_numbers_from_names(process_names(decision));
     let rests = |call: &PaperCall| {
         let is_meant = |one: &&PaperMove| named.is_empty() || named.contains(&one.process);
         !call.moves.iter().any(|one| is_meant(&one))
@@ -416,7 +423,7 @@ fn verdict_on_staying(
 /// Maximum relative difference between the simulated and the published time of a call that still counts as a match (a fraction).
 const TIME_TOLERANCE: f64 = 0.05;
 
-fn verdict_on_call(decision: &Decision, calls: &[PaperCall], superstep: u64) -> Verdict {
+fn verdict_on_call(decision: &PublishedDecision, calls: &[PaperCall], superstep: u64) -> Verdict {
     let distance = |call: &&PaperCall| call.superstep.abs_diff(superstep);
     let Some(nearest) = calls.iter().min_by_key(distance) else {
         return Verdict::Mismatch;
@@ -430,7 +437,7 @@ fn verdict_on_call(decision: &Decision, calls: &[PaperCall], superstep: u64) -> 
 }
 
 /// Parses the numbers of processes from names such as `p21` and from ranges such as `p21-p25`.
-fn process_numbers(names: &[String]) -> Vec<u64> {
+fn process_numbers_from_names(names: &[String]) -> Vec<u64> {
     let number = |name: &str| name.strip_prefix('p')?.parse::<u64>().ok();
     let span = |name: &String| {
         let (first, last) = name.split_once('-').unwrap_or((name, name));
@@ -443,7 +450,7 @@ fn process_numbers(names: &[String]) -> Vec<u64> {
 
 /// Returns whether a place that a paper names is this cluster or host. In a paper, `a1` can be the first host of the cluster `a`
 /// or of the cluster `Aquario`.
-fn is_place(place: &str, cluster: &str, host: &str) -> bool {
+fn place_names_cluster_or_host(place: &str, cluster: &str, host: &str) -> bool {
     let counted = || {
         let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
         let number: u64 = place[name.len()..].parse().ok()?;
@@ -461,7 +468,7 @@ fn is_place(place: &str, cluster: &str, host: &str) -> bool {
 
 /// Returns whether the moves agree with the places in a paper; `side` selects the origin or the destination of a move. A paper
 /// gives one place, a place per process, or a number of moves per cluster.
-fn agree_with_places(
+fn moves_agree_with_places(
     place: &Value,
     moves: &[PaperMove],
     named: &[u64],
@@ -469,7 +476,7 @@ fn agree_with_places(
 ) -> bool {
     let is_at = |one: &PaperMove, place: &str| {
         let (cluster, host) = side(one);
-        is_place(place, cluster, host)
+        place_names_cluster_or_host(place, cluster, host)
     };
     match place {
         Value::String(place) => moves.iter().all(|one| is_at(one, place)),
@@ -487,7 +494,7 @@ fn agree_with_places(
                 count.as_u64() == Some(there as u64)
             }
             Value::String(place) => {
-                let those = process_numbers(std::slice::from_ref(key));
+                let those = process_numbers_from_names(std::slice::from_ref(key));
                 // The text "Corisco (second round)" means the cluster.
                 let place = place.split(" (").next().unwrap_or(place);
                 moves
@@ -502,8 +509,8 @@ fn agree_with_places(
 }
 
 /// Returns whether a published decision reports the move `one` of the simulated call `call`, with a tolerance of two supersteps.
-pub(super) fn reports_move(
-    decision: &Decision,
+pub(super) fn reports_move_near_call(
+    decision: &PublishedDecision,
     calls: &[PaperCall],
     call: &PaperCall,
     one: &PaperMove,
@@ -513,26 +520,33 @@ pub(super) fn reports_move(
     };
     decision.kind == "migration"
         && superstep_range(decision, calls).is_some_and(is_near)
-        && is_reported(decision, &process_numbers(process_names(decision)), one)
+        && is_reported_move(
+            decision,
+            &process_numbers_from_names(process_names(decision)),
+            one,
+        )
 }
 
 /// Returns whether a published decision reports a move: the process of the move is named or, if no process is named, the move
 /// starts from the published place.
-fn is_reported(decision: &Decision, named: &[u64], one: &PaperMove) -> bool {
+fn is_reported_move(decision: &PublishedDecision, named: &[u64], one: &PaperMove) -> bool {
     if !named.is_empty() {
         return named.contains(&one.process);
     }
     let place = decision.from.as_str();
-    place.is_none_or(|place| is_place(place, &one.from_cluster, &one.from_host))
+    place.is_none_or(|place| place_names_cluster_or_host(place, &one.from_cluster, &one.from_host))
 }
 
 fn verdict_on_migration(
-    decision: &Decision,
+    decision: &PublishedDecision,
     moves: &[PaperMove],
     call: Option<&PaperCall>,
 ) -> Verdict {
-    let named = process_numbers(process_names(decision));
-    if !moves.iter().any(|one| is_reported(decision, &named, one)) {
+    let named = process_numbers_from_names(process_names(decision));
+    if !moves
+        .iter()
+        .any(|one| is_reported_move(decision, &named, one))
+    {
         return Verdict::Mismatch;
     }
     let moved: Vec<u64> = moves.iter().map(|one| one.process).collect();
@@ -547,16 +561,16 @@ fn verdict_on_migration(
             .migration_count
             .is_none_or(|count| count == moves.len() as u64),
         named.is_empty() || named == moved || !in_order && sorted(&named) == sorted(&moved),
-        agree_with_places(&decision.from, moves, &named, |one| {
+        moves_agree_with_places(&decision.from, moves, &named, |one| {
             (&one.from_cluster, &one.from_host)
         }),
-        agree_with_places(&decision.to, moves, &named, |one| {
+        moves_agree_with_places(&decision.to, moves, &named, |one| {
             (&one.to_cluster, &one.to_host)
         }),
-        agree_with_places(&decision.nodes, moves, &named, |one| {
+        moves_agree_with_places(&decision.nodes, moves, &named, |one| {
             (&one.to_cluster, &one.to_host)
         }),
-        call.is_none_or(|call| agree_with_candidates(decision, call)),
+        call.is_none_or(|call| call_agrees_with_candidates(decision, call)),
     ];
     if agrees.iter().all(|&agrees| agrees) {
         Verdict::Match
@@ -566,22 +580,28 @@ fn verdict_on_migration(
 }
 
 /// Returns whether a call has the candidates that a paper names, or the number of candidates if the paper names none.
-fn agree_with_candidates(decision: &Decision, call: &PaperCall) -> bool {
-    let named: BTreeSet<u64> = process_numbers(&decision.candidate_processes)
+fn call_agrees_with_candidates(decision: &PublishedDecision, call: &PaperCall) -> bool {
+    let named: BTreeSet<u64> = process_numbers_from_names(&decision.candidate_processes)
         .into_iter()
         .collect();
     if named.is_empty() {
         let count = decision.candidates.as_u64();
-        return count.is_none_or(|count| count == call.candidates.len() as u64);
+        return count.is_none_or(|count| count == call.candidates_with_clusters.len() as u64);
     }
-    let found = call.candidates.iter().map(|(process, _)| *process);
+    let found = call
+        .candidates_with_clusters
+        .iter()
+        .map(|(process, _)| *process);
     named == found.collect()
 }
 
 /// Returns the verdict on whether the interval α between calls grows (`grows`, a stable system) or does not grow over these
 /// calls.
-fn verdict_on_growth(calls: &[&PaperCall], grows: bool) -> Verdict {
-    let alphas: Vec<(u64, u64)> = calls.iter().filter_map(|call| call.alpha).collect();
+fn verdict_on_interval_growth(calls: &[&PaperCall], grows: bool) -> Verdict {
+    let alphas: Vec<(u64, u64)> = calls
+        .iter()
+        .filter_map(|call| call.alpha_before_and_after)
+        .collect();
     let (Some((first, _)), Some((_, last))) = (alphas.first(), alphas.last()) else {
         return Verdict::NotCheckable;
     };

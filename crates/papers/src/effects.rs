@@ -81,11 +81,11 @@ impl Effect {
             published_s,
             simulated_s,
             error: relative_error(simulated_s, published_s),
-            has_sign: sign_of(simulated_s) == sign_of(published_s),
+            has_sign: sign_of_effect(simulated_s) == sign_of_effect(published_s),
         }
     }
 
-    fn is_within(&self, bound: f64) -> bool {
+    fn is_error_within(&self, bound: f64) -> bool {
         self.error.is_some_and(|error| error.abs() <= bound)
     }
 }
@@ -104,12 +104,19 @@ fn relative_error(value: f64, published: f64) -> Option<f64> {
 
 /// Formats an effect \[s\] with two decimals, as in the papers; an effect below 5 ms becomes `0.00` without a sign.
 pub(super) fn effect_text(effect: f64) -> String {
-    format!("{:.2}", if sign_of(effect) == 0 { 0.0 } else { effect })
+    format!(
+        "{:.2}",
+        if sign_of_effect(effect) == 0 {
+            0.0
+        } else {
+            effect
+        }
+    )
 }
 
 /// Returns the sign of an effect \[s\]: 1, 0 or -1. An effect below 5 ms counts as 0, because the last digit of the published
 /// times is 10 ms.
-fn sign_of(effect: f64) -> i8 {
+fn sign_of_effect(effect: f64) -> i8 {
     i8::from(effect >= 0.005) - i8::from(effect <= -0.005)
 }
 
@@ -125,11 +132,14 @@ pub(super) fn effects_in_tables(paper: &'static str, cells: &[CellResult]) -> Ve
 
 /// Returns the number of effects (overheads and gains) of a paper that are reproduced within 25 %, and the number of all its
 /// effects.
-pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
+pub(super) fn count_effects_within_quarter(
+    paper: &'static str,
+    cells: &[CellResult],
+) -> (usize, usize) {
     let effects = effects_in_tables(paper, cells);
     let within = effects
         .iter()
-        .filter(|one| one.is_within(ERROR_BOUNDS[CONSTANT_BOUND]));
+        .filter(|one| one.is_error_within(ERROR_BOUNDS[CONSTANT_BOUND]));
     (within.count(), effects.len())
 }
 
@@ -169,7 +179,7 @@ pub struct EffectCounts {
 pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     let all = papers.iter();
     let parts = all.flat_map(|one| split_by_table_and_kind(one.paper, &one.effects, &one.cells));
-    counts_of_parts(&parts.collect::<Vec<_>>())
+    counts_by_part_and_total(&parts.collect::<Vec<_>>())
 }
 
 /// Counts the reproduced effects (overheads and gains) in the times of each named paper: one entry per table and kind, and a last
@@ -183,16 +193,16 @@ pub(super) fn effect_counts_of_cells<'p>(
     let all = papers.iter();
     let parts =
         all.flat_map(|(paper, effects, cells)| split_by_table_and_kind(paper, effects, cells));
-    counts_of_parts(&parts.collect::<Vec<_>>())
+    counts_by_part_and_total(&parts.collect::<Vec<_>>())
 }
 
 /// Computes one entry of counts for each part (the effects of one kind in one table) and, if there are several parts, a last
 /// entry for all parts together.
-fn counts_of_parts(parts: &[TableEffects<'_>]) -> Vec<EffectCounts> {
-    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count_all(&[part])).collect();
+fn counts_by_part_and_total(parts: &[TableEffects<'_>]) -> Vec<EffectCounts> {
+    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count_effects(&[part])).collect();
     if parts.len() > 1 {
         let all: Vec<&TableEffects<'_>> = parts.iter().collect();
-        counts.push(count_all(&all));
+        counts.push(count_effects(&all));
     }
     counts
 }
@@ -201,7 +211,7 @@ fn counts_of_parts(parts: &[TableEffects<'_>]) -> Vec<EffectCounts> {
 struct TableEffects<'p> {
     paper: &'static str,
     effects: Vec<&'p Effect>,
-    best_constant: Constant,
+    best_constant: ConstantEffect,
     cells: &'p [CellResult],
 }
 
@@ -234,7 +244,7 @@ fn split_by_table_and_kind<'p>(
                 parts.push(TableEffects {
                     paper,
                     effects: in_table,
-                    best_constant: Constant::best_for(&of_kind),
+                    best_constant: ConstantEffect::best_prediction_for(&of_kind),
                     cells,
                 });
             }
@@ -245,17 +255,17 @@ fn split_by_table_and_kind<'p>(
 
 /// A constant overhead or gain that serves as the prediction for all effects of a table or column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Constant {
+enum ConstantEffect {
     /// The effect is the same number of seconds in all runs \[s\].
     Seconds(f64),
     /// The effect is the same fraction of the time of scenario i in all runs.
-    Share(f64),
+    ShareOfScenarioI(f64),
 }
 
-impl Constant {
+impl ConstantEffect {
     /// Finds the constant that is within 25 % of the largest number of effects. If several constants are equally good, the first
     /// candidate is taken; seconds are tried before shares.
-    fn best_for(effects: &[&Effect]) -> Self {
+    fn best_prediction_for(effects: &[&Effect]) -> Self {
         let ends = |value: f64| {
             [
                 1.0 - ERROR_BOUNDS[CONSTANT_BOUND],
@@ -268,10 +278,12 @@ impl Constant {
         let shares = effects
             .iter()
             .flat_map(|one| ends(one.published_s / one.alone_s));
-        let all = seconds.map(Self::Seconds).chain(shares.map(Self::Share));
+        let all = seconds
+            .map(Self::Seconds)
+            .chain(shares.map(Self::ShareOfScenarioI));
         let first = (Self::Seconds(0.0), 0);
         let best = all.fold(first, |best, constant| {
-            let count = constant.count_within(effects);
+            let count = constant.count_predicted_effects(effects);
             if count > best.1 {
                 (constant, count)
             } else {
@@ -282,28 +294,29 @@ impl Constant {
     }
 
     /// Counts the effects that the constant predicts within 25 %.
-    fn count_within(self, effects: &[&Effect]) -> usize {
+    fn count_predicted_effects(self, effects: &[&Effect]) -> usize {
         let all = effects.iter();
-        all.filter(|one| self.is_within(one, ERROR_BOUNDS[CONSTANT_BOUND]))
+        all.filter(|one| self.predicts_within(one, ERROR_BOUNDS[CONSTANT_BOUND]))
             .count()
     }
 
-    fn is_within(self, effect: &Effect, bound: f64) -> bool {
+    fn predicts_within(self, effect: &Effect, bound: f64) -> bool {
         let value = match self {
             Self::Seconds(value) => value,
-            Self::Share(share) => share * effect.alone_s,
+            Self::ShareOfScenarioI(share) => share * effect.alone_s,
         };
         relative_error(value, effect.published_s)
             .is_some_and(|error| error.abs() <= bound + ROUNDING)
     }
 }
 
-fn count_all(parts: &[&TableEffects<'_>]) -> EffectCounts {
+fn count_effects(parts: &[&TableEffects<'_>]) -> EffectCounts {
     let effects = || parts.iter().flat_map(|part| &part.effects);
-    let within = ERROR_BOUNDS.map(|bound| effects().filter(|one| one.is_within(bound)).count());
+    let within =
+        ERROR_BOUNDS.map(|bound| effects().filter(|one| one.is_error_within(bound)).count());
     let by_constant = |part: &TableEffects<'_>, bound: f64| {
         let all = part.effects.iter();
-        all.filter(|one| part.best_constant.is_within(one, bound))
+        all.filter(|one| part.best_constant.predicts_within(one, bound))
             .count()
     };
     let constant_within =
@@ -314,7 +327,7 @@ fn count_all(parts: &[&TableEffects<'_>]) -> EffectCounts {
         .collect();
     let met = columns
         .iter()
-        .map(|one| Constant::best_for(one).count_within(one));
+        .map(|one| ConstantEffect::best_prediction_for(one).count_predicted_effects(one));
     let errors = effects().map(|one| one.error.map_or(f64::INFINITY, f64::abs));
     let is_near = |one: &&&Effect| {
         let published = one.alone_s
@@ -373,7 +386,7 @@ mod tests {
             published_s,
             simulated_s,
             error: relative_error(simulated_s, published_s),
-            has_sign: sign_of(simulated_s) == sign_of(published_s),
+            has_sign: sign_of_effect(simulated_s) == sign_of_effect(published_s),
         }
     }
 
@@ -394,11 +407,14 @@ mod tests {
         // Of 1, 1.4 and 1.6 s, 1.25 s is within a quarter of all three. For 2 s of 10 s and 4 s of 20 s, the constant is a fifth of each.
         let seconds = [1.0, 1.4, 1.6].map(|value| effect(value, 0.0, 100.0 * value * value));
         let all: Vec<&Effect> = seconds.iter().collect();
-        assert_eq!(Constant::best_for(&all), Constant::Seconds(1.25));
+        assert_eq!(
+            ConstantEffect::best_prediction_for(&all),
+            ConstantEffect::Seconds(1.25)
+        );
         let shares = [effect(2.0, 0.0, 10.0), effect(4.0, 0.0, 20.0)];
         let all: Vec<&Effect> = shares.iter().collect();
-        let best = Constant::best_for(&all);
-        assert!(matches!(best, Constant::Share(_)));
-        assert!(all.iter().all(|one| best.is_within(one, 0.25)));
+        let best = ConstantEffect::best_prediction_for(&all);
+        assert!(matches!(best, ConstantEffect::ShareOfScenarioI(_)));
+        assert!(all.iter().all(|one| best.predicts_within(one, 0.25)));
     }
 }

@@ -15,21 +15,21 @@ use migsim_base::error::{Error, Problem};
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
     /// Execution times in the tables of the paper.
-    pub tables: Vec<Cell>,
+    pub tables: Vec<TableCell>,
     /// Numbers that the text of the paper quotes from figures.
     #[serde(default)]
-    pub figures: Vec<Figure>,
+    pub figures: Vec<QuotedFigureNumber>,
     /// Statements in the text of the paper about rescheduling calls and migrations.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<PublishedDecision>,
     /// Lists of the supersteps after which rescheduling calls take place, as far as the paper gives them.
-    pub call_schedules: Vec<Schedule>,
+    pub call_schedules: Vec<CallSchedule>,
     /// Claims of the paper that can be checked in a simulation.
     pub claims: Vec<Claim>,
     /// Contradictions between statements of the paper.
     pub contradictions: Vec<Contradiction>,
     /// Constants and options that this project fitted to the published numbers of the paper.
     #[serde(default)]
-    pub fitted: Vec<Fitted>,
+    pub fitted: Vec<FittedConstant>,
     /// Reasons why published times, decisions and schedules are not reproduced, by the identifier of the time, decision or
     /// schedule. The reasons are this project's.
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Facts {
 
 /// A constant or an option of this project's experiments that was fitted to published numbers.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Fitted {
+pub struct FittedConstant {
     /// Description of the constant or option.
     pub what: String,
     /// Keys of the settings whose values were fitted: keys of the experiment of the paper, of its platform (`platform:<key>`), or
@@ -61,7 +61,7 @@ pub struct AuditFacts {
     pub former_constants: Option<usize>,
     /// Searches in which settings were tried to reproduce the published numbers.
     #[serde(default)]
-    pub searched: Vec<Searched>,
+    pub searched: Vec<SettingsSearch>,
     /// Published times that contradict the rest of the paper, grouped by the statement that they contradict.
     #[serde(default)]
     pub contradictory_cells: Vec<ContradictoryCells>,
@@ -69,7 +69,7 @@ pub struct AuditFacts {
 
 /// A search in which many settings were tried to reproduce the published numbers.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Searched {
+pub struct SettingsSearch {
     /// Number of combinations of settings that were tried, as recorded at the time of the search.
     pub settings: u64,
     /// Description of the settings that were tried.
@@ -94,7 +94,7 @@ pub type Config = Map<String, Value>;
 
 /// A published execution time (a cell of a table).
 #[derive(Clone, Debug, Deserialize)]
-pub struct Cell {
+pub struct TableCell {
     /// Identifier of the published time.
     pub id: String,
     /// Name of the table that contains the time.
@@ -109,7 +109,7 @@ pub struct Cell {
 
 /// Number that the text of a paper quotes from a figure.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Figure {
+pub struct QuotedFigureNumber {
     /// Identifier of the quoted number.
     pub id: String,
     /// Name of the figure in the paper.
@@ -129,7 +129,7 @@ pub struct Figure {
 
 /// A statement of a paper about a rescheduling call: when it takes place, which processes it moves, or that it moves none.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Decision {
+pub struct PublishedDecision {
     /// Identifier of the decision.
     pub id: String,
     /// Settings of the run that the decision is about.
@@ -172,7 +172,7 @@ pub struct Decision {
     pub note: Option<String>,
 }
 
-impl Decision {
+impl PublishedDecision {
     /// Returns the superstep with which the simulation is compared: the corrected superstep if this project corrects the paper,
     /// otherwise the printed one.
     pub fn compared_superstep(&self) -> Value {
@@ -183,7 +183,7 @@ impl Decision {
 
 /// Supersteps of the rescheduling calls that a paper lists for a run.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Schedule {
+pub struct CallSchedule {
     /// Identifier of the schedule.
     pub id: String,
     /// Settings of the run that the schedule is about.
@@ -206,16 +206,16 @@ pub struct Claim {
     /// Comparisons with published percentages of which the claim consists; empty if a function in the paper's file checks the
     /// claim.
     #[serde(default)]
-    pub compare: Vec<Comparison>,
+    pub compare: Vec<PercentageComparison>,
     /// Whether the published numbers confirm the claim (`false`: they contradict it); `None` if they do not decide the claim.
     pub consistent_with_published_numbers: Option<bool>,
 }
 
 /// Comparison of a simulated percentage of a run (gain or overhead) with the published percentage.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Comparison {
+pub struct PercentageComparison {
     /// Percentage that is compared: gain or overhead.
-    pub measure: Measure,
+    pub measure: ComparedPercentage,
     /// Settings of the run whose percentage is compared.
     pub config: Config,
     /// Published percentage \[%\]; `None` if the published number of the claim is used instead.
@@ -225,7 +225,7 @@ pub struct Comparison {
 /// Percentage that compares the times of two scenarios of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Measure {
+pub enum ComparedPercentage {
     /// Gain of scenario iii in percent: `100 (T_i - T_iii) / T_i`, where `T_i` and `T_iii` are the times of scenarios i and iii.
     Gain,
     /// Overhead of scenario ii in percent: `100 (T_ii - T_i) / T_i`, where `T_i` and `T_ii` are the times of scenarios i and ii.
@@ -239,7 +239,7 @@ impl Claim {
     /// The claim has no published number. The facts are part of the program, so this error is a fault of the program.
     pub fn published_number(&self) -> Result<f64, Error> {
         let number = self.published_value.as_ref().and_then(Value::as_f64);
-        number.ok_or_else(|| self.missing_number())
+        number.ok_or_else(|| self.missing_number_error())
     }
 
     /// Returns the list of published numbers on which the claim is based.
@@ -249,10 +249,10 @@ impl Claim {
     pub fn published_numbers(&self) -> Result<Vec<f64>, Error> {
         let numbers = self.published_value.as_ref().and_then(Value::as_array);
         let numbers = numbers.map(|all| all.iter().filter_map(Value::as_f64).collect());
-        numbers.ok_or_else(|| self.missing_number())
+        numbers.ok_or_else(|| self.missing_number_error())
     }
 
-    fn missing_number(&self) -> Error {
+    fn missing_number_error(&self) -> Error {
         Problem::new(format!("the claim `{}` names no number", self.id)).into()
     }
 }
@@ -286,7 +286,7 @@ impl Facts {
 
 /// Lists the settings of all runs that `config` stands for. A value that is a list stands for several runs, each with one entry
 /// of the list as its value.
-pub fn expand_lists(config: &Config) -> Vec<Config> {
+pub fn expand_list_values(config: &Config) -> Vec<Config> {
     let mut all = vec![Config::new()];
     for (key, value) in config {
         let values = match value {
@@ -325,7 +325,7 @@ mod tests {
         else {
             unreachable!()
         };
-        let all = expand_lists(&config);
+        let all = expand_list_values(&config);
         assert_eq!(all.len(), 4);
         assert_eq!(
             all[1],

@@ -9,8 +9,8 @@ use super::cells::{CellResult, differences_from_scenario_i};
 use super::reproduce::PaperResults;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::{
-    Dot, Drawing, Figure, Group, Mark, Point, Row, Rows, SCENARIO_COLOURS_AND_MARKS, Scatter,
-    SeriesKey, Style, scenario_label, select_figures,
+    ChartRow, Dot, DotRowChart, Drawing, Figure, FigureStyle, LegendSeries, Mark, RowGroup,
+    SCENARIO_COLOURS_AND_MARKS, ScatterChart, ScatterPoint, scenario_label, select_figures,
 };
 
 /// Names of the scenarios, in the order of their colours in the figures.
@@ -25,7 +25,7 @@ const MAX_ROWS: usize = 36;
 type FigureEntry = (
     &'static str,
     &'static str,
-    fn(&PaperResults, &Style) -> Drawing,
+    fn(&PaperResults, &FigureStyle) -> Drawing,
 );
 
 const PICTURES: [FigureEntry; 4] = [
@@ -43,7 +43,7 @@ const PICTURES: [FigureEntry; 4] = [
                 "gain of iii over i [% of i]",
                 "ganho de iii sobre i [% de i]",
             );
-            draw_relative((paper, "iii"), title, -1.0, style)
+            draw_differences_from_scenario_i((paper, "iii"), title, -1.0, style)
         },
     ),
     (
@@ -54,7 +54,7 @@ const PICTURES: [FigureEntry; 4] = [
                 "overhead of ii over i [% of i]",
                 "sobrecusto de ii sobre i [% de i]",
             );
-            draw_relative((paper, "ii"), title, 1.0, style)
+            draw_differences_from_scenario_i((paper, "ii"), title, 1.0, style)
         },
     ),
 ];
@@ -75,7 +75,7 @@ pub(super) fn figure_names(paper: &PaperResults) -> impl Iterator<Item = &'stati
 }
 
 /// Draws all figures that a paper can have; the name of a figure is `PAPER-FIGURE`.
-pub(super) fn draw_figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
+pub(super) fn draw_figures(paper: &PaperResults, style: &FigureStyle) -> Vec<Figure> {
     let wanted: Vec<&str> = figure_names(paper).collect();
     let pictures = PICTURES.iter().filter(|(name, ..)| wanted.contains(name));
     pictures
@@ -88,10 +88,10 @@ pub(super) fn draw_figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
 ///
 /// # Errors
 /// No paper has the figure; the error lists the names of the existing figures.
-pub fn figures_named(
+pub fn draw_figures_named(
     papers: &[PaperResults],
     wanted: &str,
-    style: &Style,
+    style: &FigureStyle,
 ) -> Result<Vec<Figure>, Error> {
     let known = all_figure_names(papers);
     if known.is_empty() {
@@ -113,7 +113,7 @@ pub fn figures_named(
 }
 
 /// Lists the figures that at least one of the papers has: the name, and a description in one sentence.
-pub fn figure_list(papers: &[PaperResults]) -> Vec<(&'static str, &'static str)> {
+pub fn figure_names_and_descriptions(papers: &[PaperResults]) -> Vec<(&'static str, &'static str)> {
     let known = all_figure_names(papers);
     let pictures = PICTURES.iter().filter(|(name, ..)| known.contains(name));
     pictures.map(|(name, about, _)| (*name, *about)).collect()
@@ -133,7 +133,7 @@ struct CaseRows {
     labels: Vec<String>,
     label_keys: String,
     row_indices: Vec<usize>,
-    is_shared: bool,
+    has_shared_rows: bool,
 }
 
 impl CaseRows {
@@ -147,7 +147,7 @@ impl CaseRows {
             .map(|count| Self::from_cells_and_keys(cells, &keys[..count]))
             .find(|cases| cases.labels.len() <= MAX_ROWS)
             .map(|cases| Self {
-                is_shared: cases.labels.len() < whole.labels.len(),
+                has_shared_rows: cases.labels.len() < whole.labels.len(),
                 ..cases
             })
             .unwrap_or(whole)
@@ -178,15 +178,15 @@ impl CaseRows {
             labels,
             label_keys: keys,
             row_indices: rows,
-            is_shared: false,
+            has_shared_rows: false,
         }
     }
 
     /// Converts the rows to a group of rows of a chart; `dots` has the dots to draw for each published time.
-    fn into_group(self, dots: impl Iterator<Item = Vec<Dot>>) -> Group {
+    fn into_row_group(self, dots: impl Iterator<Item = Vec<Dot>>) -> RowGroup {
         let labels = self.labels.into_iter();
-        let mut rows: Vec<Row> = labels
-            .map(|label| Row {
+        let mut rows: Vec<ChartRow> = labels
+            .map(|label| ChartRow {
                 label,
                 dots: Vec::new(),
             })
@@ -194,7 +194,7 @@ impl CaseRows {
         for (row, dots) in self.row_indices.iter().zip(dots) {
             rows[*row].dots.extend(dots);
         }
-        Group {
+        RowGroup {
             heading: self.label_keys,
             rows,
         }
@@ -224,7 +224,7 @@ fn varying_keys(cells: &[&CellResult]) -> Vec<String> {
     keys
 }
 
-fn scenario_index(cell: &CellResult) -> usize {
+fn scenario_index_of_cell(cell: &CellResult) -> usize {
     let found = SCENARIO_NAMES
         .iter()
         .position(|name| *name == cell.scenario);
@@ -234,26 +234,30 @@ fn scenario_index(cell: &CellResult) -> usize {
 /// Lists the indices (0 to 2) of the scenarios that occur among the published times, in ascending order.
 fn present_scenarios(cells: &[CellResult]) -> Vec<usize> {
     (0..SCENARIO_NAMES.len())
-        .filter(|one| cells.iter().any(|cell| scenario_index(cell) == *one))
+        .filter(|one| {
+            cells
+                .iter()
+                .any(|cell| scenario_index_of_cell(cell) == *one)
+        })
         .collect()
 }
 
 fn position_of_scenario(present: &[usize], cell: &CellResult) -> usize {
-    let wanted = scenario_index(cell);
+    let wanted = scenario_index_of_cell(cell);
     present.iter().position(|one| *one == wanted).unwrap_or(0)
 }
 
-fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
+fn draw_times(paper: &PaperResults, style: &FigureStyle) -> Drawing {
     let present = present_scenarios(&paper.cells);
     let key = |one: &usize| {
         let (colour, mark) = SCENARIO_COLOURS_AND_MARKS[*one];
         (scenario_label(style, SCENARIO_NAMES[*one]), colour, mark)
     };
-    let point = |cell: &CellResult| Point {
+    let point = |cell: &CellResult| ScatterPoint {
         series_index: position_of_scenario(&present, cell),
-        values: (cell.published_s, cell.simulated_s),
+        coordinates: (cell.published_s, cell.simulated_s),
     };
-    let chart = Scatter {
+    let chart = ScatterChart {
         name: format!("{}: simulated against published times", paper.paper),
         axis_titles: [
             style
@@ -263,26 +267,26 @@ fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
                 .translate("simulated time [s]", "tempo simulado [s]")
                 .to_owned(),
         ],
-        series_keys: present.iter().map(key).collect(),
+        legend_series: present.iter().map(key).collect(),
         points: paper.cells.iter().map(point).collect(),
         marked_deviation: 0.05,
     };
     chart.draw(style)
 }
 
-fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
+fn draw_errors(paper: &PaperResults, style: &FigureStyle) -> Drawing {
     let cells: Vec<&CellResult> = paper.cells.iter().collect();
     let present = present_scenarios(&paper.cells);
     let dot = |cell: &&CellResult| {
         vec![Dot {
             series_index: position_of_scenario(&present, cell),
             value: 100.0 * cell.error,
-            interval: None,
+            whisker_limits: None,
         }]
     };
     let key =
-        |one: &usize| SeriesKey::from_index(scenario_label(style, SCENARIO_NAMES[*one]), *one);
-    let chart = Rows {
+        |one: &usize| LegendSeries::from_index(scenario_label(style, SCENARIO_NAMES[*one]), *one);
+    let chart = DotRowChart {
         name: format!("{}: errors of simulated times", paper.paper),
         axis_title: style
             .translate(
@@ -290,26 +294,27 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
                 "erro do tempo simulado [%]",
             )
             .to_owned(),
-        series_keys: present.iter().map(key).collect(),
-        groups: vec![CaseRows::from_cells(&cells).into_group(cells.iter().map(dot))],
+        legend_series: present.iter().map(key).collect(),
+        row_groups: vec![CaseRows::from_cells(&cells).into_row_group(cells.iter().map(dot))],
         has_zero_line: true,
-        ..Rows::default()
+        ..DotRowChart::default()
     };
     chart.draw(style)
 }
 
 /// Draws the relative differences \[%\] of the times of a scenario from the times of scenario i, published and simulated. If
 /// `sign` is -1, a shorter time is drawn as a positive gain.
-fn draw_relative(
+fn draw_differences_from_scenario_i(
     (paper, name): (&PaperResults, &str),
     title: &str,
     sign: f64,
-    style: &Style,
+    style: &FigureStyle,
 ) -> Drawing {
     let relative = differences_from_scenario_i(&paper.cells, name);
     let cells: Vec<&CellResult> = relative.iter().map(|one| one.cell).collect();
-    let colour = SCENARIO_COLOURS_AND_MARKS[cells.first().map_or(0, |cell| scenario_index(cell))].0;
-    let key = |name: &str, is_filled| SeriesKey {
+    let colour =
+        SCENARIO_COLOURS_AND_MARKS[cells.first().map_or(0, |cell| scenario_index_of_cell(cell))].0;
+    let key = |name: &str, is_filled| LegendSeries {
         name: name.to_owned(),
         colour,
         mark: Mark::Circle,
@@ -319,22 +324,24 @@ fn draw_relative(
         let dot = |(key, value): (usize, f64)| Dot {
             series_index: key,
             value: sign * value,
-            interval: None,
+            whisker_limits: None,
         };
-        [(0, one.published), (1, one.simulated)].map(dot).to_vec()
+        [(0, one.published_percent), (1, one.simulated_percent)]
+            .map(dot)
+            .to_vec()
     });
     let cases = CaseRows::from_cells(&cells);
-    let chart = Rows {
+    let chart = DotRowChart {
         name: format!("{}: {title}", paper.paper),
         axis_title: title.to_owned(),
-        series_keys: vec![
+        legend_series: vec![
             key(style.translate("published", "publicado"), false),
             key(style.translate("simulated", "simulado"), true),
         ],
-        are_dots_joined: !cases.is_shared,
-        groups: vec![cases.into_group(dots)],
+        are_dots_joined: !cases.has_shared_rows,
+        row_groups: vec![cases.into_row_group(dots)],
         has_zero_line: true,
-        ..Rows::default()
+        ..DotRowChart::default()
     };
     chart.draw(style)
 }

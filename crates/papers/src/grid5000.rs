@@ -15,7 +15,7 @@ use super::markdown::{push_table, put};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Layers, Limits, Progress};
-use migsim_platform::Rule;
+use migsim_platform::MappingRule;
 
 /// Name of the built-in platform on which all cases run.
 const PLATFORM: &str = "grid5000";
@@ -45,19 +45,19 @@ const MESSAGES_INCLUDED: &str = "uncontended";
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridRun {
     /// Name of the application with its size.
-    pub case: String,
+    pub case_title: String,
     /// Names of the placement rules that produce this initial placement; several rules may produce the same placement.
     pub placement_rules: Vec<&'static str>,
     /// Makespans of scenarios i, ii and iii, in this order \[s\].
-    pub makespans_s: [f64; 3],
+    pub makespans_by_scenario_s: [f64; 3],
     /// Number of rescheduling calls in scenario iii.
-    pub calls: usize,
+    pub call_count: usize,
     /// Number of migrations in scenario iii.
-    pub moves: usize,
+    pub migration_count: usize,
     /// Makespan of scenario iii \[s\] if the viability test includes the messages of a process at its destination.
     pub makespan_with_messages_s: f64,
     /// Number of migrations in scenario iii if the viability test includes the messages of a process at its destination.
-    pub moves_with_messages: usize,
+    pub migration_count_with_messages: usize,
 }
 
 /// Simulates each case once from each of its different initial placements; placement rules that produce the same placement share
@@ -65,13 +65,13 @@ pub struct GridRun {
 ///
 /// # Errors
 /// A run fails.
-pub fn grid5000_runs(progress: &Progress) -> Result<Vec<GridRun>, Error> {
-    let mut different: Vec<(&Case, Vec<Rule>)> = Vec::new();
+pub fn simulate_grid5000_runs(progress: &Progress) -> Result<Vec<GridRun>, Error> {
+    let mut different: Vec<(&Case, Vec<MappingRule>)> = Vec::new();
     for case in &CASES {
         let mut placements = Vec::new();
         let first = different.len();
-        for rule in Rule::ALL {
-            let placement = experiment(case, rule, None)?.placement;
+        for rule in MappingRule::ALL {
+            let placement = create_experiment(case, rule, None)?.placement;
             let known = placements.iter().position(|one| *one == placement);
             if let Some(known) = known {
                 different[first + known].1.push(rule);
@@ -83,15 +83,15 @@ pub fn grid5000_runs(progress: &Progress) -> Result<Vec<GridRun>, Error> {
     }
     different
         .par_iter()
-        .map(|(case, rules)| simulate(case, rules, progress))
+        .map(|(case, rules)| simulate_case(case, rules, progress))
         .collect()
 }
 
 /// Creates the experiment of a case with the initial placement of `rule`. `viability` is the value of
 /// `policy.migbsp.viability_communication`; `None` stands for its default.
-fn experiment(
+fn create_experiment(
     (app, order, processes): &Case,
-    rule: Rule,
+    rule: MappingRule,
     viability: Option<&str>,
 ) -> Result<Experiment, Error> {
     let mut settings = vec![
@@ -106,24 +106,28 @@ fn experiment(
     Experiment::load(&Layers::from_pairs(settings), Limits::default())
 }
 
-fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun, Error> {
+fn simulate_case(
+    case: &Case,
+    rules: &[MappingRule],
+    progress: &Progress,
+) -> Result<GridRun, Error> {
     let (app, order, processes) = *case;
-    let results = experiment(case, rules[0], None)?.run(progress)?;
+    let results = create_experiment(case, rules[0], None)?.run(progress)?;
     let run = |scenario| results.get(scenario).expect("all scenarios run");
     let makespan = |scenario| run(scenario).outcome.makespan.get();
     let outcome = &run(Scenario::Iii).outcome;
-    let other = experiment(case, rules[0], Some(MESSAGES_INCLUDED))?;
+    let other = create_experiment(case, rules[0], Some(MESSAGES_INCLUDED))?;
     let other = other
         .run_scenario(Scenario::Iii, progress, &mut (), None)?
         .outcome;
     Ok(GridRun {
-        case: case_title(app, order, processes),
+        case_title: case_title(app, order, processes),
         placement_rules: rules.iter().map(|rule| rule.name()).collect(),
-        makespans_s: [Scenario::I, Scenario::Ii, Scenario::Iii].map(makespan),
-        calls: outcome.calls.len(),
-        moves: outcome.migrations.len(),
+        makespans_by_scenario_s: [Scenario::I, Scenario::Ii, Scenario::Iii].map(makespan),
+        call_count: outcome.calls.len(),
+        migration_count: outcome.migrations.len(),
         makespan_with_messages_s: other.makespan.get(),
-        moves_with_messages: other.migrations.len(),
+        migration_count_with_messages: other.migrations.len(),
     })
 }
 
@@ -140,14 +144,16 @@ fn case_title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
 }
 
 /// Computes the relative change from `a` to `b` in percent: `100 (b - a) / a` \[%\].
-fn relative_change(a: f64, b: f64) -> f64 {
+fn percent_change(a: f64, b: f64) -> f64 {
     100.0 * (b - a) / a
 }
 
 /// Returns the shortest makespan of scenario i \[s\] among all initial placements of the case of `run`.
 fn best_start_makespan_s(run: &GridRun, all: &[GridRun]) -> f64 {
-    let same = all.iter().filter(|other| other.case == run.case);
-    same.map(|other| other.makespans_s[0])
+    let same = all
+        .iter()
+        .filter(|other| other.case_title == run.case_title);
+    same.map(|other| other.makespans_by_scenario_s[0])
         .fold(f64::INFINITY, f64::min)
 }
 
@@ -173,23 +179,23 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
         [
             format!(
                 "faster than scenario i from the same start | {} | {}",
-                count(&|run| run.makespans_s[2] < run.makespans_s[0]),
-                count(&|run| run.makespan_with_messages_s < run.makespans_s[0])
+                count(&|run| run.makespans_by_scenario_s[2] < run.makespans_by_scenario_s[0]),
+                count(&|run| run.makespan_with_messages_s < run.makespans_by_scenario_s[0])
             ),
             format!(
                 "slower by more than 5 % | {} | {}",
-                count(&|run| run.makespans_s[2] > 1.05 * run.makespans_s[0]),
-                count(&|run| run.makespan_with_messages_s > 1.05 * run.makespans_s[0])
+                count(&|run| run.makespans_by_scenario_s[2] > 1.05 * run.makespans_by_scenario_s[0]),
+                count(&|run| run.makespan_with_messages_s > 1.05 * run.makespans_by_scenario_s[0])
             ),
             format!(
                 "faster than the best start of the case without migration | {} | {}",
-                count(&|run| run.makespans_s[2] < best(run)),
+                count(&|run| run.makespans_by_scenario_s[2] < best(run)),
                 count(&|run| run.makespan_with_messages_s < best(run))
             ),
         ],
     );
     text += "\n";
-    let ratio = |run: &&GridRun| run.makespans_s[2] / run.makespans_s[0];
+    let ratio = |run: &&GridRun| run.makespans_by_scenario_s[2] / run.makespans_by_scenario_s[0];
     let by_ratio = |a: &&GridRun, b: &&GridRun| ratio(a).total_cmp(&ratio(b));
     let extremes = [all.iter().min_by(by_ratio), all.iter().max_by(by_ratio)];
     for (word, run) in ["largest gain", "largest loss"].iter().zip(extremes) {
@@ -197,10 +203,10 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
         put!(
             text,
             "- The {word}: {} from `{}` takes {:.2} s with migration and {:.2} s without.\n",
-            run.case,
+            run.case_title,
             run.placement_rules[0],
-            run.makespans_s[2],
-            run.makespans_s[0]
+            run.makespans_by_scenario_s[2],
+            run.makespans_by_scenario_s[0]
         );
     }
     text += "\nIf a start leaves fast hosts idle, a gain over it shows only that the start was bad. Therefore `over the best start` compares \
@@ -216,19 +222,19 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
 }
 
 fn table_row(run: &GridRun, all: &[GridRun]) -> String {
-    let [i, ii, iii] = run.makespans_s;
+    let [i, ii, iii] = run.makespans_by_scenario_s;
     format!(
         "{} | {} | {i:.2} | {:+.1} % | {iii:.2} | {:+.1} % | {:+.1} % | {} | {} | {:.2} | {:+.1} % | {}",
-        run.case,
+        run.case_title,
         run.placement_rules.join(", "),
-        relative_change(i, ii),
-        relative_change(i, iii),
-        relative_change(best_start_makespan_s(run, all), iii),
-        run.calls,
-        run.moves,
+        percent_change(i, ii),
+        percent_change(i, iii),
+        percent_change(best_start_makespan_s(run, all), iii),
+        run.call_count,
+        run.migration_count,
         run.makespan_with_messages_s,
-        relative_change(i, run.makespan_with_messages_s),
-        run.moves_with_messages
+        percent_change(i, run.makespan_with_messages_s),
+        run.migration_count_with_messages
     )
 }
 
@@ -238,16 +244,16 @@ pub fn grid5000_csv(all: &[GridRun]) -> String {
         "case,starts,makespan_i_s,makespan_ii_s,makespan_iii_s,calls,moves,makespan_iii_with_messages_s,moves_with_messages\n",
     );
     for run in all {
-        let [i, ii, iii] = run.makespans_s;
+        let [i, ii, iii] = run.makespans_by_scenario_s;
         put!(
             text,
             "\"{}\",{},{i},{ii},{iii},{},{},{},{}\n",
-            run.case,
+            run.case_title,
             run.placement_rules.join(" "),
-            run.calls,
-            run.moves,
+            run.call_count,
+            run.migration_count,
             run.makespan_with_messages_s,
-            run.moves_with_messages
+            run.migration_count_with_messages
         );
     }
     text
@@ -260,13 +266,13 @@ mod tests {
     #[test]
     fn a_run_is_compared_with_the_best_start_of_its_case() {
         let run = |start, makespans_s| GridRun {
-            case: "LU".into(),
+            case_title: "LU".into(),
             placement_rules: vec![start],
-            makespans_s,
-            calls: 4,
-            moves: 2,
+            makespans_by_scenario_s: makespans_s,
+            call_count: 4,
+            migration_count: 2,
             makespan_with_messages_s: 9.0,
-            moves_with_messages: 1,
+            migration_count_with_messages: 1,
         };
         let all = [run("a", [20.0, 22.0, 10.0]), run("b", [8.0, 8.0, 8.0])];
         assert_eq!(

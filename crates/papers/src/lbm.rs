@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::calls::Calls;
 use super::claims::{decided_outcome, is_increasing, try_map};
-use super::facts::{Cell, Config};
-use super::runs::{Case, FinishedRun, Runs};
+use super::facts::{Config, TableCell};
+use super::runs::{FinishedRun, PaperCase, Runs};
 use super::{ClaimCheck, DecisionCheck, Paper};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
@@ -27,19 +27,19 @@ pub(super) const PAPER: Paper = Paper {
     name: "lbm",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux: Analyzing the Frequency of Processes Migration Calls on BSP Application Execution",
     experiment: Some("lbm"),
-    facts: include_str!("facts/lbm.json"),
-    case: case_of_config,
-    in_sample: is_in_sample,
+    facts_json: include_str!("facts/lbm.json"),
+    case_of_config,
+    is_in_sample,
     claim_checks: CLAIMS,
     decision_checks: RULES,
-    switched_off: SWITCHED_OFF,
+    switched_off_parts: SWITCHED_OFF,
     notes: include_str!("notes/lbm.md"),
 };
 
 /// Returns the run for the settings of a fact. Test A on mapping 1 is the experiment of the paper, and the other tests are
 /// experiments that extend it. The interval α between rescheduling calls is 4 supersteps if the settings contain no α, as for
 /// scenario i.
-fn case_of_config(config: &Config) -> Case {
+fn case_of_config(config: &Config) -> PaperCase {
     let is_b = config.get("test").and_then(Value::as_str) == Some("B");
     let is_second = config.get("mapping").and_then(Value::as_u64) == Some(2);
     let experiment = match (is_b, is_second) {
@@ -50,7 +50,7 @@ fn case_of_config(config: &Config) -> Case {
     };
     let alpha = config.get("alpha").and_then(Value::as_u64).unwrap_or(4);
     let supersteps = config.get("supersteps").and_then(Value::as_u64);
-    case_of_length(experiment, supersteps.unwrap_or(2000), alpha)
+    case_of_supersteps_and_alpha(experiment, supersteps.unwrap_or(2000), alpha)
 }
 
 const A1: &str = "lbm";
@@ -60,27 +60,31 @@ const B2: &str = "lbm-b2";
 const ALPHAS: [u64; 3] = [4, 8, 16];
 const LENGTHS: [u64; 7] = [10, 50, 100, 500, 1000, 1500, 2000];
 
-fn case_of_length(experiment: &'static str, supersteps: u64, alpha: u64) -> Case {
-    Case::new(experiment)
+fn case_of_supersteps_and_alpha(
+    experiment: &'static str,
+    supersteps: u64,
+    alpha: u64,
+) -> PaperCase {
+    PaperCase::new(experiment)
         .with_setting("workload.supersteps", supersteps)
         .with_setting("policy.migbsp.alpha", alpha)
 }
 
-fn scenario(cell: &Cell) -> &str {
+fn scenario_of_cell(cell: &TableCell) -> &str {
     let name = cell.config.get("scenario").and_then(Value::as_str);
     name.unwrap_or_default()
 }
 
-fn alpha(cell: &Cell) -> Option<u64> {
+fn alpha_of_cell(cell: &TableCell) -> Option<u64> {
     cell.config.get("alpha").and_then(Value::as_u64)
 }
 
 /// Returns whether a published time was used to fit constants. Two groups were not used: scenario ii of Table 1, in which the
 /// cost of a call is hidden, and scenario iii of Table 2 for α = 16.
-fn is_in_sample(cell: &Cell) -> bool {
-    match (cell.table.as_str(), scenario(cell)) {
+fn is_in_sample(cell: &TableCell) -> bool {
+    match (cell.table.as_str(), scenario_of_cell(cell)) {
         ("Table 1", "ii") => false,
-        ("Table 2", "iii") => alpha(cell) != Some(16),
+        ("Table 2", "iii") => alpha_of_cell(cell) != Some(16),
         _ => true,
     }
 }
@@ -89,7 +93,7 @@ const RULES: &[(&str, DecisionCheck)] = &[
     // "One migration with 10 supersteps" is impossible for α = 16, whose first call would come later (lbm-x01). Table 1 has none there.
     ("lbm-d03", |runs| {
         let moves = |alpha| -> Result<Vec<String>, Error> {
-            Ok(move_texts(
+            Ok(describe_moves(
                 &*finished_run(runs, A1, 10, alpha)?,
                 Scenario::Iii,
             ))
@@ -111,7 +115,7 @@ fn finished_run(
     supersteps: u64,
     alpha: u64,
 ) -> Result<Arc<FinishedRun>, Error> {
-    runs.run(&case_of_length(experiment, supersteps, alpha))
+    runs.run_case(&case_of_supersteps_and_alpha(experiment, supersteps, alpha))
 }
 
 fn makespan_s(
@@ -135,14 +139,14 @@ fn times_by_alpha(
 }
 
 /// Computes by how many percent the largest time exceeds the smallest time \[%\].
-fn relative_spread(times: &[f64]) -> f64 {
+fn spread_percent(times: &[f64]) -> f64 {
     let least = times.iter().copied().fold(f64::MAX, f64::min);
     let most = times.iter().copied().fold(f64::MIN, f64::max);
     100.0 * (most / least - 1.0)
 }
 
 /// Describes the moves of all rescheduling calls in a scenario of a run (process, origin and destination), ordered by time.
-fn move_texts(done: &FinishedRun, scenario: Scenario) -> Vec<String> {
+fn describe_moves(done: &FinishedRun, scenario: Scenario) -> Vec<String> {
     let calls = done.calls(scenario);
     let moves = calls.iter().flat_map(|call| &call.moves);
     moves
@@ -152,14 +156,17 @@ fn move_texts(done: &FinishedRun, scenario: Scenario) -> Vec<String> {
 
 /// Lists for each rescheduling call the interval α between calls \[supersteps\] before and after this call.
 fn alpha_changes(calls: &Calls) -> Vec<(u64, u64)> {
-    calls.iter().filter_map(|call| call.alpha).collect()
+    calls
+        .iter()
+        .filter_map(|call| call.alpha_before_and_after)
+        .collect()
 }
 
 /// Checks the claim that rescheduling calls cost little, by the largest overhead of scenario ii \[%\] in two groups of runs.
 ///
 /// The groups are all numbers of supersteps with α = 4, and all α with 2000 supersteps. An overhead below 2 % counts as little,
 /// because the overheads in the paper's own Table 1 are up to 1.4 %.
-fn check_little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
+fn check_little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::ClaimOutcome {
     let mut all = try_map(&LENGTHS, |supersteps| {
         Ok(finished_run(runs, experiment, supersteps, 4)?.overhead_percent())
     })?;
@@ -171,7 +178,10 @@ fn check_little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Ou
 }
 
 /// Computes the fraction of the time of a superstep, in scenario i, during which the slowest host computes.
-fn computing_share(runs: &Runs<'_>, experiment: &'static str) -> Result<f64, Error> {
+fn computing_share_of_slowest_host(
+    runs: &Runs<'_>,
+    experiment: &'static str,
+) -> Result<f64, Error> {
     let done = finished_run(runs, experiment, 100, 4)?;
     let mut plan = migsim_workloads::Plan::default();
     plan.clear(done.experiment.workload.processes());
@@ -188,8 +198,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("lbm-c01", |runs, _| check_little_overhead(runs, A1)),
     ("lbm-c03", |runs, _| {
         let spreads = [
-            relative_spread(&times_by_alpha(runs, A1, 2000, Scenario::Ii)?),
-            relative_spread(&times_by_alpha(runs, A1, 2000, Scenario::Iii)?),
+            spread_percent(&times_by_alpha(runs, A1, 2000, Scenario::Ii)?),
+            spread_percent(&times_by_alpha(runs, A1, 2000, Scenario::Iii)?),
         ];
         decided_outcome(spreads.iter().all(|&spread| spread < 1.0), spreads.to_vec())
     }),
@@ -199,7 +209,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut spreads = Vec::new();
         for supersteps in [500, 1000, 1500, 2000] {
             for scenario in [Scenario::Ii, Scenario::Iii] {
-                spreads.push(relative_spread(&times_by_alpha(
+                spreads.push(spread_percent(&times_by_alpha(
                     runs, A1, supersteps, scenario,
                 )?));
             }
@@ -210,7 +220,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut all = Vec::new();
         for experiment in [A1, A2] {
             for alpha in ALPHAS {
-                all.extend(move_texts(
+                all.extend(describe_moves(
                     &*finished_run(runs, experiment, 2000, alpha)?,
                     Scenario::Iii,
                 ));
@@ -232,7 +242,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 per_call.push(excess / calls as f64);
             }
         }
-        decided_outcome(is_regular && relative_spread(&per_call) < 1.0, per_call)
+        decided_outcome(is_regular && spread_percent(&per_call) < 1.0, per_call)
     }),
     ("lbm-c07", |runs, _| {
         let times = times_by_alpha(runs, B1, 1500, Scenario::Iii)?;
@@ -298,7 +308,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let done = finished_run(runs, B2, 2000, 16)?;
         let calls = done.calls(Scenario::Iii);
         let last = alpha_changes(&calls).last().map_or(0, |(_, next)| *next);
-        let is_constant = |call: &super::PaperCall| call.alpha == Some((16, 16));
+        let is_constant = |call: &super::PaperCall| call.alpha_before_and_after == Some((16, 16));
         let first = calls.iter().take_while(|call| call.superstep <= 100);
         let is_as_told = first.clone().all(is_constant) && last > 16;
         decided_outcome(
@@ -343,18 +353,22 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     }),
     ("lbm-c20", |runs, _| {
         // D grows after ω successive calls without a move, as in the later papers.
-        let adapted = case_of_length(B2, 500, 4)
+        let adapted = case_of_supersteps_and_alpha(B2, 500, 4)
             .with_setting("policy.migbsp.d_growth", "multiply")
             .with_setting("policy.migbsp.quiet_call", "moved");
         let times = [
-            runs.run(&adapted)?.makespan(Scenario::Ii),
+            runs.run_case(&adapted)?.makespan(Scenario::Ii),
             makespan_s(runs, (B2, 500, 4), Scenario::Ii)?,
         ];
         decided_outcome(times[0] < times[1], times.to_vec())
     }),
     ("lbm-c21", |runs, _| {
-        let computes = try_map(&[A1, A2], |name| computing_share(runs, name))?;
-        let communicates = try_map(&[B1, B2], |name| computing_share(runs, name))?;
+        let computes = try_map(&[A1, A2], |name| {
+            computing_share_of_slowest_host(runs, name)
+        })?;
+        let communicates = try_map(&[B1, B2], |name| {
+            computing_share_of_slowest_host(runs, name)
+        })?;
         decided_outcome(
             computes.iter().all(|&share| share > 0.5)
                 && communicates.iter().all(|&share| share < 0.5),

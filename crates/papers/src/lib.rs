@@ -58,36 +58,38 @@ pub mod wsppd2007;
 
 pub use ambiguities::Answer;
 pub use audit::{
-    Ablation, Contradictions, Contradictory, Freedom, HeldOut, Refitted, ResultAccuracy, Rounding,
-    Score, Sensitivity, TIGHT, Tables, WIDE, WINDOW_STEPS, audit,
+    Ablation, AuditTables, Contradictions, ContradictoryTime, DegreesOfFreedom, HeldOutPrediction,
+    RefittedConstant, ResultAccuracy, RoundingEffect, Score, Sensitivity, TIGHT, WIDE,
+    WINDOW_STEPS, audit,
 };
 pub use calls::{Calls, PaperCall};
 pub use cells::CellResult;
 pub use changes::Changes;
-pub use claim_counts::{ClaimCounts, claim_counts};
-pub use claims::Outcome;
+pub use claim_counts::{ClaimCounts, count_claims_of_papers};
+pub use claims::ClaimOutcome;
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
 pub use effects::{ERROR_BOUNDS, Effect, EffectCounts, effect_counts};
 pub use facts::{
-    AuditFacts, Cell, Claim, Comparison, Config, Contradiction, ContradictoryCells, Decision,
-    Facts, Figure, Fitted, Measure, Schedule, Searched, expand_lists,
+    AuditFacts, CallSchedule, Claim, ComparedPercentage, Config, Contradiction, ContradictoryCells,
+    Facts, FittedConstant, PercentageComparison, PublishedDecision, QuotedFigureNumber,
+    SettingsSearch, TableCell, expand_list_values,
 };
-pub use figures::{figure_list, figures_named};
-pub use grid5000::{GridRun, grid5000_csv, grid5000_page, grid5000_runs};
+pub use figures::{draw_figures_named, figure_names_and_descriptions};
+pub use grid5000::{GridRun, grid5000_csv, grid5000_page, simulate_grid5000_runs};
 pub use one_reading::{
     OptionDifference, RuleSetResult, apply_all_rule_sets, compare_call_costs, option_differences,
-    rule_sets,
+    rule_set_names,
 };
 pub use one_reading_page::one_reading_page;
-pub use page::Page;
+pub use page::ResultsFile;
 pub use pages::result_pages;
 pub use reproduce::{
-    ClaimResult, Constant, PaperComparison, PaperResults, Reproduction, fitted_keys, reproduce,
-    reproduce_with_changes,
+    ClaimResult, ConstantWithEvidence, PaperComparison, PaperResults, Reproduction, fitted_keys,
+    reproduce, reproduce_with_changes,
 };
-pub use runs::{Case, ClaimCheck, DecisionCheck, FinishedRun, Paper, Runs};
+pub use runs::{ClaimCheck, DecisionCheck, FinishedRun, Paper, PaperCase, Runs};
 pub use single_set::{SearchStep, search_rule_set};
-pub use text::text;
+pub use text::terminal_text;
 pub use unreported::UnreportedMoves;
 pub use weighted::{WeightComparison, compare_weights};
 
@@ -112,7 +114,7 @@ pub fn find_paper(name: &str) -> Result<&'static Paper, Error> {
         .find(|paper| paper.name == name)
         .ok_or_else(|| {
             let names = PAPERS.iter().map(|paper| paper.name).chain(["all"]);
-            Problem::unknown("paper", name)
+            Problem::unknown_name("paper", name)
                 .with_known_names("papers", names)
                 .into()
         })

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{decided_outcome, is_increasing, rounds_to, try_map};
-use super::facts::{Cell, Config};
-use super::runs::{Case, FinishedRun, Runs};
+use super::claims::{decided_outcome, is_increasing, rounds_to_published, try_map};
+use super::facts::{Config, TableCell};
+use super::runs::{FinishedRun, PaperCase, Runs};
 use super::{ClaimCheck, Paper};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
@@ -27,19 +27,19 @@ pub(super) const PAPER: Paper = Paper {
     name: "lu",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux, Heiss: Applying Process Migration on a BSP-Based LU Decomposition Application",
     experiment: Some("lu"),
-    facts: include_str!("facts/lu.json"),
-    case: case_of_config,
-    in_sample: is_in_sample,
+    facts_json: include_str!("facts/lu.json"),
+    case_of_config,
+    is_in_sample,
     claim_checks: CLAIMS,
     decision_checks: &[],
-    switched_off: SWITCHED_OFF,
+    switched_off_parts: SWITCHED_OFF,
     notes: include_str!("notes/lu.md"),
 };
 
 /// Returns the run for the settings of a fact. All scenarios of a case share one run with the paper's interval α, although
 /// scenario i has no α.
-fn case_of_config(config: &Config) -> Case {
-    let case = Case::new("lu")
+fn case_of_config(config: &Config) -> PaperCase {
+    let case = PaperCase::new("lu")
         .with_config_value("workload.n", config, "n")
         .with_config_value("workload.procs", config, "procs");
     let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
@@ -50,7 +50,7 @@ const ALPHA: &str = "policy.migbsp.alpha";
 
 /// Returns whether a published time was used to fit constants. This is so for the times of scenarios i and ii with the matrix
 /// orders n = 500 and n = 1000.
-fn is_in_sample(cell: &Cell) -> bool {
+fn is_in_sample(cell: &TableCell) -> bool {
     let small = cell
         .config
         .get("n")
@@ -61,11 +61,11 @@ fn is_in_sample(cell: &Cell) -> bool {
 
 /// Returns the finished run of the LU decomposition of a matrix of order `n` on `procs` processes.
 fn finished_run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Arc<FinishedRun>, Error> {
-    runs.run(&case_of_size(n, procs).with_setting(ALPHA, 4))
+    runs.run_case(&case_of_size(n, procs).with_setting(ALPHA, 4))
 }
 
-fn case_of_size(n: u64, procs: u64) -> Case {
-    Case::new("lu")
+fn case_of_size(n: u64, procs: u64) -> PaperCase {
+    PaperCase::new("lu")
         .with_setting("workload.n", n)
         .with_setting("workload.procs", procs)
 }
@@ -100,7 +100,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             all.extend(try_map(&PROCS, |procs| gain_percent(runs, n, procs))?);
         }
         let most = all.into_iter().fold(f64::MIN, f64::max);
-        decided_outcome(rounds_to(most, claim.published_number()?), most)
+        decided_outcome(rounds_to_published(most, claim.published_number()?), most)
     }),
     ("lu-c02", |runs, _| {
         let gains = try_map(&PROCS, |procs| gain_percent(runs, 500, procs))?;
@@ -267,7 +267,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         decided_outcome(residue < 1e-9, residue)
     }),
     ("lu-c30", |runs, _| {
-        let later: Vec<u64> = alphas_after(&calls_of_scenario_iii(runs, 1000, 25)?, 11);
+        let later: Vec<u64> = alphas_of_calls_after(&calls_of_scenario_iii(runs, 1000, 25)?, 11);
         decided_outcome(later.is_sorted_by(|a, b| a < b), later)
     }),
     ("lu-c31", |runs, _| {
@@ -290,7 +290,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             .iter()
             .map(|&d| {
                 let case = case_of_size(1000, 50).with_setting("policy.migbsp.d", d);
-                Ok(runs.run(&case)?.call_records(Scenario::Ii).len())
+                Ok(runs.run_case(&case)?.call_records(Scenario::Ii).len())
             })
             .collect::<Result<_, Error>>()?;
         // With a larger α there are fewer calls.
@@ -361,11 +361,11 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     }),
 ];
 
-fn alphas_after(calls: &Calls, superstep: u64) -> Vec<u64> {
+fn alphas_of_calls_after(calls: &Calls, superstep: u64) -> Vec<u64> {
     calls
         .iter()
         .filter(|call| call.superstep > superstep)
-        .filter_map(|call| call.alpha.map(|(_, next)| next))
+        .filter_map(|call| call.alpha_before_and_after.map(|(_, next)| next))
         .collect()
 }
 
@@ -381,7 +381,7 @@ fn times_of_forced_moves<const N: usize>(
             .collect()
     };
     let one = |superstep: u64| {
-        let done = runs.run(
+        let done = runs.run_case(
             &case_of_size(2000, 25)
                 .with_setting("policy.name", "replay")
                 .with_setting("policy.replay.decisions", forced(superstep)),

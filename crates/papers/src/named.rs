@@ -6,7 +6,7 @@ use super::Paper;
 use super::facts::Config;
 
 /// Returns the name of the application of a paper as it is printed in tables, such as `LU`.
-pub(super) fn application_of(paper: &str) -> &str {
+pub(super) fn application_name(paper: &str) -> &str {
     match paper {
         "lu" => "LU",
         "lbm" => "Lattice Boltzmann",
@@ -40,7 +40,7 @@ pub(super) fn describe_run(paper: &Paper, config: &Config) -> String {
     // If a paper has only one initial interval, its facts do not name it.
     let alpha = get("alpha").filter(|_| !is_alone && paper.name != "lu");
     parts.extend(alpha.map(|alpha| format!("alpha {alpha}")));
-    format!("{} {}", application_of(paper.name), parts.join(", "))
+    format!("{} {}", application_name(paper.name), parts.join(", "))
 }
 
 /// Describes a run and its scenario in words; `config` has the settings of the run.
@@ -61,7 +61,7 @@ mod tests {
     fn cells_have_words() {
         let words = |name: &str, id: &str| {
             let paper = crate::find_paper(name).unwrap();
-            let facts = Facts::parse(paper.name, paper.facts).unwrap();
+            let facts = Facts::parse(paper.name, paper.facts_json).unwrap();
             let found = facts.tables.iter().find(|cell| cell.id == id).unwrap();
             describe_cell(paper, &found.config)
         };

@@ -10,18 +10,18 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::cells::{CellResult, median, share_within};
+use super::cells::{CellResult, median, share_within_relative_error};
 use super::changes::Changes;
 use super::changes::experiment_document;
 use super::decisions::Verdict;
-use super::effects::count_within_quarter;
-use super::reproduce::{PaperComparison, compare_all, read_facts};
+use super::effects::count_effects_within_quarter;
+use super::reproduce::{PaperComparison, read_facts, simulate_and_compare_all};
 use super::runs::Runs;
 use super::{PAPERS, Paper};
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
 use migsim_experiment::{
-    COMMON_RULES, Experiment, Flag, Layers, Limits, Progress, find_built_in_experiment,
+    COMMON_RULES, Experiment, KeySetting, Layers, Limits, Progress, find_built_in_experiment,
 };
 
 /// Names of the options that are not part of a rule set: the reproduced paper keeps its own values of these options.
@@ -88,7 +88,7 @@ pub struct RuleSetResult {
 /// # Errors
 /// A run fails.
 pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<RuleSetResult>, Error> {
-    let sets = rule_sets();
+    let sets = rule_set_names();
     let differences = option_differences()?;
     let judged = papers_with_runs();
     let pairs: Vec<_> = sets
@@ -118,7 +118,7 @@ pub struct OptionDifference {
 }
 
 /// Lists the names of all rule sets: the name of each paper with runs, `default` and `authors-2015`.
-pub fn rule_sets() -> Vec<&'static str> {
+pub fn rule_set_names() -> Vec<&'static str> {
     let papers = papers_with_runs().into_iter().map(|paper| paper.name);
     papers.chain([DEFAULT_RULES, AUTHORS_RULES]).collect()
 }
@@ -128,7 +128,7 @@ pub fn rule_sets() -> Vec<&'static str> {
 /// # Errors
 /// An experiment cannot be read.
 pub fn option_differences() -> Result<Vec<OptionDifference>, Error> {
-    let sets = rule_sets()
+    let sets = rule_set_names()
         .into_iter()
         .map(rule_set_options)
         .collect::<Result<Vec<_>, _>>()?;
@@ -195,7 +195,7 @@ pub(super) const COST_RULE_SETS: [&str; 3] = ["own", DEFAULT_RULES, AUTHORS_RULE
 /// A run fails.
 pub fn compare_call_costs(progress: &Progress) -> Result<Vec<[RuleSetResult; 2]>, Error> {
     let differences = option_differences()?;
-    let sets = rule_sets();
+    let sets = rule_set_names();
     let pairs = COST_RULE_SETS.iter().flat_map(|&rules| {
         let papers = papers_with_runs().into_iter();
         papers.map(move |paper| (rules, paper))
@@ -205,15 +205,15 @@ pub fn compare_call_costs(progress: &Progress) -> Result<Vec<[RuleSetResult; 2]>
         let values = differences
             .iter()
             .filter_map(|one| Some((one.option.clone(), one.values[set?].clone())));
-        let rule_flags = rule_flags(rules, &values.collect());
-        let messages = MESSAGE_COSTS.map(|(key, value)| Flag {
+        let rule_flags = flags_of_rule_options(rules, &values.collect());
+        let messages = MESSAGE_COSTS.map(|(key, value)| KeySetting {
             key: key.to_owned(),
             source_text: format!("{key}={value}"),
             value: value.into(),
         });
-        let fitted = apply_flags(rules, rule_flags.clone(), paper, progress)?;
+        let fitted = reproduce_with_flags(rules, rule_flags.clone(), paper, progress)?;
         let flags = rule_flags.into_iter().chain(messages).collect();
-        Ok([fitted, apply_flags(rules, flags, paper, progress)?])
+        Ok([fitted, reproduce_with_flags(rules, flags, paper, progress)?])
     };
     let pairs: Vec<_> = pairs.collect();
     pairs.into_par_iter().map(one).collect()
@@ -228,7 +228,7 @@ fn apply_rule_set(
     let options = differences
         .iter()
         .map(|one| (one.option.clone(), one.values[set].clone()));
-    apply_options(rules, &options.collect(), paper, progress)
+    reproduce_with_options(rules, &options.collect(), paper, progress)
 }
 
 /// Reproduces a paper under a rule set. The argument `options` has the values of those options that differ between rule sets, and
@@ -236,18 +236,23 @@ fn apply_rule_set(
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn apply_options(
+pub(super) fn reproduce_with_options(
     rules: &'static str,
     options: &Map<String, Value>,
     paper: &Paper,
     progress: &Progress,
 ) -> Result<RuleSetResult, Error> {
-    apply_flags(rules, rule_flags(rules, options), paper, progress)
+    reproduce_with_flags(
+        rules,
+        flags_of_rule_options(rules, options),
+        paper,
+        progress,
+    )
 }
 
 /// Converts the options of a rule set to settings of an experiment, with the keys `policy.migbsp.OPTION`.
-fn rule_flags(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
-    let flags = options.iter().map(|(option, value)| Flag {
+fn flags_of_rule_options(rules: &str, options: &Map<String, Value>) -> Vec<KeySetting> {
+    let flags = options.iter().map(|(option, value)| KeySetting {
         key: format!("policy.{POLICY}.{option}"),
         source_text: format!("rules of {rules}: {option}"),
         value: value.clone(),
@@ -259,24 +264,28 @@ fn rule_flags(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
 ///
 /// # Errors
 /// A run fails.
-fn apply_flags(
+fn reproduce_with_flags(
     rules: &'static str,
-    flags: Vec<Flag>,
+    flags: Vec<KeySetting>,
     paper: &Paper,
     progress: &Progress,
 ) -> Result<RuleSetResult, Error> {
     let runs = Runs::new(paper, Changes::in_all_experiments(flags), progress)?;
-    let compared = compare_all(paper, &read_facts(paper)?, &runs)?;
-    Ok(summarize(rules, paper.name, compared))
+    let compared = simulate_and_compare_all(paper, &read_facts(paper)?, &runs)?;
+    Ok(summarize_rule_set_result(rules, paper.name, compared))
 }
 
-fn summarize(rules: &'static str, paper: &'static str, compared: PaperComparison) -> RuleSetResult {
+fn summarize_rule_set_result(
+    rules: &'static str,
+    paper: &'static str,
+    compared: PaperComparison,
+) -> RuleSetResult {
     let verdicts = || {
         let decisions = compared.decisions.iter().map(|one| one.verdict);
         decisions.chain(compared.call_schedules.iter().map(|one| one.verdict))
     };
     let count = |is_meant: fn(Verdict) -> bool| verdicts().filter(|&one| is_meant(one)).count();
-    let (effects_within_25_percent, effects) = count_within_quarter(paper, &compared.cells);
+    let (effects_within_25_percent, effects) = count_effects_within_quarter(paper, &compared.cells);
     let cells: Vec<CellResult> = compared
         .cells
         .into_iter()
@@ -290,7 +299,7 @@ fn summarize(rules: &'static str, paper: &'static str, compared: PaperComparison
         effects_within_25_percent,
         effects,
         cells: cells.len(),
-        within_5_percent: share_within(&cells, 0.05),
+        within_5_percent: share_within_relative_error(&cells, 0.05),
         median_error: median(cells.iter().map(|cell| cell.error.abs())).unwrap_or_default(),
     }
 }

@@ -3,10 +3,10 @@
 
 use super::markdown::{push_table, put};
 use super::one_reading::{
-    COST_RULE_SETS, RuleSetResult, option_differences, papers_with_runs, rule_sets,
+    COST_RULE_SETS, RuleSetResult, option_differences, papers_with_runs, rule_set_names,
 };
-use super::page::Page;
-use super::pages::rounded;
+use super::page::ResultsFile;
+use super::pages::json_with_rounded_numbers;
 use super::reproduce::read_facts;
 use super::weighted::{WeightComparison, push_weights_section};
 use migsim_base::error::Error;
@@ -59,8 +59,8 @@ pub fn one_reading_page(
     readings: &[RuleSetResult],
     priced: &[[RuleSetResult; 2]],
     weighted: &[WeightComparison],
-) -> Result<Page, Error> {
-    let sets = rule_sets();
+) -> Result<ResultsFile, Error> {
+    let sets = rule_set_names();
     let mut papers: Vec<&str> = Vec::new();
     for reading in readings {
         if !papers.contains(&reading.paper) {
@@ -113,23 +113,23 @@ pub fn one_reading_page(
             format!("{:.0} % of {cells}", 100.0 * within / cells.max(1) as f64)
         },
     );
-    push_message_costs(&mut text, &papers, priced)?;
+    push_message_costs_section(&mut text, &papers, priced)?;
     push_weights_section(&mut text, weighted);
     text += "\n## The options in which the sets differ\n";
     let differences = option_differences()?;
     let rows = differences.iter().map(|one| {
-        let values: Vec<String> = one.values.iter().map(rounded).collect();
+        let values: Vec<String> = one.values.iter().map(json_with_rounded_numbers).collect();
         format!("{} | {}", one.option, values.join(" | "))
     });
     push_table(&mut text, &format!("option | {}", sets.join(" | ")), rows);
-    Ok(Page {
+    Ok(ResultsFile {
         name: "one-reading.md".into(),
         text,
     })
 }
 
 /// Appends the section on rescheduling calls that cost only their messages.
-fn push_message_costs(
+fn push_message_costs_section(
     text: &mut String,
     papers: &[&str],
     priced: &[[RuleSetResult; 2]],

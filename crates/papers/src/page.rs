@@ -2,7 +2,7 @@
 
 /// A file with results (Markdown or CSV): its name and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct ResultsFile {
     /// Name of the file in the folder of results.
     pub name: String,
     /// Text of the file.

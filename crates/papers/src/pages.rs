@@ -6,42 +6,42 @@ use super::decisions::Verdict;
 use super::effects::{effect_counts, effect_text};
 use super::figures::{draw_figures, figure_names};
 use super::markdown::{escape_cell, push_table, put};
-use super::page::Page;
+use super::page::ResultsFile;
 use super::plain;
 use super::readme::{note_cell, push_contradiction_table, push_effect_table, readme_page};
 use super::reproduce::{PaperResults, Reproduction};
-use super::text::summary;
+use super::text::summary_sentence;
 use migsim_base::error::{Error, Problem};
-use migsim_output::figure::Style;
+use migsim_output::figure::FigureStyle;
 
 /// Creates all files in the folder `results/` that belong to the papers of a reproduction.
 ///
 /// # Errors
 /// A table cannot be written as CSV.
-pub fn result_pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
+pub fn result_pages(reproduction: &Reproduction) -> Result<Vec<ResultsFile>, Error> {
     let mut pages = Vec::new();
     for paper in &reproduction.papers {
-        pages.push(Page {
+        pages.push(ResultsFile {
             name: format!("{}.md", paper.paper),
-            text: markdown(paper),
+            text: markdown_page(paper),
         });
         let text =
             csv_table(paper).map_err(|error| Error::Output(Problem::new(error.to_string())))?;
-        pages.push(Page {
+        pages.push(ResultsFile {
             name: format!("{}.csv", paper.paper),
             text,
         });
         pages.extend(
-            draw_figures(paper, &Style::default())
+            draw_figures(paper, &FigureStyle::default())
                 .iter()
-                .map(|figure| Page {
+                .map(|figure| ResultsFile {
                     name: format!("{}.svg", figure.name),
                     text: figure.to_svg(),
                 }),
         );
     }
     if reproduction.papers.len() > 1 {
-        pages.push(Page {
+        pages.push(ResultsFile {
             name: "README.md".into(),
             text: readme_page(reproduction)?,
         });
@@ -74,32 +74,32 @@ fn csv_table(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>>
     Ok(String::from_utf8(table.into_inner()?)?)
 }
 
-fn markdown(paper: &PaperResults) -> String {
+fn markdown_page(paper: &PaperResults) -> String {
     let mut text = format!(
         "# {}\n\nWritten by `migsim reproduce {} --out results` (nothing random; CI checks that it is current). {}.\n",
         paper.title,
         paper.paper,
-        summary(paper)
+        summary_sentence(paper)
     );
     if !paper.switched_off.is_empty() {
         put!(text, "\n{}.\n", paper.switched_off);
     }
-    push_effects(&mut text, paper);
-    push_times(&mut text, paper);
-    push_decisions(&mut text, paper);
-    push_unreported(&mut text, paper);
-    push_schedules(&mut text, paper);
-    push_claims(&mut text, paper);
-    push_constants(&mut text, paper);
-    push_ambiguities(&mut text, paper);
+    push_effects_section(&mut text, paper);
+    push_times_section(&mut text, paper);
+    push_decisions_section(&mut text, paper);
+    push_unreported_moves_section(&mut text, paper);
+    push_schedules_section(&mut text, paper);
+    push_claims_section(&mut text, paper);
+    push_constants_section(&mut text, paper);
+    push_open_questions_section(&mut text, paper);
     if !paper.notes.is_empty() {
         put!(text, "\n{}\n", paper.notes.trim_end());
     }
-    push_contradictions(&mut text, paper);
+    push_contradictions_section(&mut text, paper);
     text
 }
 
-fn push_effects(text: &mut String, paper: &PaperResults) {
+fn push_effects_section(text: &mut String, paper: &PaperResults) {
     if paper.effects.is_empty() {
         return;
     }
@@ -121,7 +121,7 @@ fn push_effects(text: &mut String, paper: &PaperResults) {
     push_table(text, columns, rows);
 }
 
-fn push_times(text: &mut String, paper: &PaperResults) {
+fn push_times_section(text: &mut String, paper: &PaperResults) {
     if paper.cells.is_empty() {
         return;
     }
@@ -144,7 +144,7 @@ fn push_times(text: &mut String, paper: &PaperResults) {
     push_table(text, columns, rows);
 }
 
-fn push_decisions(text: &mut String, paper: &PaperResults) {
+fn push_decisions_section(text: &mut String, paper: &PaperResults) {
     let head = if paper.cells.is_empty() {
         "The paper publishes no run, so each row is a rule of its text, without a simulated run. The section *How the rules were checked* says what was compared."
     } else {
@@ -152,7 +152,7 @@ fn push_decisions(text: &mut String, paper: &PaperResults) {
     };
     put!(text, "\n## Decisions\n\n{head}\n");
     let rows = paper.decisions.iter().map(|one| {
-        let published = escape_cell(&plain::describe_published(&one.published));
+        let published = escape_cell(&plain::describe_published_decision(&one.published));
         let runs = one.simulated.as_array().into_iter().flatten();
         let calls = runs.flat_map(|run| run.as_array().into_iter().flatten());
         let simulated: Vec<&str> = calls.filter_map(Value::as_str).collect();
@@ -173,7 +173,7 @@ fn push_decisions(text: &mut String, paper: &PaperResults) {
     push_table(text, columns, rows);
 }
 
-fn push_schedules(text: &mut String, paper: &PaperResults) {
+fn push_schedules_section(text: &mut String, paper: &PaperResults) {
     if paper.call_schedules.is_empty() {
         return;
     }
@@ -185,7 +185,7 @@ fn push_schedules(text: &mut String, paper: &PaperResults) {
     push_table(text, "id | verdict | published | simulated", rows);
 }
 
-fn push_unreported(text: &mut String, paper: &PaperResults) {
+fn push_unreported_moves_section(text: &mut String, paper: &PaperResults) {
     if paper.unreported.is_empty() {
         return;
     }
@@ -212,11 +212,11 @@ fn push_unreported(text: &mut String, paper: &PaperResults) {
     );
 }
 
-fn push_claims(text: &mut String, paper: &PaperResults) {
+fn push_claims_section(text: &mut String, paper: &PaperResults) {
     put!(
         text,
         "\n## Claims\n\n{}.\n",
-        paper.claim_counts().sentence()
+        paper.claim_counts().describe_in_sentence()
     );
     let rows = paper.claims.iter().map(|claim| {
         let published = match claim.published_numbers_agree {
@@ -226,7 +226,7 @@ fn push_claims(text: &mut String, paper: &PaperResults) {
         };
         let (statement, value) = (
             escape_cell(&claim.statement),
-            escape_cell(&rounded(&claim.value)),
+            escape_cell(&json_with_rounded_numbers(&claim.value)),
         );
         let verdict = claim.verdict;
         format!(
@@ -238,7 +238,7 @@ fn push_claims(text: &mut String, paper: &PaperResults) {
     push_table(text, columns, rows);
 }
 
-fn push_constants(text: &mut String, paper: &PaperResults) {
+fn push_constants_section(text: &mut String, paper: &PaperResults) {
     put!(
         text,
         "\n## Fitted constants\n\n{} in all.\n",
@@ -253,7 +253,7 @@ fn push_constants(text: &mut String, paper: &PaperResults) {
     push_table(text, "constant | keys | evidence", rows);
 }
 
-fn push_ambiguities(text: &mut String, paper: &PaperResults) {
+fn push_open_questions_section(text: &mut String, paper: &PaperResults) {
     if paper.answers.is_empty() {
         return;
     }
@@ -265,7 +265,7 @@ fn push_ambiguities(text: &mut String, paper: &PaperResults) {
     let rows = paper.answers.iter().map(|answer| {
         let settings = answer.settings.iter().map(|(key, value)| match value {
             Value::Null if key.starts_with("platform:") => format!("`{key}`"),
-            value => format!("`{key}`: {}", rounded(value)),
+            value => format!("`{key}`: {}", json_with_rounded_numbers(value)),
         });
         let settings = or(settings.collect(), ", ", "-");
         let reasons = escape_cell(&or(answer.origins.clone(), "; ", "not of this paper"));
@@ -277,25 +277,25 @@ fn push_ambiguities(text: &mut String, paper: &PaperResults) {
     push_table(text, "id | question | our settings | reason", rows);
 }
 
-fn push_contradictions(text: &mut String, paper: &PaperResults) {
+fn push_contradictions_section(text: &mut String, paper: &PaperResults) {
     *text += "\n## Contradictions in the paper\n";
     push_contradiction_table(text, &paper.contradictions);
 }
 
 /// Formats a JSON value with rounded floating-point numbers, so that it is easy to read.
-pub(super) fn rounded(value: &Value) -> String {
+pub(super) fn json_with_rounded_numbers(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {
             format!("{:.4}", number.as_f64().unwrap_or_default())
         }
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(rounded).collect();
+            let items: Vec<String> = items.iter().map(json_with_rounded_numbers).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Object(map) => {
             let items: Vec<String> = map
                 .iter()
-                .map(|(key, value)| format!("{key}: {}", rounded(value)))
+                .map(|(key, value)| format!("{key}: {}", json_with_rounded_numbers(value)))
                 .collect();
             items.join(", ")
         }

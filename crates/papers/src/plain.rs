@@ -6,12 +6,14 @@ use serde_json::Value;
 const MAX_LIST_LENGTH: usize = 12;
 
 /// Formats a JSON value in words: numbers with at most four decimals, lists with commas, and lists of lists with semicolons.
-pub(super) fn value_text(value: &Value) -> String {
+pub(super) fn json_value_text(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
         Value::Bool(true) => "yes".into(),
         Value::Bool(false) => "no".into(),
-        Value::Number(number) if number.is_f64() => decimal(number.as_f64().unwrap_or_default()),
+        Value::Number(number) if number.is_f64() => {
+            decimal_text(number.as_f64().unwrap_or_default())
+        }
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "none".into(),
@@ -22,19 +24,19 @@ pub(super) fn value_text(value: &Value) -> String {
             } else {
                 "; "
             };
-            join_shortened(items.iter().map(self::value_text).collect(), separator)
+            join_shortened_list(items.iter().map(self::json_value_text).collect(), separator)
         }
         Value::Object(map) => {
             let named = |(key, item): (&String, &Value)| {
-                format!("{} {}", key.replace('_', " "), self::value_text(item))
+                format!("{} {}", key.replace('_', " "), self::json_value_text(item))
             };
-            join_shortened(map.iter().map(named).collect(), "; ")
+            join_shortened_list(map.iter().map(named).collect(), "; ")
         }
     }
 }
 
 /// Formats a number with at most four decimals. Very small and very large numbers have four significant digits and an exponent.
-fn decimal(number: f64) -> String {
+fn decimal_text(number: f64) -> String {
     if number == 0.0 || (1e-3..1e9).contains(&number.abs()) {
         let text = format!("{number:.4}");
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
@@ -42,7 +44,7 @@ fn decimal(number: f64) -> String {
     format!("{number:.3e}")
 }
 
-fn join_shortened(mut items: Vec<String>, separator: &str) -> String {
+fn join_shortened_list(mut items: Vec<String>, separator: &str) -> String {
     let count = items.len();
     if count > MAX_LIST_LENGTH {
         items.drain(MAX_LIST_LENGTH / 2..count - 1);
@@ -53,7 +55,7 @@ fn join_shortened(mut items: Vec<String>, separator: &str) -> String {
 }
 
 /// Describes a published decision in a few words: its superstep, kind, processes, origin and destination.
-pub(super) fn describe_published(published: &Value) -> String {
+pub(super) fn describe_published_decision(published: &Value) -> String {
     let word = |key: &str| match &published[key] {
         Value::Null => None,
         Value::Array(items) if items.is_empty() => None,
@@ -64,11 +66,11 @@ pub(super) fn describe_published(published: &Value) -> String {
         Value::Object(places) => {
             let places = places
                 .iter()
-                .map(|(key, place)| format!("{key} {}", value_text(place)));
+                .map(|(key, place)| format!("{key} {}", json_value_text(place)));
             Some(places.collect::<Vec<_>>().join(", "))
         }
         Value::Number(number) => Some(number.to_string()),
-        other => Some(value_text(other)),
+        other => Some(json_value_text(other)),
     };
     let mut parts = vec![
         word("superstep").unwrap_or_else(|| "?".into()),
@@ -85,17 +87,17 @@ pub(super) fn describe_published(published: &Value) -> String {
 
 /// Describes the rescheduling calls of the simulated runs with which a decision is compared. The runs are separated by vertical
 /// bars.
-pub(super) fn describe_simulated(runs: &Value) -> String {
+pub(super) fn describe_simulated_calls(runs: &Value) -> String {
     let Some(runs) = runs.as_array() else {
-        return value_text(runs);
+        return json_value_text(runs);
     };
     let of_run = |run: &Value| match run.as_array() {
         Some(calls) if calls.is_empty() => "no call there".into(),
         Some(calls) => {
-            let calls: Vec<String> = calls.iter().map(value_text).collect();
+            let calls: Vec<String> = calls.iter().map(json_value_text).collect();
             calls.join("; ")
         }
-        None => value_text(run),
+        None => json_value_text(run),
     };
     let runs: Vec<String> = runs.iter().map(of_run).collect();
     runs.join(" | ")
@@ -110,16 +112,16 @@ mod tests {
     fn values_are_words_and_not_json() {
         let nested = json!({ "static_percent": 1.269_352, "all": [[1, 2.5], [true, null]] });
         assert_eq!(
-            value_text(&nested),
+            json_value_text(&nested),
             "static percent 1.2694; all 1, 2.5; yes, none"
         );
         assert_eq!(
-            value_text(&json!([1e-14, 0.0, 3e10])),
+            json_value_text(&json!([1e-14, 0.0, 3e10])),
             "1.000e-14, 0, 3.000e10"
         );
         let long: Vec<u32> = (1..=20).collect();
         assert_eq!(
-            value_text(&json!(long)),
+            json_value_text(&json!(long)),
             "1, 2, 3, 4, 5, 6, ..., 20 (20 values)"
         );
     }
@@ -128,11 +130,11 @@ mod tests {
     fn a_decision_names_its_places() {
         let told = json!({ "superstep": 22, "kind": "not_viable", "processes": ["p1", "p2"], "from": { "A": 11, "B": 1 }, "to": "E", "date_s": 25.0 });
         assert_eq!(
-            describe_published(&told),
+            describe_published_decision(&told),
             "22 not viable p1 p2 from A 11, B 1 to E (at 25.0 s)"
         );
         assert_eq!(
-            describe_simulated(&json!([["4: none moves"], []])),
+            describe_simulated_calls(&json!([["4: none moves"], []])),
             "4: none moves | no call there"
         );
     }

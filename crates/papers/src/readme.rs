@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::audit::{SPLIT_COLUMNS, committed_split_rows};
 use super::cells::median;
-use super::claim_counts::{ClaimCounts, claim_counts};
+use super::claim_counts::{ClaimCounts, count_claims_of_papers};
 use super::decisions::Verdict;
 use super::effects::{ERROR_BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text};
 use super::facts::Contradiction;
 use super::markdown::{escape_cell, push_table, put};
-use super::named::application_of;
+use super::named::application_name;
 use super::reproduce::{PaperResults, Reproduction};
-use super::text::Totals;
+use super::text::ReproductionTotals;
 use migsim_base::error::Error;
 
 const START: &str = "# Papers on MigBSP: three reproduced, one in part, one without runs
@@ -96,11 +96,11 @@ pub(super) fn readme_page(reproduction: &Reproduction) -> Result<String, Error> 
     push_effect_table(&mut text, &counts);
     push_column_constants(&mut text, &counts, papers);
     text += TIMES;
-    push_totals(&mut text, papers);
-    push_claims(&mut text, papers);
-    push_misses(&mut text, papers);
-    push_fitted(&mut text, papers);
-    push_predictions(&mut text)?;
+    push_totals_table(&mut text, papers);
+    push_claim_counts(&mut text, papers);
+    push_missed_results(&mut text, papers);
+    push_fitted_constants(&mut text, papers);
+    push_predictions_section(&mut text)?;
     text += "\n## 5. Where the papers contradict themselves\n\nEach row has two statements of the papers that contradict each other. The last column says which statement the simulation or the comparison follows, or why both may be true.\n";
     let all = papers.iter().flat_map(|paper| &paper.contradictions);
     push_contradiction_table(&mut text, all);
@@ -170,7 +170,10 @@ fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[P
     let Some(all) = counts.last() else {
         return;
     };
-    let (fitted, within) = (Totals::from_papers(papers).constants, all.within[1]);
+    let (fitted, within) = (
+        ReproductionTotals::from_papers(papers).fitted_constants,
+        all.within[1],
+    );
     let _ = write!(
         text,
         "\nThe fair comparison is with one constant for each column. The simulation brings {within} of {} effects within 25 %, with {fitted} fitted constants. \
@@ -182,38 +185,38 @@ fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[P
 }
 
 /// Appends the table with the numbers of reproduced results for each paper and for all papers together.
-fn push_totals(text: &mut String, papers: &[PaperResults]) {
-    let row = |name: &str, totals: &Totals| {
+fn push_totals_table(text: &mut String, papers: &[PaperResults]) {
+    let row = |name: &str, totals: &ReproductionTotals| {
         let of = |(part, all): (usize, usize)| format!("{part} of {all}");
-        let percent = |bound: f64| match totals.errors[..] {
+        let percent = |bound: f64| match totals.absolute_time_errors[..] {
             [] => "-".into(),
-            _ => format!("{:.0} %", totals.share_within(bound)),
+            _ => format!("{:.0} %", totals.percent_of_times_within(bound)),
         };
         let cells = [
             name.to_owned(),
-            totals.errors.len().to_string(),
+            totals.absolute_time_errors.len().to_string(),
             percent(0.025),
             percent(0.05),
-            percent_text(totals.median_error()),
-            of(totals.decisions),
-            totals.decisions_by_kind.map(of).join(" | "),
-            of(totals.unreported_moves),
-            of(totals.schedules),
-            totals.constants.to_string(),
+            percent_text(totals.median_error_percent()),
+            of(totals.matching_and_checkable_decisions),
+            totals.matching_and_checkable_by_kind.map(of).join(" | "),
+            of(totals.unreported_and_all_moves),
+            of(totals.matching_and_checkable_schedules),
+            totals.fitted_constants.to_string(),
         ];
         cells.join(" | ")
     };
     let linked = |paper: &PaperResults| {
         let name = format!("[{0}]({0}.md)", paper.paper);
-        row(&name, &Totals::from_papers([paper]))
+        row(&name, &ReproductionTotals::from_papers([paper]))
     };
-    let all = row("all", &Totals::from_papers(papers));
+    let all = row("all", &ReproductionTotals::from_papers(papers));
     let columns = "paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | fitted";
     push_table(text, columns, papers.iter().map(linked).chain([all]));
 }
 
 /// Appends the numbers of claims that hold in the simulation, grouped by whether the published numbers confirm them.
-fn push_claims(text: &mut String, papers: &[PaperResults]) {
+fn push_claim_counts(text: &mut String, papers: &[PaperResults]) {
     *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. A claim tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 counts claims that the paper's numbers neither confirm nor contradict. Some of them state a gain for which the paper prints no times. Two of these gains are reproduced (lu-c01, lu-c18), and five are not (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The stated mean overhead of 5.4 % is not reproduced either (swd-c03).\nThree claims on overheads hold, but say little, since the simulated overheads are below 0.002 % (lbm-c01, lbm-c09, swd-c31). The page of each paper lists its claims by these ids.\n";
     let row = |name: &str, counts: ClaimCounts| {
         format!(
@@ -221,12 +224,12 @@ fn push_claims(text: &mut String, papers: &[PaperResults]) {
             counts.confirmed_hold,
             counts.confirmed_fail,
             counts.unpublished_hold,
-            counts.unpublished(),
+            counts.unpublished_claims(),
             counts.contradicted_hold,
-            counts.contradicted()
+            counts.contradicted_claims()
         )
     };
-    let all = claim_counts(papers);
+    let all = count_claims_of_papers(papers);
     let rows = papers
         .iter()
         .map(|paper| row(paper.paper, paper.claim_counts()));
@@ -235,7 +238,7 @@ fn push_claims(text: &mut String, papers: &[PaperResults]) {
 }
 
 /// Appends the list of effects, times, decisions and claims that are not reproduced.
-fn push_misses(text: &mut String, papers: &[PaperResults]) {
+fn push_missed_results(text: &mut String, papers: &[PaperResults]) {
     *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The effects in the following table do not have the published sign. The id of a cell names the paper, the table (t), the size (n) or the number of supersteps (s), the processes (p), the scenario and α (a):\n";
     let effects = papers.iter().flat_map(|paper| &paper.effects);
     let is_zero =
@@ -269,13 +272,13 @@ fn push_misses(text: &mut String, papers: &[PaperResults]) {
             text,
             "- [{0}]({0}.md): {1}\n",
             paper.paper,
-            missed_ids(paper)
+            ids_of_missed_results(paper)
         );
     }
 }
 
 /// Lists the identifiers of a paper's decisions with the verdict near or mismatch, and of its claims that fail.
-fn missed_ids(paper: &PaperResults) -> String {
+fn ids_of_missed_results(paper: &PaperResults) -> String {
     let of = |name: &'static str, verdict: Verdict| {
         let all = paper.decisions.iter();
         let all = all.filter(move |one| one.verdict == verdict);
@@ -298,14 +301,14 @@ fn missed_ids(paper: &PaperResults) -> String {
 
 /// Appends the number of fitted constants, the parts of the model that are switched off for each paper, and the published times
 /// to which constants were fitted.
-fn push_fitted(text: &mut String, papers: &[PaperResults]) {
+fn push_fitted_constants(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
         "\n## 3. What was fitted\n\n{} constants and options were fitted; the last column of the table on times and decisions counts them by paper. A constant that several papers share counts once in the sum.\nSome constants switch off a part of the model, or stand for something that is not modelled:\n\n",
-        Totals::from_papers(papers).constants
+        ReproductionTotals::from_papers(papers).fitted_constants
     );
     for paper in papers.iter().filter(|paper| !paper.switched_off.is_empty()) {
-        let name = application_of(paper.paper);
+        let name = application_name(paper.paper);
         put!(text, "- **{name}**: {}.\n", paper.switched_off);
     }
     *text += DOUBT;
@@ -337,7 +340,7 @@ fn push_fitted(text: &mut String, papers: &[PaperResults]) {
 }
 
 /// Appends the section on held-out published times, and on where to find predictions that were made before any fit.
-fn push_predictions(text: &mut String) -> Result<(), Error> {
+fn push_predictions_section(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nNo published time was predicted blind: options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
     push_table(text, SPLIT_COLUMNS, committed_split_rows()?);
     *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, makes the same decisions as the program in all calls whose inputs were stored, and gives the same makespan in nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";

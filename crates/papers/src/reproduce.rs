@@ -6,20 +6,23 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::ambiguities::{Answer, answers};
+use super::ambiguities::{Answer, answers_to_ambiguities};
 use super::calls::Calls;
 use super::cells::CellResult;
 use super::changes::Changes;
 use super::changes::experiment_document;
 use super::claim_counts::ClaimCounts;
-use super::comparisons::compare_percentages;
+use super::comparisons::check_percentage_claim;
 use super::decisions::{
-    DecisionResult, RunCalls, ScheduleResult, compare_schedule, compare_with_runs, result_of_check,
+    DecisionResult, RunCalls, ScheduleResult, compare_decision_with_runs, compare_schedule,
+    result_of_decision_check,
 };
 use super::effects::{Effect, effects_in_tables};
-use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand_lists};
-use super::runs::{Case, Runs};
-use super::unreported::{UnreportedMoves, count_unreported};
+use super::facts::{
+    Config, Contradiction, Facts, FittedConstant, PublishedDecision, TableCell, expand_list_values,
+};
+use super::runs::{PaperCase, Runs};
+use super::unreported::{UnreportedMoves, count_unreported_moves};
 use super::{PAPERS, Paper};
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
@@ -42,7 +45,7 @@ pub struct ClaimResult {
 
 /// A constant or option of the reproduction that was fitted to published numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Constant {
+pub struct ConstantWithEvidence {
     /// Description of the constant or option.
     pub what: String,
     /// Keys of the settings whose values were fitted.
@@ -78,7 +81,7 @@ pub struct PaperResults {
     /// Moves in the simulated runs that the paper does not report, listed per run.
     pub unreported: Vec<UnreportedMoves>,
     /// Constants and options that were fitted to the numbers of the paper.
-    pub constants: Vec<Constant>,
+    pub constants: Vec<ConstantWithEvidence>,
     /// Answers of the paper's experiment to the questions that the papers leave open.
     pub answers: Vec<Answer>,
     /// Contradictions between statements of the paper.
@@ -124,7 +127,7 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
     };
     let papers = wanted
         .into_par_iter()
-        .map(|paper| reproduce_one(paper, progress))
+        .map(|paper| reproduce_one_paper(paper, progress))
         .collect::<Result<_, _>>()?;
     Ok(Reproduction { papers })
 }
@@ -139,13 +142,13 @@ pub fn reproduce_with_changes(
     progress: &Progress,
 ) -> Result<PaperComparison, Error> {
     let runs = Runs::new(paper, changes, progress)?;
-    compare_all(paper, &read_facts(paper)?, &runs)
+    simulate_and_compare_all(paper, &read_facts(paper)?, &runs)
 }
 
-fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Error> {
+fn reproduce_one_paper(paper: &Paper, progress: &Progress) -> Result<PaperResults, Error> {
     let facts = read_facts(paper)?;
     let runs = Runs::new(paper, Changes::default(), progress)?;
-    let compared = compare_all(paper, &facts, &runs)?;
+    let compared = simulate_and_compare_all(paper, &facts, &runs)?;
     let claims = facts
         .claims
         .iter()
@@ -154,7 +157,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
     Ok(PaperResults {
         paper: paper.name,
         title: paper.title,
-        switched_off: paper.switched_off,
+        switched_off: paper.switched_off_parts,
         effects: effects_in_tables(paper.name, &compared.cells),
         cells: compared.cells,
         decisions: compared.decisions,
@@ -173,7 +176,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
 /// # Errors
 /// The facts cannot be parsed. They are part of the program, so this error is a fault of the program.
 pub(super) fn read_facts(paper: &Paper) -> Result<Facts, Error> {
-    let mut facts = Facts::parse(paper.name, paper.facts)?;
+    let mut facts = Facts::parse(paper.name, paper.facts_json)?;
     facts.tables.extend(times_in_figures(&facts));
     Ok(facts)
 }
@@ -193,12 +196,12 @@ pub struct PaperComparison {
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn compare_all(
+pub(super) fn simulate_and_compare_all(
     paper: &Paper,
     facts: &Facts,
     runs: &Runs<'_>,
 ) -> Result<PaperComparison, Error> {
-    simulate_all(paper, facts, runs)?;
+    simulate_all_runs(paper, facts, runs)?;
     let cells = facts
         .tables
         .iter()
@@ -217,9 +220,9 @@ pub(super) fn compare_all(
         .call_schedules
         .iter()
         .map(|schedule| {
-            let told: Vec<Calls> = expand_lists(&schedule.config)
+            let told: Vec<Calls> = expand_list_values(&schedule.config)
                 .iter()
-                .map(|config| calls_of(config, runs))
+                .map(|config| calls_of_config(config, runs))
                 .collect::<Result<_, _>>()?;
             Ok(compare_schedule(schedule, &told))
         })
@@ -232,7 +235,7 @@ pub(super) fn compare_all(
 }
 
 /// Lists the times that the text of a paper quotes from figures, except those that are also in a table.
-fn times_in_figures(facts: &Facts) -> Vec<Cell> {
+fn times_in_figures(facts: &Facts) -> Vec<TableCell> {
     let scenario = |config: &Config| config.get("scenario").is_some();
     // Scenario i has no alpha, and some keys exist only in tables.
     let same = |a: &Config, b: &Config| {
@@ -247,7 +250,7 @@ fn times_in_figures(facts: &Facts) -> Vec<Cell> {
         .iter()
         .filter(|figure| figure.unit == "s" && scenario(&figure.config) && is_new(&figure.config))
         .filter_map(|figure| {
-            Some(Cell {
+            Some(TableCell {
                 id: figure.id.clone(),
                 table: figure.figure.clone(),
                 config: figure.config.clone(),
@@ -259,9 +262,9 @@ fn times_in_figures(facts: &Facts) -> Vec<Cell> {
 }
 
 /// Simulates in parallel all runs that the facts of a paper refer to; their results are stored in `runs`.
-fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
+fn simulate_all_runs(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
     let cells = facts.tables.iter().map(|cell| &cell.config);
-    let is_run = |decision: &&Decision| {
+    let is_run = |decision: &&PublishedDecision| {
         !paper
             .decision_checks
             .iter()
@@ -273,20 +276,20 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
         .filter(is_run)
         .map(|decision| &decision.config);
     let schedules = facts.call_schedules.iter().map(|schedule| &schedule.config);
-    let mut cases: BTreeMap<String, Case> = BTreeMap::new();
+    let mut cases: BTreeMap<String, PaperCase> = BTreeMap::new();
     for config in cells
         .chain(decisions)
         .chain(schedules)
-        .flat_map(expand_lists)
+        .flat_map(expand_list_values)
     {
-        let case = (paper.case)(&config);
-        cases.insert(case.key(), case);
+        let case = (paper.case_of_config)(&config);
+        cases.insert(case.order_independent_key(), case);
     }
     // The longest runs come first, so that no core waits for one at the end. The settings of large n and p sort last.
-    let cases: Vec<Case> = cases.into_values().rev().collect();
+    let cases: Vec<PaperCase> = cases.into_values().rev().collect();
     cases
         .par_iter()
-        .map(|case| runs.run(case).map(drop))
+        .map(|case| runs.run_case(case).map(drop))
         .collect()
 }
 
@@ -296,11 +299,11 @@ const REPRODUCED_BOUND: f64 = 0.025;
 fn compare_cell(
     paper: &Paper,
     facts: &Facts,
-    cell: &Cell,
+    cell: &TableCell,
     runs: &Runs<'_>,
 ) -> Result<CellResult, Error> {
     let done = runs.run_of_config(&cell.config)?;
-    let scenario = scenario_of(&cell.config)
+    let scenario = scenario_of_config(&cell.config)
         .ok_or_else(|| Problem::new(format!("cell `{}` has no scenario", cell.id)))?;
     let run = done
         .results
@@ -323,7 +326,7 @@ fn compare_cell(
         published_s: cell.seconds,
         simulated_s,
         error,
-        in_sample: (paper.in_sample)(cell),
+        in_sample: (paper.is_in_sample)(cell),
         is_explained: error.abs() <= REPRODUCED_BOUND || reason.is_some(),
         note,
     })
@@ -367,23 +370,23 @@ fn settings_text(config: &Config) -> String {
     parts.join(" ")
 }
 
-fn scenario_of(config: &Config) -> Option<Scenario> {
+fn scenario_of_config(config: &Config) -> Option<Scenario> {
     let name = config.get("scenario")?.as_str()?;
     Scenario::ALL
         .into_iter()
         .find(|scenario| scenario.name() == name)
 }
 
-fn calls_of(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
+fn calls_of_config(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
     let done = runs.run_of_config(config)?;
-    Ok(done.calls(scenario_of(config).unwrap_or(Scenario::Iii)))
+    Ok(done.calls(scenario_of_config(config).unwrap_or(Scenario::Iii)))
 }
 
 /// Compares a decision with the rescheduling calls of its runs, or checks it with the function that the paper's file has for this
 /// decision.
 fn compare_decision(
     paper: &Paper,
-    decision: &Decision,
+    decision: &PublishedDecision,
     facts: &Facts,
     runs: &Runs<'_>,
 ) -> Result<DecisionResult, Error> {
@@ -393,22 +396,26 @@ fn compare_decision(
         .find(|(id, _)| *id == decision.id)
     {
         let (holds, value) = evaluate(runs)?;
-        return Ok(result_of_check(decision, holds, value));
+        return Ok(result_of_decision_check(decision, holds, value));
     }
-    let configs = expand_lists(&decision.config);
+    let configs = expand_list_values(&decision.config);
     let told: Vec<Calls> = configs
         .iter()
-        .map(|config| calls_of(config, runs))
+        .map(|config| calls_of_config(config, runs))
         .collect::<Result<_, _>>()?;
     let compared: Vec<RunCalls<'_>> = configs
         .iter()
         .zip(&told)
         .map(|(config, calls)| RunCalls {
-            alpha: config.get("alpha").and_then(Value::as_u64),
+            initial_alpha: config.get("alpha").and_then(Value::as_u64),
             calls,
         })
         .collect();
-    Ok(compare_with_runs(decision, &facts.decisions, &compared))
+    Ok(compare_decision_with_runs(
+        decision,
+        &facts.decisions,
+        &compared,
+    ))
 }
 
 fn check_claim(
@@ -419,7 +426,7 @@ fn check_claim(
     let evaluation = paper.claim_checks.iter().find(|(id, _)| *id == claim.id);
     let (holds, value) = match evaluation {
         Some((_, evaluate)) => evaluate(runs, claim)?,
-        None => compare_percentages(claim, runs)?,
+        None => check_percentage_claim(claim, runs)?,
     };
     let verdict = match holds {
         Some(true) => "holds",
@@ -441,18 +448,18 @@ fn unreported_moves(
     facts: &Facts,
     runs: &Runs<'_>,
 ) -> Result<Vec<UnreportedMoves>, Error> {
-    let mut of_runs: BTreeMap<String, (Config, Vec<&Decision>)> = BTreeMap::new();
-    let judged = |decision: &&Decision| {
+    let mut of_runs: BTreeMap<String, (Config, Vec<&PublishedDecision>)> = BTreeMap::new();
+    let judged = |decision: &&PublishedDecision| {
         !paper
             .decision_checks
             .iter()
             .any(|(id, _)| *id == decision.id)
     };
     for decision in facts.decisions.iter().filter(judged) {
-        for config in expand_lists(&decision.config) {
-            let moves = scenario_of(&config) != Some(Scenario::Ii);
+        for config in expand_list_values(&decision.config) {
+            let moves = scenario_of_config(&config) != Some(Scenario::Ii);
             if moves {
-                let key = (paper.case)(&config).key();
+                let key = (paper.case_of_config)(&config).order_independent_key();
                 let run = of_runs.entry(key).or_insert((config, Vec::new()));
                 run.1.push(decision);
             }
@@ -461,7 +468,11 @@ fn unreported_moves(
     let mut rows = Vec::new();
     for (config, decisions) in of_runs.values() {
         let calls = runs.run_of_config(config)?.calls(Scenario::Iii);
-        rows.extend(count_unreported(settings_text(config), decisions, &calls));
+        rows.extend(count_unreported_moves(
+            settings_text(config),
+            decisions,
+            &calls,
+        ));
     }
     Ok(rows)
 }
@@ -471,21 +482,25 @@ fn answers_to_open_questions(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answe
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
     };
-    answers(&runs.load(&Case::new(experiment))?)
+    answers_to_ambiguities(&runs.load_experiment(&PaperCase::new(experiment))?)
 }
 
 /// Lists the constants and options that were fitted to a paper, with their values and the evidence in the experiment and platform
 /// files.
-fn fitted_constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
+fn fitted_constants(
+    paper: &Paper,
+    facts: &Facts,
+    runs: &Runs<'_>,
+) -> Result<Vec<ConstantWithEvidence>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
     };
-    let one = |fitted: &Fitted| {
+    let one = |fitted: &FittedConstant| {
         let first = fitted.keys.first().map_or("", String::as_str);
         let (place, key) = first.split_once(':').unwrap_or((experiment, first));
         let is_of_platform = place == "platform";
         let other = built_in_names().find(|&name| name == place);
-        let done = runs.run(&Case::new(other.unwrap_or(experiment)))?;
+        let done = runs.run_case(&PaperCase::new(other.unwrap_or(experiment)))?;
         let origins = if is_of_platform {
             &done.experiment.platform.origins
         } else {
@@ -496,7 +511,7 @@ fn fitted_constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec
             .try_fold(&done.experiment.resolved_settings, |value, part| {
                 value.get(part)
             });
-        Ok(Constant {
+        Ok(ConstantWithEvidence {
             what: fitted.what.clone(),
             keys: fitted.keys.clone(),
             shared_with: fitted.shared_with.clone(),
@@ -552,7 +567,7 @@ mod tests {
         for paper in PAPERS {
             let facts = read_facts(paper).unwrap();
             let runs = Runs::new(paper, Changes::default(), &progress).unwrap();
-            simulate_all(paper, &facts, &runs).unwrap();
+            simulate_all_runs(paper, &facts, &runs).unwrap();
             for done in runs.finished_runs() {
                 for run in &done.results.scenario_runs {
                     let Some(ledger) = done.results.ledger(run) else {
@@ -565,7 +580,7 @@ mod tests {
                     );
                     let bits = |seconds: f64| seconds.to_bits();
                     assert_eq!(
-                        bits(ledger.difference_s()),
+                        bits(ledger.difference_in_seconds()),
                         bits(ours - base),
                         "{}",
                         paper.name
@@ -578,7 +593,7 @@ mod tests {
                         < 1 << 53
                     {
                         exact += 1;
-                        let sum = ledger.terms_s().map(|(_, seconds)| seconds).sum();
+                        let sum = ledger.terms_in_seconds().map(|(_, seconds)| seconds).sum();
                         assert_eq!(bits(sum), bits(ours - base), "{}", paper.name);
                     }
                     assert_eq!(

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::calls::{Calls, calls_of_scenario};
 use super::changes::{Changes, experiment_document};
-use super::claims::Outcome;
-use super::facts::{Cell, Claim, Config};
+use super::claims::ClaimOutcome;
+use super::facts::{Claim, Config, TableCell};
 use migsim_base::error::Error;
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress, Results, SharedInputs};
+use migsim_experiment::{Experiment, KeySetting, Layers, Limits, Progress, Results, SharedInputs};
 
 /// A paper whose published results can be reproduced: its facts, its experiments, and the functions that check its claims and
 /// decisions.
@@ -26,11 +26,11 @@ pub struct Paper {
     /// the paper publishes no runs.
     pub experiment: Option<&'static str>,
     /// Facts of the paper (published values and statements), as the text of a JSON file.
-    pub facts: &'static str,
+    pub facts_json: &'static str,
     /// Function that returns the run whose settings are given in a fact of the paper.
-    pub case: fn(&Config) -> Case,
+    pub case_of_config: fn(&Config) -> PaperCase,
     /// Function that returns whether a published time was used to fit the constants.
-    pub in_sample: fn(&Cell) -> bool,
+    pub is_in_sample: fn(&TableCell) -> bool,
     /// Checks of those claims that the facts cannot state as comparisons of percentages: the identifier of each claim, and a
     /// function.
     pub claim_checks: &'static [(&'static str, ClaimCheck)],
@@ -38,16 +38,16 @@ pub struct Paper {
     pub decision_checks: &'static [(&'static str, DecisionCheck)],
     /// Parts of the model that are switched off or replaced in the fitted experiment, in one sentence (Markdown). The page of the
     /// paper starts with this sentence; it is empty if the paper publishes no runs.
-    pub switched_off: &'static str,
+    pub switched_off_parts: &'static str,
     /// Notes on attempts to reproduce those results of the paper that are not reproduced (Markdown; may be empty).
     pub notes: &'static str,
 }
 
 /// Function that checks a claim in the simulated runs.
-pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> Outcome;
+pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> ClaimOutcome;
 
 /// Function that checks a published decision in the simulated runs.
-pub type DecisionCheck = fn(&Runs<'_>) -> Outcome;
+pub type DecisionCheck = fn(&Runs<'_>) -> ClaimOutcome;
 
 /// A finished run of a paper: the experiment, and the results of the scenarios i, ii and iii.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ pub struct Runs<'p> {
     /// Changed settings and platform values that apply to all runs.
     changes: Changes,
     /// Platforms and experiments that have already been read from their files.
-    shared: SharedInputs,
+    shared_inputs: SharedInputs,
     progress: &'p Progress,
     runs_by_key: Mutex<BTreeMap<String, Arc<FinishedRun>>>,
 }
@@ -122,7 +122,7 @@ impl<'p> Runs<'p> {
     ) -> Result<Self, Error> {
         Ok(Self {
             paper,
-            shared: changes.changed_platforms()?,
+            shared_inputs: changes.changed_platforms()?,
             changes,
             progress,
             runs_by_key: Mutex::new(BTreeMap::new()),
@@ -133,8 +133,8 @@ impl<'p> Runs<'p> {
     ///
     /// # Errors
     /// The settings are wrong, or the run fails.
-    pub fn run(&self, case: &Case) -> Result<Arc<FinishedRun>, Error> {
-        let key = case.key();
+    pub fn run_case(&self, case: &PaperCase) -> Result<Arc<FinishedRun>, Error> {
+        let key = case.order_independent_key();
         let known = self
             .runs_by_key
             .lock()
@@ -144,7 +144,7 @@ impl<'p> Runs<'p> {
         if let Some(done) = known {
             return Ok(done);
         }
-        let experiment = self.load(case)?;
+        let experiment = self.load_experiment(case)?;
         let results = experiment.run(self.progress)?;
         let done = Arc::new(FinishedRun {
             experiment,
@@ -171,16 +171,16 @@ impl<'p> Runs<'p> {
     ///
     /// # Errors
     /// The settings are wrong.
-    pub(super) fn load(&self, case: &Case) -> Result<Experiment, Error> {
+    pub(super) fn load_experiment(&self, case: &PaperCase) -> Result<Experiment, Error> {
         let mut layers = Layers::default();
         layers.push_file(experiment_document(case.experiment)?);
-        layers.push_flags(self.changes.flags_for(case.experiment)?);
-        layers.push_flags(case.flags.clone());
+        layers.push_flags(self.changes.changed_flags_for_experiment(case.experiment)?);
+        layers.push_flags(case.changed_settings.clone());
         Experiment::load_shared(
             &Registry::standard(),
             &layers,
             Limits::default(),
-            &self.shared,
+            &self.shared_inputs,
         )
     }
 
@@ -189,25 +189,25 @@ impl<'p> Runs<'p> {
     /// # Errors
     /// The settings are wrong, or the run fails.
     pub(super) fn run_of_config(&self, config: &Config) -> Result<Arc<FinishedRun>, Error> {
-        self.run(&(self.paper.case)(config))
+        self.run_case(&(self.paper.case_of_config)(config))
     }
 }
 
 /// A run of a paper: a built-in experiment, and settings that replace settings of the experiment.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct PaperCase {
     /// Name of the built-in experiment.
     pub experiment: &'static str,
     /// Settings that replace settings of the experiment.
-    pub flags: Vec<Flag>,
+    pub changed_settings: Vec<KeySetting>,
 }
 
-impl Case {
+impl PaperCase {
     /// Creates the case of a built-in experiment without changed settings.
     pub const fn new(experiment: &'static str) -> Self {
         Self {
             experiment,
-            flags: Vec::new(),
+            changed_settings: Vec::new(),
         }
     }
 
@@ -215,7 +215,7 @@ impl Case {
     #[must_use]
     pub fn with_setting(mut self, key: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
-        self.flags.push(Flag {
+        self.changed_settings.push(KeySetting {
             key: key.to_owned(),
             source_text: format!("{key}={value}"),
             value,
@@ -237,17 +237,17 @@ impl Case {
     ///
     /// # Errors
     /// The settings are wrong.
-    pub(super) fn load(&self) -> Result<Experiment, Error> {
+    pub(super) fn load_experiment(&self) -> Result<Experiment, Error> {
         let mut layers = Layers::default();
         layers.push_file(experiment_document(self.experiment)?);
-        layers.push_flags(self.flags.clone());
+        layers.push_flags(self.changed_settings.clone());
         Experiment::load(&layers, Limits::default())
     }
 
     /// Returns a text that is equal for equal cases, whatever the order of their settings.
-    pub(super) fn key(&self) -> String {
+    pub(super) fn order_independent_key(&self) -> String {
         let pairs: BTreeSet<String> = self
-            .flags
+            .changed_settings
             .iter()
             .map(|flag| format!("{}={}", flag.key, flag.value))
             .collect();

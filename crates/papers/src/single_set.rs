@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::one_reading::{
-    KEPT_OPTIONS, RuleSetResult, apply_options, papers_with_runs, rule_set_options,
+    KEPT_OPTIONS, RuleSetResult, papers_with_runs, reproduce_with_options, rule_set_options,
 };
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
@@ -68,7 +68,7 @@ impl fmt::Display for SearchStep {
 pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<SearchStep>, Error> {
     let mut set = rule_set_options(start)?;
     set.retain(|option, _| !KEPT_OPTIONS.contains(&option.as_str()));
-    let mut steps = vec![new_step(None, score_of(&set, progress)?)];
+    let mut steps = vec![search_step(None, score_of_rule_set(&set, progress)?)];
     loop {
         let before = steps.len();
         for (option, values) in varied_options() {
@@ -82,13 +82,13 @@ pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<SearchSte
                     let mut changed = set.clone();
                     changed.insert(option.clone(), value.clone());
                     // Options that contradict each other are not a set of rules.
-                    Some((value, score_of(&changed, progress).ok()?))
+                    Some((value, score_of_rule_set(&changed, progress).ok()?))
                 })
                 .collect();
             for (value, outcome) in tried {
                 if outcome.0 > steps.last().map_or(0.0, |step| step.score) + 1e-9 {
                     set.insert(option.clone(), value.clone());
-                    steps.push(new_step(Some((&option, value)), outcome));
+                    steps.push(search_step(Some((&option, value)), outcome));
                 }
             }
         }
@@ -98,7 +98,7 @@ pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<SearchSte
     }
 }
 
-fn new_step(
+fn search_step(
     change: Option<(&String, Value)>,
     (score, readings): (f64, Vec<RuleSetResult>),
 ) -> SearchStep {
@@ -112,14 +112,14 @@ fn new_step(
 }
 
 /// Computes the score of a set of rules over all papers, and the results of the set for each paper.
-fn score_of(
+fn score_of_rule_set(
     set: &Map<String, Value>,
     progress: &Progress,
 ) -> Result<(f64, Vec<RuleSetResult>), Error> {
     let papers = papers_with_runs();
     let readings = papers
         .par_iter()
-        .map(|paper| apply_options("a set that is tried", set, paper, progress))
+        .map(|paper| reproduce_with_options("a set that is tried", set, paper, progress))
         .collect::<Result<Vec<_>, Error>>()?;
     let of_paper = |one: &RuleSetResult| {
         one.matched as f64 / one.checkable.max(1) as f64 + one.within_5_percent

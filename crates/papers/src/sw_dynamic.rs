@@ -13,9 +13,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::{Calls, PaperMove};
-use super::claims::{Outcome, decided_outcome, rounds_to, try_map};
+use super::claims::{ClaimOutcome, decided_outcome, rounds_to_published, try_map};
 use super::facts::Config;
-use super::runs::{Case, FinishedRun, Runs};
+use super::runs::{FinishedRun, PaperCase, Runs};
 use super::sw_irregular::superstep_plans;
 use super::{ClaimCheck, DecisionCheck, Paper};
 use migsim_base::error::Error;
@@ -36,12 +36,12 @@ pub(super) const PAPER: Paper = Paper {
     name: "sw-dynamic",
     title: "Graebin, da Rosa Righi, Navaux: Process Migration: Controlling Application and Resource Dynamics by Combining Computation, Communication and Memory Metrics (WSCAD 2011, doi:10.5753/wscad.2011.17274)",
     experiment: Some("sw-dynamic"),
-    facts: include_str!("facts/sw-dynamic.json"),
-    case: case_of_config,
-    in_sample: |_| true,
+    facts_json: include_str!("facts/sw-dynamic.json"),
+    case_of_config,
+    is_in_sample: |_| true,
     claim_checks: CLAIMS,
     decision_checks: RULES,
-    switched_off: SWITCHED_OFF,
+    switched_off_parts: SWITCHED_OFF,
     notes: include_str!("notes/sw-dynamic.md"),
 };
 
@@ -70,7 +70,7 @@ const STATIC_RUN: RunParameters = (None, 200, 4);
 
 /// Returns the run for the settings of a fact. The interval α between rescheduling calls is 4 supersteps if the settings contain
 /// no α, as for scenario i.
-fn case_of_config(config: &Config) -> Case {
+fn case_of_config(config: &Config) -> PaperCase {
     let number = |key: &str| config.get(key).and_then(Value::as_u64);
     let order = number("n").unwrap_or(ORDERS[0]);
     case_of_parameters((
@@ -80,12 +80,12 @@ fn case_of_config(config: &Config) -> Case {
     ))
 }
 
-fn case_of_parameters((halved_after, order, alpha): RunParameters) -> Case {
+fn case_of_parameters((halved_after, order, alpha): RunParameters) -> PaperCase {
     let case = match halved_after {
-        None => Case::new("sw-dynamic-static"),
-        Some(10) => Case::new("sw-dynamic"),
+        None => PaperCase::new("sw-dynamic-static"),
+        Some(10) => PaperCase::new("sw-dynamic"),
         Some(seconds) => {
-            Case::new("sw-dynamic").with_setting("platform", format!("sw-dynamic-t{seconds}"))
+            PaperCase::new("sw-dynamic").with_setting("platform", format!("sw-dynamic-t{seconds}"))
         }
     };
     case.with_setting("workload.n", order)
@@ -94,11 +94,13 @@ fn case_of_parameters((halved_after, order, alpha): RunParameters) -> Case {
 
 const RULES: &[(&str, DecisionCheck)] = &[
     // The paper calls the placement "stable": from then on, each host of D and E has at most one process.
-    ("swd-d14", |runs| check_one_per_host_on_d_and_e(runs, 268)),
+    ("swd-d14", |runs| {
+        check_one_process_per_host_on_d_and_e(runs, 268)
+    }),
 ];
 
 fn finished_run(runs: &Runs<'_>, which: RunParameters) -> Result<Arc<FinishedRun>, Error> {
-    runs.run(&case_of_parameters(which))
+    runs.run_case(&case_of_parameters(which))
 }
 
 fn gain_percent(runs: &Runs<'_>, which: RunParameters) -> Result<f64, Error> {
@@ -111,7 +113,7 @@ fn calls_of_scenario_iii(runs: &Runs<'_>, which: RunParameters) -> Result<Calls,
 
 /// Computes a number with the function `one` for each order n (row) and each interval α (column); `halved_after` is the time of
 /// the loss of power \[s\].
-fn for_all_sizes(
+fn compute_for_all_sizes(
     halved_after: Option<u64>,
     mut one: impl FnMut(RunParameters) -> Result<f64, Error>,
 ) -> Result<Vec<[f64; 2]>, Error> {
@@ -126,8 +128,8 @@ fn for_all_sizes(
 
 /// Lists the gains of scenario iii \[%\] in the runs on dynamic platforms: first the runs of Table 2, then the runs that section
 /// 5.2 describes.
-fn gains_on_dynamic(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
-    let table = for_all_sizes(Some(10), |which| gain_percent(runs, which))?;
+fn gains_on_dynamic_platforms_percent(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
+    let table = compute_for_all_sizes(Some(10), |which| gain_percent(runs, which))?;
     let mut gains = table.concat();
     gains.extend(try_map(&DESCRIBED_RUNS, |which| gain_percent(runs, which))?);
     Ok(gains)
@@ -150,14 +152,17 @@ struct SuperstepLog {
 
 impl Recorder for SuperstepLog {
     fn on_superstep(&mut self, _: usize, measures: &Measures, placement: &[HostId]) {
-        let times = measures.compute.iter().map(|time| time.get());
+        let times = measures.computation_times.iter().map(|time| time.get());
         self.computation_times_s.push(times.collect());
         self.placements.push(placement.to_vec());
     }
 }
 
 /// Simulates a scenario with a recorder; returns the recorded supersteps and the makespan \[s\].
-fn run_with_log(experiment: &Experiment, scenario: Scenario) -> Result<(SuperstepLog, f64), Error> {
+fn simulate_with_superstep_log(
+    experiment: &Experiment,
+    scenario: Scenario,
+) -> Result<(SuperstepLog, f64), Error> {
     let mut watched = SuperstepLog::default();
     let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None)?;
     Ok((watched, run.outcome.makespan.get()))
@@ -165,9 +170,9 @@ fn run_with_log(experiment: &Experiment, scenario: Scenario) -> Result<(Superste
 
 /// Returns, for each superstep of the run of section 5.1, the largest number of computing processes on one host of the clusters D
 /// and E.
-fn max_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
+fn max_processes_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
     let done = finished_run(runs, STATIC_RUN)?;
-    let (watched, _) = run_with_log(&done.experiment, Scenario::Iii)?;
+    let (watched, _) = simulate_with_superstep_log(&done.experiment, Scenario::Iii)?;
     let most = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
         let mut counts: BTreeMap<HostId, usize> = BTreeMap::new();
         for (time, &host) in times.iter().zip(hosts) {
@@ -181,8 +186,8 @@ fn max_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
     Ok(supersteps.map(most).collect())
 }
 
-fn check_one_per_host_on_d_and_e(runs: &Runs<'_>, after: usize) -> Outcome {
-    let most = max_per_host_on_d_and_e(runs)?;
+fn check_one_process_per_host_on_d_and_e(runs: &Runs<'_>, after: usize) -> ClaimOutcome {
+    let most = max_processes_per_host_on_d_and_e(runs)?;
     let most = most.iter().skip(after).copied().max().unwrap_or(0);
     decided_outcome(most <= 1, json!({ "most_on_one_host": most }))
 }
@@ -213,33 +218,36 @@ fn run_name((halved_after, order, alpha): RunParameters) -> String {
 
 const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swd-c01", |runs, claim| {
-        let most = largest(&gains_on_dynamic(runs)?);
-        decided_outcome(rounds_to(most, claim.published_number()?), most)
+        let most = largest(&gains_on_dynamic_platforms_percent(runs)?);
+        decided_outcome(rounds_to_published(most, claim.published_number()?), most)
     }),
     ("swd-c02", |runs, claim| {
-        let most = largest(&gains_on_dynamic(runs)?);
-        decided_outcome(rounds_to(most, claim.published_number()?), most)
+        let most = largest(&gains_on_dynamic_platforms_percent(runs)?);
+        decided_outcome(rounds_to_published(most, claim.published_number()?), most)
     }),
     ("swd-c03", |runs, claim| {
         let overhead = |which| Ok(finished_run(runs, which)?.overhead_percent());
-        let on_static = mean(&for_all_sizes(None, overhead)?.concat());
-        let on_dynamic = mean(&for_all_sizes(Some(10), overhead)?.concat());
+        let on_static = mean(&compute_for_all_sizes(None, overhead)?.concat());
+        let on_dynamic = mean(&compute_for_all_sizes(Some(10), overhead)?.concat());
         let published = claim.published_number()?;
         decided_outcome(
-            rounds_to(on_static, published) || rounds_to(on_dynamic, published),
+            rounds_to_published(on_static, published) || rounds_to_published(on_dynamic, published),
             json!({ "static_percent": on_static, "dynamic_percent": on_dynamic }),
         )
     }),
     ("swd-c04", |runs, claim| {
-        let mean = mean(&for_all_sizes(None, |which| gain_percent(runs, which))?.concat());
-        decided_outcome(rounds_to(mean, claim.published_number()?), mean)
+        let mean = mean(&compute_for_all_sizes(None, |which| gain_percent(runs, which))?.concat());
+        decided_outcome(rounds_to_published(mean, claim.published_number()?), mean)
     }),
     ("swd-c05", |runs, claim| {
         // The paper gives no α here, so that for each order one of them is sufficient.
         let gains = |order| try_map(&ALPHAS, |alpha| gain_percent(runs, (None, order, alpha)));
         let (fifty, two_hundred) = (gains(50)?, gains(200)?);
-        let has =
-            |gains: &[f64], published: f64| gains.iter().any(|&gain| rounds_to(gain, published));
+        let has = |gains: &[f64], published: f64| {
+            gains
+                .iter()
+                .any(|&gain| rounds_to_published(gain, published))
+        };
         let published = claim.published_numbers()?;
         decided_outcome(
             has(&fifty, published[0]) && has(&two_hundred, published[1]),
@@ -247,7 +255,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         )
     }),
     ("swd-c06", |runs, _| {
-        let overheads = for_all_sizes(None, |which| {
+        let overheads = compute_for_all_sizes(None, |which| {
             Ok(finished_run(runs, which)?.overhead_percent())
         })?;
         let falls = |alpha: usize| overheads.is_sorted_by(|a, b| a[alpha] > b[alpha]);
@@ -296,7 +304,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         decided_outcome(holds, json!(ends))
     }),
     ("swd-c09", |runs, _| {
-        let shared = max_per_host_on_d_and_e(runs)?
+        let shared = max_processes_per_host_on_d_and_e(runs)?
             .into_iter()
             .filter(|&most| most > 1)
             .count();
@@ -317,7 +325,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         )
     }),
     ("swd-c11", |runs, _| {
-        check_one_per_host_on_d_and_e(runs, 268)
+        check_one_process_per_host_on_d_and_e(runs, 268)
     }),
     ("swd-c12", |runs, _| {
         // Check each run of section 5.2 that has a call after the slowdown.
@@ -420,7 +428,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     }),
     ("swd-c26", |runs, _| {
         let done = finished_run(runs, STATIC_RUN)?;
-        let (watched, _) = run_with_log(&done.experiment, Scenario::I)?;
+        let (watched, _) = simulate_with_superstep_log(&done.experiment, Scenario::I)?;
         let mut supersteps = watched.computation_times_s.iter().zip(&watched.placements);
         let on_d = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
             let mut all = times.iter().zip(hosts);
@@ -446,8 +454,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let of_margin = |delta: f64| -> Result<Vec<f64>, Error> {
             let case =
                 case_of_parameters((Some(10), 25, 16)).with_setting("policy.migbsp.delta", delta);
-            let done = runs.run(&case)?;
-            Ok(potentials(&done, Scenario::Iii, 0)
+            let done = runs.run_case(&case)?;
+            Ok(potentials_of_call(&done, Scenario::Iii, 0)
                 .map(|term| term.compute_s)
                 .collect())
         };
@@ -473,12 +481,12 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                     .iter()
                     .map(|one| one.score)
                     .fold(f64::MAX, f64::min);
-                let is_candidate = |term: &Potential| {
+                let is_candidate = |term: &MigrationPotential| {
                     candidates
                         .iter()
                         .any(|one| u64::from(one.process.0) + 1 == term.process)
                 };
-                let others = potentials(&done, Scenario::Iii, index)
+                let others = potentials_of_call(&done, Scenario::Iii, index)
                     .filter(|term| !candidates.is_empty() && !is_candidate(term));
                 most = others
                     .map(|term| term.potential_s / least)
@@ -488,7 +496,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         decided_outcome(most <= 1.0, most)
     }),
     ("swd-c31", |runs, _| {
-        let overheads = for_all_sizes(None, |which| {
+        let overheads = compute_for_all_sizes(None, |which| {
             Ok(finished_run(runs, which)?.overhead_percent())
         })?;
         decided_outcome(
@@ -497,19 +505,19 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         )
     }),
     ("swd-c32", |runs, _| {
-        let [fast, slow] = predicted_work_at_two_powers(runs)?;
+        let [fast, slow] = predicted_computation_at_two_powers(runs)?;
         let ratio = slow.predicted_s / fast.predicted_s;
         decided_outcome((ratio - 2.0).abs() < 1e-9, ratio)
     }),
     ("swd-c33", |runs, _| {
-        let [fast, slow] = predicted_work_at_two_powers(runs)?;
+        let [fast, slow] = predicted_computation_at_two_powers(runs)?;
         let regularities = [fast, slow].map(|one| one.predicted_s / one.measured_s);
         let is_same = (regularities[0] / regularities[1] - 1.0).abs() < 1e-9;
         decided_outcome(is_same && regularities[0] > 0.0, regularities.to_vec())
     }),
     ("swd-c34", |runs, _| {
         let done = finished_run(runs, (Some(10), 50, 4))?;
-        let evaluated = potentials(&done, Scenario::Iii, 0).count();
+        let evaluated = potentials_of_call(&done, Scenario::Iii, 0).count();
         // PM is evaluated for 50 processes and the five Sets (section 2.2: n functions PM(i,j) for n Sets), not for 174 processors.
         decided_outcome(evaluated == 50 * 5, evaluated)
     }),
@@ -534,7 +542,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             let case = case_of_parameters(STATIC_RUN)
                 .with_setting("policy.migbsp.d_growth", growth)
                 .with_setting("policy.migbsp.quiet_call", "moved");
-            Ok(runs.run(&case)?.call_records(Scenario::Ii).len())
+            Ok(runs.run_case(&case)?.call_records(Scenario::Ii).len())
         };
         let counts = [of_growth("never")?, of_growth("multiply")?];
         decided_outcome(
@@ -567,7 +575,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swd-c37", |runs, _| {
         let shares = try_map(&ORDERS, |order| {
             let done = finished_run(runs, (None, order, 4))?;
-            let (watched, time) = run_with_log(&done.experiment, Scenario::I)?;
+            let (watched, time) = simulate_with_superstep_log(&done.experiment, Scenario::I)?;
             Ok(watched
                 .computation_times_s
                 .iter()
@@ -601,7 +609,7 @@ fn alpha_after_votes(initial: u64, alpha: u64, votes: &str) -> u64 {
 
 /// Potential of migration PM(i,j) of process i to cluster j, as a rescheduling call recorded it.
 #[derive(Clone, Debug)]
-struct Potential {
+struct MigrationPotential {
     /// Number of the process, counted from 1.
     process: u64,
     cluster: String,
@@ -611,11 +619,11 @@ struct Potential {
 
 /// Lists the potentials of migration PM(i,j) of the rescheduling call with the index `call` in a scenario of a run; empty if
 /// there is no such call.
-fn potentials(
+fn potentials_of_call(
     done: &FinishedRun,
     scenario: Scenario,
     call: usize,
-) -> impl Iterator<Item = Potential> {
+) -> impl Iterator<Item = MigrationPotential> {
     let call = done.call_records(scenario).get(call);
     let terms = call.map(|call| call.decision.explanation_json());
     let terms = terms.and_then(|mut terms| terms.remove("potentials"));
@@ -623,7 +631,7 @@ fn potentials(
         Some(Value::Array(terms)) => terms,
         _ => Vec::new(),
     };
-    let read = |term: Value| Potential {
+    let read = |term: Value| MigrationPotential {
         process: term["process"].as_u64().unwrap_or_default(),
         cluster: term["cluster"].as_str().unwrap_or_default().to_owned(),
         compute_s: term["compute_s"].as_f64().unwrap_or(f64::NAN),
@@ -635,7 +643,7 @@ fn potentials(
 /// Computation time of process p43 on cluster D in one superstep \[s\]: the time that the policy predicts (Pcomp·CTP) at a
 /// rescheduling call, and the time that was measured in the superstep before this call.
 #[derive(Clone, Copy, Debug)]
-struct PredictedWork {
+struct PredictedComputation {
     predicted_s: f64,
     measured_s: f64,
 }
@@ -646,13 +654,15 @@ const SAVED_FRACTION_ON_E: f64 = 0.2;
 
 /// Simulates 50 processes with constant work, once with clusters D and E at full power and once at half power. Returns for each
 /// run the predicted and the measured computation time of process p43 at the rescheduling call after superstep 60.
-fn predicted_work_at_two_powers(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error> {
-    let one = |seconds: u64| -> Result<PredictedWork, Error> {
+fn predicted_computation_at_two_powers(
+    runs: &Runs<'_>,
+) -> Result<[PredictedComputation; 2], Error> {
+    let one = |seconds: u64| -> Result<PredictedComputation, Error> {
         let case = case_of_parameters((Some(seconds), 50, 4))
             .with_setting("workload.first_instructions", "3e8 instr")
             .with_setting("workload.last_instructions", "3e8 instr");
-        let done = runs.run(&case)?;
-        let (watched, _) = run_with_log(&done.experiment, Scenario::Ii)?;
+        let done = runs.run_case(&case)?;
+        let (watched, _) = simulate_with_superstep_log(&done.experiment, Scenario::Ii)?;
         let calls = done.call_records(Scenario::Ii);
         let call = calls.iter().position(|call| call.superstep + 1 == 60);
         let call = call.unwrap_or(usize::MAX);
@@ -660,9 +670,9 @@ fn predicted_work_at_two_powers(runs: &Runs<'_>) -> Result<[PredictedWork; 2], E
             .get(call)
             .map(|call| call.decision.outline_json()["next_alpha"].as_f64());
         let horizon = next_alpha.flatten().unwrap_or(f64::NAN);
-        let mut terms = potentials(&done, Scenario::Ii, call);
+        let mut terms = potentials_of_call(&done, Scenario::Ii, call);
         let wanted = terms.find(|term| term.process == 43 && term.cluster == "E");
-        Ok(PredictedWork {
+        Ok(PredictedComputation {
             predicted_s: wanted.map_or(f64::NAN, |term| term.compute_s)
                 / horizon
                 / SAVED_FRACTION_ON_E,
@@ -692,16 +702,16 @@ fn simulate_chain(
         "routers": ["R1", "R2"],
         "links": [{ "name": "R1-R2", "from": "R1", "to": "R2", "bandwidth": between, "latency": "0 s" }],
     });
-    let case = Case::new("sw-dynamic-static")
+    let case = PaperCase::new("sw-dynamic-static")
         .with_setting("workload.n", 6)
         .with_setting("workload.first_instructions", instructions)
         .with_setting("workload.last_instructions", instructions);
-    let mut experiment = runs.load(&case)?;
+    let mut experiment = runs.load_experiment(&case)?;
     experiment.platform = Arc::new(platform::from_json("two-clusters", &text.to_string())?);
     let hosts = &experiment.platform.platform.hosts;
     experiment.placement = (0..6).map(HostId::from_index).collect();
     if first == FAST {
         experiment.placement[0] = HostId::from_index(hosts.len() - 1);
     }
-    run_with_log(&experiment, Scenario::I)
+    simulate_with_superstep_log(&experiment, Scenario::I)
 }

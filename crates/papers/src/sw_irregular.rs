@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{decided_outcome, is_increasing, rounds_to, try_map};
-use super::facts::{Cell, Config};
-use super::runs::{Case, FinishedRun, Runs};
+use super::claims::{decided_outcome, is_increasing, rounds_to_published, try_map};
+use super::facts::{Config, TableCell};
+use super::runs::{FinishedRun, PaperCase, Runs};
 use super::{ClaimCheck, Paper};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
@@ -26,12 +26,12 @@ pub(super) const PAPER: Paper = Paper {
     name: "sw-irregular",
     title: "da Rosa Righi et al.: Applying Processes Rescheduling over Irregular BSP Application",
     experiment: Some("sw"),
-    facts: include_str!("facts/sw-irregular.json"),
-    case: case_of_config,
-    in_sample: is_in_sample,
+    facts_json: include_str!("facts/sw-irregular.json"),
+    case_of_config,
+    is_in_sample,
     claim_checks: CLAIMS,
     decision_checks: &[],
-    switched_off: SWITCHED_OFF,
+    switched_off_parts: SWITCHED_OFF,
     notes: include_str!("notes/sw-irregular.md"),
 };
 
@@ -39,26 +39,26 @@ const ALPHA: &str = "policy.migbsp.alpha";
 
 /// Returns the run for the settings of a fact. The interval α between rescheduling calls is 2 supersteps for scenario i, which
 /// has no calls and can share this run.
-fn case_of_config(config: &Config) -> Case {
-    let case = Case::new("sw").with_config_value("workload.n", config, "n");
+fn case_of_config(config: &Config) -> PaperCase {
+    let case = PaperCase::new("sw").with_config_value("workload.n", config, "n");
     let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
     case.with_setting(ALPHA, alpha.cloned().unwrap_or_else(|| ALPHAS[0].into()))
 }
 
 /// Returns whether a published time was used to fit constants. This is so for the times of scenarios i and ii. The times of
 /// scenario iii follow from published decisions, to which options were fitted.
-fn is_in_sample(cell: &Cell) -> bool {
+fn is_in_sample(cell: &TableCell) -> bool {
     cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
 /// Returns the finished run of the application with the order `n` (problem size) and the initial interval `alpha` between
 /// rescheduling calls \[supersteps\].
 fn finished_run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<FinishedRun>, Error> {
-    runs.run(&case_of_size(n, alpha))
+    runs.run_case(&case_of_order_and_alpha(n, alpha))
 }
 
-fn case_of_size(n: u64, alpha: u64) -> Case {
-    Case::new("sw")
+fn case_of_order_and_alpha(n: u64, alpha: u64) -> PaperCase {
+    PaperCase::new("sw")
         .with_setting("workload.n", n)
         .with_setting(ALPHA, alpha)
 }
@@ -79,7 +79,7 @@ fn calls_of_scenario_iii(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Calls, E
     Ok(finished_run(runs, n, alpha)?.calls(Scenario::Iii))
 }
 
-fn supersteps_of(calls: &Calls) -> Vec<u64> {
+fn supersteps_of_calls(calls: &Calls) -> Vec<u64> {
     calls.iter().map(|call| call.superstep).collect()
 }
 
@@ -132,8 +132,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         decided_outcome(falls, all)
     }),
     ("swi-c05", |runs, _| {
-        let two = supersteps_of(&calls_of_scenario_iii(runs, 10, 2)?);
-        let four = supersteps_of(&calls_of_scenario_iii(runs, 10, 4)?);
+        let two = supersteps_of_calls(&calls_of_scenario_iii(runs, 10, 2)?);
+        let four = supersteps_of_calls(&calls_of_scenario_iii(runs, 10, 4)?);
         decided_outcome(
             two == [2, 6, 14] && four == [4, 12],
             json!({ "2": two, "4": four }),
@@ -155,8 +155,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             call.moved_processes()
                 .is_disjoint(&BTreeSet::from([24, 25]))
         });
-        let moved =
-            run_with_forced_moves(runs, &case_of_size(25, 8), 24, 21..=25)?.makespan(Scenario::Iii);
+        let moved = run_with_forced_moves(runs, &case_of_order_and_alpha(25, 8), 24, 21..=25)?
+            .makespan(Scenario::Iii);
         let (alone, with) = (done.makespan(Scenario::I), done.makespan(Scenario::Iii));
         decided_outcome(
             stay && with > alone && moved < alone,
@@ -230,7 +230,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swi-c16", |runs, claim| {
         let gains = try_map(&[2, 4], |alpha| gain_percent(runs, 50, alpha))?;
         decided_outcome(
-            rounds_to(gains[1], claim.published_number()?) && gains[1] > gains[0],
+            rounds_to_published(gains[1], claim.published_number()?) && gains[1] > gains[0],
             gains,
         )
     }),
@@ -298,8 +298,11 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swi-c24", |runs, _| {
         // Check that α doubles at each call if the test covers only processes that compute, and not if it covers all processes.
         let dates_of = |population: &str| -> Result<Vec<u64>, Error> {
-            let case = case_of_size(200, 2).with_setting("policy.migbsp.population", population);
-            Ok(supersteps_of(&runs.run(&case)?.calls(Scenario::Iii)))
+            let case = case_of_order_and_alpha(200, 2)
+                .with_setting("policy.migbsp.population", population);
+            Ok(supersteps_of_calls(
+                &runs.run_case(&case)?.calls(Scenario::Iii),
+            ))
         };
         let (computing, all) = (dates_of("computing")?, dates_of("all")?);
         let doubles = |dates: &[u64]| {
@@ -433,11 +436,11 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swi-c34", |runs, _| {
         // The last processes of 25x25 move at 30, while the same total load is shifted to the last supersteps.
         let gains = try_map(&[0.5, 0.375, 0.25, 0.125, 0.001], |first| {
-            let case = case_of_size(25, 2)
-                .with_setting("workload.first_instructions", giga_instructions(first))
+            let case = case_of_order_and_alpha(25, 2)
+                .with_setting("workload.first_instructions", giga_instructions_text(first))
                 .with_setting(
                     "workload.last_instructions",
-                    giga_instructions(1.001 - first),
+                    giga_instructions_text(1.001 - first),
                 );
             Ok(run_with_forced_moves(runs, &case, 30, 21..=25)?.gain_percent())
         })?;
@@ -469,8 +472,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     }),
     ("swi-c36", |runs, _| {
         // Without a cost of calls, no overhead remains.
-        let free = case_of_size(50, 2).with_setting("costs.call.fixed", "0 s");
-        let free = runs.run(&free)?.overhead_percent();
+        let free = case_of_order_and_alpha(50, 2).with_setting("costs.call.fixed", "0 s");
+        let free = runs.run_case(&free)?.overhead_percent();
         let paid = overhead_percent(runs, 50, 2)?;
         decided_outcome(free == 0.0 && paid > 0.0, vec![free, paid])
     }),
@@ -504,21 +507,21 @@ fn work_of_first_process(workload: &dyn Workload) -> Vec<f64> {
         .collect()
 }
 
-fn giga_instructions(amount: f64) -> String {
+fn giga_instructions_text(amount: f64) -> String {
     format!("{} instr", amount * 1e9)
 }
 
 /// Simulates a run in which exactly the given processes (numbered from 1) move to the cluster Aquario after the given superstep.
 fn run_with_forced_moves(
     runs: &Runs<'_>,
-    case: &Case,
+    case: &PaperCase,
     superstep: u64,
     processes: std::ops::RangeInclusive<u64>,
 ) -> Result<Arc<FinishedRun>, Error> {
     let moves: Vec<Value> = processes
         .map(|process| json!({ "superstep": superstep, "process": process, "to": "Aquario" }))
         .collect();
-    runs.run(
+    runs.run_case(
         &case
             .clone()
             .with_setting("policy.name", "replay")

@@ -11,7 +11,7 @@ use super::reproduce::{PaperResults, Reproduction};
 
 /// Formats the results of all papers for a terminal: tables of times, decisions, call schedules and claims, a summary, and the
 /// fitted constants.
-pub fn text(reproduction: &Reproduction) -> String {
+pub fn terminal_text(reproduction: &Reproduction) -> String {
     let mut text = String::new();
     for paper in &reproduction.papers {
         push_line(
@@ -22,24 +22,27 @@ pub fn text(reproduction: &Reproduction) -> String {
                 "=".repeat(paper.title.chars().count())
             ),
         );
-        push_effects(&mut text, std::slice::from_ref(paper));
+        push_effect_counts(&mut text, std::slice::from_ref(paper));
         if !paper.switched_off.is_empty() {
             push_line(&mut text, &format!("\n{}.", paper.switched_off));
         }
-        push_cells(&mut text, paper);
-        push_decisions(&mut text, paper);
-        push_claims(&mut text, paper);
-        push_constants(&mut text, paper);
-        push_line(&mut text, &format!("\n{}", summary(paper)));
+        push_times_table(&mut text, paper);
+        push_decisions_section(&mut text, paper);
+        push_claims_section(&mut text, paper);
+        push_constants_section(&mut text, paper);
+        push_line(&mut text, &format!("\n{}", summary_sentence(paper)));
         text.push('\n');
     }
     if reproduction.papers.len() > 1 {
         push_line(&mut text, "All papers\n==========");
-        push_effects(&mut text, &reproduction.papers);
+        push_effect_counts(&mut text, &reproduction.papers);
         text.push('\n');
         push_line(
             &mut text,
-            &totals_sentence("all papers", &Totals::from_papers(&reproduction.papers)),
+            &totals_sentence(
+                "all papers",
+                &ReproductionTotals::from_papers(&reproduction.papers),
+            ),
         );
     }
     text
@@ -51,7 +54,7 @@ fn push_line(text: &mut String, line: &str) {
 }
 
 /// Appends the numbers of effects that the simulation reproduces, and of effects that the best constant of each paper predicts.
-fn push_effects(text: &mut String, papers: &[PaperResults]) {
+fn push_effect_counts(text: &mut String, papers: &[PaperResults]) {
     let counts = effect_counts(papers);
     if counts.is_empty() {
         return;
@@ -100,7 +103,7 @@ fn push_effects(text: &mut String, papers: &[PaperResults]) {
     );
 }
 
-fn push_cells(text: &mut String, paper: &PaperResults) {
+fn push_times_table(text: &mut String, paper: &PaperResults) {
     let mut table = "";
     for cell in &paper.cells {
         if cell.table != table {
@@ -137,7 +140,7 @@ fn push_cells(text: &mut String, paper: &PaperResults) {
     }
 }
 
-fn push_decisions(text: &mut String, paper: &PaperResults) {
+fn push_decisions_section(text: &mut String, paper: &PaperResults) {
     push_line(
         text,
         "\nDecisions that do not match, and the number of all by verdict",
@@ -154,8 +157,8 @@ fn push_decisions(text: &mut String, paper: &PaperResults) {
                 "{:<10} {:<13} published: {}; simulated: {}{}",
                 decision.id,
                 decision.verdict.name(),
-                plain::describe_published(&decision.published),
-                plain::describe_simulated(&decision.simulated),
+                plain::describe_published_decision(&decision.published),
+                plain::describe_simulated_calls(&decision.simulated),
                 note.unwrap_or_default()
             ),
         );
@@ -164,7 +167,7 @@ fn push_decisions(text: &mut String, paper: &PaperResults) {
         text,
         &format!(
             "{}",
-            Counts(count_by_name(
+            Counts(count_by_verdict(
                 paper
                     .decisions
                     .iter()
@@ -182,19 +185,19 @@ fn push_decisions(text: &mut String, paper: &PaperResults) {
                 "{:<10} {:<13} published: {}; simulated: {}",
                 schedule.id,
                 schedule.verdict.name(),
-                superstep_list(&schedule.published),
-                superstep_list(&schedule.simulated)
+                superstep_list_text(&schedule.published),
+                superstep_list_text(&schedule.simulated)
             ),
         );
     }
 }
 
-fn superstep_list(calls: &[u64]) -> String {
+fn superstep_list_text(calls: &[u64]) -> String {
     let calls: Vec<String> = calls.iter().map(u64::to_string).collect();
     calls.join(", ")
 }
 
-fn push_claims(text: &mut String, paper: &PaperResults) {
+fn push_claims_section(text: &mut String, paper: &PaperResults) {
     push_line(
         text,
         "\nClaims that do not hold, and the number of all by verdict",
@@ -207,14 +210,14 @@ fn push_claims(text: &mut String, paper: &PaperResults) {
                 claim.id,
                 claim.verdict,
                 claim.statement,
-                plain::value_text(&claim.value)
+                plain::json_value_text(&claim.value)
             ),
         );
     }
-    push_line(text, &paper.claim_counts().sentence());
+    push_line(text, &paper.claim_counts().describe_in_sentence());
 }
 
-fn push_constants(text: &mut String, paper: &PaperResults) {
+fn push_constants_section(text: &mut String, paper: &PaperResults) {
     push_line(
         text,
         &format!("\n{} fitted constants", paper.constants.len()),
@@ -233,7 +236,7 @@ fn push_constants(text: &mut String, paper: &PaperResults) {
     }
 }
 
-fn count_by_name<'a>(verdicts: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+fn count_by_verdict<'a>(verdicts: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
     let mut counts = BTreeMap::new();
     for verdict in verdicts {
         *counts.entry(verdict).or_default() += 1;
@@ -256,70 +259,82 @@ impl std::fmt::Display for Counts<'_> {
 
 /// Sums, over one or more papers, of the numbers of reproduced results.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Totals {
+pub(super) struct ReproductionTotals {
     /// Absolute relative errors of the simulated times against the published times in tables, as fractions.
-    pub errors: Vec<f64>,
+    pub absolute_time_errors: Vec<f64>,
     /// Number of published times that the text of a paper quotes from figures.
     pub times_in_figures: usize,
     /// Two numbers of published decisions: first the decisions that match, then the decisions that can be checked.
-    pub decisions: (usize, usize),
+    pub matching_and_checkable_decisions: (usize, usize),
     /// Two numbers of published decisions for each kind of decision, in the order of [`DecisionKind::ALL`]: first the decisions
     /// that match, then the decisions that can be checked.
-    pub decisions_by_kind: [(usize, usize); 4],
+    pub matching_and_checkable_by_kind: [(usize, usize); 4],
     /// Two numbers of moves in the runs whose migrations the papers report: first the moves that the papers do not report, then
     /// all moves.
-    pub unreported_moves: (usize, usize),
+    pub unreported_and_all_moves: (usize, usize),
     /// Two numbers of published call schedules: first the schedules that match, then the schedules that can be checked.
-    pub schedules: (usize, usize),
+    pub matching_and_checkable_schedules: (usize, usize),
     /// Numbers of claims that hold or fail in the simulation, grouped by whether the published numbers confirm them.
-    pub claims: ClaimCounts,
+    pub claim_counts: ClaimCounts,
     /// Number of fitted constants; a constant that several of the papers share counts once.
-    pub constants: usize,
+    pub fitted_constants: usize,
 }
 
-impl Totals {
+impl ReproductionTotals {
     /// Adds the numbers of reproduced results of the given papers.
     pub(super) fn from_papers<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
         let papers: Vec<&PaperResults> = papers.into_iter().collect();
         let mut totals = Self::default();
         for paper in &papers {
             let in_tables = paper.cells.iter().filter(|cell| !cell.in_figure);
-            totals.errors.extend(in_tables.map(|cell| cell.error.abs()));
+            totals
+                .absolute_time_errors
+                .extend(in_tables.map(|cell| cell.error.abs()));
             totals.times_in_figures += paper.cells.iter().filter(|cell| cell.in_figure).count();
             let decisions = paper.decisions.iter().map(|one| one.verdict);
-            count_verdicts(&mut totals.decisions, decisions);
-            for (kind, counts) in DecisionKind::ALL.iter().zip(&mut totals.decisions_by_kind) {
+            add_matching_and_checkable(&mut totals.matching_and_checkable_decisions, decisions);
+            for (kind, counts) in DecisionKind::ALL
+                .iter()
+                .zip(&mut totals.matching_and_checkable_by_kind)
+            {
                 let of_kind = paper.decisions.iter().filter(|one| one.kind == *kind);
-                count_verdicts(counts, of_kind.map(|one| one.verdict));
+                add_matching_and_checkable(counts, of_kind.map(|one| one.verdict));
             }
             for run in &paper.unreported {
-                totals.unreported_moves.0 += run.moves - run.reported;
-                totals.unreported_moves.1 += run.moves;
+                totals.unreported_and_all_moves.0 += run.moves - run.reported;
+                totals.unreported_and_all_moves.1 += run.moves;
             }
             let schedules = paper.call_schedules.iter().map(|one| one.verdict);
-            count_verdicts(&mut totals.schedules, schedules);
-            totals.claims = totals.claims.plus(paper.claim_counts());
+            add_matching_and_checkable(&mut totals.matching_and_checkable_schedules, schedules);
+            totals.claim_counts = totals.claim_counts.plus_counts(paper.claim_counts());
             let counted_there = |shared: &String| papers.iter().any(|one| one.paper == shared);
             let constants = paper.constants.iter();
             let counted = constants.filter(|one| !one.shared_with.iter().any(counted_there));
-            totals.constants += counted.count();
+            totals.fitted_constants += counted.count();
         }
         totals
     }
 
     /// Computes the share \[%\] of the times in tables whose relative error is at most `bound` (a fraction).
-    pub(super) fn share_within(&self, bound: f64) -> f64 {
-        let within = self.errors.iter().filter(|&&error| error <= bound).count();
-        100.0 * within as f64 / self.errors.len().max(1) as f64
+    pub(super) fn percent_of_times_within(&self, bound: f64) -> f64 {
+        let within = self
+            .absolute_time_errors
+            .iter()
+            .filter(|&&error| error <= bound)
+            .count();
+        100.0 * within as f64 / self.absolute_time_errors.len().max(1) as f64
     }
 
     /// Computes the median of the absolute relative errors of the times in tables \[%\]; `None` if there are no times.
-    pub(super) fn median_error(&self) -> Option<f64> {
-        median(self.errors.iter().copied()).map(|median| 100.0 * median)
+    pub(super) fn median_error_percent(&self) -> Option<f64> {
+        median(self.absolute_time_errors.iter().copied()).map(|median| 100.0 * median)
     }
 }
 
-fn count_verdicts(counts: &mut (usize, usize), verdicts: impl Iterator<Item = Verdict>) {
+fn add_matching_and_checkable(
+    counts: &mut (usize, usize),
+    verdicts: impl Iterator<Item = Verdict>,
+) {
     for verdict in verdicts {
         counts.0 += usize::from(verdict == Verdict::Match);
         counts.1 += usize::from(verdict != Verdict::NotCheckable);
@@ -327,27 +342,29 @@ fn count_verdicts(counts: &mut (usize, usize), verdicts: impl Iterator<Item = Ve
 }
 
 /// Summarises the reproduction of a paper in one sentence.
-pub(super) fn summary(paper: &PaperResults) -> String {
-    totals_sentence(paper.paper, &Totals::from_papers([paper]))
+pub(super) fn summary_sentence(paper: &PaperResults) -> String {
+    totals_sentence(paper.paper, &ReproductionTotals::from_papers([paper]))
 }
 
 /// Describes the totals in short sentences; `name` is the paper, or the name of several papers together.
-pub(super) fn totals_sentence(name: &str, totals: &Totals) -> String {
+pub(super) fn totals_sentence(name: &str, totals: &ReproductionTotals) -> String {
     let mut parts = Vec::new();
-    if let Some(median) = totals.median_error() {
+    if let Some(median) = totals.median_error_percent() {
         let more = match totals.times_in_figures {
             0 => String::new(),
             count => format!(" (and {count} times of figures)"),
         };
         parts.push(format!(
             "{} cells{more}, {:.0} % within 2.5 %, {:.0} % within 5 %, median error {median:.2} %",
-            totals.errors.len(),
-            totals.share_within(0.025),
-            totals.share_within(0.05),
+            totals.absolute_time_errors.len(),
+            totals.percent_of_times_within(0.025),
+            totals.percent_of_times_within(0.05),
         ));
     }
-    let (matched, checkable) = totals.decisions;
-    let kinds = DecisionKind::ALL.iter().zip(&totals.decisions_by_kind);
+    let (matched, checkable) = totals.matching_and_checkable_decisions;
+    let kinds = DecisionKind::ALL
+        .iter()
+        .zip(&totals.matching_and_checkable_by_kind);
     let kinds: Vec<String> = kinds
         .filter(|(_, (_, all))| *all > 0)
         .map(|(kind, (matched, all))| format!("{} {matched} of {all}", kind.name()))
@@ -356,17 +373,17 @@ pub(super) fn totals_sentence(name: &str, totals: &Totals) -> String {
         "{matched} of {checkable} checkable decisions match ({})",
         kinds.join(", ")
     ));
-    if totals.unreported_moves.1 > 0 {
-        let (others, all) = totals.unreported_moves;
+    if totals.unreported_and_all_moves.1 > 0 {
+        let (others, all) = totals.unreported_and_all_moves;
         parts.push(format!(
             "{others} of {all} moves of these runs are not reported"
         ));
     }
-    if totals.schedules.1 > 0 {
-        let (matched, all) = totals.schedules;
+    if totals.matching_and_checkable_schedules.1 > 0 {
+        let (matched, all) = totals.matching_and_checkable_schedules;
         parts.push(format!("{matched} of {all} call schedules"));
     }
-    parts.push(totals.claims.sentence());
-    parts.push(format!("{} fitted constants", totals.constants));
+    parts.push(totals.claim_counts.describe_in_sentence());
+    parts.push(format!("{} fitted constants", totals.fitted_constants));
     format!("{name}: {}", parts.join(". "))
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::calls::PaperCall;
-use super::decisions::reports_move;
-use super::facts::Decision;
+use super::decisions::reports_move_near_call;
+use super::facts::PublishedDecision;
 
 /// Numbers of reported and of unreported moves in scenario iii of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,12 +27,12 @@ pub struct UnreportedMoves {
 
 /// Counts the reported and the unreported moves of a run; returns `None` if the published `decisions` report no migrations of
 /// this run.
-pub(super) fn count_unreported(
+pub(super) fn count_unreported_moves(
     case: String,
-    decisions: &[&Decision],
+    decisions: &[&PublishedDecision],
     calls: &[PaperCall],
 ) -> Option<UnreportedMoves> {
-    let is_reported = |decision: &&&Decision| decision.kind == "migration";
+    let is_reported = |decision: &&&PublishedDecision| decision.kind == "migration";
     decisions.iter().find(is_reported)?;
     let mut result = UnreportedMoves {
         case,
@@ -46,7 +46,7 @@ pub(super) fn count_unreported(
             result.moves += 1;
             if decisions
                 .iter()
-                .any(|decision| reports_move(decision, calls, call, one))
+                .any(|decision| reports_move_near_call(decision, calls, call, one))
             {
                 result.reported += 1;
             } else {
@@ -81,20 +81,20 @@ mod tests {
         let call = |superstep: u64, moves: Vec<PaperMove>| PaperCall {
             superstep,
             superstep_end_s: 1.0,
-            alpha: None,
-            candidates: Vec::new(),
+            alpha_before_and_after: None,
+            candidates_with_clusters: Vec::new(),
             moves,
-            smallest_margin_s: None,
+            smallest_decision_margin_s: None,
         };
         let calls = [
             call(4, vec![moved(21, "C"), moved(1, "L")]),
             call(11, vec![moved(22, "C"), moved(2, "L"), moved(3, "L")]),
         ];
-        let decision: Decision = serde_json::from_value(
+        let decision: PublishedDecision = serde_json::from_value(
             json!({ "id": "x", "config": {}, "superstep": 4, "kind": "migration", "from": "C", "to": "A", "count": 1 }),
         )
         .unwrap();
-        let found = count_unreported("n=1".into(), &[&decision], &calls).unwrap();
+        let found = count_unreported_moves("n=1".into(), &[&decision], &calls).unwrap();
         assert_eq!((found.moves, found.reported), (5, 1));
         let rows: Vec<(u64, &str, usize)> = found
             .others
@@ -102,6 +102,6 @@ mod tests {
             .map(|(superstep, from, _, count)| (*superstep, from.as_str(), *count))
             .collect();
         assert_eq!(rows, [(4, "L", 1), (11, "C", 1), (11, "L", 2)]);
-        assert_eq!(count_unreported(String::new(), &[], &calls), None);
+        assert_eq!(count_unreported_moves(String::new(), &[], &calls), None);
     }
 }

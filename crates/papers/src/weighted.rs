@@ -9,10 +9,10 @@ use super::cells::{CellResult, differences_from_scenario_i};
 use super::changes::Changes;
 use super::markdown::{push_table, put};
 use super::one_reading::papers_with_runs;
-use super::reproduce::{compare_all, read_facts};
+use super::reproduce::{read_facts, simulate_and_compare_all};
 use super::runs::Runs;
 use migsim_base::error::Error;
-use migsim_experiment::{Flag, Progress};
+use migsim_experiment::{KeySetting, Progress};
 
 /// Minimum relative difference of two times that count as different (a fraction).
 const MIN_DIFFERENCE: f64 = 1e-3;
@@ -43,15 +43,15 @@ pub struct WeightComparison {
 pub fn compare_weights(progress: &Progress) -> Result<Vec<WeightComparison>, Error> {
     papers_with_runs()
         .into_par_iter()
-        .map(|paper| compare_weights_of(paper, progress))
+        .map(|paper| compare_weights_for_paper(paper, progress))
         .collect()
 }
 
-fn compare_weights_of(
+fn compare_weights_for_paper(
     paper: &'static Paper,
     progress: &Progress,
 ) -> Result<WeightComparison, Error> {
-    let adaptive = Flag {
+    let adaptive = KeySetting {
         key: "policy.migbsp.weights".into(),
         source_text: "weights that adjust themselves".into(),
         value: "adaptive".into(),
@@ -59,7 +59,9 @@ fn compare_weights_of(
     let facts = read_facts(paper)?;
     let cells = |changes: Changes| -> Result<Vec<CellResult>, Error> {
         let runs = Runs::new(paper, changes, progress)?;
-        let cells = compare_all(paper, &facts, &runs)?.cells.into_iter();
+        let cells = simulate_and_compare_all(paper, &facts, &runs)?
+            .cells
+            .into_iter();
         Ok(cells.filter(|cell| !cell.in_figure).collect())
     };
     let both = [
@@ -76,7 +78,7 @@ fn compare_weights_of(
         .collect();
     let mean_gain = |cells: &Vec<CellResult>| {
         let gains = differences_from_scenario_i(cells, "iii");
-        let sum: f64 = gains.iter().map(|one| -one.simulated).sum();
+        let sum: f64 = gains.iter().map(|one| -one.simulated_percent).sum();
         sum / gains.len().max(1) as f64
     };
     Ok(WeightComparison {

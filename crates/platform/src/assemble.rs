@@ -78,19 +78,19 @@ pub(super) struct ClusterDescription {
     pub(super) groups: Vec<HostGroupDescription>,
     /// Name and properties of the shared medium or backbone that every flow to, from or inside the cluster crosses once; `None`
     /// if the cluster has neither.
-    pub(super) medium: Option<(String, LinkProperties)>,
+    pub(super) shared_medium: Option<(String, LinkProperties)>,
 }
 
 /// Description of a group of equal hosts of a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct HostGroupDescription {
     /// Number of hosts in the group.
-    pub(super) hosts: u32,
+    pub(super) host_count: u32,
     /// Speed of one core of each host \[instructions/s\].
-    pub(super) speed: InstructionsPerSecond,
-    pub(super) cores: u32,
+    pub(super) core_speed: InstructionsPerSecond,
+    pub(super) cores_per_host: u32,
     /// Memory of each host for processes \[B\]; `None` if it is not limited.
-    pub(super) memory: Option<Bytes>,
+    pub(super) memory_per_host: Option<Bytes>,
     pub(super) speed_profile: Option<Profile>,
     /// Properties of the access link that is created for each host of the group; `None` if the hosts of the group have no access
     /// links.
@@ -119,7 +119,7 @@ impl PlatformBuilder {
                 clusters: Vec::with_capacity(count),
                 hosts: Vec::new(),
                 links: between,
-                routes: Routes::Clustered {
+                routes: Routes::StoredClusterPaths {
                     access_links: Vec::new(),
                     cluster_paths: Vec::new(),
                     path_links: Vec::new(),
@@ -140,17 +140,21 @@ impl PlatformBuilder {
     fn add_cluster(&mut self, parts: ClusterDescription) {
         let id = ClusterId::from_index(self.platform.clusters.len());
         let first = self.platform.hosts.len();
-        let count = parts.groups.iter().map(|group| group.hosts as usize).sum();
+        let count = parts
+            .groups
+            .iter()
+            .map(|group| group.host_count as usize)
+            .sum();
         let links = &mut self.platform.links;
         let medium = parts
-            .medium
+            .shared_medium
             .map(|(name, link)| link.append_to_links(links, name));
         self.cluster_media.push(medium);
         self.platform.hosts.reserve(count);
         self.access_links.reserve(count);
         let mut index = 0;
         for group in &parts.groups {
-            for _ in 0..group.hosts {
+            for _ in 0..group.host_count {
                 let name = host_or_link_name(&parts.name, index, "");
                 let access = group.access_link.clone();
                 let links = &mut self.platform.links;
@@ -161,9 +165,9 @@ impl PlatformBuilder {
                 self.platform.hosts.push(Host {
                     name,
                     cluster: id,
-                    speed: group.speed,
-                    cores: group.cores,
-                    memory: group.memory,
+                    speed: group.core_speed,
+                    cores: group.cores_per_host,
+                    memory: group.memory_per_host,
                     speed_profile: group.speed_profile.clone(),
                     loads: Vec::new(),
                 });
@@ -187,14 +191,14 @@ impl PlatformBuilder {
     pub(super) fn finish(self, paths: RouterPaths) -> Platform {
         let access = self.access_links;
         let routes = match paths.path_table() {
-            Some((pairs, links)) => Routes::Clustered {
+            Some((pairs, links)) => Routes::StoredClusterPaths {
                 access_links: access,
                 cluster_paths: pairs,
                 path_links: links,
             },
-            None => Routes::Routers {
-                access,
-                paths: Arc::new(paths),
+            None => Routes::ComputedClusterPaths {
+                access_links: access,
+                router_paths: Arc::new(paths),
             },
         };
         Platform {
@@ -215,7 +219,12 @@ fn host_or_link_name(cluster: &str, index: usize, suffix: &str) -> String {
 
 /// Estimates the memory of the simulator that `hosts` hosts of the cluster `name` occupy \[B\], each with its name, its profile
 /// of `profile_steps` steps and `links` access links.
-pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps: usize) -> u64 {
+pub(super) fn estimated_bytes_of_hosts(
+    hosts: u64,
+    name: &str,
+    links: u64,
+    profile_steps: usize,
+) -> u64 {
     let name = name.len() as u64 + 24; // digits, suffix and what the allocator adds
     let host = size_of::<Host>() as u64 + size_of::<Option<LinkId>>() as u64 + name;
     let link = links * (size_of::<Link>() as u64 + name);
@@ -223,7 +232,7 @@ pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps:
 }
 
 /// Estimates the memory of the simulator that the paths between `clusters` clusters occupy \[B\].
-pub(super) fn memory_of_paths(clusters: usize) -> u64 {
+pub(super) fn estimated_bytes_of_paths(clusters: usize) -> u64 {
     let clusters = clusters as u64;
     if clusters <= MAX_TABLE_CLUSTERS as u64 {
         clusters * clusters * size_of::<Option<ClusterPath>>() as u64
@@ -233,18 +242,21 @@ pub(super) fn memory_of_paths(clusters: usize) -> u64 {
 }
 
 /// Returns the approximate memory of the simulator that an existing platform occupies: names, hosts, links and routes \[B\].
-pub fn platform_memory(platform: &Platform) -> f64 {
+pub fn estimated_platform_bytes(platform: &Platform) -> f64 {
     let names = NAME_MEMORY * (platform.hosts.len() + platform.links.len());
     let routes = match &platform.routes {
-        Routes::Clustered {
+        Routes::StoredClusterPaths {
             cluster_paths: pairs,
             path_links: links,
             ..
         } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
-        Routes::Routers { paths, .. } => paths.memory_usage(),
+        Routes::ComputedClusterPaths {
+            router_paths: paths,
+            ..
+        } => paths.memory_usage(),
         Routes::Zoned {
             zones,
-            host_numbers: points,
+            host_or_router_ids: points,
         } => zones.memory_usage() + size_of_val(&points[..]),
     };
     let lists = size_of_val(&platform.hosts[..])
@@ -270,7 +282,7 @@ pub(super) fn check_platform_size(
 ) -> Result<(), Problem> {
     let size = format!("{hosts} hosts in {}", format_count(clusters, "cluster"));
     let limits = Limits {
-        memory: limits.memory.or(Some(DEFAULT_MAX_MEMORY)),
+        max_memory: limits.max_memory.or(Some(DEFAULT_MAX_MEMORY)),
         ..limits
     };
     limits.check_memory("the platform", bytes as f64, &size)?;

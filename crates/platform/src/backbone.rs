@@ -37,15 +37,18 @@ impl Platform {
             |link: &LinkId| !matches!(inside.get(link), Some(EnclosingCluster::One(_)));
         let narrower = |a: BytesPerSecond, b: BytesPerSecond| if b < a { b } else { a };
         match &self.routes {
-            Routes::Clustered {
+            Routes::StoredClusterPaths {
                 path_links: links, ..
             } => {
                 let between = links.iter().copied().filter(is_between);
                 between.map(rate).reduce(narrower)
             }
-            Routes::Routers { paths, .. } => {
+            Routes::ComputedClusterPaths {
+                router_paths: paths,
+                ..
+            } => {
                 let mut narrowest: Option<BytesPerSecond> = None;
-                paths.for_each_link(&mut |link| {
+                paths.for_each_link_between_clusters(&mut |link| {
                     if is_between(&link) {
                         let all = narrowest.into_iter().chain([rate(link)]);
                         narrowest = all.reduce(narrower);
@@ -57,7 +60,10 @@ impl Platform {
                 let clusters = || (0..self.clusters.len()).map(ClusterId::from_index);
                 let pairs = clusters().flat_map(|a| clusters().map(move |b| (a, b)));
                 let narrowest = pairs.filter(|(a, b)| a != b).filter_map(|(a, b)| {
-                    let between = self.limiting_links(a, b)?.into_iter().filter(is_between);
+                    let between = self
+                        .rate_limiting_links(a, b)?
+                        .into_iter()
+                        .filter(is_between);
                     between.map(rate).reduce(narrower)
                 });
                 narrowest.reduce(narrower)
@@ -79,7 +85,7 @@ impl Platform {
             };
             // The path from a cluster to itself is its medium, also in a cluster of one host.
             match &self.routes {
-                Routes::Clustered {
+                Routes::StoredClusterPaths {
                     cluster_paths: pairs,
                     path_links: links,
                     ..
@@ -89,12 +95,15 @@ impl Platform {
                         links[range].iter().copied().for_each(&mut add);
                     }
                 }
-                Routes::Routers { paths, .. } => {
+                Routes::ComputedClusterPaths {
+                    router_paths: paths,
+                    ..
+                } => {
                     paths.shared_medium(cluster).into_iter().for_each(&mut add);
                 }
                 Routes::Zoned { .. } => {}
             }
-            for route in self.routes_inside_cluster(cluster).into_iter().flatten() {
+            for route in self.routes_between_end_hosts(cluster).into_iter().flatten() {
                 route.links().for_each(&mut add);
             }
         }
@@ -103,7 +112,7 @@ impl Platform {
 
     /// Returns the route from the first to the last host of a cluster, and the route back; both are `None` in a cluster of one
     /// host.
-    fn routes_inside_cluster(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
+    fn routes_between_end_hosts(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
         let hosts = &self.clusters[cluster.index()].hosts;
         let (first, last) = (HostId(hosts.start), HostId(hosts.end - 1));
         if first == last {
@@ -114,13 +123,13 @@ impl Platform {
 
     /// Returns the links that limit the rate of flows on the route between the first hosts of two clusters; `None` if there is no
     /// route. Links that only have a latency, and the access link of a cluster of one host, are left out.
-    fn limiting_links(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
+    fn rate_limiting_links(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
         let route = self.route(self.manager_host(a), self.manager_host(b))?;
         let mut links: Vec<LinkId> = (route.links())
             .filter(|link| !self.links[link.index()].only_adds_latency())
             .collect();
         let is_alone = |cluster| {
-            self.routes_inside_cluster(cluster)
+            self.routes_between_end_hosts(cluster)
                 .iter()
                 .all(Option::is_none)
         };

@@ -50,7 +50,7 @@ pub fn built_in_platforms() -> &'static [(&'static str, &'static str)] {
 
 /// Returns the name of the built-in platform that has the same name and the same JSON content as `file`; `None` if no built-in
 /// platform is equal to `file`.
-pub(super) fn matching_built_in_platform(file: &Value) -> Option<&'static str> {
+pub(super) fn equal_built_in_platform(file: &Value) -> Option<&'static str> {
     let name = file.get("name")?.as_str()?;
     let known = BUILT_IN.iter().find_map(|(file, text)| {
         let stem = file.strip_suffix(".json")?;
@@ -72,7 +72,11 @@ mod tests {
             .iter()
             .find(|(file, _)| *file == "ufrgs.json")
             .unwrap();
-        let copied = |text: &str| from_json("copy.json", text).unwrap().built_in;
+        let copied = |text: &str| {
+            from_json("copy.json", text)
+                .unwrap()
+                .equal_built_in_platform
+        };
         let value: Value = serde_json::from_str(text).unwrap();
         assert_eq!(copied(&value.to_string()), Some("ufrgs"));
         let edited = text.replace("1.2 GHz", "1.3 GHz");

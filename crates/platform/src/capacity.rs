@@ -16,7 +16,7 @@ use super::profile::{BufferedSteps, Profile};
 pub trait BackgroundLoad: fmt::Debug + Send + Sync {
     /// Returns the share of the capacity that other users leave to the application, as steps (time \[s\], share) that begin at
     /// the start of the run. Each share is above 0 and at most 1, and holds until the time of the next step.
-    fn remaining_shares(&self) -> Box<dyn BufferedSteps>;
+    fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps>;
 }
 
 /// Available capacity of a host or link over time: the product of the base capacity and the share that each background load
@@ -31,19 +31,19 @@ pub(super) struct Capacity {
 #[derive(Clone, Debug)]
 struct CapacityFactor {
     /// Value of the factor before its next change.
-    value: f64,
+    current_value: f64,
     /// Time of the next change of the factor \[s\] and its value from then on; `None` if it never changes again.
-    next_change: Option<(f64, f64)>,
+    next_time_and_value: Option<(f64, f64)>,
     /// Iterator over the changes of the factor after the next change; `None` if the factor is constant.
-    later_changes: Option<Box<dyn BufferedSteps>>,
+    changes_after_next: Option<Box<dyn BufferedSteps>>,
 }
 
 impl CapacityFactor {
     fn new(value: f64, mut steps: Option<Box<dyn BufferedSteps>>) -> Self {
         Self {
-            value,
-            next_change: steps.as_mut().and_then(Iterator::next),
-            later_changes: steps,
+            current_value: value,
+            next_time_and_value: steps.as_mut().and_then(Iterator::next),
+            changes_after_next: steps,
         }
     }
 }
@@ -58,7 +58,7 @@ impl Capacity {
         let base = profile.map(|profile| Box::new(profile.steps()) as Box<dyn BufferedSteps>);
         let shares = loads
             .iter()
-            .map(|load| CapacityFactor::new(1.0, Some(load.remaining_shares())));
+            .map(|load| CapacityFactor::new(1.0, Some(load.remaining_capacity_shares())));
         Self {
             factors: std::iter::once(CapacityFactor::new(nominal, base))
                 .chain(shares)
@@ -76,7 +76,7 @@ impl Capacity {
             (None, []) => None,
             (Some(profile), []) => Some(Box::new(profile.steps())),
             (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => {
-                Some(load.remaining_shares())
+                Some(load.remaining_capacity_shares())
             }
             _ => Some(Box::new(Self::new(nominal, profile, loads))),
         }
@@ -93,15 +93,19 @@ impl Iterator for Capacity {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let dates = self.factors.iter().filter_map(|part| part.next_change);
+        let dates = self
+            .factors
+            .iter()
+            .filter_map(|part| part.next_time_and_value);
         let date = dates.map(|step| step.0).reduce(f64::min)?;
         let mut capacity = 1.0;
         for part in &mut self.factors {
-            if let Some((_, value)) = part.next_change.filter(|step| step.0 <= date) {
-                part.value = value;
-                part.next_change = part.later_changes.as_mut().and_then(Iterator::next);
+            if let Some((_, value)) = part.next_time_and_value.filter(|step| step.0 <= date) {
+                part.current_value = value;
+                part.next_time_and_value =
+                    part.changes_after_next.as_mut().and_then(Iterator::next);
             }
-            capacity *= part.value;
+            capacity *= part.current_value;
         }
         Some((date, capacity))
     }
@@ -121,7 +125,7 @@ mod tests {
     }
 
     impl BackgroundLoad for Written {
-        fn remaining_shares(&self) -> Box<dyn BufferedSteps> {
+        fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps> {
             Box::new(self.0.iter().copied())
         }
     }

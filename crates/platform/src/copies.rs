@@ -24,7 +24,7 @@ pub(super) struct CopySources {
 impl CopySources {
     /// Converts a key of the expanded platform to the key of the entry in the file from which the cluster or link was copied, for
     /// messages: `clusters[7].name` may become `clusters[0].name`.
-    pub(super) fn key_in_file(&self, key: &str) -> String {
+    pub(super) fn to_key_in_file(&self, key: &str) -> String {
         let in_file = |list: &str, sources: &[usize]| {
             let (index, rest) = key.strip_prefix(list)?.strip_prefix('[')?.split_once(']')?;
             let source = sources.get(index.parse::<usize>().ok()?)?;
@@ -86,13 +86,13 @@ pub(super) fn expand_copies(
         return Err(Error::Input(problems));
     }
     let mut sources = CopySources::default();
-    file.clusters = expand_list(
+    file.clusters = replace_entries_by_copies(
         &file.clusters,
         |cluster| cluster.copies,
         ClusterEntry::numbered_copy,
         &mut sources.entry_of_cluster,
     );
-    file.links = expand_list(
+    file.links = replace_entries_by_copies(
         &file.links,
         |link| link.copies,
         LinkEntry::numbered_copy,
@@ -101,7 +101,7 @@ pub(super) fn expand_copies(
     Ok(sources)
 }
 
-fn expand_list<T: Clone>(
+fn replace_entries_by_copies<T: Clone>(
     entries: &[T],
     copies: fn(&T) -> Option<u64>,
     copy: fn(&T, u64) -> T,

@@ -55,7 +55,7 @@ pub fn open_within_limits(name: &str, limits: Limits) -> Result<LoadedPlatform, 
             let text = read_text(path)?;
             let is_last = files.peek().is_none() && copy.is_none();
             if is_last || !is_experiment_text(&text) {
-                return from_text(path, &text, limits);
+                return platform_from_text(path, &text, limits);
             }
         }
         if let Some((file, text)) = copy {
@@ -107,7 +107,7 @@ pub fn is_experiment_text(text: &str) -> bool {
 }
 
 /// Reads a platform from the text of a file, in JSON or SimGrid XML.
-fn from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+fn platform_from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     let is_xml = text
         .trim_start_matches('\u{feff}')
         .trim_start()
@@ -157,7 +157,7 @@ mod tests {
         for (file, text) in built_in_platforms() {
             let name = file.strip_suffix(".json").unwrap();
             assert_eq!(open(file).unwrap().platform.name, name);
-            assert_eq!(open(name).unwrap().sha256, sha256(text.as_bytes()));
+            assert_eq!(open(name).unwrap().file_sha256, sha256(text.as_bytes()));
         }
     }
 

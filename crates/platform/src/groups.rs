@@ -34,16 +34,16 @@ impl FromStr for HostGrouping {
     fn from_str(text: &str) -> Result<Self, Error> {
         let level = text.strip_prefix("level=").map(str::parse);
         match (text, level) {
-            ("zone", _) => Ok(Self::Rule(GroupingRule::Zones)),
-            ("name", _) => Ok(Self::Rule(GroupingRule::Names)),
-            (_, Some(Ok(level))) => Ok(Self::Rule(GroupingRule::Level(level))),
+            ("zone", _) => Ok(Self::Rule(GroupingRule::InnermostZone)),
+            ("name", _) => Ok(Self::Rule(GroupingRule::HostNamePrefix)),
+            (_, Some(Ok(level))) => Ok(Self::Rule(GroupingRule::ZoneDepth(level))),
             (_, Some(Err(_))) => {
                 let problem = Problem::new(format!("`{text}` does not name a level of zones"));
                 Err(problem.hint("write a whole number: `level=1` makes a cluster of each zone directly inside the outermost zone").into())
             }
             _ if text.contains(['.', '/']) => Ok(Self::File(text.to_owned())),
             _ => {
-                let problem = Problem::unknown("rule for clusters", text);
+                let problem = Problem::unknown_name("rule for clusters", text);
                 Err(problem
                     .with_known_names("rules", ["zone", "level=N", "name", "FILE.csv"])
                     .into())
@@ -88,8 +88,9 @@ impl HostGrouping {
 }
 
 /// Creates the error for a file whose first line is not the heading of a table of hosts and clusters.
-fn not_a_table_error(file: &str, text: &str) -> Problem {
-    if let Some(kind) = FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::Clusters)
+fn missing_table_heading_error(file: &str, text: &str) -> Problem {
+    if let Some(kind) =
+        FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::ClusterTable)
     {
         return kind.wrong_kind_error("a table of hosts and their clusters", file);
     }
@@ -111,10 +112,10 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
     let is_row = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
     let mut lines = lines.filter(|(line, _)| is_row(line)).peekable();
-    let separator = Separator::from_heading(lines.peek().map_or("", |(line, _)| line));
+    let separator = Separator::from_heading_line(lines.peek().map_or("", |(line, _)| line));
     let mut rows = lines.map(|(line, number)| Row::from_line(line, number, separator));
     if rows.next().is_none_or(|head| head.fields != COLUMNS) {
-        return Err(not_a_table_error(file, text).into());
+        return Err(missing_table_heading_error(file, text).into());
     }
     for row in rows {
         match row.fields[..] {
@@ -164,12 +165,12 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupingRule {
     /// Hosts in the same innermost zone form a cluster.
-    Zones,
+    InnermostZone,
     /// Hosts in the same zone of this depth form a cluster; the root zone has depth 0. Hosts that lie directly in a zone of
     /// smaller depth form a cluster of that zone.
-    Level(u32),
+    ZoneDepth(u32),
     /// Hosts whose names are equal without the final digits and the separator before these digits form a cluster.
-    Names,
+    HostNamePrefix,
 }
 
 impl Platform {
@@ -178,13 +179,13 @@ impl Platform {
     pub fn group_hosts(&mut self, grouping: GroupingRule) {
         let Routes::Zoned {
             zones,
-            host_numbers: points,
+            host_or_router_ids: points,
         } = &self.routes
         else {
             return;
         };
         let hosts = self.hosts.iter().zip(points);
-        let names = hosts.map(|(host, &point)| cluster_name(zones, host, point, grouping));
+        let names = hosts.map(|(host, &point)| cluster_name_by_rule(zones, host, point, grouping));
         self.group_by_cluster_names(names.collect());
     }
 
@@ -193,7 +194,7 @@ impl Platform {
     pub(super) fn group_by_cluster_names(&mut self, names: Vec<String>) {
         let Routes::Zoned {
             zones,
-            host_numbers: points,
+            host_or_router_ids: points,
         } = &self.routes
         else {
             return;
@@ -242,18 +243,21 @@ impl Platform {
         }
         self.routes = Routes::Zoned {
             zones: Arc::clone(zones),
-            host_numbers: order,
+            host_or_router_ids: order,
         };
     }
 }
 
 /// Returns the name of the cluster to which a rule assigns a host.
-fn cluster_name(zones: &Zones, host: &Host, point: u32, grouping: GroupingRule) -> String {
+fn cluster_name_by_rule(zones: &Zones, host: &Host, point: u32, grouping: GroupingRule) -> String {
     let zone = zones.zone_of(point);
     match grouping {
-        GroupingRule::Zones => zones.zone(zone).name.clone(),
-        GroupingRule::Level(level) => zones.zone(zones.ancestor(zone, level)).name.clone(),
-        GroupingRule::Names => name_without_number(&host.name).to_owned(),
+        GroupingRule::InnermostZone => zones.zone(zone).name.clone(),
+        GroupingRule::ZoneDepth(level) => zones
+            .zone(zones.ancestor_at_depth(zone, level))
+            .name
+            .clone(),
+        GroupingRule::HostNamePrefix => name_without_number(&host.name).to_owned(),
     }
 }
 
@@ -359,7 +363,7 @@ mod tests {
         let Ok(mut loaded) = from_json("p.json", text) else {
             return;
         };
-        let error = HostGrouping::Rule(GroupingRule::Zones)
+        let error = HostGrouping::Rule(GroupingRule::InnermostZone)
             .apply_to(&mut loaded.platform)
             .unwrap_err();
         assert!(error.to_string().contains("its file defines the clusters"));

@@ -58,22 +58,22 @@ mod zones;
 
 use std::collections::BTreeMap;
 
-pub use assemble::platform_memory;
+pub use assemble::estimated_platform_bytes;
 pub use built_in::built_in_platforms;
 pub use capacity::BackgroundLoad;
 pub use find::{display_name, is_experiment_text, is_json_text};
 pub use find::{open, open_within_limits};
 pub use format::schema;
 pub use groups::{GroupingRule, HostGrouping};
-pub use mapping::{Mapping, Rule};
+pub use mapping::{Mapping, MappingRule};
 pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};
 pub use profile::SHORTEST_PERIOD;
-pub use profile::{BufferedSteps, Integral, Profile, ProfileSteps, Steps};
+pub use profile::{BufferedSteps, Profile, ProfileSteps, StepFunctionIntegral, Steps};
 pub use read::from_json;
 pub use router_paths::RouterPaths;
 pub use simgrid::ZoneTreeText;
 pub use simgrid::read_profile;
-pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
+pub use simgrid::{SimgridExport, from_simgrid, to_simgrid, to_simgrid_as_read};
 pub use zones::Zones;
 pub use zones::{DefinedRoute, ZoneMember, ZoneOutline};
 
@@ -88,12 +88,12 @@ pub struct LoadedPlatform {
     /// with `stated`, `inferred` or `fitted`.
     pub origins: BTreeMap<String, String>,
     /// Path of the file as it was found, or another description of the source, for messages and the manifest.
-    pub source: String,
+    pub source_description: String,
     /// SHA-256 of the content of the file, in hexadecimal.
-    pub sha256: String,
+    pub file_sha256: String,
     /// Name of the built-in platform of which the file is a copy (`ufrgs`): all values are equal, whatever the layout. `None` if
     /// the file is no copy.
-    pub built_in: Option<&'static str>,
+    pub equal_built_in_platform: Option<&'static str>,
     /// Settings of an experiment that the platform file contains (`SimGrid`'s `<config>`), as key and value. Settings in
     /// experiment files and flags take precedence.
     pub experiment_settings: Vec<(String, String)>,
@@ -101,7 +101,7 @@ pub struct LoadedPlatform {
     /// tree of zones.
     pub zone_tree_text: Option<ZoneTreeText>,
     /// Notes for the user about how the file was interpreted.
-    pub notes: Vec<String>,
+    pub user_notes: Vec<String>,
     /// Profile files that the platform file refers to: path and SHA-256 of each.
     pub profile_files: Vec<(String, String)>,
 }

@@ -39,7 +39,7 @@ pub struct Platform {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// Name of the host or link that fails.
-    pub name: String,
+    pub host_or_link_name: String,
     /// Time of the failure \[s\], from the start of the run.
     pub time: Seconds,
 }
@@ -81,7 +81,7 @@ impl Host {
 
     /// Returns the available fraction of the nominal speed of the host over time, as steps (time \[s\], fraction); `None` if the
     /// speed does not change.
-    pub fn availability(&self) -> Option<Box<dyn BufferedSteps>> {
+    pub fn availability_over_time(&self) -> Option<Box<dyn BufferedSteps>> {
         Capacity::capacity_changes(1.0, self.speed_profile.as_ref(), &self.loads)
     }
 }
@@ -151,7 +151,7 @@ pub struct Route<'a> {
     pub latency: Option<Seconds>,
     /// Number of times that the route crosses the loopback of the network model: once for each end of the route that is the
     /// gateway of a bypass route between zones.
-    pub loopback_count: u32,
+    pub loopback_crossings: u32,
 }
 
 impl Route<'_> {
@@ -164,10 +164,10 @@ impl Route<'_> {
     }
 
     /// Whether the route crosses the links of `other` in the opposite order, with the same latency.
-    pub fn is_mirror_of(&self, other: &Self) -> bool {
+    pub fn is_reverse_of(&self, other: &Self) -> bool {
         // Delays that are not given are sums over the same links; sums of floats in another order may differ.
         self.latency == other.latency
-            && self.loopback_count == other.loopback_count
+            && self.loopback_crossings == other.loopback_crossings
             && self.first_link == other.last_link
             && self.last_link == other.first_link
             && self.middle_links.iter().eq(other.middle_links.iter().rev())
@@ -179,7 +179,7 @@ impl Route<'_> {
 pub enum Routes {
     /// Routes that consist of an access link, a path between two clusters and another access link; the paths of all pairs of
     /// clusters are stored.
-    Clustered {
+    StoredClusterPaths {
         /// Access link of each host, in the order of hosts; `None` for a host without an access link.
         access_links: Vec<Option<LinkId>>,
         /// Path from cluster a to cluster b, at index `a * clusters + b`; `None` if there is no path.
@@ -189,18 +189,18 @@ pub enum Routes {
     },
     /// Routes that consist of an access link, a path between two clusters and another access link; the paths are computed on
     /// demand, because the platform has many clusters.
-    Routers {
+    ComputedClusterPaths {
         /// Access link of each host, in the order of hosts; `None` for a host without an access link.
-        access: Vec<Option<LinkId>>,
+        access_links: Vec<Option<LinkId>>,
         /// Router network of the platform, from which the path between two clusters is computed when it is needed.
-        paths: Arc<RouterPaths>,
+        router_paths: Arc<RouterPaths>,
     },
     /// Routes in nested zones (platforms of SimGrid), computed on demand.
     Zoned {
         /// The tree of zones that determines the routes.
         zones: Arc<Zones>,
         /// Id of each host among the hosts and routers of all zones, in the order of hosts.
-        host_numbers: Vec<u32>,
+        host_or_router_ids: Vec<u32>,
     },
 }
 
@@ -234,21 +234,21 @@ impl Platform {
     /// rule of SimGrid's `FATPIPE`. The network model can set another rule.
     pub fn unshared_links_have_full_bandwidth(&self) -> bool {
         match &self.routes {
-            Routes::Clustered { .. } | Routes::Routers { .. } => true,
+            Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. } => true,
             Routes::Zoned { zones, .. } => zones.unshared_links_have_full_bandwidth,
         }
     }
 
     /// Whether messages inside a host take a route of the platform ([`Self::route`]) instead of the loopback of the network
     /// model.
-    pub fn has_own_loopback(&self, host: HostId) -> bool {
+    pub fn has_loopback_route(&self, host: HostId) -> bool {
         self.shared_loopback(host).is_some()
             || match &self.routes {
-                Routes::Clustered { .. } | Routes::Routers { .. } => false,
+                Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. } => false,
                 Routes::Zoned {
                     zones,
-                    host_numbers: points,
-                } => zones.has_own_loopback(points[host.index()]),
+                    host_or_router_ids: points,
+                } => zones.has_loopback_route(points[host.index()]),
             }
     }
 
@@ -267,7 +267,7 @@ impl Platform {
     ) {
         self.loopback_links.resize(self.hosts.len(), None);
         for host in hosts.map(HostId) {
-            if self.has_own_loopback(host) {
+            if self.has_loopback_route(host) {
                 continue;
             }
             self.loopback_links[host.index()] = Some(LinkId::from_index(self.links.len()));
@@ -299,12 +299,16 @@ impl Platform {
                 middle_links: Cow::Borrowed(&[]),
                 last_link: None,
                 latency: None,
-                loopback_count: 0,
+                loopback_crossings: 0,
             });
         }
         match &self.routes {
-            Routes::Clustered { .. } | Routes::Routers { .. } if from == to => None,
-            Routes::Clustered {
+            Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. }
+                if from == to =>
+            {
+                None
+            }
+            Routes::StoredClusterPaths {
                 access_links: access,
                 cluster_paths: pairs,
                 path_links: links,
@@ -317,22 +321,25 @@ impl Platform {
                     middle_links: Cow::Borrowed(&links[slice(links, &path.link_range)]),
                     last_link: access[to.index()].map(|link| self.opposite_link(link)),
                     latency: path.latency,
-                    loopback_count: 0,
+                    loopback_crossings: 0,
                 })
             }
-            Routes::Routers { access, paths } => {
+            Routes::ComputedClusterPaths {
+                access_links: access,
+                router_paths: paths,
+            } => {
                 let [a, b] = [from, to].map(|host| self.cluster_of(host).index());
                 Some(Route {
                     first_link: access[from.index()],
                     middle_links: Cow::Owned(paths.cluster_path(a, b)?),
                     last_link: access[to.index()].map(|link| self.opposite_link(link)),
                     latency: paths.pair_latency(a, b),
-                    loopback_count: 0,
+                    loopback_crossings: 0,
                 })
             }
             Routes::Zoned {
                 zones,
-                host_numbers: points,
+                host_or_router_ids: points,
             } => {
                 let way = zones.route(points[from.index()], points[to.index()])?;
                 let delays = way
@@ -349,7 +356,7 @@ impl Platform {
                     middle_links: Cow::Owned(way.links),
                     last_link: None,
                     latency,
-                    loopback_count: way.loopback_count,
+                    loopback_crossings: way.loopback_crossings,
                 })
             }
         }
@@ -359,11 +366,14 @@ impl Platform {
     /// not stored separately from routes.
     pub fn access_links(&self) -> Option<&[Option<LinkId>]> {
         match &self.routes {
-            Routes::Clustered {
+            Routes::StoredClusterPaths {
                 access_links: access,
                 ..
             }
-            | Routes::Routers { access, .. } => Some(access),
+            | Routes::ComputedClusterPaths {
+                access_links: access,
+                ..
+            } => Some(access),
             Routes::Zoned { .. } => None,
         }
     }
@@ -397,7 +407,7 @@ impl Platform {
 
     /// Returns the first direction of the duplex link to which `link` belongs; `link` itself if `link` is not part of a duplex
     /// link.
-    pub fn first_direction(&self, link: LinkId) -> LinkId {
+    pub fn first_direction_of_link(&self, link: LinkId) -> LinkId {
         let before = link.index().checked_sub(1);
         let is_second = before.is_some_and(|before| self.links[before].is_duplex);
         LinkId(link.0 - u32::from(is_second))
@@ -433,9 +443,13 @@ impl Platform {
     /// Returns, for each cluster, the index of its class: clusters of one class have routes of equal latencies and bandwidths to
     /// every other cluster. The routes lead from first host to first host, and classes are numbered from 0 in the order of their
     /// first clusters. A cluster whose class cannot be determined gets a class that contains no other cluster.
-    pub fn cluster_kinds(&self) -> Vec<usize> {
+    pub fn route_class_of_clusters(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
-        let Routes::Routers { access, paths } = &self.routes else {
+        let Routes::ComputedClusterPaths {
+            access_links: access,
+            router_paths: paths,
+        } = &self.routes
+        else {
             return clusters.collect();
         };
         let residents = paths.cluster_count_at_routers();
@@ -445,14 +459,14 @@ impl Platform {
             (values, link.is_shared, link.is_duplex)
         };
         let kind = |cluster: usize| {
-            let router = paths.router_in_tree(cluster)?;
+            let router = paths.router_of_cluster_in_tree(cluster)?;
             let access = access[self.clusters[cluster].hosts.start as usize];
             let medium = paths.shared_medium(ClusterId::from_index(cluster));
             let own = [access, medium].map(|link| link.map(value));
             // Clusters that are each alone at the end of equal links are at equal distance from all others.
-            Some(match paths.only_link(router) {
+            Some(match paths.only_link_and_neighbour(router) {
                 Some((link, next)) if residents[router] == 1 => {
-                    (own, Some(value(self.first_direction(link))), next)
+                    (own, Some(value(self.first_direction_of_link(link))), next)
                 }
                 _ => (own, None, router),
             })

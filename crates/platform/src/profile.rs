@@ -179,7 +179,7 @@ pub struct ProfileSteps {
 impl ProfileSteps {
     /// Skips to the last step whose time `is_due` accepts, and returns its time \[s\] and value; if the next step is not
     /// accepted, returns `None` and keeps the position. If `is_due` accepts a time, it must accept all earlier times.
-    pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
+    pub fn skip_to_last_due_step(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
         let count = self.profile.steps_without_repetition().len();
         let begin = self.repetition * count + self.index_in_repetition;
         let is_due = |index: usize| self.profile.step(index).is_some_and(|step| is_due(step.0));
@@ -233,27 +233,27 @@ impl Iterator for ProfileSteps {
 /// The integral over time of a value that changes in steps, from time 0 s on. The integral can only be evaluated at times that
 /// never decrease.
 #[derive(Debug)]
-pub struct Integral {
+pub struct StepFunctionIntegral {
     steps: Box<dyn Steps>,
     /// Time \[s\] and value of the next step; `None` after the last step.
     next_step: Option<(f64, f64)>,
     /// Time of the last step that has been included in `sum` \[s\].
     last_step_time: f64,
     /// Value from the last included step on, until the next step.
-    value: f64,
+    current_value: f64,
     /// Integral from time 0 s to the last included step \[unit of the value · s\].
-    sum: f64,
+    integral_so_far: f64,
 }
 
-impl Integral {
+impl StepFunctionIntegral {
     /// Creates the integral of a value over time; the value is `nominal` before the first of the `steps`.
     pub fn new(nominal: f64, mut steps: Box<dyn Steps>) -> Self {
         Self {
             next_step: steps.next(),
             steps,
             last_step_time: 0.0,
-            value: nominal,
-            sum: 0.0,
+            current_value: nominal,
+            integral_so_far: 0.0,
         }
     }
 
@@ -261,11 +261,11 @@ impl Integral {
     /// successive calls must not decrease.
     pub fn integrate_until(&mut self, date: f64) -> f64 {
         while let Some((change, value)) = self.next_step.filter(|next| next.0 <= date) {
-            self.sum += self.value * (change - self.last_step_time);
-            (self.last_step_time, self.value) = (change, value);
+            self.integral_so_far += self.current_value * (change - self.last_step_time);
+            (self.last_step_time, self.current_value) = (change, value);
             self.next_step = self.steps.next();
         }
-        self.sum + self.value * (date - self.last_step_time)
+        self.integral_so_far + self.current_value * (date - self.last_step_time)
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
                     while walking.clone().next().as_ref().is_some_and(is_due) {
                         last = walking.next();
                     }
-                    assert_eq!(skipping.skip_to_last(|date| date <= until), last);
+                    assert_eq!(skipping.skip_to_last_due_step(|date| date <= until), last);
                 }
                 assert_eq!(skipping.next(), walking.next());
             }
@@ -318,14 +318,14 @@ mod tests {
     #[test]
     fn the_integral_is_taken_over_the_steps_and_their_repetitions() {
         let once = Profile::new(vec![(10.0, 0.5), (30.0, 0.0)], None).unwrap();
-        let mut integral = Integral::new(1.0, Box::new(once.steps()));
+        let mut integral = StepFunctionIntegral::new(1.0, Box::new(once.steps()));
         // 10 s of 1, 20 s of 0.5, then 0 for ever.
         let dates = [5.0, 10.0, 20.0, 30.0, 30.0, 90.0];
         let found = dates.map(|date| integral.integrate_until(date));
         assert_eq!(found, [5.0, 10.0, 15.0, 20.0, 20.0, 20.0]);
         // 1 s of 0.5 and 3 s of 0.25, repeated, from 1 s on.
         let again = Profile::new(vec![(1.0, 0.5), (2.0, 0.25)], Some(4.0)).unwrap();
-        let mut integral = Integral::new(1.0, Box::new(again.steps()));
+        let mut integral = StepFunctionIntegral::new(1.0, Box::new(again.steps()));
         assert_eq!(integral.integrate_until(1.0), 1.0);
         assert_eq!(integral.integrate_until(4001.0), 1.0 + 1000.0 * 1.25);
     }

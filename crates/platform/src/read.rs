@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assemble::PlatformBuilder;
-use super::built_in::matching_built_in_platform;
+use super::built_in::equal_built_in_platform;
 use super::copies::{self, CopySources};
 use super::format::{LinkValues, PlatformFile};
 use super::{Link, LoadedPlatform, zone_file};
@@ -50,20 +50,20 @@ pub(super) fn from_json_within_limits(
     let loaded = if zone_file::is_zone_file(&document) {
         zone_file::read_zone_file(&document, limits)
     } else {
-        read_clusters(&document, limits)
+        read_platform_of_clusters(&document, limits)
     };
     loaded.map_err(|error| error.with_default_hint(hint))
 }
 
 /// Reads a platform file that lists clusters, in contrast to a file with a tree of zones.
-fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
-    let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
+fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
+    let mut file: PlatformFile = document.deserialize().map_err(add_network_synonym_hint)?;
     let sources = copies::expand_copies(document, &mut file)?;
     let mut loader = PlatformLoader::new(document, &file, &sources);
     loader.check_names();
     loader.check_links();
     loader.check_hosts();
-    loader.check_size(limits);
+    loader.check_size_limits(limits);
     loader.check_profiles();
     loader.check_origins();
     let clusters = loader.cluster_descriptions();
@@ -73,7 +73,7 @@ fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, 
     loader.fail_if_problems()?;
     let assembly = PlatformBuilder::new(file.name.clone(), between, clusters);
     let paths = loader.router_paths(assembly.shared_media(), given, &latencies);
-    loader.check_connected(&paths);
+    loader.check_clusters_connected(&paths);
     loader.fail_if_problems()?;
     let mut platform = assembly.finish(paths);
     for (index, cluster) in file.clusters.iter().enumerate() {
@@ -89,12 +89,12 @@ fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, 
         platform,
         description: file.description.clone(),
         origins: file.origins.clone(),
-        source: document.source.clone(),
-        sha256: sha256(document.text.as_bytes()),
-        built_in: matching_built_in_platform(&document.value),
+        source_description: document.source.clone(),
+        file_sha256: sha256(document.text.as_bytes()),
+        equal_built_in_platform: equal_built_in_platform(&document.value),
         zone_tree_text: None,
         experiment_settings: Vec::new(),
-        notes: Vec::new(),
+        user_notes: Vec::new(),
         profile_files: Vec::new(),
     })
 }
@@ -103,7 +103,7 @@ fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, 
 const NETWORK_SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
 
 /// Adds a hint to errors about unknown kinds of network: the name in the format for a common word such as `hub`.
-fn hint_at_synonyms(error: Error) -> Error {
+fn add_network_synonym_hint(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
     };
@@ -127,7 +127,7 @@ pub(super) struct PlatformLoader<'a> {
     pub(super) document: &'a Document,
     pub(super) file: &'a PlatformFile,
     /// Entry of the file from which each cluster and link was copied.
-    source_entries: &'a CopySources,
+    copy_sources: &'a CopySources,
     /// Index of each cluster in the file, by name.
     pub(super) cluster_indices: BTreeMap<&'a str, usize>,
     /// Index of each router, by name.
@@ -144,7 +144,7 @@ impl<'a> PlatformLoader<'a> {
         let mut loader = Self {
             document,
             file,
-            source_entries: sources,
+            copy_sources: sources,
             cluster_indices: BTreeMap::new(),
             router_indices: BTreeMap::new(),
             link_indices: BTreeMap::new(),
@@ -180,7 +180,7 @@ impl<'a> PlatformLoader<'a> {
     pub(super) fn problem_at_key(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
             self.document
-                .problem_at(&self.source_entries.key_in_file(key), message)
+                .problem_at(&self.copy_sources.to_key_in_file(key), message)
         } else {
             Problem::new(message)
         }
@@ -189,12 +189,12 @@ impl<'a> PlatformLoader<'a> {
     /// Records a problem with the message `message` at a key of the file.
     pub(super) fn report_problem(&mut self, key: &str, message: impl Into<String>) {
         let problem = self.problem_at_key(key, message);
-        self.record_once(problem);
+        self.record_problem_once(problem);
     }
 
     /// Records the problem that there is no `what` named `name`, and suggests the existing names. Names are only collected for
     /// problems that will be printed, since this takes time.
-    pub(super) fn report_unknown(
+    pub(super) fn report_unknown_name(
         &mut self,
         key: &str,
         (what, name): (&str, &str),
@@ -203,7 +203,7 @@ impl<'a> PlatformLoader<'a> {
         let problem = self.problem_at_key(key, format!("unknown {what} `{name}`"));
         let problem = problem.with_unknown_name(what, name);
         let is_printed = self.problems.len() < MOST_PROBLEMS;
-        self.record_once(if is_printed {
+        self.record_problem_once(if is_printed {
             problem.with_known_names(&format!("{what}s"), known(self))
         } else {
             problem
@@ -211,7 +211,7 @@ impl<'a> PlatformLoader<'a> {
     }
 
     /// Records a problem, unless an equal problem is already recorded.
-    pub(super) fn record_once(&mut self, problem: Problem) {
+    pub(super) fn record_problem_once(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -279,7 +279,7 @@ impl<'a> PlatformLoader<'a> {
             || name.contains("..")
         {
             let problem = self.problem_at_key(key, format!("`{name}` is not a valid name"));
-            self.record_once(problem.hint("use a name without spaces, commas and `..`"));
+            self.record_problem_once(problem.hint("use a name without spaces, commas and `..`"));
         }
     }
 
@@ -309,12 +309,12 @@ impl<'a> PlatformLoader<'a> {
         let file = self.file;
         for (index, cluster) in file.clusters.iter().enumerate() {
             if let Some(router) = &cluster.router {
-                self.check_router(&format!("clusters[{index}].router"), router);
+                self.check_router_reference(&format!("clusters[{index}].router"), router);
             }
         }
         for (index, link) in file.links.iter().enumerate() {
-            self.check_router(&format!("links[{index}].from"), &link.from);
-            self.check_router(&format!("links[{index}].to"), &link.to);
+            self.check_router_reference(&format!("links[{index}].from"), &link.from);
+            self.check_router_reference(&format!("links[{index}].to"), &link.to);
             if link.from == link.to {
                 let message = format!("link `{}` joins router `{}` to itself", link.name, link.to);
                 self.report_problem(&format!("links[{index}].to"), message);
@@ -323,9 +323,9 @@ impl<'a> PlatformLoader<'a> {
     }
 
     /// Records a problem if a router is unknown or its name is not valid.
-    fn check_router(&mut self, key: &str, router: &str) {
+    fn check_router_reference(&mut self, key: &str, router: &str) {
         if !self.router_indices.contains_key(router) {
-            self.report_unknown(key, ("router", router), |loader| {
+            self.report_unknown_name(key, ("router", router), |loader| {
                 loader.router_indices.keys().copied().collect()
             });
         } else if self.file.routers.is_none() {
@@ -342,7 +342,7 @@ impl<'a> PlatformLoader<'a> {
                     &place,
                     format!("there is an origin for `{key}`, but this file has no such key"),
                 );
-                self.record_once(problem.hint("write a key such as `clusters[1].speed`"));
+                self.record_problem_once(problem.hint("write a key such as `clusters[1].speed`"));
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
@@ -351,7 +351,7 @@ impl<'a> PlatformLoader<'a> {
                     format!("the origin `{text}` does not begin with its kind"),
                 );
                 let hint = "begin with `stated` (and where), `inferred` (and why) or `fitted` (and to what)";
-                self.record_once(problem.hint(hint));
+                self.record_problem_once(problem.hint(hint));
             }
         }
     }
@@ -380,7 +380,7 @@ impl<'a> PlatformLoader<'a> {
         if let Some(&index) = self.cluster_indices.get(name) {
             return Some(index);
         }
-        self.report_unknown(key, ("cluster", name), |loader| {
+        self.report_unknown_name(key, ("cluster", name), |loader| {
             loader.cluster_indices.keys().copied().collect()
         });
         None

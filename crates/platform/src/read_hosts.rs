@@ -2,8 +2,8 @@
 //! cluster.
 
 use super::assemble::{
-    ClusterDescription, HostGroupDescription, LinkProperties, check_platform_size, memory_of_hosts,
-    memory_of_paths,
+    ClusterDescription, HostGroupDescription, LinkProperties, check_platform_size,
+    estimated_bytes_of_hosts, estimated_bytes_of_paths,
 };
 use super::format::{ClusterEntry, LinkValues, NetworkKind};
 use super::read::PlatformLoader;
@@ -14,20 +14,20 @@ use migsim_base::units::{Bytes, InstructionsPerSecond};
 /// A group of equal hosts as described in the file; the hosts of a cluster without groups form one group.
 struct HostGroup<'a> {
     /// Prefix of the keys of the group within the entry of the cluster: `groups[1].`, or empty for a cluster without groups.
-    prefix: String,
+    key_prefix: String,
     /// Number of hosts in the group.
-    hosts: u64,
+    host_count: u64,
     /// Speed of one core of each host \[instructions/s\].
     speed: InstructionsPerSecond,
     /// Number of cores of each host.
-    cores: u32,
+    cores_per_host: u32,
     /// Memory of each host that is available for processes \[B\]; `None` if the memory is not limited.
-    memory: Option<Bytes>,
+    memory_per_host: Option<Bytes>,
     /// Name of the profile that defines which fraction of its nominal speed each host has over time; `None` if the speed is
     /// constant.
-    speed_profile: Option<&'a String>,
+    speed_profile_name: Option<&'a String>,
     /// Key of the access link within the entry of the cluster, and properties of the access link of each host.
-    link: (String, &'a LinkValues),
+    link_key_and_values: (String, &'a LinkValues),
 }
 
 /// Returns the groups of equal hosts of a cluster. A missing value is replaced by a default, because `check_hosts` has already
@@ -35,24 +35,24 @@ struct HostGroup<'a> {
 fn host_groups(cluster: &ClusterEntry) -> Vec<HostGroup<'_>> {
     let Some(groups) = &cluster.groups else {
         return vec![HostGroup {
-            prefix: String::new(),
-            hosts: cluster.hosts.unwrap_or(1),
+            key_prefix: String::new(),
+            host_count: cluster.hosts.unwrap_or(1),
             speed: cluster.speed.unwrap_or_default(),
-            cores: cluster.cores.unwrap_or(1),
-            memory: cluster.memory,
-            speed_profile: cluster.speed_profile.as_ref(),
-            link: ("link".into(), &cluster.link),
+            cores_per_host: cluster.cores.unwrap_or(1),
+            memory_per_host: cluster.memory,
+            speed_profile_name: cluster.speed_profile.as_ref(),
+            link_key_and_values: ("link".into(), &cluster.link),
         }];
     };
     let entries = groups.iter().enumerate();
     let group = entries.map(|(index, group)| HostGroup {
-        prefix: format!("groups[{index}]."),
-        hosts: group.hosts,
+        key_prefix: format!("groups[{index}]."),
+        host_count: group.hosts,
         speed: group.speed,
-        cores: group.cores,
-        memory: group.memory,
-        speed_profile: group.speed_profile.as_ref(),
-        link: match &group.link {
+        cores_per_host: group.cores,
+        memory_per_host: group.memory,
+        speed_profile_name: group.speed_profile.as_ref(),
+        link_key_and_values: match &group.link {
             Some(link) => (format!("groups[{index}].link"), link),
             None => ("link".into(), &cluster.link),
         },
@@ -78,7 +78,7 @@ impl PlatformLoader<'_> {
                 for (field, _) in keys[..2].iter().filter(|(_, is_given)| !is_given) {
                     let key = format!("clusters[{index}]");
                     let problem = self.problem_at_key(&key, format!("key `{field}` is missing"));
-                    self.record_once(problem.hint(
+                    self.record_problem_once(problem.hint(
                         "give the cluster `hosts` and `speed`, or `groups` of hosts that differ",
                     ));
                 }
@@ -87,12 +87,14 @@ impl PlatformLoader<'_> {
             for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
                 let message = format!("cluster `{name}` has both `{field}` and `groups`");
                 let problem = self.problem_at_key(&at(field), message);
-                self.record_once(problem.hint(format!("move `{field}` into each group")));
+                self.record_problem_once(problem.hint(format!("move `{field}` into each group")));
             }
             if groups.is_empty() {
                 let problem =
                     self.problem_at_key(&at("groups"), format!("cluster `{name}` has no hosts"));
-                self.record_once(problem.hint("add a group, an object with `hosts` and `speed`"));
+                self.record_problem_once(
+                    problem.hint("add a group, an object with `hosts` and `speed`"),
+                );
             }
             if cluster.network == NetworkKind::SharedMedium {
                 let own = groups.iter().position(|group| group.link.is_some());
@@ -101,7 +103,7 @@ impl PlatformLoader<'_> {
                         format!("the hosts of cluster `{name}` have no links of their own");
                     let problem =
                         self.problem_at_key(&at(&format!("groups[{group}].link")), message);
-                    self.record_once(
+                    self.record_problem_once(
                         problem.hint(
                             "leave out the `link` of the group, or set `network` to `switch`",
                         ),
@@ -113,18 +115,18 @@ impl PlatformLoader<'_> {
 
     /// Checks the number of hosts and the estimated memory of the simulator for the platform, before any of this memory is
     /// allocated.
-    pub(super) fn check_size(&mut self, limits: Limits) {
+    pub(super) fn check_size_limits(&mut self, limits: Limits) {
         let file = self.file;
-        let (mut hosts, mut bytes) = (0_u64, memory_of_paths(file.clusters.len()));
+        let (mut hosts, mut bytes) = (0_u64, estimated_bytes_of_paths(file.clusters.len()));
         let mut largest = (0, String::new());
         for (index, cluster) in file.clusters.iter().enumerate() {
             for group in host_groups(cluster) {
-                let key = format!("clusters[{index}].{}hosts", group.prefix);
-                self.check_group(index, cluster, &group);
+                let key = format!("clusters[{index}].{}hosts", group.key_prefix);
+                self.check_host_group(index, cluster, &group);
                 let profiles = [
-                    group.speed_profile,
-                    group.link.1.bandwidth_profile.as_ref(),
-                    group.link.1.latency_profile.as_ref(),
+                    group.speed_profile_name,
+                    group.link_key_and_values.1.bandwidth_profile.as_ref(),
+                    group.link_key_and_values.1.latency_profile.as_ref(),
                 ];
                 let profiles = profiles.into_iter().flatten();
                 let steps = profiles
@@ -133,46 +135,48 @@ impl PlatformLoader<'_> {
                     .sum();
                 let access = match cluster.network {
                     NetworkKind::SharedMedium => 0,
-                    _ => 1 + u64::from(group.link.1.duplex),
+                    _ => 1 + u64::from(group.link_key_and_values.1.duplex),
                 };
                 let links = access + u64::from(cluster.loopback.is_some());
-                let taken = memory_of_hosts(group.hosts, &cluster.name, links, steps);
-                hosts = hosts.saturating_add(group.hosts);
+                let taken = estimated_bytes_of_hosts(group.host_count, &cluster.name, links, steps);
+                hosts = hosts.saturating_add(group.host_count);
                 bytes = bytes.saturating_add(taken);
-                if group.hosts > largest.0 {
-                    largest = (group.hosts, key);
+                if group.host_count > largest.0 {
+                    largest = (group.host_count, key);
                 }
             }
         }
         if let Err(problem) = check_platform_size(hosts, file.clusters.len(), bytes, limits) {
             let hint = problem.hint.clone().unwrap_or_default();
             let problem = self.problem_at_key(&largest.1, problem.message);
-            self.record_once(problem.hint(hint));
+            self.record_problem_once(problem.hint(hint));
         }
     }
 
     /// Checks that a group has hosts, cores, and a link that suits the network of the cluster.
-    fn check_group(&mut self, index: usize, cluster: &ClusterEntry, group: &HostGroup<'_>) {
-        let at = |field: &str| format!("clusters[{index}].{}{field}", group.prefix);
+    fn check_host_group(&mut self, index: usize, cluster: &ClusterEntry, group: &HostGroup<'_>) {
+        let at = |field: &str| format!("clusters[{index}].{}{field}", group.key_prefix);
         let name = &cluster.name;
-        let what = if group.prefix.is_empty() {
+        let what = if group.key_prefix.is_empty() {
             format!("cluster `{name}`")
         } else {
             format!("a group of cluster `{name}`")
         };
-        if group.hosts == 0 {
+        if group.host_count == 0 {
             self.report_problem(&at("hosts"), format!("{what} has no hosts"));
         }
-        if group.cores == 0 {
+        if group.cores_per_host == 0 {
             self.report_problem(&at("cores"), format!("the hosts of {what} have 0 cores"));
         }
-        let (key, link) = &group.link;
+        let (key, link) = &group.link_key_and_values;
         if link.duplex && cluster.network != NetworkKind::Switch {
             let message =
                 format!("cluster `{name}` has a duplex link, but its network is not `switch`");
             let key = format!("clusters[{index}].{key}.duplex");
             let problem = self.problem_at_key(&key, message);
-            self.record_once(problem.hint("leave out `duplex`, or set `network` to `switch`"));
+            self.record_problem_once(
+                problem.hint("leave out `duplex`, or set `network` to `switch`"),
+            );
         }
         let profiles = [
             ("bandwidth_profile", &link.bandwidth_profile),
@@ -185,7 +189,7 @@ impl PlatformLoader<'_> {
             let message =
                 format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
             let problem = self.problem_at_key(&format!("clusters[{index}].{key}.{field}"), message);
-            self.record_once(problem.hint("leave the profile out, or choose another `network`: unshared links have a constant bandwidth and latency"));
+            self.record_problem_once(problem.hint("leave the profile out, or choose another `network`: unshared links have a constant bandwidth and latency"));
         }
     }
 
@@ -208,18 +212,18 @@ impl PlatformLoader<'_> {
             (format!("{}-medium", cluster.name), link)
         });
         let group = |group: &HostGroup<'_>| {
-            let key = format!("clusters[{index}].{}speed_profile", group.prefix);
-            let (link_key, link) = &group.link;
+            let key = format!("clusters[{index}].{}speed_profile", group.key_prefix);
+            let (link_key, link) = &group.link_key_and_values;
             let link_key = format!("clusters[{index}].{link_key}");
             HostGroupDescription {
                 // A larger count has been reported, and the platform is not built then.
-                hosts: u32::try_from(group.hosts).unwrap_or(u32::MAX),
-                speed: group.speed,
-                cores: group.cores,
-                memory: group.memory,
+                host_count: u32::try_from(group.host_count).unwrap_or(u32::MAX),
+                core_speed: group.speed,
+                cores_per_host: group.cores_per_host,
+                memory_per_host: group.memory_per_host,
                 speed_profile: self.profile_named(
                     &key,
-                    group.speed_profile,
+                    group.speed_profile_name,
                     ProfileQuantity::Factors,
                 ),
                 access_link: (!has_medium)
@@ -229,7 +233,7 @@ impl PlatformLoader<'_> {
         ClusterDescription {
             name: cluster.name.clone(),
             groups: all.iter().map(group).collect(),
-            medium,
+            shared_medium: medium,
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::Platform;
 use super::format::ClusterEntry;
 use super::read::PlatformLoader;
-use super::router_paths::{ClusterSite, FileRoutes, RouterPaths};
+use super::router_paths::{ClusterAttachment, FileRoutes, RouterPaths};
 use super::shortest::RouterGraph;
 use migsim_base::units::{HostId, LinkId, Seconds};
 
@@ -26,7 +26,7 @@ impl PlatformLoader<'_> {
             let (Some(from), Some(to)) = (from, to) else {
                 continue;
             };
-            let links = self.route_links(index, from, to);
+            let links = self.links_of_file_route(index, from, to);
             let key = format!("routes[{index}]");
             if from == to {
                 let message = format!(
@@ -70,7 +70,7 @@ impl PlatformLoader<'_> {
 
     /// Returns the links of the route with index `index` in the file; records a problem if consecutive links do not meet at a
     /// router.
-    fn route_links(&mut self, index: usize, from: usize, to: usize) -> Vec<LinkId> {
+    fn links_of_file_route(&mut self, index: usize, from: usize, to: usize) -> Vec<LinkId> {
         let file = self.file;
         let mut at = file.clusters[from].router.as_deref();
         let mut ids: Vec<LinkId> = Vec::new();
@@ -78,7 +78,7 @@ impl PlatformLoader<'_> {
         for (position, name) in file.routes[index].links.iter().enumerate() {
             let key = format!("routes[{index}].links[{position}]");
             let Some(&link) = self.link_indices.get(&**name) else {
-                self.report_unknown(&key, ("link", name), |loader| {
+                self.report_unknown_name(&key, ("link", name), |loader| {
                     loader.link_indices.keys().copied().collect()
                 });
                 return ids;
@@ -86,7 +86,9 @@ impl PlatformLoader<'_> {
             if met.contains(&link) {
                 let problem =
                     self.problem_at_key(&key, format!("the route crosses link `{name}` twice"));
-                self.record_once(problem.hint("remove the part of the route that leads back"));
+                self.record_problem_once(
+                    problem.hint("remove the part of the route that leads back"),
+                );
                 return ids;
             }
             met.push(link);
@@ -110,7 +112,7 @@ impl PlatformLoader<'_> {
                         "check the order of the links: this one joins `{}` and `{}`",
                         entry.from, entry.to
                     );
-                    self.record_once(problem.hint(ends));
+                    self.record_problem_once(problem.hint(ends));
                     None
                 }
                 None => None,
@@ -170,7 +172,7 @@ impl PlatformLoader<'_> {
             graph.add_link(ends[0], ends[1], both, link.latency.get());
         }
         let clusters = file.clusters.iter().zip(media);
-        let site = |(cluster, medium): (&ClusterEntry, &Option<LinkId>)| ClusterSite {
+        let site = |(cluster, medium): (&ClusterEntry, &Option<LinkId>)| ClusterAttachment {
             router: cluster
                 .router
                 .as_ref()
@@ -189,7 +191,7 @@ impl PlatformLoader<'_> {
 
     /// Checks that every pair of clusters is connected by a path. For each cluster without a path to some earlier cluster, one
     /// pair is reported.
-    pub(super) fn check_connected(&mut self, paths: &RouterPaths) {
+    pub(super) fn check_clusters_connected(&mut self, paths: &RouterPaths) {
         if paths.are_all_clusters_connected() {
             return;
         }
@@ -216,7 +218,7 @@ impl PlatformLoader<'_> {
                 )),
                 None => problem.with_known_names("links", self.link_indices.keys().copied()),
             };
-            self.record_once(problem);
+            self.record_problem_once(problem);
         }
     }
 
@@ -266,7 +268,7 @@ impl PlatformLoader<'_> {
                     platform.clusters[a].name, platform.clusters[b].name, link.name
                 );
                 let problem = self.problem_at_key(&format!("latencies[{index}]"), message);
-                self.record_once(problem.hint("remove one of the two"));
+                self.record_problem_once(problem.hint("remove one of the two"));
             }
         }
     }

@@ -75,7 +75,7 @@ impl PlatformLoader<'_> {
         if self.file.profiles.contains_key(name) {
             return self.read_profile(name, values);
         }
-        self.report_unknown(key, ("profile", name), |loader| {
+        self.report_unknown_name(key, ("profile", name), |loader| {
             loader.file.profiles.keys().map(String::as_str).collect()
         });
         None

@@ -39,7 +39,7 @@ fn route_link_names(platform: &Platform, from: &str, to: &str) -> Vec<String> {
 }
 
 /// Returns the problems of a platform file that cannot be read.
-fn problems(text: &str) -> Vec<Problem> {
+fn problems_of_platform_text(text: &str) -> Vec<Problem> {
     match from_json("four.json", text) {
         Err(Error::Input(problems)) => problems,
         other => panic!("{other:?}"),
@@ -47,23 +47,23 @@ fn problems(text: &str) -> Vec<Problem> {
 }
 
 /// Returns the platform file `FOUR` in which the text `old` is replaced by `new`.
-fn with_replacement(old: &str, new: &str) -> String {
+fn four_clusters_with_replacement(old: &str, new: &str) -> String {
     assert!(FOUR.contains(old), "{old}");
     FOUR.replacen(old, new, 1)
 }
 
 /// Returns the platform file `FOUR` in which cluster `c` consists of the given groups on the given kind of network.
-fn with_groups(network: &str, groups: &str) -> String {
+fn four_clusters_with_groups(network: &str, groups: &str) -> String {
     let old = r#""hosts": 2, "speed": "500 MHz", "network": "shared-medium","#;
-    with_replacement(
+    four_clusters_with_replacement(
         old,
         &format!(r#""network": "{network}", "groups": [{groups}],"#),
     )
 }
 
 /// Returns the platform file `FOUR` with the keys `keys` added at its end.
-fn with_keys(keys: &str) -> String {
-    with_replacement("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
+fn four_clusters_with_keys(keys: &str) -> String {
+    four_clusters_with_replacement("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
 }
 
 #[test]
@@ -82,8 +82,11 @@ fn groups_of_a_cluster_are_its_hosts_in_their_order() {
     let groups = r#"{"hosts": 1, "speed": "2.4 GHz", "cores": 16, "memory": "64 GB"},
         {"hosts": 2, "speed": "1 GHz", "speed_profile": "half", "link": {"bandwidth": "8 Mbps", "latency": "9 us"}}"#;
     let half = r#""profiles": {"half": {"steps": [["5 s", 0.5]]}}"#;
-    let text =
-        with_groups("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {half}\n}}"), 1);
+    let text = four_clusters_with_groups("switch", groups).replacen(
+        "\n  ]\n}",
+        &format!("\n  ],\n  {half}\n}}"),
+        1,
+    );
     let platform = from_json("four.json", &text).unwrap().platform;
     // a: 0 and 1, b: 2, c: 3 to 5, d: 6.
     let c = &platform.clusters[2];
@@ -127,9 +130,12 @@ fn groups_of_a_cluster_are_its_hosts_in_their_order() {
 #[test]
 fn groups_share_the_medium_of_their_cluster() {
     let groups = r#"{"hosts": 1, "speed": "2 GHz"}, {"hosts": 1, "speed": "1 GHz"}"#;
-    let platform = from_json("four.json", &with_groups("shared-medium", groups))
-        .unwrap()
-        .platform;
+    let platform = from_json(
+        "four.json",
+        &four_clusters_with_groups("shared-medium", groups),
+    )
+    .unwrap()
+    .platform;
     assert_eq!(route_link_names(&platform, "c-0", "c-1"), ["c-medium"]);
     assert_eq!(
         route_link_names(&platform, "c-1", "d-0"),
@@ -139,7 +145,7 @@ fn groups_share_the_medium_of_their_cluster() {
 
 #[test]
 fn a_cluster_of_one_group_is_the_cluster_of_equal_hosts() {
-    let text = with_groups("shared-medium", r#"{"hosts": 2, "speed": "500 MHz"}"#);
+    let text = four_clusters_with_groups("shared-medium", r#"{"hosts": 2, "speed": "500 MHz"}"#);
     let platform = from_json("four.json", &text).unwrap().platform;
     assert_eq!(
         format!("{platform:?}"),
@@ -151,7 +157,7 @@ fn a_cluster_of_one_group_is_the_cluster_of_equal_hosts() {
 fn broken_groups_say_what_and_where() {
     let good = r#"{"hosts": 1, "speed": "1 GHz"}"#;
     let told = |text: &str| {
-        let found = problems(text);
+        let found = problems_of_platform_text(text);
         let each = found.into_iter().map(|problem| {
             let hint = problem.hint.as_deref().unwrap_or_default().to_owned();
             (problem.message, problem.location.key.unwrap(), hint)
@@ -163,13 +169,14 @@ fn broken_groups_say_what_and_where() {
         assert_eq!(all.len(), 1, "{all:?}");
         all.remove(0)
     };
-    let (message, key, hint) = one(&with_groups("switch", ""));
+    let (message, key, hint) = one(&four_clusters_with_groups("switch", ""));
     assert_eq!(
         (&*message, &*key),
         ("cluster `c` has no hosts", "clusters[2].groups")
     );
     assert!(hint.contains("`hosts` and `speed`"), "{hint}");
-    let both = with_groups("switch", good).replace(r#""groups""#, r#""cores": 4, "groups""#);
+    let both =
+        four_clusters_with_groups("switch", good).replace(r#""groups""#, r#""cores": 4, "groups""#);
     let (message, key, hint) = one(&both);
     assert_eq!(
         (&*message, &*key),
@@ -181,13 +188,19 @@ fn broken_groups_say_what_and_where() {
     assert_eq!(hint, "move `cores` into each group");
     let link =
         r#"{"hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}"#;
-    let (message, key, _) = one(&with_groups("shared-medium", &format!("{good}, {link}")));
+    let (message, key, _) = one(&four_clusters_with_groups(
+        "shared-medium",
+        &format!("{good}, {link}"),
+    ));
     assert_eq!(
         message,
         "the hosts of cluster `c` have no links of their own"
     );
     assert_eq!(key, "clusters[2].groups[1].link");
-    let (message, key, _) = one(&with_groups("switch", r#"{"hosts": 0, "speed": "1 GHz"}"#));
+    let (message, key, _) = one(&four_clusters_with_groups(
+        "switch",
+        r#"{"hosts": 0, "speed": "1 GHz"}"#,
+    ));
     assert_eq!(
         (&*message, &*key),
         (
@@ -195,7 +208,7 @@ fn broken_groups_say_what_and_where() {
             "clusters[2].groups[0].hosts"
         )
     );
-    let (message, key, _) = one(&with_groups(
+    let (message, key, _) = one(&four_clusters_with_groups(
         "switch",
         r#"{"hosts": 1, "speed": "1 GHz", "speed_profile": "x"}"#,
     ));
@@ -203,7 +216,7 @@ fn broken_groups_say_what_and_where() {
         (&*message, &*key),
         ("unknown profile `x`", "clusters[2].groups[0].speed_profile")
     );
-    let (message, key, hint) = one(&with_replacement(
+    let (message, key, hint) = one(&four_clusters_with_replacement(
         r#""hosts": 2, "speed": "500 MHz""#,
         r#""hosts": 2"#,
     ));
@@ -212,9 +225,12 @@ fn broken_groups_say_what_and_where() {
         ("key `speed` is missing", "clusters[2]")
     );
     assert!(hint.contains("`groups`"), "{hint}");
-    let neither = told(&with_replacement(r#""hosts": 2, "speed": "500 MHz", "#, ""));
+    let neither = told(&four_clusters_with_replacement(
+        r#""hosts": 2, "speed": "500 MHz", "#,
+        "",
+    ));
     assert_eq!(neither.len(), 2, "{neither:?}");
-    let many = with_groups(
+    let many = four_clusters_with_groups(
         "switch",
         r#"{"hosts": 1, "speed": "1 GHz"}, {"hosts": 90000000, "speed": "1 GHz"}"#,
     );
@@ -222,7 +238,7 @@ fn broken_groups_say_what_and_where() {
     assert!(message.contains("90000005 hosts"), "{message}");
     assert_eq!(key, "clusters[2].groups[1].hosts");
     // Half a million copies of three groups are more than a million.
-    let copies = with_groups("switch", &[good; 3].join(", "))
+    let copies = four_clusters_with_groups("switch", &[good; 3].join(", "))
         .replace(r#""name": "c""#, r#""name": "c#", "copies": 500000"#);
     let (message, key, _) = one(&copies);
     assert_eq!(
@@ -236,7 +252,8 @@ fn broken_groups_say_what_and_where() {
 
 #[test]
 fn a_hub_is_told_to_be_a_shared_medium() {
-    let problems = problems(&with_replacement("shared-medium", "hub"));
+    let problems =
+        problems_of_platform_text(&four_clusters_with_replacement("shared-medium", "hub"));
     assert_eq!(problems[0].message, "unknown value `hub`");
     assert_eq!(
         problems[0].hint.as_deref(),
@@ -286,7 +303,8 @@ fn a_shared_medium_is_crossed_once_by_whatever_touches_it() {
 
 #[test]
 fn a_given_route_wins_and_is_reversed_unless_that_is_given_too() {
-    let text = with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}]"#);
+    let text =
+        four_clusters_with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}]"#);
     let platform = from_json("four.json", &text).unwrap().platform;
     assert_eq!(
         route_link_names(&platform, "a-0", "d-0"),
@@ -297,7 +315,7 @@ fn a_given_route_wins_and_is_reversed_unless_that_is_given_too() {
         ["d-0-link", "R1-R3", "a-0-link"]
     );
     assert_eq!(route_link_names(&platform, "b-0", "d-0").len(), 4);
-    let text = with_keys(
+    let text = four_clusters_with_keys(
         r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}, {"from": "d", "to": "a", "links": ["R3-R2", "R1-R2"]}]"#,
     );
     let platform = from_json("four.json", &text).unwrap().platform;
@@ -355,7 +373,7 @@ fn a_duplex_link_is_two_links_and_a_route_crosses_one_of_them() {
 
 #[test]
 fn a_latency_of_a_pair_replaces_those_of_the_links_both_ways() {
-    let text = with_keys(
+    let text = four_clusters_with_keys(
         r#""latencies": [{"between": ["d", "a"], "latency": "7 us"}, {"between": ["a", "a"], "latency": "3 us"}]"#,
     );
     let platform = from_json("four.json", &text).unwrap().platform;
@@ -371,7 +389,7 @@ fn a_latency_of_a_pair_replaces_those_of_the_links_both_ways() {
 
 #[test]
 fn profiles_are_read_by_what_refers_to_them() {
-    let text = with_replacement(
+    let text = four_clusters_with_replacement(
         r#""speed": "1 GHz", "link": {"#,
         r#""speed": "1 GHz", "speed_profile": "load", "link": {"bandwidth_profile": "busy", "#,
     );
@@ -394,9 +412,9 @@ fn profiles_are_read_by_what_refers_to_them() {
 type BrokenFile<'a> = (String, &'a str, (usize, usize), &'a str);
 
 /// Asserts that the first problem of each platform file is the expected problem.
-fn assert_broken(cases: &[BrokenFile<'_>]) {
+fn assert_first_problems(cases: &[BrokenFile<'_>]) {
     for (text, message, place, key) in cases {
-        let first = &problems(text)[0];
+        let first = &problems_of_platform_text(text)[0];
         assert!(first.message.contains(message), "{message}\n{first:#?}");
         assert_eq!(first.location.line_column, Some(*place), "{first:#?}");
         assert_eq!(
@@ -409,63 +427,63 @@ fn assert_broken(cases: &[BrokenFile<'_>]) {
 
 #[test]
 fn broken_clusters_say_what_and_where() {
-    assert_broken(&[
+    assert_first_problems(&[
         (
-            with_replacement(r#""name": "four","#, ""),
+            four_clusters_with_replacement(r#""name": "four","#, ""),
             "key `name` is missing",
             (1, 1),
             "",
         ),
         (
-            with_replacement("migsim-platform-1", "migsim-platform-9"),
+            four_clusters_with_replacement("migsim-platform-1", "migsim-platform-9"),
             "unknown value `migsim-platform-9`",
             (2, 13),
             "schema",
         ),
         (
-            with_replacement("\"speed\"", "\"sped\""),
+            four_clusters_with_replacement("\"speed\"", "\"sped\""),
             "unknown key `sped`",
             (5, 39),
             "clusters[0].sped",
         ),
         (
-            with_replacement("\"1 GHz\"", "\"1 GHx\""),
+            four_clusters_with_replacement("\"1 GHz\"", "\"1 GHx\""),
             "unknown unit `GHx`",
             (5, 40),
             "clusters[0].speed",
         ),
         (
-            with_replacement("\"1 GHz\"", "1"),
+            four_clusters_with_replacement("\"1 GHz\"", "1"),
             "expected a speed with its unit",
             (5, 40),
             "clusters[0].speed",
         ),
         (
-            with_replacement("\"hosts\": 2", "\"hosts\": 0"),
+            four_clusters_with_replacement("\"hosts\": 2", "\"hosts\": 0"),
             "cluster `a` has no hosts",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
-            with_replacement("\"hosts\": 2", "\"hosts\": -2"),
+            four_clusters_with_replacement("\"hosts\": 2", "\"hosts\": -2"),
             "expected a whole number that is not negative",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
-            with_replacement("\"hosts\": 2", "\"hosts\": 2000000000"),
+            four_clusters_with_replacement("\"hosts\": 2", "\"hosts\": 2000000000"),
             "B of memory",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
-            with_replacement("\"hosts\": 2", "\"hosts\": 18446744073709551615"),
+            four_clusters_with_replacement("\"hosts\": 2", "\"hosts\": 18446744073709551615"),
             "B of memory",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
-            with_replacement("\"cores\": 4", "\"cores\": 0"),
+            four_clusters_with_replacement("\"cores\": 4", "\"cores\": 0"),
             "have 0 cores",
             (6, 58),
             "clusters[1].cores",
@@ -475,63 +493,63 @@ fn broken_clusters_say_what_and_where() {
 
 #[test]
 fn broken_routes_say_what_and_where() {
-    assert_broken(&[
+    assert_first_problems(&[
         (
-            with_replacement("\"name\": \"b\"", "\"name\": \"a\""),
+            four_clusters_with_replacement("\"name\": \"b\"", "\"name\": \"a\""),
             "cluster `a` is defined twice",
             (6, 14),
             "clusters[1].name",
         ),
         (
-            with_replacement("\"name\": \"b\"", "\"name\": \"b b\""),
+            four_clusters_with_replacement("\"name\": \"b\"", "\"name\": \"b b\""),
             "is not a valid name",
             (6, 14),
             "clusters[1].name",
         ),
         (
-            with_replacement("\"name\": \"R1-R3\"", "\"name\": \"a-0-link\""),
+            four_clusters_with_replacement("\"name\": \"R1-R3\"", "\"name\": \"a-0-link\""),
             "already used for a link of a cluster",
             (11, 14),
             "links[0].name",
         ),
         (
-            with_replacement("\"to\": \"R2\"", "\"to\": \"R1\""),
+            four_clusters_with_replacement("\"to\": \"R2\"", "\"to\": \"R1\""),
             "joins router `R1` to itself",
             (12, 43),
             "links[1].to",
         ),
         (
-            with_replacement("\"router\": \"R3\"", "\"router\": \"R9\""),
+            four_clusters_with_replacement("\"router\": \"R3\"", "\"router\": \"R9\""),
             "no route from cluster `a` to cluster `d`",
             (8, 110),
             "clusters[3].router",
         ),
         (
-            with_keys(r#""routers": ["R1", "R2"]"#),
+            four_clusters_with_keys(r#""routers": ["R1", "R2"]"#),
             "unknown router `R3`",
             (8, 110),
             "clusters[3].router",
         ),
         (
-            with_keys(r#""routes": [{"from": "x", "to": "d", "links": []}]"#),
+            four_clusters_with_keys(r#""routes": [{"from": "x", "to": "d", "links": []}]"#),
             "unknown cluster `x`",
             (15, 23),
             "routes[0].from",
         ),
         (
-            with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R9"]}]"#),
+            four_clusters_with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R9"]}]"#),
             "unknown link `R9`",
             (15, 49),
             "routes[0].links[0]",
         ),
         (
-            with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R3-R2"]}]"#),
+            four_clusters_with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R3-R2"]}]"#),
             "is not connected to router `R1`",
             (15, 49),
             "routes[0].links[0]",
         ),
         (
-            with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R2"]}]"#),
+            four_clusters_with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R2"]}]"#),
             "ends at router `R2`",
             (15, 48),
             "routes[0].links",
@@ -542,52 +560,60 @@ fn broken_routes_say_what_and_where() {
 #[test]
 fn broken_profiles_and_origins_say_what_and_where() {
     let twice = r#""latencies": [{"between": ["a", "d"], "latency": "7 us"}, {"between": ["d", "a"], "latency": "3 us"}]"#;
-    assert_broken(&[
+    assert_first_problems(&[
         (
-            with_keys(r#""routes": [{"from": "a", "to": "a", "links": []}]"#),
+            four_clusters_with_keys(r#""routes": [{"from": "a", "to": "a", "links": []}]"#),
             "leads to the same cluster",
             (15, 34),
             "routes[0].to",
         ),
-        (with_keys(twice), "given twice", (15, 61), "latencies[1]"),
         (
-            with_keys(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
+            four_clusters_with_keys(twice),
+            "given twice",
+            (15, 61),
+            "latencies[1]",
+        ),
+        (
+            four_clusters_with_keys(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
             "later than the time of the step before",
             (15, 21),
             "profiles.p",
         ),
         (
-            with_keys(r#""profiles": {"p": {"steps": [["2 s", "fast"]]}}"#),
+            four_clusters_with_keys(r#""profiles": {"p": {"steps": [["2 s", "fast"]]}}"#),
             "`fast` is not a number",
             (15, 40),
             "profiles.p.steps[0][1]",
         ),
         (
-            with_keys(r#""profiles": {"p": {"steps": []}}"#),
+            four_clusters_with_keys(r#""profiles": {"p": {"steps": []}}"#),
             "has no steps",
             (15, 31),
             "profiles.p.steps",
         ),
         (
-            with_keys(r#""origins": {"clusters[9].speed": "stated: here"}"#),
+            four_clusters_with_keys(r#""origins": {"clusters[9].speed": "stated: here"}"#),
             "this file has no such key",
             (15, 36),
             "origins.clusters[9].speed",
         ),
         (
-            with_keys(r#""origins": {"clusters[0].speed": "guessed"}"#),
+            four_clusters_with_keys(r#""origins": {"clusters[0].speed": "guessed"}"#),
             "does not begin with its kind",
             (15, 36),
             "origins.clusters[0].speed",
         ),
         (
-            with_replacement("\"router\": \"R1\"},\n", "\"speed_profile\": \"x\"},\n"),
+            four_clusters_with_replacement(
+                "\"router\": \"R1\"},\n",
+                "\"speed_profile\": \"x\"},\n",
+            ),
             "unknown profile `x`",
             (5, 118),
             "clusters[0].speed_profile",
         ),
         (
-            with_replacement(
+            four_clusters_with_replacement(
                 "\"name\": \"four\",",
                 "\"name\": \"four\", \"name\": \"five\",",
             ),
@@ -601,21 +627,21 @@ fn broken_profiles_and_origins_say_what_and_where() {
 
 #[test]
 fn all_problems_of_a_platform_are_reported_together() {
-    let text =
-        with_replacement("\"hosts\": 2", "\"hosts\": 0").replace("\"cores\": 4", "\"cores\": 0");
+    let text = four_clusters_with_replacement("\"hosts\": 2", "\"hosts\": 0")
+        .replace("\"cores\": 4", "\"cores\": 0");
     let text = text.replace("\"name\": \"d\"", "\"name\": \"a\"");
-    assert_eq!(problems(&text).len(), 3);
+    assert_eq!(problems_of_platform_text(&text).len(), 3);
 }
 
 #[test]
 fn a_hidden_latency_profile_is_refused() {
-    let text = with_replacement(
+    let text = four_clusters_with_replacement(
         "\"latency\": \"100 us\"",
         "\"latency\": \"1 us\", \"latency_profile\": \"p\"",
     );
     let keys = r#""latencies": [{"between": ["d", "a"], "latency": "7 us"}], "profiles": {"p": {"steps": [["1 s", "1 ms"]]}}"#;
     let text = text.replacen("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"), 1);
-    let first = &problems(&text)[0];
+    let first = &problems_of_platform_text(&text)[0];
     assert!(
         first
             .message
@@ -627,9 +653,12 @@ fn a_hidden_latency_profile_is_refused() {
 fn a_hidden_latency_profile_of_a_group_is_refused() {
     let groups = r#"{"hosts": 2, "speed": "1 GHz"}, {"hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us", "latency_profile": "slow"}}, {"hosts": 2, "speed": "1 GHz"}"#;
     let more = r#""profiles": {"slow": {"steps": [["5 s", "1 ms"]]}}, "latencies": [{"between": ["a", "c"], "latency": "20 us"}]"#;
-    let text =
-        with_groups("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {more}\n}}"), 1);
-    let problems = problems(&text);
+    let text = four_clusters_with_groups("switch", groups).replacen(
+        "\n  ]\n}",
+        &format!("\n  ],\n  {more}\n}}"),
+        1,
+    );
+    let problems = problems_of_platform_text(&text);
     assert!(
         problems[0]
             .message
@@ -650,7 +679,7 @@ fn many_clusters_without_a_way_are_reported_once_each() {
         r#"{{"schema": "migsim-platform-1", "name": "n", "clusters": [{}]}}"#,
         clusters.join(",")
     );
-    let found = problems(&text);
+    let found = problems_of_platform_text(&text);
     assert_eq!(found.len(), 21);
     assert_eq!(
         found[0].message,
@@ -716,7 +745,7 @@ fn links_that_are_not_shared_have_no_profiles() {
             "\"links\": [",
             "\"profiles\": {\"p\": {\"steps\": [[\"1 s\", \"1 MB/s\"]]}}, \"links\": [",
         );
-    let found = problems(&profile);
+    let found = problems_of_platform_text(&profile);
     assert!(
         found[0].message.contains("its network is `unshared`"),
         "{found:?}"
@@ -735,11 +764,11 @@ fn many_wrong_names_are_found_in_a_moment() {
         let ends = r#""from": "A", "to": "B", "bandwidth": "1 Gbps", "latency": "0 s""#;
         format!("{{\"name\": \"l{index}\", {ends}}}")
     });
-    let text = with_keys(&format!(
+    let text = four_clusters_with_keys(&format!(
         "\"routers\": [{routers}],\n\"origins\": {{{origins}}}"
     ));
     let text = text.replacen("\"links\": [", &format!("\"links\": [\n{links},"), 1);
-    let found = problems(&text);
+    let found = problems_of_platform_text(&text);
     assert_eq!(found[0].message, "unknown router `A`");
     assert_eq!(
         found.last().unwrap().message,

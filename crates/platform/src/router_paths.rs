@@ -24,7 +24,7 @@ const MAX_TABLE_LINKS: usize = 50_000_000;
 
 /// Position of a cluster in the network: its router and its shared medium.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ClusterSite {
+pub(super) struct ClusterAttachment {
     /// Index of the router to which the cluster is connected; `None` if the cluster is not connected to a router.
     pub(super) router: Option<usize>,
     /// Shared medium of the cluster; `None` if the cluster has no shared medium.
@@ -35,7 +35,7 @@ pub(super) struct ClusterSite {
 #[derive(Debug)]
 pub struct RouterPaths {
     /// Router and shared medium of each cluster.
-    cluster_sites: Vec<ClusterSite>,
+    cluster_attachments: Vec<ClusterAttachment>,
     /// Routes from the file, which replace shortest paths.
     file_routes: FileRoutes,
     /// Latencies from host to host that replace the sums of the latencies of links \[s\]. The key is a pair of cluster indices,
@@ -44,7 +44,7 @@ pub struct RouterPaths {
     /// The routers and the links between them.
     graph: RouterGraph,
     /// Index of the connected component of the network to which each router belongs, counted from 0.
-    router_components: Vec<u32>,
+    component_of_router: Vec<u32>,
     /// The routers as trees; `None` if the links between routers have a cycle.
     forest: Option<RouterForest>,
     /// Tree of shortest paths from each router, computed when first needed; empty if `forest` is used instead.
@@ -55,7 +55,7 @@ impl RouterPaths {
     /// Creates the paths over the links of `graph`. The routes in `given` replace shortest paths, and must contain both
     /// directions of each pair of clusters.
     pub(super) fn new(
-        sites: Vec<ClusterSite>,
+        sites: Vec<ClusterAttachment>,
         graph: RouterGraph,
         given: FileRoutes,
         latencies: BTreeMap<(usize, usize), Seconds>,
@@ -67,10 +67,10 @@ impl RouterPaths {
             graph.router_count()
         };
         Self {
-            cluster_sites: sites,
+            cluster_attachments: sites,
             file_routes: given,
             pair_latencies: latencies,
-            router_components: graph.connected_components(),
+            component_of_router: graph.connected_components(),
             forest,
             shortest_path_trees: (0..trees).map(|_| OnceLock::new()).collect(),
             graph,
@@ -79,8 +79,9 @@ impl RouterPaths {
 
     /// Whether there is a path from cluster `a` to cluster `b`.
     pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
-        let part =
-            |cluster: usize| Some(self.router_components[self.cluster_sites[cluster].router?]);
+        let part = |cluster: usize| {
+            Some(self.component_of_router[self.cluster_attachments[cluster].router?])
+        };
         a == b
             || self.file_routes.contains_key(&(a, b))
             || (part(a).is_some() && part(a) == part(b))
@@ -88,9 +89,9 @@ impl RouterPaths {
 
     /// Whether every cluster has a router and all these routers are connected.
     pub(super) fn are_all_clusters_connected(&self) -> bool {
-        (1..self.cluster_sites.len()).all(|cluster| {
-            let ends = [0, cluster].map(|one| self.cluster_sites[one].router);
-            matches!(ends, [Some(a), Some(b)] if self.router_components[a] == self.router_components[b])
+        (1..self.cluster_attachments.len()).all(|cluster| {
+            let ends = [0, cluster].map(|one| self.cluster_attachments[one].router);
+            matches!(ends, [Some(a), Some(b)] if self.component_of_router[a] == self.component_of_router[b])
         })
     }
 
@@ -100,10 +101,10 @@ impl RouterPaths {
         if !self.is_connected(a, b) {
             return None;
         }
-        let mut links = Vec::from_iter(self.cluster_sites[a].medium);
+        let mut links = Vec::from_iter(self.cluster_attachments[a].medium);
         if a != b {
             links.extend(self.path_between_routers(a, b)?);
-            links.extend(self.cluster_sites[b].medium);
+            links.extend(self.cluster_attachments[b].medium);
         }
         Some(links)
     }
@@ -113,9 +114,12 @@ impl RouterPaths {
         if let Some(links) = self.file_routes.get(&(a, b)) {
             return Some(links.clone());
         }
-        let (from, to) = (self.cluster_sites[a].router?, self.cluster_sites[b].router?);
+        let (from, to) = (
+            self.cluster_attachments[a].router?,
+            self.cluster_attachments[b].router?,
+        );
         if let Some(forest) = &self.forest {
-            return Some(forest.path(from, to));
+            return Some(forest.path_between(from, to));
         }
         // The path back is the reverse.
         let start = from.min(to);
@@ -143,22 +147,26 @@ impl RouterPaths {
 
     /// Returns the shared medium of a cluster; `None` if the cluster has no shared medium.
     pub(super) fn shared_medium(&self, cluster: ClusterId) -> Option<LinkId> {
-        self.cluster_sites[cluster.index()].medium
+        self.cluster_attachments[cluster.index()].medium
     }
 
     /// Returns the number of clusters that are connected to each router.
     pub(super) fn cluster_count_at_routers(&self) -> Vec<u32> {
         let mut residents = vec![0; self.graph.router_count()];
-        for router in self.cluster_sites.iter().filter_map(|site| site.router) {
+        for router in self
+            .cluster_attachments
+            .iter()
+            .filter_map(|site| site.router)
+        {
             residents[router] += 1;
         }
         residents
     }
 
     /// Calls `see` for each link that lies on any path between clusters, possibly several times for the same link.
-    pub fn for_each_link(&self, see: &mut dyn FnMut(LinkId)) {
+    pub fn for_each_link_between_clusters(&self, see: &mut dyn FnMut(LinkId)) {
         if let (Some(forest), true) = (&self.forest, self.file_routes.is_empty()) {
-            self.cluster_sites
+            self.cluster_attachments
                 .iter()
                 .filter_map(|site| site.medium)
                 .for_each(&mut *see);
@@ -178,7 +186,7 @@ impl RouterPaths {
 
     /// Returns all ordered pairs of cluster indices, including each cluster paired with itself.
     fn cluster_pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        let clusters = self.cluster_sites.len();
+        let clusters = self.cluster_attachments.len();
         (0..clusters).flat_map(move |a| (0..clusters).map(move |b| (a, b)))
     }
 
@@ -186,7 +194,7 @@ impl RouterPaths {
     /// clusters or links. Entry `a * clusters + b` of the table is the path from cluster `a` to cluster `b`, as a range of the
     /// list of links.
     pub(super) fn path_table(&self) -> Option<(Vec<Option<ClusterPath>>, Vec<LinkId>)> {
-        let clusters = self.cluster_sites.len();
+        let clusters = self.cluster_attachments.len();
         if clusters > MAX_TABLE_CLUSTERS {
             return None;
         }
@@ -208,7 +216,7 @@ impl RouterPaths {
     /// Returns the approximate memory of the simulator that the paths occupy \[B\].
     pub(super) fn memory_usage(&self) -> usize {
         let given: usize = self.file_routes.values().map(Vec::len).sum();
-        size_of_val(&self.cluster_sites[..])
+        size_of_val(&self.cluster_attachments[..])
             + 160 * self.graph.router_count()
             + 64 * self.file_routes.len()
             + 4 * given
@@ -216,16 +224,16 @@ impl RouterPaths {
 
     /// Returns the router of a cluster if the routers form a tree and the file states no routes or latencies for pairs of
     /// clusters; otherwise `None`.
-    pub(super) fn router_in_tree(&self, cluster: usize) -> Option<usize> {
+    pub(super) fn router_of_cluster_in_tree(&self, cluster: usize) -> Option<usize> {
         let is_free =
             self.forest.is_some() && self.file_routes.is_empty() && !self.has_pair_latencies();
-        self.cluster_sites[cluster].router.filter(|_| is_free)
+        self.cluster_attachments[cluster].router.filter(|_| is_free)
     }
 
     /// Returns the only link of a router, with the router at the other end of the link; `None` if the router does not have
     /// exactly one link.
-    pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
-        self.graph.only_link(router)
+    pub(super) fn only_link_and_neighbour(&self, router: usize) -> Option<(LinkId, usize)> {
+        self.graph.only_link_and_neighbour(router)
     }
 }
 
@@ -234,9 +242,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::assemble::platform_memory;
+    use crate::assemble::estimated_platform_bytes;
     use crate::{Routes, from_json};
-    use migsim_base::random::{Purpose, Stream};
+    use migsim_base::random::{Stream, StreamPurpose};
 
     /// Returns clusters at random routers, joined by `extra` links beyond those of a tree or of several trees; every third link is duplex.
     fn drawn(random: &mut Stream, extra: usize) -> RouterPaths {
@@ -260,23 +268,23 @@ mod tests {
                 graph.add_link(from, to, [there, back], random.draw_below(3) as f64);
             }
         }
-        let site = |at: usize| ClusterSite {
+        let site = |at: usize| ClusterAttachment {
             router: Some(random.draw_below(routers)),
             medium: at.is_multiple_of(4).then(|| LinkId::from_index(1000 + at)),
         };
-        let sites: Vec<ClusterSite> = (0..8).map(site).collect();
+        let sites: Vec<ClusterAttachment> = (0..8).map(site).collect();
         RouterPaths::new(sites, graph, FileRoutes::new(), BTreeMap::new())
     }
 
     #[test]
     fn paths_are_the_shortest_ones_also_where_no_tree_of_them_is_computed() {
-        let mut random = Stream::new(3, Purpose::Policy);
+        let mut random = Stream::new(3, StreamPurpose::PolicyDecisions);
         for case in 0..300 {
             let paths = drawn(&mut random, case % 3);
             assert!(!case.is_multiple_of(3) || paths.forest.is_some());
             let mut used = BTreeSet::new();
             for (a, b) in paths.cluster_pairs() {
-                let [from, to] = [a, b].map(|one| paths.cluster_sites[one].router.unwrap());
+                let [from, to] = [a, b].map(|one| paths.cluster_attachments[one].router.unwrap());
                 // The path back is the reverse, and a tree begins at the lower router.
                 let tree = paths.graph.shortest_paths(from.min(to));
                 let between = if from <= to {
@@ -284,7 +292,7 @@ mod tests {
                 } else {
                     tree.path_to_start(from)
                 };
-                let ends = [a, b].map(|one| paths.cluster_sites[one].medium);
+                let ends = [a, b].map(|one| paths.cluster_attachments[one].medium);
                 let path = if a == b {
                     Some(Vec::from_iter(ends[0]))
                 } else {
@@ -295,7 +303,7 @@ mod tests {
                 used.extend(path.into_iter().flatten());
             }
             let mut met = BTreeSet::new();
-            paths.for_each_link(&mut |link| met.extend([link]));
+            paths.for_each_link_between_clusters(&mut |link| met.extend([link]));
             assert_eq!(met, used, "case {case}");
         }
     }
@@ -306,12 +314,15 @@ mod tests {
             "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}, "router": "r#"}],
             "links": [{"name": "up#", "copies": 10000, "from": "r#", "to": "core", "bandwidth": "10 Gbps", "latency": "50 us"}]}"#;
         let platform = from_json("star.json", text).unwrap().platform;
-        assert!(matches!(platform.routes, Routes::Routers { .. }));
+        assert!(matches!(
+            platform.routes,
+            Routes::ComputedClusterPaths { .. }
+        ));
         // A table of all pairs takes 3.2 GB.
         assert!(
-            platform_memory(&platform) < 20e6,
+            estimated_platform_bytes(&platform) < 20e6,
             "{} B",
-            platform_memory(&platform)
+            estimated_platform_bytes(&platform)
         );
         let route = platform.route(
             platform.manager_host(ClusterId(7)),
@@ -323,6 +334,11 @@ mod tests {
             .map(|link| &*platform.links[link.index()].name)
             .collect();
         assert_eq!(names, ["c7-0-link", "up7", "up3", "c3-0-link"]);
-        assert!(platform.cluster_kinds().iter().all(|kind| *kind == 0));
+        assert!(
+            platform
+                .route_class_of_clusters()
+                .iter()
+                .all(|kind| *kind == 0)
+        );
     }
 }

@@ -13,7 +13,7 @@ use migsim_base::units::LinkId;
 #[derive(Debug)]
 pub(super) struct RouterGraph {
     /// Links that leave each router, by index of the router.
-    edges: Vec<Vec<Edge>>,
+    edges_by_router: Vec<Vec<Edge>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ impl RouterGraph {
     /// Creates a graph of `routers` routers without links.
     pub(super) fn new(routers: usize) -> Self {
         Self {
-            edges: vec![Vec::new(); routers],
+            edges_by_router: vec![Vec::new(); routers],
         }
     }
 
@@ -114,13 +114,13 @@ impl RouterGraph {
         [link, back]: [LinkId; 2],
         latency: f64,
     ) {
-        self.edges[from].push(Edge {
+        self.edges_by_router[from].push(Edge {
             target_router: to,
             link,
             opposite_link: back,
             latency,
         });
-        self.edges[to].push(Edge {
+        self.edges_by_router[to].push(Edge {
             target_router: from,
             link: back,
             opposite_link: link,
@@ -130,9 +130,9 @@ impl RouterGraph {
 
     /// Computes the shortest paths from router `start` to all other routers.
     pub(super) fn shortest_paths(&self, start: usize) -> ShortestPathTree {
-        let mut best: Vec<Option<Distance>> = vec![None; self.edges.len()];
-        let mut steps: Vec<Option<PathStep>> = vec![None; self.edges.len()];
-        let mut done = vec![false; self.edges.len()];
+        let mut best: Vec<Option<Distance>> = vec![None; self.edges_by_router.len()];
+        let mut steps: Vec<Option<PathStep>> = vec![None; self.edges_by_router.len()];
+        let mut done = vec![false; self.edges_by_router.len()];
         let zero = Distance {
             latency: 0.0,
             hops: 0,
@@ -146,7 +146,7 @@ impl RouterGraph {
             if std::mem::replace(&mut done[router], true) {
                 continue;
             }
-            for edge in &self.edges[router] {
+            for edge in &self.edges_by_router[router] {
                 let next = Distance {
                     latency: distance.latency + edge.latency,
                     hops: distance.hops + 1,
@@ -173,8 +173,8 @@ impl RouterGraph {
 
     /// Returns the only link of a router, with the router at the other end of the link; `None` if the router does not have
     /// exactly one link.
-    pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
-        match &self.edges[router][..] {
+    pub(super) fn only_link_and_neighbour(&self, router: usize) -> Option<(LinkId, usize)> {
+        match &self.edges_by_router[router][..] {
             [edge] => Some((edge.link, edge.target_router)),
             _ => None,
         }
@@ -182,19 +182,19 @@ impl RouterGraph {
 
     /// Returns the number of routers.
     pub(super) fn router_count(&self) -> usize {
-        self.edges.len()
+        self.edges_by_router.len()
     }
 
     /// Returns the index of the connected component to which each router belongs, counted from 0.
     pub(super) fn connected_components(&self) -> Vec<u32> {
-        let mut parts = vec![u32::MAX; self.edges.len()];
+        let mut parts = vec![u32::MAX; self.edges_by_router.len()];
         let mut count = 0;
-        for top in 0..self.edges.len() {
+        for top in 0..self.edges_by_router.len() {
             if parts[top] == u32::MAX {
                 parts[top] = count;
                 let mut reached = vec![top];
                 while let Some(router) = reached.pop() {
-                    for edge in &self.edges[router] {
+                    for edge in &self.edges_by_router[router] {
                         if parts[edge.target_router] == u32::MAX {
                             parts[edge.target_router] = count;
                             reached.push(edge.target_router);
@@ -209,7 +209,7 @@ impl RouterGraph {
 
     /// Returns the routers as trees, each component ordered from its root down; `None` if the links have a cycle.
     pub(super) fn forest(&self) -> Option<RouterForest> {
-        let routers = self.edges.len();
+        let routers = self.edges_by_router.len();
         let mut forest = RouterForest {
             parent_steps: vec![None; routers],
             depths: vec![u32::MAX; routers],
@@ -224,7 +224,7 @@ impl RouterGraph {
             forest.top_down_order.push(top);
             while let Some(&router) = forest.top_down_order.get(next) {
                 next += 1;
-                for edge in &self.edges[router] {
+                for edge in &self.edges_by_router[router] {
                     let is_up = forest.parent_steps[router]
                         .is_some_and(|step| step.link == edge.opposite_link);
                     if is_up {
@@ -256,7 +256,7 @@ impl Edge {
 
 impl RouterForest {
     /// Returns the links from one router to another router of the same component, in order.
-    pub(super) fn path(&self, from: usize, to: usize) -> Vec<LinkId> {
+    pub(super) fn path_between(&self, from: usize, to: usize) -> Vec<LinkId> {
         let (mut up, mut down) = (Vec::new(), Vec::new());
         let (mut a, mut b) = (from, to);
         while a != b {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::LoadedPlatform;
 use super::format::{ProfileEntry, StepValue};
-use super::simgrid::{ZoneTreeText, escape_attribute, from_translation};
+use super::simgrid::{ZoneTreeText, escape_xml_attribute, from_simgrid_translation};
 use super::zone_format::{
     LinkParameters, RoutingKind, Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink,
     ZoneRouteEntry, ZonesFile,
@@ -33,14 +33,14 @@ pub(super) fn is_zone_file(document: &Document) -> bool {
 /// Reads a platform from a JSON document with a tree of zones; refuses a platform that exceeds the memory limits.
 pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let file: ZonesFile = document.deserialize()?;
-    let mut text = Translation::default();
+    let mut text = SimgridTranslation::default();
     text.translate_file(&file);
     text.fail_if_problems(document)?;
-    let loaded = from_translation(&document.source, &text.xml, limits)
-        .map_err(|error| text.locate_in_document(error, document))?;
+    let loaded = from_simgrid_translation(&document.source, &text.xml, limits)
+        .map_err(|error| text.locate_error_in_document(error, document))?;
     Ok(LoadedPlatform {
         description: file.description,
-        sha256: sha256(document.text.as_bytes()),
+        file_sha256: sha256(document.text.as_bytes()),
         zone_tree_text: Some(ZoneTreeText {
             is_complete_platform: true,
             text: Arc::from(text.xml),
@@ -51,24 +51,24 @@ pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<Load
 
 /// The SimGrid XML that was translated so far, with the origin of each line.
 #[derive(Debug, Default)]
-struct Translation {
+struct SimgridTranslation {
     /// Text of the translation in SimGrid's format.
     xml: String,
     /// Key in the JSON file from which each line of the translated text comes.
-    line_keys: Vec<String>,
+    json_key_of_line: Vec<String>,
     /// Names of the duplex links of the platform.
     duplex_link_names: BTreeSet<String>,
     /// Values that cannot be translated, each with its key and a message.
     problems: Vec<(String, String)>,
 }
 
-impl Translation {
+impl SimgridTranslation {
     /// Appends text that comes from the key `key` of the JSON file. The text may have several lines.
     fn add_lines(&mut self, key: &str, text: &str) {
         self.xml.push_str(text);
         self.xml.push('\n');
         let lines = 1 + text.matches('\n').count();
-        self.line_keys
+        self.json_key_of_line
             .extend(std::iter::repeat_n(key.to_owned(), lines));
     }
 
@@ -84,12 +84,12 @@ impl Translation {
     }
 
     /// Moves problems from lines of the translated text to the positions of their keys in the JSON file.
-    fn locate_in_document(&self, error: Error, document: &Document) -> Error {
+    fn locate_error_in_document(&self, error: Error, document: &Document) -> Error {
         error.map_problems(|mut problem| {
             let is_here = problem.location.source.as_deref() == Some(&*document.source);
             let line = problem.location.line_column.filter(|_| is_here);
             if let Some((line, _)) = line
-                && let Some(key) = self.line_keys.get(line.saturating_sub(1))
+                && let Some(key) = self.json_key_of_line.get(line.saturating_sub(1))
             {
                 problem.location = document.problem_at(key, "").location;
             }
@@ -139,18 +139,18 @@ impl Translation {
             key,
             &format!(
                 "<zone id=\"{}\" routing=\"{routing}\">",
-                escape_attribute(&zone.name)
+                escape_xml_attribute(&zone.name)
             ),
         );
         for (at, router) in zone.routers.iter().enumerate() {
             self.add_lines(
                 &format!("{key}.routers[{at}]"),
-                &format!("<router id=\"{}\"/>", escape_attribute(router)),
+                &format!("<router id=\"{}\"/>", escape_xml_attribute(router)),
             );
         }
         for (at, host) in zone.hosts.iter().enumerate() {
             let (name, speed, cores) = (
-                escape_attribute(&host.name),
+                escape_xml_attribute(&host.name),
                 host.speed.get(),
                 host.cores.unwrap_or(1),
             );
@@ -161,7 +161,7 @@ impl Translation {
             let [x, y, height] = peer.coordinates;
             let text = format!(
                 "<peer id=\"{}\" speed=\"{}f\" bw_in=\"{}Bps\" bw_out=\"{}Bps\" coordinates=\"{x} {y} {height}\"/>",
-                escape_attribute(&peer.name),
+                escape_xml_attribute(&peer.name),
                 peer.speed.get(),
                 peer.bandwidth_in.get(),
                 peer.bandwidth_out.get()
@@ -181,13 +181,13 @@ impl Translation {
         }
         for (at, links) in zone.host_links.iter().enumerate() {
             let [host, up, down] =
-                [&links.host, &links.up, &links.down].map(|name| escape_attribute(name));
+                [&links.host, &links.up, &links.down].map(|name| escape_xml_attribute(name));
             let text = format!("<host_link id=\"{host}\" up=\"{up}\" down=\"{down}\"/>");
             self.add_lines(&format!("{key}.host_links[{at}]"), &text);
         }
         if let Some(backbone) = &zone.backbone {
             let (bandwidth, latency) = (backbone.bandwidth.get(), backbone.latency.get());
-            let name = escape_attribute(&backbone.name);
+            let name = escape_xml_attribute(&backbone.name);
             let text = format!(
                 "<backbone id=\"{name}\" bandwidth=\"{bandwidth}Bps\" latency=\"{latency}s\"/>"
             );
@@ -231,7 +231,7 @@ impl Translation {
             );
             self.problems.push((format!("{key}.topology"), message));
         }
-        let hosts = to_simgrid_topology(topology).hosts;
+        let hosts = to_simgrid_topology(topology).host_count;
         if hosts != u128::from(cluster.hosts) {
             let message = format!(
                 "the topology has {hosts} hosts, but the cluster has {}",
@@ -246,7 +246,7 @@ impl Translation {
         let period = profile.period.map_or(0.0, Seconds::get);
         let mut text = format!(
             "<trace id=\"{}\" periodicity=\"{period}\">\n",
-            escape_attribute(name)
+            escape_xml_attribute(name)
         );
         for (at, (date, value)) in profile.steps.iter().enumerate() {
             let value = match value {
@@ -281,7 +281,7 @@ impl Translation {
                 let message = format!("unknown profile `{trace}`");
                 self.problems.push((key, message));
             } else if let Some(trace) = trace {
-                let (trace, element) = (escape_attribute(trace), escape_attribute(element));
+                let (trace, element) = (escape_xml_attribute(trace), escape_xml_attribute(element));
                 let text = format!(
                     "<trace_connect kind=\"{kind}\" trace=\"{trace}\" element=\"{element}\"/>"
                 );
@@ -321,7 +321,7 @@ fn sharing_policy_name(sharing: Sharing) -> &'static str {
 fn link_element(link: &ZoneLink) -> String {
     format!(
         "<link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>",
-        escape_attribute(&link.name),
+        escape_xml_attribute(&link.name),
         link.bandwidth.get(),
         link.latency.get(),
         sharing_policy_name(link.sharing)
@@ -337,8 +337,8 @@ fn route_element(
 ) -> String {
     let mut text = format!(
         "src=\"{}\" dst=\"{}\"",
-        escape_attribute(&route.from),
-        escape_attribute(&route.to)
+        escape_xml_attribute(&route.from),
+        escape_xml_attribute(&route.to)
     );
     let mut element = between_points;
     if let Some([out, into]) = &route.gateways {
@@ -346,8 +346,8 @@ fn route_element(
         write!(
             text,
             " gw_src=\"{}\" gw_dst=\"{}\"",
-            escape_attribute(out),
-            escape_attribute(into)
+            escape_xml_attribute(out),
+            escape_xml_attribute(into)
         )
         .expect("a string can be written to");
     }
@@ -361,11 +361,11 @@ fn route_element(
             duplex.contains(stem).then_some((stem, direction))
         });
         direction.map_or_else(
-            || format!("<link_ctn id=\"{}\"/>", escape_attribute(link)),
+            || format!("<link_ctn id=\"{}\"/>", escape_xml_attribute(link)),
             |(stem, direction)| {
                 format!(
                     "<link_ctn id=\"{}\" direction=\"{direction}\"/>",
-                    escape_attribute(stem)
+                    escape_xml_attribute(stem)
                 )
             },
         )
@@ -378,11 +378,11 @@ fn route_element(
 
 /// Returns the SimGrid element that describes a cluster.
 fn cluster_element(cluster: &ZoneCluster) -> String {
-    let name = escape_attribute(&cluster.name);
+    let name = escape_xml_attribute(&cluster.name);
     let prefix = cluster
         .prefix
         .as_ref()
-        .map_or_else(|| format!("{name}-"), |prefix| escape_attribute(prefix));
+        .map_or_else(|| format!("{name}-"), |prefix| escape_xml_attribute(prefix));
     let LinkParameters {
         bandwidth,
         latency,
@@ -417,11 +417,11 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
         add("limiter_link", format!("{}Bps", limiter.get()));
     }
     if let Some(router) = &cluster.router {
-        add("router_id", escape_attribute(router));
+        add("router_id", escape_xml_attribute(router));
     }
     if let Some(topology) = &cluster.topology {
         let words = to_simgrid_topology(topology);
-        add("topology", words.kind.to_owned());
+        add("topology", words.topology_name.to_owned());
         add("topo_parameters", words.parameters);
     }
     text + "/>"
@@ -430,11 +430,11 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
 /// A topology in `SimGrid`'s notation, with its number of hosts.
 struct SimgridTopology {
     /// Name of the topology, such as `TORUS`.
-    kind: &'static str,
+    topology_name: &'static str,
     /// Parameters of the topology, such as `4,4,2`.
     parameters: String,
     /// Number of hosts of the topology; the maximum of the type if the number is larger.
-    hosts: u128,
+    host_count: u128,
 }
 
 /// Converts a topology into SimGrid's notation.
@@ -467,8 +467,8 @@ fn to_simgrid_topology(topology: &Topology) -> SimgridTopology {
         }
     };
     SimgridTopology {
-        kind,
+        topology_name: kind,
         parameters,
-        hosts,
+        host_count: hosts,
     }
 }

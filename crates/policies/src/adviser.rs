@@ -11,12 +11,12 @@ use super::strategy::{Instance, StrategyKind};
 use super::window::LoadWindow;
 use super::{Decision, View};
 use migsim_base::error::Error;
-use migsim_base::plugin::Kind as _;
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::plugin::PluginKind as _;
+use migsim_base::random::{Stream, StreamPurpose};
 
 /// A strategy with its options, and the load of the processes measured since the last rescheduling call.
 #[derive(Clone, Debug)]
-pub struct Adviser {
+pub struct StrategyAdviser {
     strategy_kind: StrategyKind,
     strategy_options: Value,
     needs_communication: bool,
@@ -24,7 +24,7 @@ pub struct Adviser {
     random_stream: Stream,
 }
 
-impl Adviser {
+impl StrategyAdviser {
     /// Creates the adviser of a strategy for a run whose random numbers are generated from `seed`.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Adviser {
             strategy_options: options.clone(),
             needs_communication: kind.build(options)?.needs_communication(),
             load_window: LoadWindow::default(),
-            random_stream: Stream::new(seed, Purpose::Policy),
+            random_stream: Stream::new(seed, StreamPurpose::PolicyDecisions),
         })
     }
 
@@ -46,7 +46,7 @@ impl Adviser {
 
     /// Discards the load measured so far, so that the measurement restarts. The caller calls this function after each
     /// rescheduling call that took place without asking the adviser for a decision.
-    pub fn record_call(&mut self) {
+    pub fn restart_load_measurement(&mut self) {
         self.load_window = LoadWindow::default();
     }
 

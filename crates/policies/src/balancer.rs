@@ -18,12 +18,12 @@ use serde_json::{Map, Value, json};
 
 use super::explain::meanings::MIGRATIONS_DECIDED;
 use super::explain::{
-    DecisionRecord, ExplainContext, Meaning, Narrator, NoMoveReason, ScoreWords, Sentence, Unit,
+    DecisionRecord, ExplainContext, Meaning, Narrator, NoMoveReason, ScoreHeadings, Sentence, Unit,
     say,
 };
 use super::strategy::{Assignment, HostPaths, Instance, Strategy};
 use super::window::{Forecast, LoadWindow};
-use super::{Candidate, Decision, Migration, Policy, Procedure, View};
+use super::{CallProcedure, Candidate, Decision, Migration, Policy, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
@@ -77,7 +77,7 @@ pub(super) fn decide_by_assignment(
     needs_communication: bool,
     assign: impl FnOnce(&Instance<'_>) -> Result<Assignment, Error>,
 ) -> Result<Decision, Error> {
-    let cores = Cores::from_platform(view.platform);
+    let cores = CoreNumbering::from_platform(view.platform);
     let routes = CoreRoutes {
         platform: view.platform,
         cores: &cores,
@@ -93,7 +93,7 @@ pub(super) fn decide_by_assignment(
     let instance = build_instance(view, &cores, &routes, &window);
     let assignment = assign(&instance)?;
     let mut hosts = view.placement.to_vec();
-    for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
+    for (&process, &pe) in movable.iter().zip(&assignment.assigned_hosts) {
         hosts[process] = cores.hosts_by_core[pe];
     }
     let kept = cancel_moves_without_memory(&mut hosts, view);
@@ -102,21 +102,21 @@ pub(super) fn decide_by_assignment(
 
 /// The cores of all hosts of the platform, numbered in the order of hosts.
 #[derive(Debug)]
-pub(super) struct Cores {
+pub(super) struct CoreNumbering {
     /// The host to which each core belongs, by core number.
     pub(super) hosts_by_core: Vec<HostId>,
     /// The number of the first core of each host, by host index.
-    pub(super) first_cores: Vec<usize>,
+    pub(super) first_core_by_host: Vec<usize>,
 }
 
-impl Cores {
+impl CoreNumbering {
     fn from_platform(platform: &Platform) -> Self {
         let mut cores = Self {
             hosts_by_core: Vec::new(),
-            first_cores: Vec::new(),
+            first_core_by_host: Vec::new(),
         };
         for (index, host) in platform.hosts.iter().enumerate() {
-            cores.first_cores.push(cores.hosts_by_core.len());
+            cores.first_core_by_host.push(cores.hosts_by_core.len());
             let own = std::iter::repeat_n(HostId::from_index(index), host.cores as usize);
             cores.hosts_by_core.extend(own);
         }
@@ -131,7 +131,7 @@ impl Cores {
             let resident = &mut residents[host.index()];
             let turn = *resident % platform.hosts[host.index()].cores as usize;
             *resident += 1;
-            self.first_cores[host.index()] + turn
+            self.first_core_by_host[host.index()] + turn
         };
         placement.iter().map(core).collect()
     }
@@ -141,7 +141,7 @@ impl Cores {
 #[derive(Debug)]
 struct CoreRoutes<'a> {
     platform: &'a Platform,
-    cores: &'a Cores,
+    cores: &'a CoreNumbering,
 }
 
 impl HostPaths for CoreRoutes<'_> {
@@ -178,7 +178,7 @@ pub(super) fn movable_processes(view: &View<'_>) -> Vec<usize> {
 /// cores of the platform are the hosts of the instance.
 fn build_instance<'i>(
     view: &View<'_>,
-    cores: &Cores,
+    cores: &CoreNumbering,
     routes: &'i CoreRoutes<'_>,
     window: &LoadWindow,
 ) -> Instance<'i> {
@@ -198,7 +198,7 @@ fn build_instance<'i>(
     for process in (0..view.processes()).filter(|process| view.is_pinned(*process)) {
         background[on_cores[process]] += alone(process);
         let held = &mut pinned[view.placement[process].index()];
-        *held = *held + view.memory[process];
+        *held = *held + view.process_memory[process];
     }
     let movable = movable_processes(view);
     let current: Vec<usize> = movable.iter().map(|&process| on_cores[process]).collect();
@@ -217,7 +217,7 @@ fn build_instance<'i>(
         communication: window.mean_messages(&movable),
         process_memory: movable
             .iter()
-            .map(|&process| view.memory[process])
+            .map(|&process| view.process_memory[process])
             .collect(),
         host_memory: cores.hosts_by_core.iter().map(left).collect(),
         cluster_of_host: cores
@@ -226,7 +226,7 @@ fn build_instance<'i>(
             .map(|host| platform.cluster_of(*host).index())
             .collect(),
         host_paths: Some(routes),
-        speeds,
+        host_speeds: speeds,
         current_hosts: current,
         process_times: time,
     }
@@ -238,9 +238,9 @@ fn build_instance<'i>(
 pub(super) fn call_with_instance<R>(
     view: &View<'_>,
     window: &LoadWindow,
-    look: impl FnOnce(&Instance<'_>, &Cores) -> R,
+    look: impl FnOnce(&Instance<'_>, &CoreNumbering) -> R,
 ) -> R {
-    let cores = Cores::from_platform(view.platform);
+    let cores = CoreNumbering::from_platform(view.platform);
     let routes = CoreRoutes {
         platform: view.platform,
         cores: &cores,
@@ -255,7 +255,7 @@ pub(super) fn call_with_instance<R>(
 fn cancel_moves_without_memory(hosts: &mut [HostId], view: &View<'_>) -> usize {
     let limits = &view.platform.hosts;
     let mut held = vec![0.0; limits.len()];
-    for (host, memory) in hosts.iter().zip(view.memory) {
+    for (host, memory) in hosts.iter().zip(view.process_memory) {
         held[host.index()] += memory.get();
     }
     let mut kept = 0;
@@ -272,7 +272,7 @@ fn cancel_moves_without_memory(hosts: &mut [HostId], view: &View<'_>) -> usize {
         let Some(process) = over else {
             return kept;
         };
-        let memory = view.memory[process].get();
+        let memory = view.process_memory[process].get();
         held[hosts[process].index()] -= memory;
         hosts[process] = view.placement[process];
         held[hosts[process].index()] += memory;
@@ -291,7 +291,7 @@ fn build_decision(
 ) -> Decision {
     let (before, after) = (
         instance.host_times(&instance.current_hosts),
-        instance.host_times(&assignment.hosts),
+        instance.host_times(&assignment.assigned_hosts),
     );
     let mut decision = Decision::default();
     for (process, (&to, &from)) in hosts.iter().zip(view.placement).enumerate() {
@@ -307,7 +307,9 @@ fn build_decision(
             from,
             to_cluster: view.platform.cluster_of(to),
             to: Some(to),
-            score: view.execution_time(view.measures.work[process], from).get(),
+            score: view
+                .execution_time(view.measurements.work[process], from)
+                .get(),
             stay: None,
             go: None,
             accepted: true,
@@ -319,7 +321,7 @@ fn build_decision(
     fields.insert("max_time_before_s".into(), json!(largest(&before)));
     fields.insert("max_time_s".into(), json!(largest(&after)));
     fields.insert("moves".into(), json!(decision.migrations.len()));
-    fields.insert("operations".into(), json!(assignment.operations));
+    fields.insert("operations".into(), json!(assignment.operation_count));
     if kept > 0 {
         fields.insert("stayed_for_memory".into(), json!(kept));
     }
@@ -327,9 +329,9 @@ fn build_decision(
         fields.insert("words".into(), json!(assignment.remarks.join("; ")));
     }
     decision.explanation = Some(Arc::new(fields));
-    decision.procedure = Some(Procedure {
-        gather: assignment.gather,
-        operations: assignment.operations,
+    decision.procedure = Some(CallProcedure {
+        gather: assignment.communication_pattern,
+        operation_count: assignment.operation_count,
     });
     decision
 }
@@ -380,7 +382,7 @@ impl Narrator for BalancerNarrator {
         let moves = call.migrations.len() as u64;
         let mut sentences = vec![say!(
             "The strategy `{}` expects that the busiest core computes for {} in a superstep instead of {}, after {}.",
-            scene.policy,
+            scene.policy_name,
             MAX_TIME_AFTER.with_value(number("max_time_s").unwrap_or_default()),
             MAX_TIME_BEFORE.with_value(number("max_time_before_s").unwrap_or_default()),
             MIGRATIONS_DECIDED
@@ -409,8 +411,8 @@ impl Narrator for BalancerNarrator {
         NoMoveReason::new("the strategy moves no process")
     }
 
-    fn score_words(&self) -> ScoreWords {
-        ScoreWords {
+    fn score_headings(&self) -> ScoreHeadings {
+        ScoreHeadings {
             title: "Loads of the processes that moved",
             column: "load [s]",
             sum: "load",
@@ -424,8 +426,8 @@ mod tests {
     use super::*;
     use crate::Measures;
     use crate::strategy::{RotateOptions, StrategyOptions};
-    use crate::testing::view;
-    use migsim_base::random::Purpose;
+    use crate::testing::test_view;
+    use migsim_base::random::StreamPurpose;
     use migsim_base::units::Instructions;
 
     use migsim_bsp::Message;
@@ -435,14 +437,14 @@ mod tests {
         measures.clear(placement.len());
         measures.work.fill(Instructions::of(1e9));
         let view = View {
-            memory,
-            ..view(platform, placement, &measures)
+            process_memory: memory,
+            ..test_view(platform, placement, &measures)
         };
         let mut balancer = StrategyPolicy::new(
             RotateOptions::default().into_strategy().unwrap(),
             Forecast::Mean,
         );
-        let mut random = Stream::new(1, Purpose::Policy);
+        let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
         assert!(!balancer.is_call_due(&view) && !balancer.uses_seed());
         let decision = balancer.decide(&view, &mut random).unwrap();
         let mut hosts = placement.to_vec();
@@ -477,10 +479,10 @@ mod tests {
         let messages = [message(0, 1), message(0, 2)];
         let (memory, placement) = ([Bytes::of(3.0); 3], [a, a, b]);
         let view = View {
-            memory: &memory,
+            process_memory: &memory,
             messages: &messages,
-            pinned: &[false, true, false],
-            ..view(&platform, &placement, &measures)
+            pinned_processes: &[false, true, false],
+            ..test_view(&platform, &placement, &measures)
         };
         let mut window = LoadWindow::default();
         window.observe(&view, true);
@@ -492,13 +494,21 @@ mod tests {
             let row = instance.communication[0];
             assert_eq!((instance.communication.len(), row.from, row.to), (1, 0, 1));
         });
-        let mut random = Stream::new(1, Purpose::Policy);
+        let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
         let decide = |pinned: &[bool], random: &mut Stream| {
             let mut balancer = StrategyPolicy::new(
                 RotateOptions::default().into_strategy().unwrap(),
                 Forecast::Mean,
             );
-            let decision = balancer.decide(&View { pinned, ..view }, random).unwrap();
+            let decision = balancer
+                .decide(
+                    &View {
+                        pinned_processes: pinned,
+                        ..view
+                    },
+                    random,
+                )
+                .unwrap();
             let moved = decision.migrations.iter();
             moved.map(|one| one.process.0).collect::<Vec<u32>>()
         };

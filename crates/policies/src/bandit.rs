@@ -92,7 +92,7 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
     if name == NEVER {
         return Ok(None);
     }
-    let table = strategy::standard();
+    let table = strategy::standard_table();
     let (name, edition) = name
         .split_once('/')
         .map_or((name, None), |(name, edition)| (name, Some(edition)));
@@ -108,7 +108,7 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
             .find(|variant| variant.name == edition);
         let found = found.ok_or_else(|| {
             let names = entry.variants().iter().map(|variant| variant.name);
-            at(Problem::unknown("edition", edition).with_known_names("editions", names))
+            at(Problem::unknown_name("edition", edition).with_known_names("editions", names))
         })?;
         options = found.options_value();
     }
@@ -121,45 +121,57 @@ struct Arms {
     exploration: f64,
     /// The number of calls of each strategy, and the sum of 1/t over these calls \[1/s\], where t is the mean time of a superstep
     /// until the next call.
-    arm_results: Vec<(u32, f64)>,
+    call_counts_and_inverse_time_sums: Vec<(u32, f64)>,
     /// The smallest mean time of a superstep after any call so far \[s\]; infinite before the first result.
-    min_time: f64,
+    min_superstep_time: f64,
 }
 
 impl Arms {
     fn new(count: usize, exploration: f64) -> Self {
         Self {
             exploration,
-            arm_results: vec![(0, 0.0); count],
-            min_time: f64::INFINITY,
+            call_counts_and_inverse_time_sums: vec![(0, 0.0); count],
+            min_superstep_time: f64::INFINITY,
         }
     }
 
     /// Records `time`, the mean time of a superstep between a call of the strategy `arm` and the next call \[s\].
-    fn record_time(&mut self, arm: usize, time: f64) {
+    fn record_superstep_time(&mut self, arm: usize, time: f64) {
         let time = time.max(f64::MIN_POSITIVE);
-        self.min_time = self.min_time.min(time);
-        self.arm_results[arm].0 += 1;
-        self.arm_results[arm].1 += 1.0 / time;
+        self.min_superstep_time = self.min_superstep_time.min(time);
+        self.call_counts_and_inverse_time_sums[arm].0 += 1;
+        self.call_counts_and_inverse_time_sums[arm].1 += 1.0 / time;
     }
 
     /// Returns the mean reward of the calls of the strategy `arm`, in (0, 1\]. The strategy must have been called at least once.
     fn mean_reward(&self, arm: usize) -> f64 {
-        let (count, sum) = self.arm_results[arm];
-        self.min_time * sum / f64::from(count)
+        let (count, sum) = self.call_counts_and_inverse_time_sums[arm];
+        self.min_superstep_time * sum / f64::from(count)
     }
 
     /// Returns the index of the strategy for the next call: each strategy is called once, after that the rule UCB1 decides.
     fn choose_arm(&self) -> usize {
-        if let Some(new) = self.arm_results.iter().position(|arm| arm.0 == 0) {
+        if let Some(new) = self
+            .call_counts_and_inverse_time_sums
+            .iter()
+            .position(|arm| arm.0 == 0)
+        {
             return new;
         }
-        let total: u32 = self.arm_results.iter().map(|arm| arm.0).sum();
+        let total: u32 = self
+            .call_counts_and_inverse_time_sums
+            .iter()
+            .map(|arm| arm.0)
+            .sum();
         let value = |arm: usize| {
-            let bonus = 2.0 * f64::from(total).ln() / f64::from(self.arm_results[arm].0);
+            let bonus = 2.0 * f64::from(total).ln()
+                / f64::from(self.call_counts_and_inverse_time_sums[arm].0);
             self.mean_reward(arm) + self.exploration * bonus.sqrt()
         };
-        strategy::candidate_with_min_key(0..self.arm_results.len(), |arm| -value(arm)).unwrap_or(0)
+        strategy::candidate_with_min_key(0..self.call_counts_and_inverse_time_sums.len(), |arm| {
+            -value(arm)
+        })
+        .unwrap_or(0)
     }
 }
 
@@ -186,21 +198,22 @@ impl Policy for Bandit {
         let now = view.now.get();
         if let Some((arm, superstep, date)) = self.last_call {
             let supersteps = view.superstep.saturating_sub(superstep).max(1);
-            self.arms.record_time(arm, (now - date) / supersteps as f64);
+            self.arms
+                .record_superstep_time(arm, (now - date) / supersteps as f64);
         }
         let arm = self.arms.choose_arm();
         self.last_call = Some((arm, view.superstep, now));
         let strategy = &mut self.strategies[arm];
         let words = format!(
             "the bandit chooses `{}`, after {} calls of this strategy",
-            self.strategy_names[arm], self.arms.arm_results[arm].0
+            self.strategy_names[arm], self.arms.call_counts_and_inverse_time_sums[arm].0
         );
         let assign = |instance: &Instance<'_>| {
             let mut assignment = match strategy {
                 Some(strategy) => strategy.assign(instance, random)?,
                 None => Assignment {
-                    hosts: instance.current_hosts.clone(),
-                    gather: Gather::None,
+                    assigned_hosts: instance.current_hosts.clone(),
+                    communication_pattern: Gather::None,
                     ..Assignment::default()
                 },
             };
@@ -232,7 +245,7 @@ mod tests {
         let mut arms = Arms::new(times.len(), exploration);
         let mut call = |_| {
             let arm = arms.choose_arm();
-            arms.record_time(arm, times[arm]);
+            arms.record_superstep_time(arm, times[arm]);
             arm
         };
         (0..calls).map(&mut call).collect()

@@ -10,10 +10,10 @@ use super::balancer::{BalancerNarrator, StrategyPolicy};
 use super::explain::{Narrator, PlainNarrator};
 use super::strategy;
 use super::window::Forecast;
-use super::{Adviser, Never, Policy};
+use super::{Never, Policy, StrategyAdviser};
 use migsim_base::document;
 use migsim_base::error::Error;
-use migsim_base::plugin::{self, Maker, OptionFlag};
+use migsim_base::plugin::{self, OptionFlag, PluginFactory};
 
 /// The options of a policy, as a user sets them under `policy.<name>` in an experiment file.
 ///
@@ -43,7 +43,7 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
 
     /// Returns whether all moves of the policy lead to another cluster, so that no process can move on a platform with one
     /// cluster.
-    fn moves_between_clusters(&self) -> bool {
+    fn moves_only_between_clusters(&self) -> bool {
         false
     }
 
@@ -53,7 +53,7 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
 
     /// Returns how the options interpret points that the policy's source leaves open and on which results depend, as short
     /// phrases. They are printed below the table of a run.
-    fn interpretations(&self) -> Vec<String> {
+    fn interpretations_of_source(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -71,20 +71,20 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
 }
 
 /// An entry of the table of policies: the name and description of a policy, and its [`PolicyKind`].
-pub type Entry = plugin::Entry<Kind>;
+pub type Entry = plugin::PluginEntry<PolicyKind>;
 
 /// The table of all policies, by name.
-pub type Table = plugin::Table<Kind>;
+pub type Table = plugin::PluginTable<PolicyKind>;
 
 /// The functions and constants of a policy with which commands check its options and create it.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct PolicyKind {
     /// The way in which the policy is created from its options.
     constructor: Constructor,
     tuning_ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
-    share_options: &'static [&'static str],
-    option_for_moves_inside: &'static str,
+    fraction_option_keys: &'static [&'static str],
+    option_for_moves_within_cluster: &'static str,
     needs_trigger: bool,
 }
 
@@ -92,7 +92,7 @@ pub struct Kind {
 #[derive(Clone, Copy, Debug)]
 enum Constructor {
     /// A policy that is implemented in Rust and determines itself when rescheduling calls take place, unless it needs a trigger.
-    Policy {
+    RustPolicy {
         build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
         readings: fn(&Value) -> Result<Vec<String>, Error>,
@@ -103,22 +103,22 @@ enum Constructor {
     Strategy(strategy::StrategyKind),
     /// A policy whose options have no Rust type, such as a plug-in in another language; the stored object creates the policy from
     /// its options in JSON form.
-    Maker(&'static dyn Maker<Box<dyn Policy>>),
+    PluginMaker(&'static dyn PluginFactory<Box<dyn Policy>>),
 }
 
 /// Creates the table entry of a policy whose options have no Rust type; the object `maker` creates the policy.
 pub fn entry_from_maker(
-    maker: &'static dyn Maker<Box<dyn Policy>>,
+    maker: &'static dyn PluginFactory<Box<dyn Policy>>,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
-    let kind = Kind {
-        constructor: Constructor::Maker(maker),
+    let kind = PolicyKind {
+        constructor: Constructor::PluginMaker(maker),
         tuning_ranges: &[],
         narrator: &PlainNarrator,
-        share_options: &[],
-        option_for_moves_inside: "",
+        fraction_option_keys: &[],
+        option_for_moves_within_cluster: "",
         needs_trigger: false,
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
@@ -130,20 +130,22 @@ pub fn table_entry<T: PolicyOptions>(
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
-    let kind = Kind {
-        constructor: Constructor::Policy {
+    let kind = PolicyKind {
+        constructor: Constructor::RustPolicy {
             build: |options| document::from_value::<T>(options, "")?.policy(),
-            resolve: |options| document::resolve_defaults::<T>(options, ""),
-            readings: |options| Ok(document::from_value::<T>(options, "")?.interpretations()),
+            resolve: |options| document::fill_in_defaults::<T>(options, ""),
+            readings: |options| {
+                Ok(document::from_value::<T>(options, "")?.interpretations_of_source())
+            },
             moves_between_clusters: |options| {
-                Ok(document::from_value::<T>(options, "")?.moves_between_clusters())
+                Ok(document::from_value::<T>(options, "")?.moves_only_between_clusters())
             },
             variants: T::VARIANTS,
         },
         tuning_ranges: T::RANGES,
         narrator: T::narrator(),
-        share_options: T::SHARES,
-        option_for_moves_inside: T::MOVE_INSIDE,
+        fraction_option_keys: T::SHARES,
+        option_for_moves_within_cluster: T::MOVE_INSIDE,
         needs_trigger: T::NEEDS_TRIGGER,
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
@@ -152,44 +154,44 @@ pub fn table_entry<T: PolicyOptions>(
 }
 
 /// Creates the table entry of a policy that consists of the strategy `entry` and needs a trigger.
-pub fn entry_from_strategy(entry: &strategy::Entry) -> Entry {
-    entry.with_kind(Kind {
-        constructor: Constructor::Strategy(entry.kind),
+pub fn entry_from_strategy(entry: &strategy::StrategyEntry) -> Entry {
+    entry.with_kind_functions(PolicyKind {
+        constructor: Constructor::Strategy(entry.kind_functions),
         tuning_ranges: &[],
         narrator: &BalancerNarrator,
-        share_options: &[],
-        option_for_moves_inside: "",
+        fraction_option_keys: &[],
+        option_for_moves_within_cluster: "",
         needs_trigger: true,
     })
 }
 
-impl plugin::Kind for Kind {
+impl plugin::PluginKind for PolicyKind {
     type Product = Box<dyn Policy>;
 
     const SECTION: Option<&'static str> = Some("policy");
 
     fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
         match self.constructor {
-            Constructor::Policy { build, .. } => build(options),
+            Constructor::RustPolicy { build, .. } => build(options),
             Constructor::Strategy(kind) => {
-                plugin::Kind::build(&kind, options).map(|strategy| -> Box<dyn Policy> {
+                plugin::PluginKind::build(&kind, options).map(|strategy| -> Box<dyn Policy> {
                     Box::new(StrategyPolicy::new(strategy, Forecast::Mean))
                 })
             }
-            Constructor::Maker(maker) => plugin::create_plugin(maker, options),
+            Constructor::PluginMaker(maker) => plugin::create_plugin(maker, options),
         }
     }
 
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
         match self.constructor {
-            Constructor::Policy { resolve, .. } => resolve(options),
-            Constructor::Strategy(kind) => plugin::Kind::resolve(&kind, options),
-            Constructor::Maker(maker) => plugin::resolve_options(maker, options),
+            Constructor::RustPolicy { resolve, .. } => resolve(options),
+            Constructor::Strategy(kind) => plugin::PluginKind::resolve(&kind, options),
+            Constructor::PluginMaker(maker) => plugin::resolve_options(maker, options),
         }
     }
 }
 
-impl Kind {
+impl PolicyKind {
     /// Creates a policy from a strategy with these options, which plans with the given forecast of the processes' loads; `None`
     /// if the policy is not a strategy.
     ///
@@ -203,7 +205,7 @@ impl Kind {
         let Constructor::Strategy(kind) = self.constructor else {
             return Ok(None);
         };
-        let strategy = plugin::Kind::build(&kind, options)?;
+        let strategy = plugin::PluginKind::build(&kind, options)?;
         Ok(Some(Box::new(StrategyPolicy::new(strategy, forecast))))
     }
 
@@ -221,8 +223,8 @@ impl Kind {
     fn variants(&self) -> &'static [strategy::Variant] {
         match self.constructor {
             Constructor::Strategy(kind) => kind.variants(),
-            Constructor::Policy { variants, .. } => variants,
-            Constructor::Maker(_) => &[],
+            Constructor::RustPolicy { variants, .. } => variants,
+            Constructor::PluginMaker(_) => &[],
         }
     }
 
@@ -243,10 +245,14 @@ impl Kind {
     ///
     /// # Errors
     /// Options are out of range.
-    pub fn adviser(&self, options: &Value, seed: u64) -> Result<Option<Adviser>, Error> {
+    pub fn create_adviser(
+        &self,
+        options: &Value,
+        seed: u64,
+    ) -> Result<Option<StrategyAdviser>, Error> {
         match self.constructor {
-            Constructor::Strategy(kind) => Adviser::new(kind, options, seed).map(Some),
-            Constructor::Policy { .. } | Constructor::Maker(_) => Ok(None),
+            Constructor::Strategy(kind) => StrategyAdviser::new(kind, options, seed).map(Some),
+            Constructor::RustPolicy { .. } | Constructor::PluginMaker(_) => Ok(None),
         }
     }
 
@@ -255,16 +261,16 @@ impl Kind {
     ///
     /// # Errors
     /// Options are unknown or unreadable.
-    pub fn interpretations(&self, options: &Value) -> Result<Vec<String>, Error> {
+    pub fn interpretations_of_source(&self, options: &Value) -> Result<Vec<String>, Error> {
         match self.constructor {
-            Constructor::Policy { readings, .. } => readings(options),
-            Constructor::Strategy(_) | Constructor::Maker(_) => Ok(Vec::new()),
+            Constructor::RustPolicy { readings, .. } => readings(options),
+            Constructor::Strategy(_) | Constructor::PluginMaker(_) => Ok(Vec::new()),
         }
     }
 
     /// Returns the keys of the options that are shares of a whole, so that a value above 1 causes a warning.
-    pub fn share_options(&self) -> &'static [&'static str] {
-        self.share_options
+    pub fn fraction_option_keys(&self) -> &'static [&'static str] {
+        self.fraction_option_keys
     }
 
     /// Returns whether all moves of the policy with these options lead to another cluster, so that no process can move on a
@@ -272,20 +278,20 @@ impl Kind {
     ///
     /// # Errors
     /// Options are unknown or unreadable.
-    pub fn moves_between_clusters(&self, options: &Value) -> Result<bool, Error> {
+    pub fn moves_only_between_clusters(&self, options: &Value) -> Result<bool, Error> {
         match self.constructor {
-            Constructor::Policy {
+            Constructor::RustPolicy {
                 moves_between_clusters,
                 ..
             } => moves_between_clusters(options),
-            Constructor::Strategy(_) | Constructor::Maker(_) => Ok(false),
+            Constructor::Strategy(_) | Constructor::PluginMaker(_) => Ok(false),
         }
     }
 
     /// Returns the option and value that allow moves between hosts of one cluster, such as `own_cluster=within`; empty if the
     /// policy has no such option.
-    pub fn option_for_moves_inside(&self) -> &'static str {
-        self.option_for_moves_inside
+    pub fn option_for_moves_within_cluster(&self) -> &'static str {
+        self.option_for_moves_within_cluster
     }
 
     /// Returns the values that `migsim tune` tries for the options of the policy by default: pairs of an option's key and its

@@ -36,23 +36,23 @@ mod triggered;
 mod ulba;
 mod window;
 
-pub use adviser::Adviser;
+pub use adviser::StrategyAdviser;
 pub use authors_2015::{Authors2015, Authors2015Config};
 pub use bandit::BanditOptions;
-pub use entry::{Entry, Kind, PolicyOptions, Table};
+pub use entry::{Entry, PolicyKind, PolicyOptions, Table};
 pub use entry::{entry_from_maker, entry_from_strategy, table_entry};
-pub use exec::{EXEC, ExecOptions, PREFIX as EXEC_PREFIX, may_name_program};
+pub use exec::{EXEC, ExecOptions, PREFIX as EXEC_PREFIX, mentions_exec};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};
-pub use migsim_bsp::refill;
+pub use migsim_bsp::resize_and_fill;
 #[cfg(test)]
 use migsim_bsp::testing;
 pub use migsim_bsp::{
-    Candidate, Decision, Explain, Gather, Measures, Migration, Never, Pairs, Policy, Procedure,
-    Traffic, View,
+    CallProcedure, Candidate, Decision, Explain, Gather, Measures, Migration, Never, Policy,
+    ProcessClusterTable, Traffic, View,
 };
 pub use migsim_strategies as strategy;
-pub use probe::{BarrierProbe, Snapshot};
+pub use probe::{BarrierProbe, SharedSnapshot};
 pub use registry::standard;
 pub use registry::{DEFAULT_POLICY, NEVER};
 pub use replay::{ForcedMove, Replay, ReplayConfig};

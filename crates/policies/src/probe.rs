@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::balancer::{Cores, call_with_instance, movable_processes};
+use super::balancer::{CoreNumbering, call_with_instance, movable_processes};
 use super::strategy::Instance;
 use super::window::LoadWindow;
 use super::{Decision, Policy, View};
@@ -18,7 +18,7 @@ use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, Seconds};
 
 /// A variable shared between a probe and its caller: the probe writes the state at a barrier into it as JSON; `None` until then.
-pub type Snapshot = Arc<Mutex<Option<Value>>>;
+pub type SharedSnapshot = Arc<Mutex<Option<Value>>>;
 
 /// Maximum number of cores of a platform for which a snapshot contains the latency and bandwidth of each pair of cores.
 const MAX_CORES_WITH_PAIRS: usize = 500;
@@ -28,10 +28,10 @@ const MAX_CORES_WITH_PAIRS: usize = 500;
 pub struct BarrierProbe {
     policy: Box<dyn Policy>,
     /// The superstep whose barrier is recorded, counted from 0.
-    superstep: usize,
-    shared_snapshot: Snapshot,
+    recorded_superstep: usize,
+    shared_snapshot: SharedSnapshot,
     /// The name under which the decision of the run's policy is stored in the snapshot; `None` if the decision is not stored.
-    recorded_name: Option<String>,
+    recorded_policy_name: Option<String>,
     /// The measures of the load since the last rescheduling call, from which strategies decide.
     load_window: LoadWindow,
 }
@@ -44,14 +44,14 @@ impl BarrierProbe {
     pub fn new(
         policy: Box<dyn Policy>,
         superstep: usize,
-        snapshot: Snapshot,
+        snapshot: SharedSnapshot,
         kept: Option<String>,
     ) -> Self {
         Self {
             policy,
-            superstep,
+            recorded_superstep: superstep,
             shared_snapshot: snapshot,
-            recorded_name: kept,
+            recorded_policy_name: kept,
             load_window: LoadWindow::default(),
         }
     }
@@ -61,18 +61,19 @@ impl Policy for BarrierProbe {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.load_window.observe(view, true);
         let is_due = self.policy.is_call_due(view);
-        is_due && view.superstep < self.superstep || view.superstep == self.superstep
+        is_due && view.superstep < self.recorded_superstep
+            || view.superstep == self.recorded_superstep
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
-        if view.superstep < self.superstep {
+        if view.superstep < self.recorded_superstep {
             self.load_window = LoadWindow::default();
             return self.policy.decide(view, random);
         }
         let mut value = call_with_instance(view, &self.load_window, |instance, _| {
             barrier_to_json(instance, view)
         });
-        if let Some(name) = &self.recorded_name {
+        if let Some(name) = &self.recorded_policy_name {
             let decision = self.policy.decide(view, random)?;
             let cores = call_with_instance(view, &self.load_window, |instance, cores| {
                 cores_after_decision(&decision, view, instance, cores)
@@ -86,8 +87,8 @@ impl Policy for BarrierProbe {
         Ok(Decision::default())
     }
 
-    fn on_outcome(&mut self, moved: usize) {
-        self.policy.on_outcome(moved);
+    fn on_migrations_executed(&mut self, moved: usize) {
+        self.policy.on_migrations_executed(moved);
     }
 }
 
@@ -114,7 +115,7 @@ fn cores_after_decision(
     decision: &Decision,
     view: &View<'_>,
     instance: &Instance<'_>,
-    cores: &Cores,
+    cores: &CoreNumbering,
 ) -> Vec<usize> {
     let movable = movable_processes(view);
     let mut places = instance.current_hosts.clone();
@@ -122,7 +123,7 @@ fn cores_after_decision(
         let Ok(process) = movable.binary_search(&wanted.process.index()) else {
             continue;
         };
-        let first = cores.first_cores[wanted.to.index()];
+        let first = cores.first_core_by_host[wanted.to.index()];
         let count = view.platform.hosts[wanted.to.index()].cores as usize;
         let times = instance.host_times(&places);
         let least =
@@ -141,7 +142,7 @@ pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
         .map(|row| json!([row.from, row.to, row.message_count, row.bytes.get()]))
         .collect();
     let mut value = json!({
-        "speeds": instance.speeds,
+        "speeds": instance.host_speeds,
         "background": seconds(&instance.background_times),
         "current": instance.current_hosts,
         "work": seconds(&instance.process_works),

@@ -53,7 +53,7 @@ pub fn standard() -> Table {
             "-",
         ),
     ];
-    rows.extend(strategy::standard().iter().map(entry_from_strategy));
+    rows.extend(strategy::standard_table().iter().map(entry_from_strategy));
     Table::new(["policy", "policies", "policy.name"], rows)
 }
 

@@ -168,7 +168,7 @@ fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<Ho
                 "a forced move goes to `{name}`, which is neither a host nor a cluster"
             ));
             let problem = problem.key("policy.replay").with_unknown_name("host", name);
-            Error::Run(problem.with_known_names("clusters", names))
+            Error::SimulationFailure(problem.with_known_names("clusters", names))
         })
 }
 
@@ -176,8 +176,8 @@ fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<Ho
 mod tests {
     use super::*;
     use crate::Measures;
-    use crate::testing::view;
-    use migsim_base::random::Purpose;
+    use crate::testing::test_view;
+    use migsim_base::random::StreamPurpose;
 
     fn forced(process: u32, to: &str) -> ForcedMove {
         ForcedMove {
@@ -193,14 +193,14 @@ mod tests {
         let host = |name: &str| platform.host_named(name).unwrap();
         let placement = [host("lan-0"), host("lan-0"), host("a-0")];
         let measures = Measures::default();
-        let view = view(&platform, &placement, &measures);
+        let view = test_view(&platform, &placement, &measures);
         let config = ReplayConfig {
             decisions: vec![forced(1, "a"), forced(2, "a"), forced(3, "n-0")],
             file: None,
         };
         let mut policy = config.policy().unwrap();
         assert!(policy.is_call_due(&view) && !policy.uses_seed());
-        let decision = policy.decide(&view, &mut Stream::new(1, Purpose::Policy));
+        let decision = policy.decide(&view, &mut Stream::new(1, StreamPurpose::PolicyDecisions));
         let to: Vec<HostId> = decision.unwrap().migrations.iter().map(|m| m.to).collect();
         assert_eq!(to, [host("a-1"), host("a-2"), host("n-0")]);
     }

@@ -21,7 +21,7 @@ pub struct TriggeredPolicy {
     trigger: Option<Box<dyn Trigger>>,
     policy: Box<dyn Policy>,
     /// Whether a call is skipped if the remaining supersteps cannot recover its cost.
-    only_if_paid_back: bool,
+    skips_unprofitable_calls: bool,
     is_first_after_balancing: bool,
     /// Whether the run has had no superstep with computation and no requested call so far, so that a first balancing may still be
     /// needed.
@@ -43,7 +43,7 @@ impl TriggeredPolicy {
         Self {
             trigger,
             policy,
-            only_if_paid_back,
+            skips_unprofitable_calls: only_if_paid_back,
             is_first_after_balancing: false,
             awaits_first_call: true,
             trigger_error: None,
@@ -53,10 +53,14 @@ impl TriggeredPolicy {
 
     /// Returns the host times of the superstep that has just ended and the cost of the last call, in the form in which triggers
     /// observe them.
-    fn observed_times(&mut self, view: &View<'_>) -> ObservedSuperstep {
+    fn observed_superstep(&mut self, view: &View<'_>) -> ObservedSuperstep {
         let hosts = view.platform.hosts.len();
-        super::refill(&mut self.host_times, hosts, -1.0);
-        for (host, compute) in view.placement.iter().zip(&view.measures.compute) {
+        super::resize_and_fill(&mut self.host_times, hosts, -1.0);
+        for (host, compute) in view
+            .placement
+            .iter()
+            .zip(&view.measurements.computation_times)
+        {
             let time = &mut self.host_times[host.index()];
             *time = time.max(compute.get());
         }
@@ -70,9 +74,9 @@ impl TriggeredPolicy {
         let usable = hosts.min(view.processes());
         ObservedSuperstep {
             superstep: view.superstep,
-            max: Seconds::of(max),
-            avg: Seconds::of(sum / usable.max(1) as f64),
-            min: Seconds::of(if busy < usable { 0.0 } else { min }),
+            max_host_time: Seconds::of(max),
+            mean_host_time: Seconds::of(sum / usable.max(1) as f64),
+            min_host_time: Seconds::of(if busy < usable { 0.0 } else { min }),
             balancing_cost: view.last_call_cost,
             is_first_after_balancing: self.is_first_after_balancing,
         }
@@ -82,7 +86,7 @@ impl TriggeredPolicy {
 impl Policy for TriggeredPolicy {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         let asks = self.policy.is_call_due(view); // it takes note of the superstep
-        let observed = self.observed_times(view);
+        let observed = self.observed_superstep(view);
         let is_due = match &mut self.trigger {
             None => asks,
             Some(trigger) => {
@@ -91,15 +95,15 @@ impl Policy for TriggeredPolicy {
                 if self.trigger_error.is_some() {
                     return true;
                 }
-                let may_be_first = self.awaits_first_call && observed.max.get() > 0.0;
+                let may_be_first = self.awaits_first_call && observed.max_host_time.get() > 0.0;
                 is_due || may_be_first && trigger.prepare_first_balancing()
             }
         };
-        self.awaits_first_call &= observed.max.get() <= 0.0 && !is_due;
+        self.awaits_first_call &= observed.max_host_time.get() <= 0.0 && !is_due;
         self.is_first_after_balancing = is_due;
-        let remaining = view.supersteps.saturating_sub(view.superstep + 1) as f64;
-        let most = remaining * (observed.max.get() - observed.avg.get());
-        is_due && !(self.only_if_paid_back && most < observed.balancing_cost.get())
+        let remaining = view.total_supersteps.saturating_sub(view.superstep + 1) as f64;
+        let most = remaining * (observed.max_host_time.get() - observed.mean_host_time.get());
+        is_due && !(self.skips_unprofitable_calls && most < observed.balancing_cost.get())
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
@@ -115,11 +119,11 @@ impl Policy for TriggeredPolicy {
         self.policy.memory(pairs, supersteps)
     }
 
-    fn on_outcome(&mut self, moved: usize) {
+    fn on_migrations_executed(&mut self, moved: usize) {
         if let Some(trigger) = &mut self.trigger {
             trigger.on_outcome(moved);
         }
-        self.policy.on_outcome(moved);
+        self.policy.on_migrations_executed(moved);
     }
 
     fn fault(&self) -> Option<String> {
@@ -144,13 +148,18 @@ mod tests {
         let mut measures = Measures::default();
         measures.clear(3);
         for (process, time) in [3.0, 1.0, 5.0].into_iter().enumerate() {
-            measures.compute[process] = Seconds::of(time);
+            measures.computation_times[process] = Seconds::of(time);
         }
         let [a, b, c] = [0, 1, 2].map(HostId::from_index);
         let mut times = |placement: [HostId; 3]| {
             let observed =
-                triggered.observed_times(&testing::view(&platform, &placement, &measures));
-            [observed.max, observed.avg, observed.min].map(Seconds::get)
+                triggered.observed_superstep(&testing::test_view(&platform, &placement, &measures));
+            [
+                observed.max_host_time,
+                observed.mean_host_time,
+                observed.min_host_time,
+            ]
+            .map(Seconds::get)
         };
         assert_eq!(times([a, b, c]), [5.0, 3.0, 1.0]);
         assert_eq!(times([a, a, b]), [5.0, 8.0 / 3.0, 0.0]);
@@ -161,7 +170,7 @@ mod tests {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let mut measures = Measures::default();
         measures.clear(2);
-        measures.compute[0] = Seconds::of(3.0); // 2 s above the mean of 1.5 s and 0 s
+        measures.computation_times[0] = Seconds::of(3.0); // 2 s above the mean of 1.5 s and 0 s
         let placement = [0, 1].map(HostId::from_index);
         for (price, is_left_out, expected) in
             [(8.0, true, false), (7.0, true, true), (8.0, false, true)]
@@ -174,9 +183,9 @@ mod tests {
             let mut triggered =
                 TriggeredPolicy::new(Some(every.trigger().unwrap()), never, is_left_out);
             let view = View {
-                supersteps: 6, // 5 remain, with 1.5 s each at most
+                total_supersteps: 6, // 5 remain, with 1.5 s each at most
                 last_call_cost: Seconds::of(price),
-                ..testing::view(&platform, &placement, &measures)
+                ..testing::test_view(&platform, &placement, &measures)
             };
             assert_eq!(triggered.is_call_due(&view), expected);
         }
@@ -192,11 +201,11 @@ mod tests {
         let mut measures = Measures::default();
         let mut is_due = |(superstep, time): (usize, &f64)| {
             measures.clear(2);
-            measures.compute = [*time, time.min(1.0)].map(Seconds::of).to_vec();
+            measures.computation_times = [*time, time.min(1.0)].map(Seconds::of).to_vec();
             let view = View {
                 superstep,
                 last_call_cost: Seconds::of(2.0),
-                ..testing::view(&platform, &placement, &measures)
+                ..testing::test_view(&platform, &placement, &measures)
             };
             triggered.is_call_due(&view).then_some(superstep)
         };

@@ -123,14 +123,14 @@ impl UlbaOptions {
         let count = instance.host_count() as f64;
         let mut wir = vec![0.0; instance.host_count()];
         for (rate, &host) in rates.iter().zip(&instance.current_hosts) {
-            wir[host] += rate / instance.speeds[host];
+            wir[host] += rate / instance.host_speeds[host];
         }
         let mean = wir.iter().sum::<f64>() / count;
         let variance = wir.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / count;
         let is_overloading = |host: usize| wir[host] - mean > self.threshold * variance.sqrt();
         let speeds = |is_wanted: bool| -> f64 {
             let hosts = (0..wir.len()).filter(|&host| is_overloading(host) == is_wanted);
-            hosts.map(|host| instance.speeds[host]).sum()
+            hosts.map(|host| instance.host_speeds[host]).sum()
         };
         let others = speeds(false).max(f64::MIN_POSITIVE); // rounding may leave no others among equal rates
         let gain = self.alpha * speeds(true) / others;
@@ -175,21 +175,24 @@ impl UlbaOptions {
                 }
                 let work = instance.process_works[process].get();
                 let after =
-                    |host: usize| (times[host] + work / instance.speeds[host]) / factors[host];
+                    |host: usize| (times[host] + work / instance.host_speeds[host]) / factors[host];
                 let open = (0..times.len())
                     .filter(|&host| host != donor && room.has_memory_for(process, host));
                 tries += times.len() as u64;
                 if let Some(host) = candidate_with_min_key(open, after)
                     .filter(|&host| work > 0.0 && after(host) < now)
                 {
-                    times[donor] -= work / instance.speeds[donor];
-                    times[host] += work / instance.speeds[host];
+                    times[donor] -= work / instance.host_speeds[donor];
+                    times[host] += work / instance.host_speeds[host];
                     room.move_process(process, host);
                 }
             }
         }
         let overloading = factors.iter().filter(|factor| **factor < 1.0).count();
-        let mut assignment = Assignment::central(room.into_hosts(), tries + rates.len() as u64);
+        let mut assignment = Assignment::from_central_decision(
+            room.into_hosts_of_processes(),
+            tries + rates.len() as u64,
+        );
         assignment.remarks.push(format!(
             "the work of {overloading} of {} cores grows unusually fast",
             times.len()
@@ -219,10 +222,13 @@ mod tests {
             [0.5, 7.0 / 6.0, 7.0 / 6.0, 7.0 / 6.0]
         );
         // 8 s, to be 1.75 s: processes 1, 2 and 3 go, then the first host has 2 s, over 1/2 as much as 4 s; elsewhere it would be 6 · 6/7.
-        assert_eq!(OPTIONS.assign(&case, &rates).hosts, [0, 1, 2, 3, 1, 2, 3]);
+        assert_eq!(
+            OPTIONS.assign(&case, &rates).assigned_hosts,
+            [0, 1, 2, 3, 1, 2, 3]
+        );
         // Without growth the shares are equal: two stay.
         assert_eq!(
-            OPTIONS.assign(&case, &[0.0; 7]).hosts,
+            OPTIONS.assign(&case, &[0.0; 7]).assigned_hosts,
             [1, 2, 0, 0, 1, 2, 3]
         );
         // Below eleven hosts no z-score is above 3.

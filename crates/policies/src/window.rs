@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::View;
-use super::strategy::MessageRow;
+use super::strategy::PairMessages;
 use migsim_base::units::{Bytes, Instructions};
 
 /// The method by which the work of each process in the next superstep is predicted for strategies.
@@ -83,7 +83,7 @@ pub(super) struct LoadWindow {
     forecast_state: Vec<f64>,
     /// The number of messages and their bytes for each pair of sender and receiver, summed over the supersteps since the last
     /// call.
-    message_sums: BTreeMap<(usize, usize), (f64, f64)>,
+    message_and_byte_sums: BTreeMap<(usize, usize), (f64, f64)>,
 }
 
 impl LoadWindow {
@@ -103,7 +103,7 @@ impl LoadWindow {
         self.work_sums.resize(view.processes(), 0.0);
         self.forecast_state.resize(view.processes(), 0.0);
         let states = self.forecast_state.iter_mut().zip(&mut self.work_sums);
-        for ((state, sum), work) in states.zip(&view.measures.work) {
+        for ((state, sum), work) in states.zip(&view.measurements.work) {
             let work = work.get();
             *sum += work;
             *state = match self.forecast_method {
@@ -118,7 +118,7 @@ impl LoadWindow {
         }
         for message in view.messages {
             let pair = (message.from.index(), message.to.index());
-            let (count, bytes) = self.message_sums.entry(pair).or_default();
+            let (count, bytes) = self.message_and_byte_sums.entry(pair).or_default();
             *count += 1.0;
             *bytes += message.size.get();
         }
@@ -176,18 +176,18 @@ impl LoadWindow {
     /// receiver.
     ///
     /// Processes in the result are numbered by their position in `movable`.
-    pub(super) fn mean_messages(&self, movable: &[usize]) -> Vec<MessageRow> {
+    pub(super) fn mean_messages(&self, movable: &[usize]) -> Vec<PairMessages> {
         let count = self.superstep_count as f64;
         let place = |process: usize| movable.binary_search(&process).ok();
         let row = |(&(from, to), &(messages, bytes)): (&(usize, usize), &(f64, f64))| {
-            Some(MessageRow {
+            Some(PairMessages {
                 from: place(from)?,
                 to: place(to)?,
                 message_count: messages / count,
                 bytes: Bytes::of(bytes / count),
             })
         };
-        self.message_sums.iter().filter_map(row).collect()
+        self.message_and_byte_sums.iter().filter_map(row).collect()
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
             }];
             let view = View {
                 messages: &messages,
-                ..testing::view(&platform, &placement, &measures)
+                ..testing::test_view(&platform, &placement, &measures)
             };
             window.observe(&view, true);
         }
@@ -265,9 +265,9 @@ mod tests {
             measures.work = vec![Instructions::of(works[superstep])];
             let view = View {
                 superstep,
-                supersteps: works.len(),
+                total_supersteps: works.len(),
                 workload: Some(&Listed(works)),
-                ..testing::view(&platform, &placement, &measures)
+                ..testing::test_view(&platform, &placement, &measures)
             };
             window.observe(&view, false);
             if superstep + 1 == seen {

@@ -8,12 +8,12 @@ pub use migsim_bsp::Gather;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
     /// For each process, by process number: the number of the host to which the process is assigned.
-    pub hosts: Vec<usize>,
+    pub assigned_hosts: Vec<usize>,
     /// Number of elementary operations (comparisons and additions) that the strategy performed. If all hosts decide in parallel,
     /// it is the largest number of operations on one host.
-    pub operations: u64,
+    pub operation_count: u64,
     /// Communication pattern by which the loads of processes reach the deciding hosts and the decision reaches all other hosts.
-    pub gather: Gather,
+    pub communication_pattern: Gather,
     /// Remarks of the strategy about its decision, which the command `migsim explain` shows; each remark is a sentence without a
     /// full stop.
     pub remarks: Vec<String>,
@@ -22,18 +22,18 @@ pub struct Assignment {
 impl Assignment {
     /// Creates an assignment that a single host has decided for all processes; `operations` is the number of elementary
     /// operations of the decision.
-    pub fn central(hosts: Vec<usize>, operations: u64) -> Self {
+    pub fn from_central_decision(hosts: Vec<usize>, operations: u64) -> Self {
         Self {
-            hosts,
-            operations,
-            gather: Gather::Central,
+            assigned_hosts: hosts,
+            operation_count: operations,
+            communication_pattern: Gather::Central,
             remarks: Vec::new(),
         }
     }
 
     /// Returns the number of processes that migrate, because their new host differs from their present host.
     pub fn migration_count(&self, instance: &Instance<'_>) -> usize {
-        let pairs = self.hosts.iter().zip(&instance.current_hosts);
+        let pairs = self.assigned_hosts.iter().zip(&instance.current_hosts);
         pairs.filter(|(new, old)| new != old).count()
     }
 }

@@ -69,7 +69,7 @@ impl Strategy for BruteForceOptions {
             BruteForceEdition::Ours => optimal_assignment(instance, self.most),
             BruteForceEdition::Lbaf => {
                 let plain = Instance {
-                    speeds: vec![1.0; instance.host_count()],
+                    host_speeds: vec![1.0; instance.host_count()],
                     background_times: vec![Seconds::default(); instance.host_count()],
                     ..instance.clone()
                 };
@@ -83,7 +83,7 @@ impl Strategy for BruteForceOptions {
                 "there are {hosts}^{processes} assignments, more than the {most} that brute force tries"
             );
             let hint = "choose another policy, or increase `most`";
-            return Err(Error::Run(
+            return Err(Error::SimulationFailure(
                 Problem::new(message)
                     .key("policy.brute-force.most")
                     .hint(hint),
@@ -91,6 +91,6 @@ impl Strategy for BruteForceOptions {
         };
         let processes = u32::try_from(instance.process_count()).unwrap_or(u32::MAX);
         let all = (instance.host_count() as u64).saturating_pow(processes);
-        Ok(Assignment::central(hosts, all))
+        Ok(Assignment::from_central_decision(hosts, all))
     }
 }

@@ -63,12 +63,12 @@ impl Strategy for CRandomOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_hosts(),
-            operations: u64::from(self.choices),
+            assigned_hosts: room.into_hosts_of_processes(),
+            operation_count: u64::from(self.choices),
             // The two messages are the question and the answer.
-            gather: Gather::Neighbours {
+            communication_pattern: Gather::BetweenNeighbours {
                 rounds: 2,
-                messages: self.choices,
+                max_messages_per_round: self.choices,
             },
             remarks: Vec::new(),
         })

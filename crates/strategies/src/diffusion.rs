@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::greedy::by_decreasing_work;
+use super::greedy::processes_by_decreasing_work;
 use super::room::TentativePlacement;
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
@@ -26,7 +26,7 @@ use migsim_base::random::Stream;
 #[serde(deny_unknown_fields, default)]
 pub struct DiffusionOptions {
     /// Which pairs of hosts exchange load: neighbours in a ring, or all pairs.
-    pub neighbours: Neighbours,
+    pub neighbours: NeighbourTopology,
     /// Imbalance at which the computation of the flow ends: the largest virtual load exceeds the balanced time by at most this
     /// fraction.
     pub epsilon: f64,
@@ -37,7 +37,7 @@ pub struct DiffusionOptions {
 /// Pairs of hosts that exchange load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Neighbours {
+pub enum NeighbourTopology {
     /// Each host exchanges load with the previous and the next host, in a ring.
     #[default]
     Ring,
@@ -48,7 +48,7 @@ pub enum Neighbours {
 impl Default for DiffusionOptions {
     fn default() -> Self {
         Self {
-            neighbours: Neighbours::Ring,
+            neighbours: NeighbourTopology::Ring,
             epsilon: 0.01,
             rounds: 1000,
         }
@@ -72,17 +72,21 @@ struct NeighbourFlow {
 
 impl Strategy for DiffusionOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let mut edges = self.neighbour_edges(instance.host_count());
+        let mut edges = self.create_neighbour_flows(instance.host_count());
         let mut degree = vec![0_u32; instance.host_count()];
         for host in edges.iter().flat_map(|edge| edge.hosts) {
             degree[host] += 1;
         }
-        let rounds = self.compute_flow(instance, &mut edges, &degree);
+        let rounds = self.compute_work_flows(instance, &mut edges, &degree);
         let messages = degree.iter().copied().max().unwrap_or(0);
         Ok(Assignment {
-            hosts: realise_flow(instance, &edges),
-            operations: u64::from(rounds) * u64::from(messages) + instance.process_count() as u64,
-            gather: Gather::Neighbours { rounds, messages },
+            assigned_hosts: move_processes_along_flows(instance, &edges),
+            operation_count: u64::from(rounds) * u64::from(messages)
+                + instance.process_count() as u64,
+            communication_pattern: Gather::BetweenNeighbours {
+                rounds,
+                max_messages_per_round: messages,
+            },
             remarks: vec![format!(
                 "the flow of load between hosts was found after {rounds} rounds"
             )],
@@ -91,18 +95,18 @@ impl Strategy for DiffusionOptions {
 }
 
 impl DiffusionOptions {
-    fn neighbour_edges(&self, hosts: usize) -> Vec<NeighbourFlow> {
+    fn create_neighbour_flows(&self, hosts: usize) -> Vec<NeighbourFlow> {
         let edge = |a: usize, b: usize| NeighbourFlow {
             hosts: [a.min(b), a.max(b)],
             work_flow: 0.0,
         };
         match self.neighbours {
             _ if hosts < 2 => Vec::new(),
-            Neighbours::Ring if hosts == 2 => vec![edge(0, 1)],
-            Neighbours::Ring => (0..hosts)
+            NeighbourTopology::Ring if hosts == 2 => vec![edge(0, 1)],
+            NeighbourTopology::Ring => (0..hosts)
                 .map(|host| edge(host, (host + 1) % hosts))
                 .collect(),
-            Neighbours::Complete => (0..hosts)
+            NeighbourTopology::Complete => (0..hosts)
                 .flat_map(|a| (a + 1..hosts).map(move |b| edge(a, b)))
                 .collect(),
         }
@@ -110,7 +114,7 @@ impl DiffusionOptions {
 
     /// Computes the flow of work along each of the `edges`, and returns the number of iterations. `degree` contains the number of
     /// neighbours of each host.
-    fn compute_flow(
+    fn compute_work_flows(
         &self,
         instance: &Instance<'_>,
         edges: &mut [NeighbourFlow],
@@ -127,11 +131,11 @@ impl DiffusionOptions {
             for edge in &mut *edges {
                 let [a, b] = edge.hosts;
                 let share = 1.0 / f64::from(1 + degree[a].max(degree[b]));
-                let speed = instance.speeds[a].min(instance.speeds[b]);
+                let speed = instance.host_speeds[a].min(instance.host_speeds[b]);
                 let work = share * speed * (before[a] - before[b]);
                 edge.work_flow += work;
-                load[a] -= work / instance.speeds[a];
-                load[b] += work / instance.speeds[b];
+                load[a] -= work / instance.host_speeds[a];
+                load[b] += work / instance.host_speeds[b];
             }
         }
         self.rounds
@@ -139,10 +143,10 @@ impl DiffusionOptions {
 }
 
 /// Returns the host of each process after whole processes have been moved along the flow of work.
-fn realise_flow(instance: &Instance<'_>, edges: &[NeighbourFlow]) -> Vec<usize> {
+fn move_processes_along_flows(instance: &Instance<'_>, edges: &[NeighbourFlow]) -> Vec<usize> {
     let works = instance.works_in_seconds();
     let mut room = TentativePlacement::new(instance);
-    let order = by_decreasing_work(&works);
+    let order = processes_by_decreasing_work(&works);
     for donor in 0..instance.host_count() {
         let mut flows: Vec<(usize, f64)> = (edges.iter())
             .filter_map(|edge| match edge.hosts {
@@ -155,8 +159,8 @@ fn realise_flow(instance: &Instance<'_>, edges: &[NeighbourFlow]) -> Vec<usize> 
         flows.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         for (receiver, mut flow) in flows {
             for &process in &order {
-                let is_own =
-                    instance.current_hosts[process] == donor && room.hosts()[process] == donor;
+                let is_own = instance.current_hosts[process] == donor
+                    && room.hosts_of_processes()[process] == donor;
                 let work = works[process];
                 if is_own && work > 0.0 && work <= flow && room.has_memory_for(process, receiver) {
                     room.move_process(process, receiver);
@@ -165,7 +169,7 @@ fn realise_flow(instance: &Instance<'_>, edges: &[NeighbourFlow]) -> Vec<usize> 
             }
         }
     }
-    room.into_hosts()
+    room.into_hosts_of_processes()
 }
 
 #[cfg(test)]
@@ -182,7 +186,7 @@ mod tests {
             [1, 1, 2, 2, 0, 0, 0, 0]
         );
         let all = DiffusionOptions {
-            neighbours: Neighbours::Complete,
+            neighbours: NeighbourTopology::Complete,
             ..DiffusionOptions::default()
         };
         assert_eq!(decided_hosts(all, &case), [1, 1, 2, 2, 0, 0, 0, 0]);

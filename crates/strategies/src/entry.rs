@@ -55,10 +55,10 @@ impl Variant {
 
 /// Entry of the table of strategies: the name and the description of a strategy, and the functions that commands need to use the
 /// strategy.
-pub type Entry = plugin::Entry<StrategyKind>;
+pub type StrategyEntry = plugin::PluginEntry<StrategyKind>;
 
 /// The table of all strategies, from which a strategy is found by its name.
-pub type Table = plugin::Table<StrategyKind>;
+pub type StrategyTable = plugin::PluginTable<StrategyKind>;
 
 /// How commands handle a strategy: the functions that complete its options and create it from its options, and its variants.
 #[derive(Clone, Copy, Debug)]
@@ -69,20 +69,20 @@ pub struct StrategyKind {
 }
 
 /// Creates the table entry of a strategy with a name, a summary in one line and a source; `T` is the type of the options.
-pub fn table_entry<T: StrategyOptions>(
+pub fn strategy_entry<T: StrategyOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-) -> Entry {
+) -> StrategyEntry {
     let kind = StrategyKind {
         build_strategy: |options| document::from_value::<T>(options, "")?.into_strategy(),
-        resolve_options: |options| document::resolve_defaults::<T>(options, ""),
+        resolve_options: |options| document::fill_in_defaults::<T>(options, ""),
         variants: T::VARIANTS,
     };
-    Entry::new::<T>([name, summary, source], kind)
+    StrategyEntry::new::<T>([name, summary, source], kind)
 }
 
-impl plugin::Kind for StrategyKind {
+impl plugin::PluginKind for StrategyKind {
     type Product = Box<dyn Strategy>;
 
     const SECTION: Option<&'static str> = Some("policy");

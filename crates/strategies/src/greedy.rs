@@ -21,7 +21,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{LibraryHeap, Real, descending_order, larger, sort};
+use super::blocks::{
+    LibraryHeap, Real, descending_order_and_comparisons, larger, sort_counting_comparisons,
+};
 use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
@@ -88,29 +90,32 @@ impl Strategy for GreedyOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
             GreedyEdition::Ours => {
-                let placed = assign_ours(instance);
-                (placed.placement.into_hosts(), placed.operations)
+                let placed = assign_variant_ours(instance);
+                (
+                    placed.tentative_placement.into_hosts_of_processes(),
+                    placed.operation_count,
+                )
             }
             GreedyEdition::Charm6 => {
                 let works = instance.measured_works();
-                let (order, comparisons) = descending_order(&works);
+                let (order, comparisons) = descending_order_and_comparisons(&works);
                 let mut placed = GreedyPlacement::assign_in_order(
                     &order,
                     &works,
-                    &instance.speeds,
-                    instance.background_in_seconds(),
+                    &instance.host_speeds,
+                    instance.background_times_in_seconds(),
                 );
-                placed.operations += comparisons;
-                (placed.hosts, placed.operations)
+                placed.operation_count += comparisons;
+                (placed.assigned_hosts, placed.operation_count)
             }
             GreedyEdition::Charm8 => {
                 let tree = TreeLbInput::new(instance, self.rate_aware);
                 let placed = tree.greedy_assignment();
-                (placed.hosts, placed.operations)
+                (placed.assigned_hosts, placed.operation_count)
             }
             GreedyEdition::Vt => assign_vt(instance),
         };
-        Ok(Assignment::central(hosts, operations))
+        Ok(Assignment::from_central_decision(hosts, operations))
     }
 }
 
@@ -118,13 +123,13 @@ impl Strategy for GreedyOptions {
 #[derive(Debug)]
 pub(super) struct GreedyPlacement<R> {
     /// For each process: the host to which it is assigned.
-    pub(super) hosts: Vec<usize>,
+    pub(super) assigned_hosts: Vec<usize>,
     /// The load of each host after the assignment \[s\].
     host_loads: Vec<R>,
     /// The maximum load over all hosts to which at least one process is assigned.
     pub(super) max_load: R,
     /// Number of comparisons and additions that were needed for the assignment.
-    pub(super) operations: u64,
+    pub(super) operation_count: u64,
 }
 
 impl<R: Real> GreedyPlacement<R> {
@@ -132,10 +137,10 @@ impl<R: Real> GreedyPlacement<R> {
     /// are decided by the heap of the GNU C++ library.
     fn assign_in_order(order: &[usize], works: &[R], speeds: &[R], loads: Vec<R>) -> Self {
         let mut placed = Self {
-            hosts: vec![0; order.len()],
+            assigned_hosts: vec![0; order.len()],
             host_loads: loads,
             max_load: R::ZERO,
-            operations: 0,
+            operation_count: 0,
         };
         let all = (0..placed.host_loads.len()).collect();
         let mut heap = LibraryHeap::new(all, |a, b| placed.host_loads[a] > placed.host_loads[b]);
@@ -145,10 +150,11 @@ impl<R: Real> GreedyPlacement<R> {
             };
             placed.host_loads[host] += works[process] / speeds[host];
             placed.max_load = larger(placed.max_load, placed.host_loads[host]);
-            placed.hosts[process] = host;
+            placed.assigned_hosts[process] = host;
             heap.push(host, |a, b| placed.host_loads[a] > placed.host_loads[b]);
         }
-        placed.operations = order.len() as u64 * heap_path_comparisons(placed.host_loads.len());
+        placed.operation_count =
+            order.len() as u64 * heap_path_comparisons(placed.host_loads.len());
         placed
     }
 }
@@ -163,13 +169,13 @@ pub(super) fn heap_path_comparisons(items: usize) -> u64 {
 #[derive(Debug)]
 pub(super) struct TreeLbInput {
     /// Work of each process: its time, multiplied by the speed of its present host if speeds are taken into account.
-    pub(super) works: Vec<f32>,
+    pub(super) process_works: Vec<f32>,
     /// Speed of each host; 1 if speeds are not taken into account.
-    pub(super) speeds: Vec<f32>,
+    pub(super) host_speeds: Vec<f32>,
     /// Background load of each host \[s\].
-    pub(super) background: Vec<f32>,
+    pub(super) background_loads: Vec<f32>,
     /// The numbers of the processes in decreasing order of work.
-    pub(super) by_decreasing_work: Vec<usize>,
+    pub(super) processes_by_decreasing_work: Vec<usize>,
     sort_comparisons: u64,
 }
 
@@ -182,53 +188,53 @@ impl TreeLbInput {
                 1.0
             }
         };
-        let speeds: Vec<f32> = instance.speeds.iter().map(speed).collect();
+        let speeds: Vec<f32> = instance.host_speeds.iter().map(speed).collect();
         let pairs = instance.process_times.iter().zip(&instance.current_hosts);
         let works: Vec<f32> = pairs
             .map(|(time, &host)| f32::from_f64(time.get()) * speeds[host])
             .collect();
         let mut order = instance.processes_by_host().concat();
-        let comparisons = sort(&mut order, |&a, &b| works[a] > works[b]);
+        let comparisons = sort_counting_comparisons(&mut order, |&a, &b| works[a] > works[b]);
         Self {
-            works,
-            speeds,
-            background: instance
-                .background_in_seconds()
+            process_works: works,
+            host_speeds: speeds,
+            background_loads: instance
+                .background_times_in_seconds()
                 .into_iter()
                 .map(f32::from_f64)
                 .collect(),
-            by_decreasing_work: order,
+            processes_by_decreasing_work: order,
             sort_comparisons: comparisons,
         }
     }
 
     /// Returns the greedy assignment in the variant `charm-8`, whose maximum load other strategies use as a target.
     pub(super) fn greedy_assignment(&self) -> GreedyPlacement<f32> {
-        let loads = self.background.clone();
+        let loads = self.background_loads.clone();
         let mut placed = GreedyPlacement::assign_in_order(
-            &self.by_decreasing_work,
-            &self.works,
-            &self.speeds,
+            &self.processes_by_decreasing_work,
+            &self.process_works,
+            &self.host_speeds,
             loads,
         );
-        placed.operations += self.sort_comparisons;
+        placed.operation_count += self.sort_comparisons;
         placed
     }
 }
 
 /// The result of the greedy assignment in migsim's own variant `ours`, which respects speeds and memory of hosts.
 #[derive(Debug)]
-pub(super) struct OursPlacement {
+pub(super) struct GreedyOursPlacement {
     /// The numbers of the processes in decreasing order of work; processes with equal work in increasing order of number.
-    pub(super) by_decreasing_work: Vec<usize>,
+    pub(super) processes_by_decreasing_work: Vec<usize>,
     /// The time of each host in a superstep after the assignment \[s\].
     pub(super) host_times: Vec<f64>,
-    placement: TentativePlacement,
-    operations: u64,
+    tentative_placement: TentativePlacement,
+    operation_count: u64,
 }
 
 /// Returns the numbers of the processes in decreasing order of work; processes with equal work in increasing order of number.
-pub(super) fn by_decreasing_work(works: &[f64]) -> Vec<usize> {
+pub(super) fn processes_by_decreasing_work(works: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..works.len()).collect();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
@@ -236,21 +242,22 @@ pub(super) fn by_decreasing_work(works: &[f64]) -> Vec<usize> {
 
 /// Assigns each process, in decreasing order of work, to the host that would then finish first: migsim's own variant `ours` of
 /// the strategy `greedy`.
-pub(super) fn assign_ours(instance: &Instance<'_>) -> OursPlacement {
+pub(super) fn assign_variant_ours(instance: &Instance<'_>) -> GreedyOursPlacement {
     let works = instance.works_in_seconds();
-    let mut placed = OursPlacement {
-        by_decreasing_work: by_decreasing_work(&works),
-        host_times: instance.background_in_seconds(),
-        placement: TentativePlacement::new(instance),
-        operations: (instance.process_count() * (instance.host_count() + 1)) as u64,
+    let mut placed = GreedyOursPlacement {
+        processes_by_decreasing_work: processes_by_decreasing_work(&works),
+        host_times: instance.background_times_in_seconds(),
+        tentative_placement: TentativePlacement::new(instance),
+        operation_count: (instance.process_count() * (instance.host_count() + 1)) as u64,
     };
-    for &process in &placed.by_decreasing_work {
-        let after = |host: usize| placed.host_times[host] + works[process] / instance.speeds[host];
+    for &process in &placed.processes_by_decreasing_work {
+        let after =
+            |host: usize| placed.host_times[host] + works[process] / instance.host_speeds[host];
         let open = (0..instance.host_count())
-            .filter(|&host| placed.placement.has_memory_for(process, host));
+            .filter(|&host| placed.tentative_placement.has_memory_for(process, host));
         if let Some(host) = candidate_with_min_key(open, after) {
             placed.host_times[host] = after(host);
-            placed.placement.move_process(process, host);
+            placed.tentative_placement.move_process(process, host);
         }
     }
     placed
@@ -269,7 +276,7 @@ const VT_BIN_WIDTH: f64 = 0.01;
 /// hosts.
 fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let times = instance.process_times_in_seconds();
-    let mut loads = instance.background_in_seconds();
+    let mut loads = instance.background_times_in_seconds();
     for (process, &host) in instance.current_hosts.iter().enumerate() {
         loads[host] += times[process];
     }

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
-use super::greedy::{by_decreasing_work, heap_path_comparisons};
+use super::greedy::{heap_path_comparisons, processes_by_decreasing_work};
 use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
@@ -36,7 +36,7 @@ pub struct GreedyCommOptions {
     pub beta: f64,
     /// Source of the costs α and β of messages in the variant `ours`: the links of the platform, or the constants `alpha` and
     /// `beta`.
-    pub links: Links,
+    pub links: MessageCostSource,
 }
 
 /// Variants of the strategy `greedy-comm`: `ours` is migsim's own variant, and every other variant makes the same decisions as
@@ -55,7 +55,7 @@ pub enum GreedyCommEdition {
 /// Source of the costs of messages between different hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Links {
+pub enum MessageCostSource {
     /// Costs follow from the latency and the bandwidth between the two hosts, or from `alpha` and `beta` if these are unknown.
     #[default]
     Platform,
@@ -69,7 +69,7 @@ impl Default for GreedyCommOptions {
             edition: GreedyCommEdition::Ours,
             alpha: 3.5e-5,
             beta: 8.5e-9,
-            links: Links::Platform,
+            links: MessageCostSource::Platform,
         }
     }
 }
@@ -90,10 +90,10 @@ impl StrategyOptions for GreedyCommOptions {
 impl Strategy for GreedyCommOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            GreedyCommEdition::Ours => self.assign_ours(instance),
+            GreedyCommEdition::Ours => self.assign_variant_ours(instance),
             GreedyCommEdition::Charm6 => self.assign_charm6(instance),
         };
-        Ok(Assignment::central(hosts, operations))
+        Ok(Assignment::from_central_decision(hosts, operations))
     }
 
     fn needs_communication(&self) -> bool {
@@ -125,7 +125,7 @@ fn communication_partners(instance: &Instance<'_>) -> Vec<Vec<CommunicationPartn
 }
 
 /// Returns those communication partners of a process that are already assigned, each with its host.
-fn placed_partners(
+fn assigned_partners(
     graph: &[CommunicationPartner],
     place: &[Option<usize>],
 ) -> Vec<(usize, CommunicationPartner)> {
@@ -134,7 +134,7 @@ fn placed_partners(
 }
 
 impl GreedyCommOptions {
-    fn constant_cost(&self, messages: f64, bytes: f64) -> f64 {
+    fn constant_message_cost(&self, messages: f64, bytes: f64) -> f64 {
         self.alpha * messages + self.beta * bytes
     }
 
@@ -145,7 +145,7 @@ impl GreedyCommOptions {
             instance.process_times_in_seconds(),
             communication_partners(instance),
         );
-        let mut load = instance.background_in_seconds();
+        let mut load = instance.background_times_in_seconds();
         let (mut processes, mut hosts) = (CharmHeap::default(), CharmHeap::default());
         for process in 0..times.len() {
             processes.insert(process, |a, b| times[a] > times[b]);
@@ -161,7 +161,7 @@ impl GreedyCommOptions {
             let Some(first) = hosts.pop(|a, b| load[a] < load[b]) else {
                 break;
             };
-            let placed = placed_partners(&graph[process], &place);
+            let placed = assigned_partners(&graph[process], &place);
             let sum = |is_counted: &dyn Fn(usize) -> bool| {
                 let counted = placed.iter().filter(|(host, _)| is_counted(*host));
                 counted.fold((0.0, 0.0), |(messages, bytes), (_, neighbour)| {
@@ -170,7 +170,7 @@ impl GreedyCommOptions {
             };
             let cost_without = |host: usize| {
                 let (messages, bytes) = sum(&|other| other != host);
-                self.constant_cost(messages, bytes)
+                self.constant_message_cost(messages, bytes)
             };
             let mut candidates: Vec<usize> = Vec::new();
             for (host, _) in &placed {
@@ -190,7 +190,8 @@ impl GreedyCommOptions {
             place[process] = Some(host);
             for (other, neighbour) in &placed {
                 if *other != host {
-                    load[*other] += self.constant_cost(neighbour.message_count, neighbour.bytes);
+                    load[*other] +=
+                        self.constant_message_cost(neighbour.message_count, neighbour.bytes);
                 }
             }
             hosts.insert(first, |a, b| load[a] < load[b]);
@@ -214,28 +215,28 @@ impl GreedyCommOptions {
     ) -> f64 {
         match instance.host_paths {
             _ if a == b => 0.0,
-            Some(paths) if self.links == Links::Platform => {
+            Some(paths) if self.links == MessageCostSource::Platform => {
                 paths.latency(a, b).get() * neighbour.message_count
                     + neighbour.bytes / paths.bandwidth(a, b).get()
             }
-            _ => self.constant_cost(neighbour.message_count, neighbour.bytes),
+            _ => self.constant_message_cost(neighbour.message_count, neighbour.bytes),
         }
     }
 
     /// Decides as migsim's own variant `ours` of the strategy (times on the hosts, costs from the links); returns the host of
     /// each process and the number of operations.
-    fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    fn assign_variant_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (works, graph) = (
             instance.works_in_seconds(),
             communication_partners(instance),
         );
-        let mut load = instance.background_in_seconds();
+        let mut load = instance.background_times_in_seconds();
         let mut room = TentativePlacement::new(instance);
         let mut place: Vec<Option<usize>> = vec![None; works.len()];
         let mut operations = 0;
-        for process in by_decreasing_work(&works) {
-            let placed = placed_partners(&graph[process], &place);
-            let compute = |host: usize| load[host] + works[process] / instance.speeds[host];
+        for process in processes_by_decreasing_work(&works) {
+            let placed = assigned_partners(&graph[process], &place);
+            let compute = |host: usize| load[host] + works[process] / instance.host_speeds[host];
             let messages = |host: usize| -> f64 {
                 let costs = placed.iter().map(|(other, neighbour)| {
                     self.message_cost(instance, [host, *other], neighbour)
@@ -260,7 +261,7 @@ impl GreedyCommOptions {
             place[process] = Some(host);
             room.move_process(process, host);
         }
-        (room.into_hosts(), operations)
+        (room.into_hosts_of_processes(), operations)
     }
 }
 
@@ -268,7 +269,7 @@ impl GreedyCommOptions {
 mod tests {
     use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
-    use crate::{HostPaths, MessageRow};
+    use crate::{HostPaths, PairMessages};
     use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
     #[derive(Debug)]
@@ -287,7 +288,7 @@ mod tests {
     #[test]
     fn neighbours_stay_together_where_links_are_slow() {
         let mut case = instance_without_background(&[1.0, 1.0], &[0, 0], &[2.0, 1.0]);
-        case.communication = vec![MessageRow {
+        case.communication = vec![PairMessages {
             from: 0,
             to: 1,
             message_count: 1.0,
@@ -298,7 +299,7 @@ mod tests {
         case.host_paths = Some(&Slow);
         assert_eq!(decided_hosts(GreedyCommOptions::default(), &case), [0, 0]);
         let constant = GreedyCommOptions {
-            links: Links::Constant,
+            links: MessageCostSource::Constant,
             ..GreedyCommOptions::default()
         };
         assert_eq!(decided_hosts(constant, &case), [0, 1]);

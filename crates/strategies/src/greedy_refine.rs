@@ -22,7 +22,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{PositionHeap, Real, descending_order, larger};
+use super::blocks::{PositionHeap, Real, descending_order_and_comparisons, larger};
 use super::greedy::{self, TreeLbInput, heap_path_comparisons};
 use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
@@ -113,7 +113,7 @@ impl StrategyOptions for GreedyRefineOptions {
 impl Strategy for GreedyRefineOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            GreedyRefineEdition::Ours => assign_ours(instance, self.tolerance),
+            GreedyRefineEdition::Ours => assign_variant_ours(instance, self.tolerance),
             GreedyRefineEdition::Charm6 => self.assign_charm6(instance),
             GreedyRefineEdition::Charm8 => assign_charm8(
                 instance,
@@ -121,20 +121,20 @@ impl Strategy for GreedyRefineOptions {
                 self.tolerance,
             ),
         };
-        Ok(Assignment::central(hosts, operations))
+        Ok(Assignment::from_central_decision(hosts, operations))
     }
 }
 
 /// Decides as migsim's own variant `ours` of the strategy (times on hosts, with memory limits); returns the host of each process
 /// and the number of operations.
-fn assign_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
+fn assign_variant_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     let works = instance.works_in_seconds();
-    let aim = greedy::assign_ours(instance);
+    let aim = greedy::assign_variant_ours(instance);
     let mut most = tolerance * aim.host_times.iter().copied().fold(0.0, f64::max);
-    let mut loads = instance.background_in_seconds();
+    let mut loads = instance.background_times_in_seconds();
     let mut room = TentativePlacement::new(instance);
-    for &process in &aim.by_decreasing_work {
-        let after = |host: usize| loads[host] + works[process] / instance.speeds[host];
+    for &process in &aim.processes_by_decreasing_work {
+        let after = |host: usize| loads[host] + works[process] / instance.host_speeds[host];
         let old = instance.current_hosts[process];
         let open = (0..instance.host_count()).filter(|&host| room.has_memory_for(process, host));
         let host = match after(old) {
@@ -146,7 +146,7 @@ fn assign_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
         room.move_process(process, host);
     }
     let operations = 2 * (instance.process_count() * (instance.host_count() + 1)) as u64;
-    (room.into_hosts(), operations)
+    (room.into_hosts_of_processes(), operations)
 }
 
 /// Maximum background load of a host \[s\] up to which the variant `charm-6.10.2` does not build its heap, so that it initially
@@ -161,12 +161,12 @@ impl GreedyRefineOptions {
     /// Speeds are rounded to 32 bits before loads are divided by them. The heap is rebuilt only if there is background load, and
     /// keeps its order between the two passes (greedy assignment, then refinement).
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let speeds: Vec<f64> = (instance.speeds.iter())
+        let speeds: Vec<f64> = (instance.host_speeds.iter())
             .map(|speed| f64::from(f32::from_f64(*speed)))
             .collect();
         let works = instance.measured_works();
-        let (order, comparisons) = descending_order(&works);
-        let background = instance.background_in_seconds();
+        let (order, comparisons) = descending_order_and_comparisons(&works);
+        let background = instance.background_times_in_seconds();
         let mut largest = background.iter().copied().fold(0.0, f64::max);
         let is_quiet = largest <= MAX_IGNORED_BACKGROUND;
         let mut heap = PositionHeap::new_unordered(instance.host_count());
@@ -217,21 +217,21 @@ impl GreedyRefineOptions {
 fn assign_charm8(instance: &Instance<'_>, tree: &TreeLbInput, tolerance: f64) -> (Vec<usize>, u64) {
     let aim = tree.greedy_assignment();
     let mut most = aim.max_load * f32::from_f64(tolerance);
-    let mut loads = tree.background.clone();
+    let mut loads = tree.background_loads.clone();
     let mut heap = PositionHeap::new_unordered(loads.len());
     heap.build_heap(&loads);
     let mut hosts = instance.current_hosts.clone();
-    for &process in &tree.by_decreasing_work {
-        let (old, work) = (instance.current_hosts[process], tree.works[process]);
+    for &process in &tree.processes_by_decreasing_work {
+        let (old, work) = (instance.current_hosts[process], tree.process_works[process]);
         let Some(top) = heap.top() else { break };
         let host = if loads[old] + work <= most { old } else { top };
         heap.remove(host, &loads);
-        loads[host] += work / tree.speeds[host];
+        loads[host] += work / tree.host_speeds[host];
         heap.push(host, &loads);
         hosts[process] = host;
         most = larger(most, loads[host]);
     }
-    let operations = aim.operations + hosts.len() as u64 * heap_path_comparisons(loads.len());
+    let operations = aim.operation_count + hosts.len() as u64 * heap_path_comparisons(loads.len());
     (hosts, operations)
 }
 

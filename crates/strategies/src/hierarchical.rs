@@ -25,7 +25,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::greedy::by_decreasing_work;
+use super::greedy::processes_by_decreasing_work;
 use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{
     Assignment, Gather, GreedyOptions, GreedyRefineOptions, Instance, RefineOptions, Strategy,
@@ -40,7 +40,7 @@ use migsim_base::units::Seconds;
 #[serde(deny_unknown_fields, default)]
 pub struct HierarchicalOptions {
     /// Strategy that balances the hosts inside each cluster.
-    pub inside: Inside,
+    pub inside: InnerStrategy,
     /// Deviation of a cluster's load from its share up to which no work flows, as a fraction of the share; `TreeLB` uses 0.02.
     pub epsilon: f64,
 }
@@ -48,7 +48,7 @@ pub struct HierarchicalOptions {
 /// Strategies that can balance the hosts inside each cluster; each is used in its variant `ours`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Inside {
+pub enum InnerStrategy {
     /// The strategy `greedy-refine`, which is also in the default tree of `TreeLB`.
     #[default]
     GreedyRefine,
@@ -61,7 +61,7 @@ pub enum Inside {
 impl Default for HierarchicalOptions {
     fn default() -> Self {
         Self {
-            inside: Inside::GreedyRefine,
+            inside: InnerStrategy::GreedyRefine,
             epsilon: 0.02,
         }
     }
@@ -81,9 +81,9 @@ impl Strategy for HierarchicalOptions {
         random: &mut Stream,
     ) -> Result<Assignment, Error> {
         let mut inside: Box<dyn Strategy> = match self.inside {
-            Inside::GreedyRefine => Box::new(GreedyRefineOptions::default()),
-            Inside::Greedy => Box::new(GreedyOptions::default()),
-            Inside::Refine => Box::new(RefineOptions::default()),
+            InnerStrategy::GreedyRefine => Box::new(GreedyRefineOptions::default()),
+            InnerStrategy::Greedy => Box::new(GreedyOptions::default()),
+            InnerStrategy::Refine => Box::new(RefineOptions::default()),
         };
         let mut hosts = self.balance_clusters(instance);
         let mut slowest = 0;
@@ -95,14 +95,14 @@ impl Strategy for HierarchicalOptions {
                 &instance_of_cluster(instance, &cluster, &part, &hosts),
                 random,
             )?;
-            slowest = slowest.max(found.operations);
-            for (&process, &host) in part.iter().zip(&found.hosts) {
+            slowest = slowest.max(found.operation_count);
+            for (&process, &host) in part.iter().zip(&found.assigned_hosts) {
                 hosts[process] = cluster[host];
             }
         }
         Ok(Assignment {
-            gather: Gather::Managers,
-            ..Assignment::central(hosts, slowest + instance.process_count() as u64)
+            communication_pattern: Gather::ThroughManagers,
+            ..Assignment::from_central_decision(hosts, slowest + instance.process_count() as u64)
         })
     }
 }
@@ -125,7 +125,10 @@ fn instance_of_cluster(
 ) -> Instance<'static> {
     let place = |host: usize| cluster.iter().position(|&own| own == host).unwrap_or(0);
     let current: Vec<usize> = part.iter().map(|&process| place(hosts[process])).collect();
-    let speeds: Vec<f64> = cluster.iter().map(|&host| instance.speeds[host]).collect();
+    let speeds: Vec<f64> = cluster
+        .iter()
+        .map(|&host| instance.host_speeds[host])
+        .collect();
     let work: Vec<Seconds> = part
         .iter()
         .map(|&process| instance.process_works[process])
@@ -147,7 +150,7 @@ fn instance_of_cluster(
             .iter()
             .filter_map(|&host| instance.host_memory.get(host).copied())
             .collect(),
-        speeds,
+        host_speeds: speeds,
         current_hosts: current,
         process_works: work,
         ..Instance::default()
@@ -169,15 +172,18 @@ impl HierarchicalOptions {
             .map(|hosts| {
                 let load: f64 = hosts
                     .iter()
-                    .map(|&host| times[host] * instance.speeds[host])
+                    .map(|&host| times[host] * instance.host_speeds[host])
                     .sum();
-                let share: f64 =
-                    hosts.iter().map(|&host| instance.speeds[host]).sum::<f64>() * balanced;
+                let share: f64 = hosts
+                    .iter()
+                    .map(|&host| instance.host_speeds[host])
+                    .sum::<f64>()
+                    * balanced;
                 [load - share, self.epsilon * share]
             })
             .collect();
         let mut room = TentativePlacement::new(instance);
-        let order = by_decreasing_work(&works);
+        let order = processes_by_decreasing_work(&works);
         for donor in 0..clusters.len() {
             for receiver in 0..clusters.len() {
                 let is_apart = excess[donor][0] > excess[donor][1]
@@ -188,7 +194,7 @@ impl HierarchicalOptions {
                 let flow = excess[donor][0].min(-excess[receiver][0]);
                 let mut left = flow;
                 for &process in &order {
-                    let (from, work) = (room.hosts()[process], works[process]);
+                    let (from, work) = (room.hosts_of_processes()[process], works[process]);
                     if work <= 0.0 || work > left || !clusters[donor].contains(&from) {
                         continue;
                     }
@@ -197,10 +203,10 @@ impl HierarchicalOptions {
                         .copied()
                         .filter(|&host| room.has_memory_for(process, host));
                     if let Some(to) = candidate_with_min_key(open, |host| {
-                        times[host] + work / instance.speeds[host]
+                        times[host] + work / instance.host_speeds[host]
                     }) {
-                        times[from] -= work / instance.speeds[from];
-                        times[to] += work / instance.speeds[to];
+                        times[from] -= work / instance.host_speeds[from];
+                        times[to] += work / instance.host_speeds[to];
                         room.move_process(process, to);
                         left -= work;
                     }
@@ -209,7 +215,7 @@ impl HierarchicalOptions {
                 excess[receiver][0] += flow;
             }
         }
-        room.into_hosts()
+        room.into_hosts_of_processes()
     }
 }
 
@@ -243,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_flow_ends_at_the_shares_and_each_cluster_decides_for_itself() {
-        let mut random = Stream::new(5, migsim_base::random::Purpose::Policy);
+        let mut random = Stream::new(5, migsim_base::random::StreamPurpose::PolicyDecisions);
         let speeds = [1.0, 2.0, 1.0, 3.0];
         for _ in 0..100 {
             let current: Vec<usize> = (0..12).map(|_| random.draw_below(4)).collect();

@@ -40,7 +40,7 @@ pub struct InformAndTransferOptions {
     /// Maximum number of iterations, in each of which all hosts inform each other and transfer processes.
     pub iterations: u32,
     /// Order in which a host offers its processes to other hosts.
-    pub order: Order,
+    pub order: OfferOrder,
     /// Whether the work model is `AffineCombination`, `load / s_h + beta · bytes`, instead of `LoadOnly`; used by the variant
     /// `lbaf-1.6` only. Here `s_h` is the speed of the host.
     pub is_affine: bool,
@@ -48,7 +48,7 @@ pub struct InformAndTransferOptions {
     pub beta: f64,
     /// Hosts to which a host can offer processes because it knows their loads: all hosts, or only the hosts whose loads it has
     /// received in messages.
-    pub knowledge: Knowledge,
+    pub knowledge: LoadKnowledge,
     /// Number of random hosts to which a host sends a message in each round; used with `knowledge: gossip`.
     pub fanout: u32,
     /// Number of rounds of messages in each iteration; used with `knowledge: gossip`.
@@ -73,7 +73,7 @@ pub enum InformAndTransferEdition {
 /// Order in which a host offers its processes to other hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum OfferOrder {
     /// The process with the largest load on the host is offered first.
     #[default]
     Decreasing,
@@ -87,7 +87,7 @@ pub enum Order {
 /// Hosts to which a host can offer processes because it knows their loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Knowledge {
+pub enum LoadKnowledge {
     /// Each host knows the loads of all hosts; decisions need no random numbers.
     #[default]
     Full,
@@ -100,10 +100,10 @@ impl Default for InformAndTransferOptions {
         Self {
             edition: InformAndTransferEdition::Ours,
             iterations: 4,
-            order: Order::Decreasing,
+            order: OfferOrder::Decreasing,
             is_affine: false,
             beta: 0.0,
-            knowledge: Knowledge::Full,
+            knowledge: LoadKnowledge::Full,
             fanout: 2,
             rounds: 2,
         }
@@ -150,23 +150,23 @@ impl Strategy for InformAndTransferOptions {
         let mut state = TransferState::new(instance, *self);
         let mut operations = 0;
         for _ in 0..self.iterations {
-            let known = self.known_hosts(instance.host_count(), random);
+            let known = self.draw_known_hosts(instance.host_count(), random);
             operations += state.transfer_from_all_hosts(known.as_deref(), random);
             if state.are_works_equal() {
                 break;
             }
         }
         let gather = match self.knowledge {
-            Knowledge::Full => Gather::Central,
-            Knowledge::Gossip => Gather::Neighbours {
+            LoadKnowledge::Full => Gather::Central,
+            LoadKnowledge::Gossip => Gather::BetweenNeighbours {
                 rounds: self.rounds * self.iterations,
-                messages: self.fanout,
+                max_messages_per_round: self.fanout,
             },
         };
         Ok(Assignment {
-            hosts: state.placement.into_hosts(),
-            operations,
-            gather,
+            assigned_hosts: state.placement.into_hosts_of_processes(),
+            operation_count: operations,
+            communication_pattern: gather,
             remarks: Vec::new(),
         })
     }
@@ -176,15 +176,15 @@ impl Strategy for InformAndTransferOptions {
     }
 
     fn uses_random_numbers(&self) -> bool {
-        self.knowledge == Knowledge::Gossip
+        self.knowledge == LoadKnowledge::Gossip
     }
 }
 
 impl InformAndTransferOptions {
     /// Returns for each host the set of other hosts that it knows after the messages of an iteration; `None` if each host knows
     /// all other hosts.
-    fn known_hosts(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
-        if self.knowledge == Knowledge::Full {
+    fn draw_known_hosts(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
+        if self.knowledge == LoadKnowledge::Full {
             return None;
         }
         let mut known: Vec<BTreeSet<usize>> =
@@ -210,7 +210,7 @@ struct TransferState<'a> {
     instance: &'a Instance<'a>,
     options: InformAndTransferOptions,
     /// Load of each process on a host of speed 1 \[s\].
-    works: Vec<f64>,
+    process_works: Vec<f64>,
     /// Load of each host, without the cost of messages \[s\].
     host_loads: Vec<f64>,
     processes_of_host: Vec<Vec<usize>>,
@@ -229,7 +229,7 @@ impl<'a> TransferState<'a> {
         let mut state = Self {
             instance,
             options,
-            works: instance.works_in_seconds(),
+            process_works: instance.works_in_seconds(),
             host_loads: Vec::new(),
             processes_of_host: instance.processes_by_host(),
             message_indices: vec![Vec::new(); instance.process_count()],
@@ -238,10 +238,10 @@ impl<'a> TransferState<'a> {
             load_tree: None,
         };
         state.host_loads = (0..instance.host_count())
-            .map(|host| state.summed_load(host))
+            .map(|host| state.recompute_host_load(host))
             .collect();
-        if !state.is_lbaf() && options.beta == 0.0 {
-            state.load_tree = Some(LoadTree::new(&state.host_loads, &instance.speeds));
+        if !state.is_variant_lbaf() && options.beta == 0.0 {
+            state.load_tree = Some(LoadTree::new(&state.host_loads, &instance.host_speeds));
         }
         if options.beta > 0.0 {
             for (at, row) in instance.communication.iter().enumerate() {
@@ -259,30 +259,30 @@ impl<'a> TransferState<'a> {
         state
     }
 
-    fn is_lbaf(&self) -> bool {
+    fn is_variant_lbaf(&self) -> bool {
         self.options.edition == InformAndTransferEdition::Lbaf
     }
 
     /// Returns the load of a host as the sum over its processes \[s\]. The sum includes the background load and is divided by the
     /// speed of the host, except in the variant `lbaf-1.6`, which ignores both.
-    fn summed_load(&self, host: usize) -> f64 {
+    fn recompute_host_load(&self, host: usize) -> f64 {
         let own = self.processes_of_host[host]
             .iter()
-            .map(|&process| self.works[process]);
+            .map(|&process| self.process_works[process]);
         let own: f64 = own.sum();
-        if self.is_lbaf() {
+        if self.is_variant_lbaf() {
             own
         } else {
-            self.instance.background_times[host].get() + own / self.instance.speeds[host]
+            self.instance.background_times[host].get() + own / self.instance.host_speeds[host]
         }
     }
 
     /// Returns the load of a process on a host \[s\], which depends on the speed of the host except in the variant `lbaf-1.6`.
     fn process_load(&self, process: usize, host: usize) -> f64 {
-        if self.is_lbaf() {
-            self.works[process]
+        if self.is_variant_lbaf() {
+            self.process_works[process]
         } else {
-            self.works[process] / self.instance.speeds[host]
+            self.process_works[process] / self.instance.host_speeds[host]
         }
     }
 
@@ -290,8 +290,8 @@ impl<'a> TransferState<'a> {
     /// and sends to other hosts \[B\].
     fn host_work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
         let messages = self.options.beta * f64::max(volume[0], volume[1]);
-        if self.is_lbaf() && self.options.is_affine {
-            1.0 / self.instance.speeds[host] * load + messages
+        if self.is_variant_lbaf() && self.options.is_affine {
+            1.0 / self.instance.host_speeds[host] * load + messages
         } else {
             load + messages
         }
@@ -322,13 +322,13 @@ impl<'a> TransferState<'a> {
         let average = self.host_loads.iter().sum::<f64>() / self.host_loads.len() as f64;
         let mut donors: Vec<usize> = (0..self.host_loads.len()).collect();
         donors.retain(|&host| !self.processes_of_host[host].is_empty());
-        if !self.is_lbaf() {
+        if !self.is_variant_lbaf() {
             donors.sort_by(|&a, &b| self.host_loads[b].total_cmp(&self.host_loads[a]));
         }
         let mut offers = 0;
         for donor in donors {
-            let mut order = self.offer_order(donor, average);
-            if self.is_lbaf() {
+            let mut order = self.processes_in_offer_order(donor, average);
+            if self.is_variant_lbaf() {
                 order.reverse(); // it takes the last first
             }
             for process in order {
@@ -351,7 +351,7 @@ impl<'a> TransferState<'a> {
 
     /// Returns the processes of the host `donor` in the order that the option `order` specifies; `average` is the average load of
     /// hosts \[s\].
-    fn offer_order(&self, donor: usize, average: f64) -> Vec<usize> {
+    fn processes_in_offer_order(&self, donor: usize, average: f64) -> Vec<usize> {
         let own = &self.processes_of_host[donor];
         let share = |process: usize| self.process_load(process, donor);
         let sorted = |mut list: Vec<usize>, is_falling: bool| {
@@ -366,9 +366,9 @@ impl<'a> TransferState<'a> {
             list
         };
         match self.options.order {
-            Order::Decreasing => sorted(own.clone(), true),
-            Order::Increasing => sorted(own.clone(), false),
-            Order::FewestMigrations => {
+            OfferOrder::Decreasing => sorted(own.clone(), true),
+            OfferOrder::Increasing => sorted(own.clone(), false),
+            OfferOrder::FewestMigrations => {
                 let excess = self.host_loads[donor] - average;
                 let (fit, rest) = own.iter().partition(|&&process| share(process) <= excess);
                 [sorted(fit, true), sorted(rest, false)].concat()
@@ -395,7 +395,7 @@ impl<'a> TransferState<'a> {
         donor: usize,
         tree: &LoadTree,
     ) -> Option<usize> {
-        let (work, load) = (self.works[process], self.host_loads[donor]);
+        let (work, load) = (self.process_works[process], self.host_loads[donor]);
         let left = load - self.process_load(process, donor);
         let loss = |other: f64, speed: f64| -(load - f64::max(left, other + work / speed));
         let is_open = |host: usize| host != donor && self.placement.has_memory_for(process, host);
@@ -416,16 +416,16 @@ impl<'a> TransferState<'a> {
         let open = open.filter(|&host| self.has_memory_for(process, host));
         let gains = open.map(|host| (host, self.transfer_gain(process, donor, host)));
         let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_acceptable_gain(one.1)).collect();
-        draw_host(&taken, random)
+        draw_host_by_gain(&taken, random)
     }
 
     /// Whether a host has enough memory for a process; always true in the variant `lbaf-1.6`, which ignores memory.
     fn has_memory_for(&self, process: usize, host: usize) -> bool {
-        self.is_lbaf() || self.placement.has_memory_for(process, host)
+        self.is_variant_lbaf() || self.placement.has_memory_for(process, host)
     }
 
     fn is_acceptable_gain(&self, gain: f64) -> bool {
-        gain > 0.0 || (self.is_lbaf() && gain >= 0.0)
+        gain > 0.0 || (self.is_variant_lbaf() && gain >= 0.0)
     }
 
     /// Returns the gain c of a transfer: the decrease of the larger work of the hosts `from` and `to` if the process moves \[s\].
@@ -476,7 +476,7 @@ impl<'a> TransferState<'a> {
             if other == process {
                 continue;
             }
-            let place = self.placement.hosts()[other];
+            let place = self.placement.hosts_of_processes()[other];
             let bytes = row.bytes.get();
             if place == from {
                 volume[0][1 - incoming] += bytes;
@@ -502,7 +502,7 @@ impl<'a> TransferState<'a> {
         self.processes_of_host[to].sort_unstable();
         self.placement.move_process(process, to);
         for host in [from, to] {
-            self.host_loads[host] = self.summed_load(host);
+            self.host_loads[host] = self.recompute_host_load(host);
             if let Some(tree) = &mut self.load_tree {
                 tree.set_load(host, self.host_loads[host]);
             }
@@ -512,7 +512,7 @@ impl<'a> TransferState<'a> {
 
 /// Draws one of several hosts, given with their gains c; the probabilities are proportional to `c − c_min`, or equal if all c are
 /// equal. A single host needs no random number; returns `None` if there is no host.
-fn draw_host(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
+fn draw_host_by_gain(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
     if let [] | [_] = gains {
         return gains.first().map(|one| one.0);
     }
@@ -521,7 +521,7 @@ fn draw_host(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
     if total <= 0.0 {
         return Some(gains[random.draw_below(gains.len())].0);
     }
-    let mut left = random.draw_unit() * total;
+    let mut left = random.draw_from_zero_to_one() * total;
     for &(host, gain) in gains {
         left -= gain - least;
         if left < 0.0 {
@@ -552,7 +552,7 @@ mod tests {
     fn without_a_round_of_gossip_hosts_know_no_other_host() {
         let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
         let silent = InformAndTransferOptions {
-            knowledge: Knowledge::Gossip,
+            knowledge: LoadKnowledge::Gossip,
             rounds: 0,
             ..InformAndTransferOptions::default()
         };
@@ -565,11 +565,11 @@ mod tests {
     }
     #[test]
     fn gossip_draws_hosts_in_proportion_to_what_they_gain() {
-        let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
+        let mut random = Stream::new(1, migsim_base::random::StreamPurpose::PolicyDecisions);
         let mut shares = |gains: &[(usize, f64)]| {
             let mut counts = [0; 4];
             for _ in 0..4000 {
-                counts[draw_host(gains, &mut random).unwrap()] += 1;
+                counts[draw_host_by_gain(gains, &mut random).unwrap()] += 1;
             }
             counts
         };
@@ -579,6 +579,6 @@ mod tests {
         assert!((900..1100).contains(&quarter) && quarter + most == 4000);
         let equal = shares(&[(0, 2.0), (3, 2.0)]);
         assert!((1900..2100).contains(&equal[0]) && equal[0] + equal[3] == 4000);
-        assert_eq!(draw_host(&[], &mut random), None);
+        assert_eq!(draw_host_by_gain(&[], &mut random), None);
     }
 }

@@ -11,7 +11,7 @@ use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 #[derive(Clone, Debug, Default)]
 pub struct Instance<'a> {
     /// Speed of each host, relative to a reference host; positive.
-    pub speeds: Vec<f64>,
+    pub host_speeds: Vec<f64>,
     /// For each host, the time in a superstep during which it computes for other users (its background load).
     pub background_times: Vec<Seconds>,
     /// For each process, the number of its present host.
@@ -23,7 +23,7 @@ pub struct Instance<'a> {
     pub process_works: Vec<Seconds>,
     /// The messages between processes in a superstep; empty unless the strategy needs them
     /// ([`super::Strategy::needs_communication`]).
-    pub communication: Vec<MessageRow>,
+    pub communication: Vec<PairMessages>,
     /// For each process, the memory that a migration transfers; empty if it is unknown, in which case migrations transfer
     /// nothing.
     pub process_memory: Vec<Bytes>,
@@ -37,7 +37,7 @@ pub struct Instance<'a> {
 
 /// The messages that one process sends to another process in a superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MessageRow {
+pub struct PairMessages {
     /// Number of the process that sends the messages.
     pub from: usize,
     /// Number of the process that receives the messages.
@@ -60,7 +60,7 @@ pub trait HostPaths: fmt::Debug {
 impl Instance<'_> {
     /// Returns the number of hosts at this barrier.
     pub fn host_count(&self) -> usize {
-        self.speeds.len()
+        self.host_speeds.len()
     }
 
     /// Returns the number of processes at this barrier.
@@ -84,7 +84,7 @@ impl Instance<'_> {
     }
 
     /// Returns the background times of all hosts, as numbers in seconds.
-    pub(super) fn background_in_seconds(&self) -> Vec<f64> {
+    pub(super) fn background_times_in_seconds(&self) -> Vec<f64> {
         self.background_times
             .iter()
             .map(|time| time.get())
@@ -96,7 +96,7 @@ impl Instance<'_> {
     pub(super) fn measured_works(&self) -> Vec<f64> {
         let pairs = self.process_times.iter().zip(&self.current_hosts);
         pairs
-            .map(|(time, &host)| time.get() * self.speeds[host])
+            .map(|(time, &host)| time.get() * self.host_speeds[host])
             .collect()
     }
 
@@ -113,9 +113,12 @@ impl Instance<'_> {
     /// s_h`, with background time `b_h` and speed `s_h` of host h.
     pub fn balanced_time(&self) -> f64 {
         let own: f64 = self.works_in_seconds().iter().sum();
-        let pairs = self.background_in_seconds().into_iter().zip(&self.speeds);
+        let pairs = self
+            .background_times_in_seconds()
+            .into_iter()
+            .zip(&self.host_speeds);
         let others: f64 = pairs.map(|(time, speed)| time * speed).sum();
-        (own + others) / self.speeds.iter().sum::<f64>()
+        (own + others) / self.host_speeds.iter().sum::<f64>()
     }
 
     /// Returns the time of each host in a superstep if process i runs on `hosts[i]`. It is the background time of the host plus
@@ -123,15 +126,20 @@ impl Instance<'_> {
     pub fn host_times(&self, hosts: &[usize]) -> Vec<Seconds> {
         let mut times = self.background_times.clone();
         for (work, &host) in self.process_works.iter().zip(hosts) {
-            times[host] += Seconds::of(work.get() / self.speeds[host]);
+            times[host] += Seconds::of(work.get() / self.host_speeds[host]);
         }
         times
     }
 
     /// Returns the time of a host in a superstep if these processes run on it \[s\]. The times of the processes are added in the
     /// order of process numbers, so that the result equals the entry of [`Self::host_times`] to the last bit.
-    pub(super) fn host_time_of(&self, host: usize, processes: impl Iterator<Item = usize>) -> f64 {
-        let times = processes.map(|process| self.process_works[process].get() / self.speeds[host]);
+    pub(super) fn host_time_with_processes(
+        &self,
+        host: usize,
+        processes: impl Iterator<Item = usize>,
+    ) -> f64 {
+        let times =
+            processes.map(|process| self.process_works[process].get() / self.host_speeds[host]);
         times.fold(self.background_times[host].get(), |sum, time| sum + time)
     }
 

@@ -44,28 +44,28 @@ use std::fmt;
 pub use assignment::{Assignment, Gather};
 pub use brute_force::{BruteForceEdition, BruteForceOptions};
 pub use c_random::CRandomOptions;
-pub use diffusion::{DiffusionOptions, Neighbours};
-pub use entry::table_entry;
-pub use entry::{Entry, StrategyKind, StrategyOptions, Table, Variant};
+pub use diffusion::{DiffusionOptions, NeighbourTopology};
+pub use entry::strategy_entry;
+pub use entry::{StrategyEntry, StrategyKind, StrategyOptions, StrategyTable, Variant};
 pub use greedy::{GreedyEdition, GreedyOptions};
-pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
+pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, MessageCostSource};
 pub use greedy_refine::{GreedyRefineEdition, GreedyRefineOptions};
-pub use hierarchical::{HierarchicalOptions, Inside};
+pub use hierarchical::{HierarchicalOptions, InnerStrategy};
 pub use inform_and_transfer::{
-    InformAndTransferEdition, InformAndTransferOptions, Knowledge, Order,
+    InformAndTransferEdition, InformAndTransferOptions, LoadKnowledge, OfferOrder,
 };
-pub use instance::{HostPaths, Instance, MessageRow};
+pub use instance::{HostPaths, Instance, PairMessages};
 pub use migcube::MigCubeOptions;
 pub use migpf::MigPfOptions;
-pub use optimum::{lower_bound, optimal_assignment, optimal_schedule};
+pub use optimum::{host_time_lower_bound, optimal_assignment, optimal_schedule};
 pub use prefix::{PrefixEdition, PrefixOptions};
-pub use price::PriceOptions;
+pub use price::CallCostConstants;
 pub use receiver_initiated::ReceiverInitiatedOptions;
 pub use refine::{RefineEdition, RefineOptions};
-pub use refine_b::{Receiver, RefineBEdition, RefineBOptions};
+pub use refine_b::{ReceiverChoice, RefineBEdition, RefineBOptions};
 pub use room::{TentativePlacement, candidate_with_min_key};
 pub use rotate::RotateOptions;
-pub use table::standard;
+pub use table::standard_table;
 pub use tempered::TemperedOptions;
 
 use migsim_base::error::{Error, Problem};
@@ -97,7 +97,7 @@ pub trait Strategy: fmt::Debug + Send {
 /// # Errors
 /// One problem for each option that is not positive and finite.
 pub fn check_positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
-    check_range(options, |value| value > 0.0, "positive")
+    check_options_in_range(options, |value| value > 0.0, "positive")
 }
 
 /// Checks that all given options of a strategy are finite and not negative; each option is given by its key and value.
@@ -105,10 +105,10 @@ pub fn check_positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), E
 /// # Errors
 /// One problem for each option that is negative or not finite.
 pub fn check_not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
-    check_range(options, |value| value >= 0.0, "not negative")
+    check_options_in_range(options, |value| value >= 0.0, "not negative")
 }
 
-fn check_range<const N: usize>(
+fn check_options_in_range<const N: usize>(
     options: [(&str, f64); N],
     is_right: fn(f64) -> bool,
     range: &str,
@@ -132,7 +132,7 @@ fn check_range<const N: usize>(
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
     use super::{Instance, StrategyOptions};
-    use migsim_base::random::{Purpose, Stream};
+    use migsim_base::random::{Stream, StreamPurpose};
     use migsim_base::units::Seconds;
 
     /// Returns an instance without background load: hosts with the given speeds, and processes with the given works \[s\], where
@@ -144,7 +144,7 @@ pub mod testing {
     ) -> Instance<'static> {
         let pairs = works.iter().zip(current);
         Instance {
-            speeds: speeds.to_vec(),
+            host_speeds: speeds.to_vec(),
             background_times: vec![Seconds::default(); speeds.len()],
             current_hosts: current.to_vec(),
             process_times: pairs
@@ -160,9 +160,9 @@ pub mod testing {
     /// # Panics
     /// The options are out of range, or the strategy cannot decide.
     pub fn decided_hosts(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
-        let mut random = Stream::new(1, Purpose::Policy);
+        let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
         let mut strategy = options.into_strategy().expect("the options are in range");
         let assignment = strategy.assign(instance, &mut random);
-        assignment.expect("the strategy decides").hosts
+        assignment.expect("the strategy decides").assigned_hosts
     }
 }

@@ -66,13 +66,13 @@ impl LoadTree {
         is_open: impl Fn(usize) -> bool,
     ) -> Option<(usize, f64)> {
         let mut best = None;
-        self.search_below((1, 0, self.leaf_count), &key, &is_open, &mut best);
+        self.search_hosts_below((1, 0, self.leaf_count), &key, &is_open, &mut best);
         best
     }
 
     /// Searches the hosts below `node` for a key that is smaller than the key in `best`, and updates `best`. `first` is the first
     /// host below the node, and `hosts` the number of leaves below the node.
-    fn search_below(
+    fn search_hosts_below(
         &self,
         (node, first, hosts): (usize, usize, usize),
         key: &impl Fn(f64, f64) -> f64,
@@ -107,7 +107,7 @@ impl LoadTree {
             children.reverse();
         }
         for child in children {
-            self.search_below(child, key, is_open, best);
+            self.search_hosts_below(child, key, is_open, best);
         }
     }
 }
@@ -118,11 +118,11 @@ mod tests {
 
     use super::super::room::candidate_with_min_key;
     use super::*;
-    use migsim_base::random::{Purpose, Stream};
+    use migsim_base::random::{Stream, StreamPurpose};
 
     #[test]
     fn the_least_key_is_that_of_a_visit_to_all_hosts() {
-        let mut random = Stream::new(7, Purpose::Policy);
+        let mut random = Stream::new(7, StreamPurpose::PolicyDecisions);
         for case in 0..400 {
             let hosts = 1 + random.draw_below(20);
             // Few values, so that many keys are equal.

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::room::{TentativePlacement, candidate_with_min_key};
-use super::{Assignment, Gather, Instance, PriceOptions, Strategy, StrategyOptions};
+use super::{Assignment, CallCostConstants, Gather, Instance, Strategy, StrategyOptions};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -82,7 +82,7 @@ impl Strategy for MigCubeOptions {
                     .axis_distances(point)
                     .iter()
                     .all(|part| *part <= half_edge);
-                let from = room.hosts()[point.process];
+                let from = room.hosts_of_processes()[point.process];
                 if !is_inside || instance.cluster(from) == point.cluster {
                     continue;
                 }
@@ -96,9 +96,9 @@ impl Strategy for MigCubeOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_hosts(),
-            operations: (instance.process_count() * clusters.len()) as u64,
-            gather: Gather::Managers,
+            assigned_hosts: room.into_hosts_of_processes(),
+            operation_count: (instance.process_count() * clusters.len()) as u64,
+            communication_pattern: Gather::ThroughManagers,
             remarks: Vec::new(),
         })
     }
@@ -132,11 +132,11 @@ fn best_metric_point(
     let room = |hosts: &Vec<usize>| -> f64 {
         let shares = hosts
             .iter()
-            .map(|&host| instance.speeds[host] / (counts[host] + 1) as f64);
+            .map(|&host| instance.host_speeds[host] / (counts[host] + 1) as f64);
         shares.sum()
     };
     let most = clusters.iter().map(room).fold(0.0, f64::max);
-    let prices = PriceOptions::default();
+    let prices = CallCostConstants::default();
     let from = instance.current_hosts[process];
     let points = clusters
         .iter()

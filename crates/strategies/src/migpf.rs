@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::load_tree::LoadTree;
 use super::room::TentativePlacement;
-use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, check_positive};
+use super::{Assignment, CallCostConstants, Instance, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -53,7 +53,7 @@ impl Strategy for MigPfOptions {
         let load: Vec<f64> = (instance.host_times(&instance.current_hosts).iter())
             .map(|time| time.get())
             .collect();
-        let mut load = LoadTree::new(&load, &instance.speeds);
+        let mut load = LoadTree::new(&load, &instance.host_speeds);
         let mut ranked: Vec<(f64, usize)> = Vec::new();
         for process in 0..instance.process_count() {
             if let Some((_, after)) = plan.best_destination(process, &load) {
@@ -73,7 +73,7 @@ impl Strategy for MigPfOptions {
             };
             let from = instance.current_hosts[process];
             let without = load.load_of_host(from)
-                - instance.process_works[process].get() / instance.speeds[from];
+                - instance.process_works[process].get() / instance.host_speeds[from];
             load.set_load(from, without);
             load.set_load(to, after);
             plan.add_move(process, to);
@@ -90,7 +90,7 @@ impl Strategy for MigPfOptions {
         let plans = moves.len() as u64;
         let size = (instance.process_count() + instance.host_count() + instance.communication.len())
             as u64;
-        let mut assignment = Assignment::central(hosts, (plans + 1) * size);
+        let mut assignment = Assignment::from_central_decision(hosts, (plans + 1) * size);
         assignment.remarks.push(format!(
             "it chose the best of {plans} plans of moves and of moving nothing"
         ));
@@ -107,7 +107,7 @@ impl Strategy for MigPfOptions {
 #[derive(Debug)]
 struct MigrationPlan<'a> {
     instance: &'a Instance<'a>,
-    cost_model: PriceOptions,
+    cost_model: CallCostConstants,
     placement: TentativePlacement,
     /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
@@ -151,7 +151,7 @@ impl<'a> MigrationPlan<'a> {
         let hosts = instance.host_count();
         let mut plan = Self {
             instance,
-            cost_model: PriceOptions::default(),
+            cost_model: CallCostConstants::default(),
             placement: TentativePlacement::new(instance),
             message_indices: vec![Vec::new(); instance.process_count()],
             message_times: vec![0.0; instance.communication.len()],
@@ -164,7 +164,7 @@ impl<'a> MigrationPlan<'a> {
             plan.host_times.term_indices[host].insert(process);
         }
         for (at, row) in instance.communication.iter().enumerate() {
-            plan.message_times[at] = plan.message_time_of_entry(at);
+            plan.message_times[at] = plan.message_time_of_pair(at);
             plan.sent_message_times.term_indices[instance.current_hosts[row.from]].insert(at);
             plan.message_indices[row.from].push(at);
             if row.to != row.from {
@@ -182,7 +182,7 @@ impl<'a> MigrationPlan<'a> {
     fn best_destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
         let (work, from) = (
             self.instance.process_works[process].get(),
-            self.placement.hosts()[process],
+            self.placement.hosts_of_processes()[process],
         );
         load.host_with_min_key(
             |load, speed| load + work / speed,
@@ -210,9 +210,9 @@ impl<'a> MigrationPlan<'a> {
                 self.sent_message_times.term_indices[from].remove(&at);
                 self.sent_message_times.term_indices[to].insert(at);
             } else {
-                concerned.insert(self.placement.hosts()[row.from]);
+                concerned.insert(self.placement.hosts_of_processes()[row.from]);
             }
-            self.message_times[at] = self.message_time_of_entry(at);
+            self.message_times[at] = self.message_time_of_pair(at);
         }
         for host in concerned {
             self.update_sums_of_host(host);
@@ -228,9 +228,10 @@ impl<'a> MigrationPlan<'a> {
 
     /// Returns the time of the messages of the entry with index `at` of `instance.communication` \[s\]; 0 if sender and receiver
     /// are on the same host.
-    fn message_time_of_entry(&self, at: usize) -> f64 {
+    fn message_time_of_pair(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
-        let [from, to] = [row.from, row.to].map(|process| self.placement.hosts()[process]);
+        let [from, to] =
+            [row.from, row.to].map(|process| self.placement.hosts_of_processes()[process]);
         if from == to {
             return 0.0;
         }
@@ -246,7 +247,7 @@ impl<'a> MigrationPlan<'a> {
         let sent = sum(&self.sent_message_times, &self.message_times);
         let moves = sum(&self.host_transfer_times, &self.memory_transfer_times);
         let processes = self.host_times.term_indices[host].iter().copied();
-        let busy = self.instance.host_time_of(host, processes);
+        let busy = self.instance.host_time_with_processes(host, processes);
         self.host_times.negative_sums.set_load(host, -busy);
         self.sent_message_times.negative_sums.set_load(host, -sent);
         self.host_transfer_times
@@ -267,7 +268,7 @@ impl<'a> MigrationPlan<'a> {
 mod tests {
     use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
-    use crate::MessageRow;
+    use crate::PairMessages;
     use migsim_base::units::Bytes;
 
     #[test]
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(decided_hosts(MigPfOptions::default(), &case), [1, 1, 0, 0]);
         // Messages that would take longer than the gain keep the processes together.
         case.communication = (0..4)
-            .map(|from| MessageRow {
+            .map(|from| PairMessages {
                 from,
                 to: (from + 1) % 4,
                 message_count: 1.0,

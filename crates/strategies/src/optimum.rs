@@ -11,15 +11,15 @@ use super::room::TentativePlacement;
 /// largest} w ≤ Σ_{k best} s_h·(T − b_h)`. Here w is the work of a process, and `b_h` and `s_h` are background load and speed of
 /// host h. Without background load the bound is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` for P hosts
 /// (Q|pmtn|Cmax).
-pub fn lower_bound(instance: &Instance<'_>) -> f64 {
+pub fn host_time_lower_bound(instance: &Instance<'_>) -> f64 {
     let mut works = instance.works_in_seconds();
     works.sort_by(|a, b| b.total_cmp(a));
-    let background = instance.background_in_seconds();
+    let background = instance.background_times_in_seconds();
     let busiest = background.iter().copied().fold(0.0, f64::max);
     if busiest > 0.0 {
-        return lower_bound_with_background(instance, &works, &background, busiest);
+        return host_time_lower_bound_with_background(instance, &works, &background, busiest);
     }
-    let mut speeds = instance.speeds.clone();
+    let mut speeds = instance.host_speeds.clone();
     speeds.sort_by(|a, b| b.total_cmp(a));
     let (mut work, mut speed, mut bound) = (0.0, 0.0, 0.0);
     for (at, fastest) in speeds.iter().enumerate() {
@@ -38,16 +38,16 @@ pub fn lower_bound(instance: &Instance<'_>) -> f64 {
 }
 
 /// Number of bisection steps that find the lower bound with background load; it suffices for the last bit of the result.
-const BISECTIONS: u32 = 100;
+const MAX_BISECTION_STEPS: u32 = 100;
 
-fn lower_bound_with_background(
+fn host_time_lower_bound_with_background(
     instance: &Instance<'_>,
     works: &[f64],
     background: &[f64],
     busiest: f64,
 ) -> f64 {
     let fits = |time: f64| {
-        let hosts = background.iter().zip(&instance.speeds);
+        let hosts = background.iter().zip(&instance.host_speeds);
         let mut free: Vec<f64> = hosts
             .map(|(load, speed)| speed * (time - load).max(0.0))
             .collect();
@@ -66,12 +66,12 @@ fn lower_bound_with_background(
         return busiest;
     }
     let slowest = instance
-        .speeds
+        .host_speeds
         .iter()
         .copied()
         .fold(f64::INFINITY, f64::min);
     let (mut low, mut high) = (busiest, busiest + works.iter().sum::<f64>() / slowest);
-    for _ in 0..BISECTIONS {
+    for _ in 0..MAX_BISECTION_STEPS {
         let middle = f64::midpoint(low, high);
         if fits(middle) {
             high = middle;
@@ -90,8 +90,8 @@ fn lower_bound_with_background(
 pub fn optimal_assignment(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = AssignmentSearch::new(instance, most)?;
     search.best_time_and_moves.0 = instance.max_host_time(&instance.current_hosts).get();
-    search.try_hosts_from(0, 0);
-    Some((search.best_time_and_moves.0, search.best_hosts))
+    search.try_hosts_from_process(0, 0);
+    Some((search.best_time_and_moves.0, search.best_host_of_process))
 }
 
 /// Returns the smallest possible maximum host time \[s\] and the first assignment that achieves it; `None` if there are more than
@@ -103,20 +103,20 @@ pub(super) fn first_optimal_assignment(
 ) -> Option<(f64, Vec<usize>)> {
     let mut search = AssignmentSearch::new(instance, most)?;
     search.takes_first_optimum = true;
-    search.try_hosts_from(0, 0);
-    Some((search.best_time_and_moves.0, search.best_hosts))
+    search.try_hosts_from_process(0, 0);
+    Some((search.best_time_and_moves.0, search.best_host_of_process))
 }
 
 /// The state of the exhaustive search for the assignment with the smallest maximum host time.
 #[derive(Debug)]
 struct AssignmentSearch<'a> {
     instance: &'a Instance<'a>,
-    works: Vec<f64>,
+    process_works: Vec<f64>,
     host_loads: Vec<f64>,
-    tried_hosts: Vec<usize>,
+    tried_host_of_process: Vec<usize>,
     /// The smallest maximum host time found so far \[s\], and the number of migrations of the assignment that achieves it.
     best_time_and_moves: (f64, usize),
-    best_hosts: Vec<usize>,
+    best_host_of_process: Vec<usize>,
     /// Whether the search takes the first of several equally good assignments, and ignores numbers of migrations and limits of
     /// memory.
     takes_first_optimum: bool,
@@ -132,36 +132,37 @@ impl<'a> AssignmentSearch<'a> {
             .is_some_and(|all| (1..=most).contains(&all));
         is_small.then(|| Self {
             instance,
-            works: instance.works_in_seconds(),
-            host_loads: instance.background_in_seconds(),
-            tried_hosts: vec![0; instance.process_count()],
+            process_works: instance.works_in_seconds(),
+            host_loads: instance.background_times_in_seconds(),
+            tried_host_of_process: vec![0; instance.process_count()],
             best_time_and_moves: (f64::INFINITY, 0),
-            best_hosts: instance.current_hosts.clone(),
+            best_host_of_process: instance.current_hosts.clone(),
             takes_first_optimum: false,
         })
     }
 
     /// Tries all hosts for `process` and all later processes; `moves` is the number of migrations of the processes before it.
-    fn try_hosts_from(&mut self, process: usize, moves: usize) {
-        let Some(&work) = self.works.get(process) else {
+    fn try_hosts_from_process(&mut self, process: usize, moves: usize) {
+        let Some(&work) = self.process_works.get(process) else {
             let max = self.host_loads.iter().copied().fold(0.0, f64::max);
             let is_better = (max, moves) < self.best_time_and_moves
                 && (self.takes_first_optimum || self.fits_in_memory());
             if is_better {
                 self.best_time_and_moves = (max, moves);
-                self.best_hosts.clone_from(&self.tried_hosts);
+                self.best_host_of_process
+                    .clone_from(&self.tried_host_of_process);
             }
             return;
         };
         for host in 0..self.host_loads.len() {
             let before = self.host_loads[host];
-            self.host_loads[host] = before + work / self.instance.speeds[host];
+            self.host_loads[host] = before + work / self.instance.host_speeds[host];
             if self.host_loads[host] <= self.best_time_and_moves.0 {
-                self.tried_hosts[process] = host;
+                self.tried_host_of_process[process] = host;
                 let is_move = usize::from(
                     !self.takes_first_optimum && host != self.instance.current_hosts[process],
                 );
-                self.try_hosts_from(process + 1, moves + is_move);
+                self.try_hosts_from_process(process + 1, moves + is_move);
             }
             self.host_loads[host] = before;
         }
@@ -170,10 +171,10 @@ impl<'a> AssignmentSearch<'a> {
     /// Whether no host to which a process moves exceeds its memory under the assignment that is being tried.
     fn fits_in_memory(&self) -> bool {
         let mut room = TentativePlacement::new(self.instance);
-        for (process, &host) in self.tried_hosts.iter().enumerate() {
+        for (process, &host) in self.tried_host_of_process.iter().enumerate() {
             room.move_process(process, host);
         }
-        self.tried_hosts
+        self.tried_host_of_process
             .iter()
             .zip(&self.instance.current_hosts)
             .all(|(&new, &old)| new == old || !room.exceeds_memory(new))
@@ -228,7 +229,7 @@ mod tests {
     fn the_bound_is_the_longest_of_all_that_must_fit() {
         // Σw/Σs = 10/2; the largest work alone: 4/1; two largest on two hosts: 7/2.
         assert_eq!(
-            lower_bound(&instance_without_background(
+            host_time_lower_bound(&instance_without_background(
                 &[1.0, 1.0],
                 &[0, 0, 0, 0],
                 &[4.0, 3.0, 2.0, 1.0]
@@ -236,7 +237,7 @@ mod tests {
             5.0
         );
         assert_eq!(
-            lower_bound(&instance_without_background(
+            host_time_lower_bound(&instance_without_background(
                 &[2.0, 1.0],
                 &[0, 0],
                 &[9.0, 0.0]
@@ -244,15 +245,15 @@ mod tests {
             4.5
         );
         assert_eq!(
-            lower_bound(&instance_without_background(&[1.0, 1.0], &[], &[])),
+            host_time_lower_bound(&instance_without_background(&[1.0, 1.0], &[], &[])),
             0.0
         );
         let mut loaded = instance_without_background(&[1.0, 1.0], &[0, 0], &[2.0, 2.0]);
         loaded.background_times[0] = Seconds::of(1.0);
         // One host is available from 1 on, the other from 0: 4 + 1 = 2T.
-        assert!((lower_bound(&loaded) - 2.5).abs() < 1e-12);
+        assert!((host_time_lower_bound(&loaded) - 2.5).abs() < 1e-12);
         loaded.background_times[0] = Seconds::of(100.0);
-        assert_eq!(lower_bound(&loaded), 100.0);
+        assert_eq!(host_time_lower_bound(&loaded), 100.0);
     }
 
     #[test]

@@ -59,10 +59,10 @@ impl StrategyOptions for PrefixOptions {
 impl Strategy for PrefixOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            PrefixEdition::Ours => assign_ours(instance),
+            PrefixEdition::Ours => assign_variant_ours(instance),
             PrefixEdition::Lbaf => assign_lbaf(instance),
         };
-        Ok(Assignment::central(hosts, operations))
+        Ok(Assignment::from_central_decision(hosts, operations))
     }
 }
 
@@ -124,7 +124,7 @@ fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     (hosts, operations)
 }
 
-fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let works = instance.works_in_seconds();
     let mut room = TentativePlacement::new(instance);
     let mut lists: Vec<BTreeSet<usize>> = instance
@@ -132,11 +132,11 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         .into_iter()
         .map(BTreeSet::from_iter)
         .collect();
-    let times = instance.host_times(room.hosts());
+    let times = instance.host_times(room.hosts_of_processes());
     let loads: Vec<f64> = times.iter().map(|time| time.get()).collect();
-    let mut tree = LoadTree::new(&loads, &instance.speeds);
+    let mut tree = LoadTree::new(&loads, &instance.host_speeds);
     let negative: Vec<f64> = loads.iter().map(|load| -load).collect();
-    let mut donors = LoadTree::new(&negative, &instance.speeds);
+    let mut donors = LoadTree::new(&negative, &instance.host_speeds);
     let mut operations = 0;
     for _ in 0..max_rounds(instance) {
         let Some((donor, _)) = donors.host_with_min_key(|negative, _| negative, |_| true) else {
@@ -156,7 +156,7 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
                 lists[donor].remove(&process);
                 lists[host].insert(process);
                 for host in [donor, host] {
-                    let time = instance.host_time_of(host, lists[host].iter().copied());
+                    let time = instance.host_time_with_processes(host, lists[host].iter().copied());
                     tree.set_load(host, time);
                     donors.set_load(host, -time);
                 }
@@ -167,7 +167,7 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
             break;
         }
     }
-    (room.into_hosts(), operations)
+    (room.into_hosts_of_processes(), operations)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use migsim_base::units::Seconds;
 /// contain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct PriceOptions {
+pub struct CallCostConstants {
     /// Time of an empty message between hosts \[s\]; used if the barrier specifies no latencies.
     pub latency: f64,
     /// Rate of a large message between hosts \[B/s\]; used if the barrier specifies no bandwidths.
@@ -24,7 +24,7 @@ pub struct PriceOptions {
     pub operation: f64,
 }
 
-impl Default for PriceOptions {
+impl Default for CallCostConstants {
     /// Returns the constants of messages in Charm++ 6.10.2 (3.5e-5 s, 8.5e-9 s/B), and 10 ns per operation.
     fn default() -> Self {
         Self {
@@ -42,7 +42,7 @@ const ANSWER_SIZE_PER_PROCESS: f64 = 8.0;
 /// Number of the host that decides for all hosts.
 const DECIDING_HOST: usize = 0;
 
-impl PriceOptions {
+impl CallCostConstants {
     /// Checks that all constants of the cost model are valid.
     ///
     /// # Errors
@@ -61,18 +61,22 @@ impl PriceOptions {
         if instance.host_count() == 0 {
             return Seconds::default();
         }
-        let speed = match assignment.gather {
-            Gather::Central | Gather::Managers => instance.speeds[DECIDING_HOST],
+        let speed = match assignment.communication_pattern {
+            Gather::Central | Gather::ThroughManagers => instance.host_speeds[DECIDING_HOST],
             // Each host decides; the slowest one determines the time.
             _ => instance
-                .speeds
+                .host_speeds
                 .iter()
                 .copied()
                 .fold(f64::INFINITY, f64::min),
         };
-        let decision = assignment.operations as f64 * self.operation / speed;
-        let moves = self.migration_time(instance, &assignment.hosts);
-        Seconds::of(self.gather_and_scatter_time(instance, assignment.gather) + decision + moves)
+        let decision = assignment.operation_count as f64 * self.operation / speed;
+        let moves = self.migration_time(instance, &assignment.assigned_hosts);
+        Seconds::of(
+            self.gather_and_scatter_time(instance, assignment.communication_pattern)
+                + decision
+                + moves,
+        )
     }
 
     /// Returns the time of an empty message from one host to another \[s\]: the latency of the instance if it is known, otherwise
@@ -111,7 +115,7 @@ impl PriceOptions {
         match gather {
             Gather::None => 0.0,
             Gather::Central => both_ways(DECIDING_HOST, &all, &|host| counts[host]),
-            Gather::Managers => {
+            Gather::ThroughManagers => {
                 // The first host of a cluster is its manager: all managers gather at the same time, then they report.
                 let mut clusters: Vec<Vec<usize>> = Vec::new();
                 let mut order = all;
@@ -130,7 +134,10 @@ impl PriceOptions {
                 };
                 inner + both_ways(managers[0], &managers, &sum)
             }
-            Gather::Neighbours { rounds, messages } => {
+            Gather::BetweenNeighbours {
+                rounds,
+                max_messages_per_round: messages,
+            } => {
                 let mut slowest = 0.0;
                 for from in 0..instance.host_count() {
                     for to in (0..instance.host_count()).filter(|&to| to != from) {
@@ -187,7 +194,7 @@ mod tests {
     /// Two processes on each of three hosts, in two clusters.
     fn instance() -> Instance<'static> {
         Instance {
-            speeds: vec![1.0, 1.0, 2.0],
+            host_speeds: vec![1.0, 1.0, 2.0],
             background_times: vec![Seconds::default(); 3],
             current_hosts: vec![0, 0, 1, 1, 2, 2],
             process_times: vec![Seconds::of(1.0); 6],
@@ -197,7 +204,7 @@ mod tests {
         }
     }
 
-    const OPTIONS: PriceOptions = PriceOptions {
+    const OPTIONS: CallCostConstants = CallCostConstants {
         latency: 1.0,
         bandwidth: 8.0,
         operation: 0.5,
@@ -205,9 +212,9 @@ mod tests {
 
     fn price(hosts: [usize; 6], operations: u64, gather: Gather) -> f64 {
         let assignment = Assignment {
-            hosts: hosts.to_vec(),
-            operations,
-            gather,
+            assigned_hosts: hosts.to_vec(),
+            operation_count: operations,
+            communication_pattern: gather,
             remarks: Vec::new(),
         };
         OPTIONS.cost_of_call(&instance(), &assignment).get()
@@ -219,11 +226,11 @@ mod tests {
         // Two hosts send 24 + 32 B each: 1 + 14 s; 16 B each come back: 1 + 4 s; 4 operations take 2 s.
         assert_eq!(price(stay, 4, Gather::Central), 22.0);
         // In cluster 0 one host sends (1 + 7 s) and receives (1 + 2 s); of two managers one sends for 2 processes, which takes as long.
-        assert_eq!(price(stay, 0, Gather::Managers), 22.0);
+        assert_eq!(price(stay, 0, Gather::ThroughManagers), 22.0);
         // 3 rounds of 1 + 24/8 s.
-        let gossip = Gather::Neighbours {
+        let gossip = Gather::BetweenNeighbours {
             rounds: 3,
-            messages: 1,
+            max_messages_per_round: 1,
         };
         assert_eq!(price(stay, 0, gossip), 12.0);
         assert_eq!(price(stay, 4, Gather::None), 2.0);
@@ -239,7 +246,7 @@ mod tests {
                 .get(),
             0.0
         );
-        let none = PriceOptions {
+        let none = CallCostConstants {
             latency: -1.0,
             ..OPTIONS
         };

@@ -60,7 +60,7 @@ impl Strategy for ReceiverInitiatedOptions {
         for thief in thieves {
             let mut probed = draw_random_hosts(thief, hosts, self.probes, random);
             let own = |victim: usize| {
-                let places = room.hosts().iter().enumerate();
+                let places = room.hosts_of_processes().iter().enumerate();
                 let own = places.filter(|(_, place)| **place == victim);
                 own.map(|(process, _)| process).collect::<Vec<_>>()
             };
@@ -71,7 +71,7 @@ impl Strategy for ReceiverInitiatedOptions {
             else {
                 continue;
             };
-            let time = |process: usize, host: usize| works[process] / instance.speeds[host];
+            let time = |process: usize, host: usize| works[process] / instance.host_speeds[host];
             let after = |process: usize| {
                 f64::max(
                     load[victim] - time(process, victim),
@@ -92,12 +92,12 @@ impl Strategy for ReceiverInitiatedOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_hosts(),
-            operations,
+            assigned_hosts: room.into_hosts_of_processes(),
+            operation_count: operations,
             // The two messages are the probe and the answer.
-            gather: Gather::Neighbours {
+            communication_pattern: Gather::BetweenNeighbours {
                 rounds: 2,
-                messages: self.probes,
+                max_messages_per_round: self.probes,
             },
             remarks: Vec::new(),
         })

@@ -71,10 +71,10 @@ impl StrategyOptions for RefineOptions {
 impl Strategy for RefineOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            RefineEdition::Ours => self.assign_ours(instance),
+            RefineEdition::Ours => self.assign_variant_ours(instance),
             RefineEdition::Charm6 => self.assign_charm6(instance),
         };
-        Ok(Assignment::central(hosts, operations))
+        Ok(Assignment::from_central_decision(hosts, operations))
     }
 }
 
@@ -105,7 +105,7 @@ impl RefineOptions {
             let mut low = 0;
             while high.saturating_sub(low) > 1 {
                 let middle = u64::midpoint(low, high);
-                state.move_all_back();
+                state.move_all_processes_back();
                 if state.try_threshold(self.threshold_at_step(middle)) {
                     high = middle;
                 } else {
@@ -113,24 +113,27 @@ impl RefineOptions {
                 }
             }
         }
-        (state.host_of_process, state.operations)
+        (state.host_of_process, state.operation_count)
     }
 
     /// Decides as migsim's own variant `ours` of the strategy (keeps the best of all tries); returns the host of each process and
     /// the number of operations.
-    fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    fn assign_variant_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = RefineAttempt::new(instance);
         let max = start.max_load();
         if average <= 0.0 {
-            return (start.placement.into_hosts(), instance.host_count() as u64);
+            return (
+                start.placement.into_hosts_of_processes(),
+                instance.host_count() as u64,
+            );
         }
         let (mut low, mut high) = (0, self.max_steps(max, average));
         let (mut best, mut operations) = (start, 0);
         let mut attempt = |steps: u64| {
             let mut state = RefineAttempt::new(instance);
             let is_reached = state.try_limit(self.threshold_at_step(steps) * average);
-            operations += state.operations;
+            operations += state.operation_count;
             if (state.max_load(), state.move_count) < (best.max_load(), best.move_count) {
                 best = state;
             }
@@ -146,7 +149,7 @@ impl RefineOptions {
                 }
             }
         }
-        (best.placement.into_hosts(), operations)
+        (best.placement.into_hosts_of_processes(), operations)
     }
 }
 
@@ -161,42 +164,42 @@ struct CharmRefineState<'a> {
     background_times: Vec<f64>,
     average_load: f64,
     /// For each host, the computation time of the processes on it \[s\].
-    compute_times: Vec<f64>,
+    host_computation_times: Vec<f64>,
     /// For each host, the computation time of its processes plus its background load \[s\]. For a host without processes this is
     /// the value that the host had in an earlier try.
     host_loads: Vec<f64>,
     /// The processes of each host; the process that was added last comes first.
     processes_of_host: Vec<Vec<usize>>,
     host_of_process: Vec<usize>,
-    operations: u64,
+    operation_count: u64,
 }
 
 impl<'a> CharmRefineState<'a> {
     fn new(instance: &'a Instance<'a>) -> Self {
         let (times, background) = (
             instance.process_times_in_seconds(),
-            instance.background_in_seconds(),
+            instance.background_times_in_seconds(),
         );
         let total = times.iter().sum::<f64>() + background.iter().sum::<f64>();
         let mut state = Self {
             instance,
             average_load: total / background.len() as f64,
-            compute_times: Vec::new(),
+            host_computation_times: Vec::new(),
             host_loads: background.clone(),
             processes_of_host: Vec::new(),
             host_of_process: vec![0; times.len()],
-            operations: 0,
+            operation_count: 0,
             process_times: times,
             background_times: background,
         };
-        state.move_all_back();
+        state.move_all_processes_back();
         state
     }
 
     /// Moves all processes back to the hosts that they had at the rescheduling call, in the order of their numbers. As in the
     /// original program, the load of a host that receives no process keeps the value of the previous try.
-    fn move_all_back(&mut self) {
-        self.compute_times = vec![0.0; self.host_loads.len()];
+    fn move_all_processes_back(&mut self) {
+        self.host_computation_times = vec![0.0; self.host_loads.len()];
         self.processes_of_host = vec![Vec::new(); self.host_loads.len()];
         for process in 0..self.process_times.len() {
             self.add_process(process, self.instance.current_hosts[process]);
@@ -206,21 +209,21 @@ impl<'a> CharmRefineState<'a> {
     /// Returns the time of a process if it ran on the given host \[s\]: its measured time, scaled by the ratio of the speeds of
     /// the two hosts.
     fn process_time_on(&self, process: usize, host: usize) -> f64 {
-        let speeds = &self.instance.speeds;
+        let speeds = &self.instance.host_speeds;
         self.process_times[process] * (speeds[self.instance.current_hosts[process]] / speeds[host])
     }
 
     fn add_process(&mut self, process: usize, host: usize) {
         self.host_of_process[process] = host;
         self.processes_of_host[host].insert(0, process);
-        self.compute_times[host] += self.process_time_on(process, host);
-        self.host_loads[host] = self.compute_times[host] + self.background_times[host];
+        self.host_computation_times[host] += self.process_time_on(process, host);
+        self.host_loads[host] = self.host_computation_times[host] + self.background_times[host];
     }
 
     fn remove_process(&mut self, process: usize, host: usize) {
         self.processes_of_host[host].retain(|&other| other != process);
-        self.compute_times[host] -= self.process_time_on(process, host);
-        self.host_loads[host] = self.compute_times[host] + self.background_times[host];
+        self.host_computation_times[host] -= self.process_time_on(process, host);
+        self.host_loads[host] = self.host_computation_times[host] + self.background_times[host];
     }
 
     /// Moves processes from heavily to lightly loaded hosts until no host has more than `threshold` times the average load;
@@ -268,7 +271,7 @@ impl<'a> CharmRefineState<'a> {
                 }
             }
         }
-        self.operations += (light.len() * self.processes_of_host[donor].len()) as u64;
+        self.operation_count += (light.len() * self.processes_of_host[donor].len()) as u64;
         best
     }
 }
@@ -277,12 +280,12 @@ impl<'a> CharmRefineState<'a> {
 #[derive(Debug)]
 struct RefineAttempt<'a> {
     instance: &'a Instance<'a>,
-    works: Vec<f64>,
+    process_works: Vec<f64>,
     host_loads: Vec<f64>,
     processes_of_host: Vec<Vec<usize>>,
     placement: TentativePlacement,
     move_count: usize,
-    operations: u64,
+    operation_count: u64,
 }
 
 impl<'a> RefineAttempt<'a> {
@@ -290,12 +293,12 @@ impl<'a> RefineAttempt<'a> {
         let load = instance.host_times(&instance.current_hosts);
         Self {
             instance,
-            works: instance.works_in_seconds(),
+            process_works: instance.works_in_seconds(),
             host_loads: load.iter().map(|time| time.get()).collect(),
             processes_of_host: instance.processes_by_host(),
             placement: TentativePlacement::new(instance),
             move_count: 0,
-            operations: 0,
+            operation_count: 0,
         }
     }
 
@@ -317,20 +320,20 @@ impl<'a> RefineAttempt<'a> {
             };
             self.processes_of_host[donor].retain(|&other| other != process);
             self.processes_of_host[receiver].push(process);
-            self.host_loads[receiver] = self.load_after(process, receiver);
+            self.host_loads[receiver] = self.host_load_after_receiving(process, receiver);
             // The sum is computed from scratch, so that no rounding error of moved processes remains.
             let own = self.processes_of_host[donor]
                 .iter()
-                .map(|&process| self.works[process]);
+                .map(|&process| self.process_works[process]);
             self.host_loads[donor] = self.instance.background_times[donor].get()
-                + own.sum::<f64>() / self.instance.speeds[donor];
+                + own.sum::<f64>() / self.instance.host_speeds[donor];
             self.placement.move_process(process, receiver);
             self.move_count += 1;
         }
     }
 
-    fn load_after(&self, process: usize, host: usize) -> f64 {
-        self.host_loads[host] + self.works[process] / self.instance.speeds[host]
+    fn host_load_after_receiving(&self, process: usize, host: usize) -> f64 {
+        self.host_loads[host] + self.process_works[process] / self.instance.host_speeds[host]
     }
 
     /// Returns the largest process of the host `donor` that another host can take without exceeding the load `limit` \[s\], and
@@ -338,16 +341,21 @@ impl<'a> RefineAttempt<'a> {
     /// there is no such process.
     fn best_move(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
         let mut own = self.processes_of_host[donor].clone();
-        own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));
+        own.sort_unstable_by(|&a, &b| {
+            self.process_works[b]
+                .total_cmp(&self.process_works[a])
+                .then(a.cmp(&b))
+        });
         for process in own {
-            let work = self.works[process];
-            self.operations += self.host_loads.len() as u64;
+            let work = self.process_works[process];
+            self.operation_count += self.host_loads.len() as u64;
             let open = (0..self.host_loads.len())
                 .filter(|&host| host != donor && self.placement.has_memory_for(process, host));
-            let host = candidate_with_min_key(open, |host| self.load_after(process, host));
+            let host =
+                candidate_with_min_key(open, |host| self.host_load_after_receiving(process, host));
             if let Some(host) = host
                 && work > 0.0
-                && self.load_after(process, host) <= limit
+                && self.host_load_after_receiving(process, host) <= limit
             {
                 return Some((process, host));
             }

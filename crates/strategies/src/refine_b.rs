@@ -22,8 +22,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{LibraryHeap, Real, larger, sort};
-use super::greedy::{self, TreeLbInput, by_decreasing_work};
+use super::blocks::{LibraryHeap, Real, larger, sort_counting_comparisons};
+use super::greedy::{self, TreeLbInput, processes_by_decreasing_work};
 use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
@@ -39,13 +39,13 @@ pub struct RefineBOptions {
     /// equally fast. Other variants ignore this option.
     pub rate_aware: bool,
     /// Which lightly loaded host receives a process; the variant `ours` allows only `lightest`.
-    pub receiver: Receiver,
+    pub receiver: ReceiverChoice,
 }
 
 /// Choice of the lightly loaded host that receives a process from the most loaded host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Receiver {
+pub enum ReceiverChoice {
     /// The least loaded host receives the process, as in `RefineB`.
     #[default]
     Lightest,
@@ -87,7 +87,7 @@ impl StrategyOptions for RefineBOptions {
     ];
 
     fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        if (self.edition, self.receiver) == (RefineBEdition::Ours, Receiver::First) {
+        if (self.edition, self.receiver) == (RefineBEdition::Ours, ReceiverChoice::First) {
             let problem = Problem::new("the edition `ours` has no receiver `first`");
             let hint = "leave `receiver` out, or set `edition` to `charm-8`";
             return Err(problem.key("receiver").hint(hint).into());
@@ -99,10 +99,10 @@ impl StrategyOptions for RefineBOptions {
 impl Strategy for RefineBOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            RefineBEdition::Ours => assign_ours(instance),
+            RefineBEdition::Ours => assign_variant_ours(instance),
             RefineBEdition::Charm8 => assign_charm8(instance, self.rate_aware, self.receiver),
         };
-        Ok(Assignment::central(hosts, operations))
+        Ok(Assignment::from_central_decision(hosts, operations))
     }
 }
 
@@ -110,7 +110,7 @@ impl Strategy for RefineBOptions {
 const INITIAL_UPPER_RATIO: f64 = 1.5;
 /// Ratio of the upper to the lower limit of the load bound M at which the search ends. A try also counts as successful if the
 /// ratio of its maximum load to M is below this value.
-const CLOSE_RATIO: f64 = 1.01;
+const SEARCH_END_RATIO: f64 = 1.01;
 
 /// Maximum number of tries of a search for the load bound M. The search usually needs 6 tries, but with the smallest
 /// floating-point numbers it might never end.
@@ -121,10 +121,10 @@ const MAX_TRIES: u32 = 64;
 fn bisect_load_bound<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     let (mut lower, mut upper) = (lower, lower * R::from_f64(INITIAL_UPPER_RATIO));
     let mut tries = 0;
-    while (upper / lower).into() > CLOSE_RATIO && tries < MAX_TRIES {
+    while (upper / lower).into() > SEARCH_END_RATIO && tries < MAX_TRIES {
         tries += 1;
         let bound = (lower + upper) / R::from_f64(2.0);
-        if (attempt(bound) / bound).into() < CLOSE_RATIO {
+        if (attempt(bound) / bound).into() < SEARCH_END_RATIO {
             upper = bound;
         } else {
             lower = bound;
@@ -137,20 +137,20 @@ fn bisect_load_bound<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -
 fn assign_charm8(
     instance: &Instance<'_>,
     is_rate_aware: bool,
-    receiver: Receiver,
+    receiver: ReceiverChoice,
 ) -> (Vec<usize>, u64) {
     let tree = TreeLbInput::new(instance, is_rate_aware);
     let aim = tree.greedy_assignment();
     let start = CharmAttempt::new(instance, &tree);
     let (mut best, mut hosts) = (f32::MAX, instance.current_hosts.clone());
-    let mut operations = aim.operations;
+    let mut operations = aim.operation_count;
     bisect_load_bound(aim.max_load, |bound| {
         let mut state = start.clone();
         let max = match receiver {
-            Receiver::Lightest => state.attempt_lightest(&tree, bound),
-            Receiver::First => state.attempt_first(&tree, bound),
+            ReceiverChoice::Lightest => state.attempt_with_lightest_receiver(&tree, bound),
+            ReceiverChoice::First => state.attempt_with_first_receiver(&tree, bound),
         };
-        operations += state.operations;
+        operations += state.operation_count;
         if max < best {
             (best, hosts) = (max, state.host_of_process);
         }
@@ -166,32 +166,32 @@ struct CharmAttempt {
     /// The processes of each host in decreasing order of work.
     processes_of_host: Vec<Vec<usize>>,
     host_of_process: Vec<usize>,
-    operations: u64,
+    operation_count: u64,
 }
 
 impl CharmAttempt {
     fn new(instance: &Instance<'_>, tree: &TreeLbInput) -> Self {
-        let mut load = tree.background.clone();
+        let mut load = tree.background_loads.clone();
         let mut lists = vec![Vec::new(); instance.host_count()];
-        for &process in &tree.by_decreasing_work {
+        for &process in &tree.processes_by_decreasing_work {
             let host = instance.current_hosts[process];
-            load[host] += tree.works[process] / tree.speeds[host];
+            load[host] += tree.process_works[process] / tree.host_speeds[host];
             lists[host].push(process);
         }
         for list in &mut lists {
-            sort(list, |&a, &b| tree.works[a] > tree.works[b]);
+            sort_counting_comparisons(list, |&a, &b| tree.process_works[a] > tree.process_works[b]);
         }
         Self {
             host_loads: load,
             processes_of_host: lists,
             host_of_process: instance.current_hosts.clone(),
-            operations: 0,
+            operation_count: 0,
         }
     }
 
     /// Moves processes to the least loaded host until no host has more load than `bound` or no process fits; returns the maximum
     /// load. Lightly loaded hosts count with the largest load that they ever had.
-    fn attempt_lightest(&mut self, tree: &TreeLbInput, bound: f32) -> f32 {
+    fn attempt_with_lightest_receiver(&mut self, tree: &TreeLbInput, bound: f32) -> f32 {
         let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
         let mut largest = 0.0;
         for host in 0..self.host_loads.len() {
@@ -200,14 +200,16 @@ impl CharmAttempt {
         while let (Some(donor), Some(receiver)) = (heavy.top(), light.top()) {
             heavy.pop(|a, b| self.host_loads[a] < self.host_loads[b]);
             light.pop(|a, b| self.host_loads[a] > self.host_loads[b]);
-            let room = |&process: &usize| self.host_loads[receiver] + tree.works[process] <= bound;
+            let room =
+                |&process: &usize| self.host_loads[receiver] + tree.process_works[process] <= bound;
             let found = self.processes_of_host[donor].iter().position(room);
-            self.operations +=
+            self.operation_count +=
                 found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             if let Some(at) = found {
                 let process = self.processes_of_host[donor].remove(at);
-                self.host_loads[donor] -= tree.works[process];
-                self.host_loads[receiver] += tree.works[process] / tree.speeds[receiver];
+                self.host_loads[donor] -= tree.process_works[process];
+                self.host_loads[receiver] +=
+                    tree.process_works[process] / tree.host_speeds[receiver];
                 self.host_of_process[process] = receiver;
                 largest = larger(largest, self.host_loads[receiver]);
             }
@@ -228,7 +230,7 @@ impl CharmAttempt {
     /// The heap is the faulty heap of the original program. Hosts that were heavily loaded at the start are at first not in the
     /// heap. When such a host receives a process, another host is wrongly dropped from the heap, and the stored positions of
     /// dropped hosts are not cleared.
-    fn attempt_first(&mut self, tree: &TreeLbInput, bound: f32) -> f32 {
+    fn attempt_with_first_receiver(&mut self, tree: &TreeLbInput, bound: f32) -> f32 {
         let mut heavy = LibraryHeap::default();
         let mut light = Vec::new();
         let mut largest = 0.0;
@@ -243,23 +245,24 @@ impl CharmAttempt {
         let mut heap = LeakyHeap::new(&light, &self.host_loads);
         while let (Some(donor), Some(top)) = (heavy.top(), heap.top()) {
             let fits = |load: f32, process: usize, host: usize| {
-                load + tree.works[process] / tree.speeds[host] <= bound
+                load + tree.process_works[process] / tree.host_speeds[host] <= bound
             };
             let found = self.processes_of_host[donor]
                 .iter()
                 .position(|&process| fits(top.1, process, top.0));
-            self.operations +=
+            self.operation_count +=
                 found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             let Some(at) = found else { break };
             heavy.pop(|a, b| self.host_loads[a] < self.host_loads[b]);
             let process = self.processes_of_host[donor].remove(at);
-            self.host_loads[donor] -= tree.works[process] / tree.speeds[donor];
+            self.host_loads[donor] -= tree.process_works[process] / tree.host_speeds[donor];
             let receiver = light
                 .iter()
                 .copied()
                 .find(|&host| fits(self.host_loads[host], process, host));
             if let Some(receiver) = receiver {
-                self.host_loads[receiver] += tree.works[process] / tree.speeds[receiver];
+                self.host_loads[receiver] +=
+                    tree.process_works[process] / tree.host_speeds[receiver];
                 self.host_of_process[process] = receiver;
                 heap.remove(receiver);
                 heap.push(receiver, self.host_loads[receiver]);
@@ -411,16 +414,16 @@ impl LeakyHeap {
 
 /// Decides as migsim's own variant `ours` of the strategy (times on hosts, with memory limits); returns the host of each process
 /// and the number of operations.
-fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
-    let aim = greedy::assign_ours(instance);
+fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    let aim = greedy::assign_variant_ours(instance);
     let lower = aim.host_times.iter().copied().fold(0.0, f64::max);
     let mut best = instance.max_host_time(&instance.current_hosts).get();
     let mut hosts = instance.current_hosts.clone();
     let mut operations = (instance.process_count() * (instance.host_count() + 1)) as u64;
     let works = instance.works_in_seconds();
-    let order = by_decreasing_work(&works);
+    let order = processes_by_decreasing_work(&works);
     bisect_load_bound(lower, |bound| {
-        let (max, places) = attempt_ours(instance, &works, &order, bound);
+        let (max, places) = attempt_variant_ours(instance, &works, &order, bound);
         operations += (instance.process_count() + instance.host_count()) as u64;
         if max < best {
             (best, hosts) = (max, places);
@@ -433,7 +436,7 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 /// Makes one try of migsim's own variant `ours` of the strategy; returns the maximum host load \[s\] and the host of each
 /// process. The most loaded host repeatedly gives its heaviest process that some host can take within the load `bound`, to the
 /// host that would finish first.
-fn attempt_ours(
+fn attempt_variant_ours(
     instance: &Instance<'_>,
     works: &[f64],
     order: &[usize],
@@ -448,9 +451,10 @@ fn attempt_ours(
             break;
         };
         let after =
-            |process: usize, host: usize| load[host] + works[process] / instance.speeds[host];
-        let own = (order.iter())
-            .filter(|&&process| room.hosts()[process] == donor && works[process] > 0.0);
+            |process: usize, host: usize| load[host] + works[process] / instance.host_speeds[host];
+        let own = (order.iter()).filter(|&&process| {
+            room.hosts_of_processes()[process] == donor && works[process] > 0.0
+        });
         let found = own.copied().find_map(|process| {
             let others =
                 (0..load.len()).filter(|&host| host != donor && room.has_memory_for(process, host));
@@ -461,9 +465,12 @@ fn attempt_ours(
         // The sum need not be computed from scratch: a host that has received stays within the bound, so that each process moves at most once.
         load[host] = after(process, host);
         room.move_process(process, host);
-        load[donor] = instance.host_times(room.hosts())[donor].get();
+        load[donor] = instance.host_times(room.hosts_of_processes())[donor].get();
     }
-    (load.iter().copied().fold(0.0, f64::max), room.into_hosts())
+    (
+        load.iter().copied().fold(0.0, f64::max),
+        room.into_hosts_of_processes(),
+    )
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub struct TentativePlacement {
     host_of_process: Vec<usize>,
     process_memory: Vec<f64>,
     used_memory: Vec<f64>,
-    memory_limit: Vec<f64>,
+    memory_limits: Vec<f64>,
 }
 
 impl TentativePlacement {
@@ -41,14 +41,14 @@ impl TentativePlacement {
             host_of_process: instance.current_hosts.clone(),
             process_memory: memory,
             used_memory: used,
-            memory_limit: limit,
+            memory_limits: limit,
         }
     }
 
     /// Whether a process may be on a host, because it is already on the host or because the host has enough unused memory.
     pub fn has_memory_for(&self, process: usize, host: usize) -> bool {
         self.host_of_process[process] == host
-            || self.used_memory[host] + self.process_memory[process] <= self.memory_limit[host]
+            || self.used_memory[host] + self.process_memory[process] <= self.memory_limits[host]
     }
 
     /// Moves a process to a host, without a check whether the host has enough memory.
@@ -60,16 +60,16 @@ impl TentativePlacement {
 
     /// Whether the processes on a host need more memory in total than the host has.
     pub fn exceeds_memory(&self, host: usize) -> bool {
-        self.used_memory[host] > self.memory_limit[host]
+        self.used_memory[host] > self.memory_limits[host]
     }
 
     /// Returns the host of each process in this placement.
-    pub fn hosts(&self) -> &[usize] {
+    pub fn hosts_of_processes(&self) -> &[usize] {
         &self.host_of_process
     }
 
     /// Returns the host of each process, and consumes the placement.
-    pub fn into_hosts(self) -> Vec<usize> {
+    pub fn into_hosts_of_processes(self) -> Vec<usize> {
         self.host_of_process
     }
 }

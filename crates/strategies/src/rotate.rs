@@ -24,9 +24,9 @@ impl Strategy for RotateOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let next = |host: &usize| (host + 1) % instance.host_count();
         Ok(Assignment {
-            hosts: instance.current_hosts.iter().map(next).collect(),
-            operations: instance.process_count() as u64,
-            gather: Gather::None,
+            assigned_hosts: instance.current_hosts.iter().map(next).collect(),
+            operation_count: instance.process_count() as u64,
+            communication_pattern: Gather::None,
             remarks: Vec::new(),
         })
     }

@@ -72,7 +72,10 @@ impl Strategy for TemperedOptions {
                 break;
             }
         }
-        Ok(Assignment::central(state.placement.into_hosts(), weighed))
+        Ok(Assignment::from_central_decision(
+            state.placement.into_hosts_of_processes(),
+            weighed,
+        ))
     }
 
     fn needs_communication(&self) -> bool {
@@ -84,7 +87,7 @@ impl Strategy for TemperedOptions {
 #[derive(Clone, Copy, Debug, Default)]
 struct HostWorkTerms {
     /// Time of the host in a superstep, including background load \[s\].
-    time: f64,
+    host_time: f64,
     /// Bytes that the host receives from other hosts, and bytes that it sends to other hosts, in a superstep.
     off_host_bytes: [f64; 2],
     /// Bytes of messages between processes that are both on the host, in a superstep.
@@ -93,7 +96,7 @@ struct HostWorkTerms {
 
 /// An exchange between two hosts: the process that the first host gives to the second host, and the process that the first host
 /// receives from the second host; either may be `None`, but not both.
-type Swap = [Option<usize>; 2];
+type ProcessSwap = [Option<usize>; 2];
 
 /// State of one decision of the strategy: the works of hosts, and the processes on each host.
 #[derive(Debug)]
@@ -112,7 +115,7 @@ impl<'a> SwapState<'a> {
     fn new(instance: &'a Instance<'a>, options: TemperedOptions) -> Self {
         let times = instance.host_times(&instance.current_hosts);
         let host = |time: f64| HostWorkTerms {
-            time,
+            host_time: time,
             ..HostWorkTerms::default()
         };
         let mut state = Self {
@@ -139,7 +142,8 @@ impl<'a> SwapState<'a> {
     fn add_message_bytes(&mut self, row: usize, sign: f64, known: [usize; 2]) {
         let row = self.instance.communication[row];
         let bytes = sign * row.bytes.get();
-        let [from, to] = [row.from, row.to].map(|process| self.placement.hosts()[process]);
+        let [from, to] =
+            [row.from, row.to].map(|process| self.placement.hosts_of_processes()[process]);
         if from == to {
             self.host_work_terms[from].on_host_bytes += bytes;
             return;
@@ -162,13 +166,13 @@ impl<'a> SwapState<'a> {
             }
             let host = ends[step];
             let work = self.instance.process_works[process].get();
-            self.host_work_terms[host].time += sign * work / self.instance.speeds[host];
+            self.host_work_terms[host].host_time += sign * work / self.instance.host_speeds[host];
         }
     }
 
     /// Makes a swap: moves the process `given` from host `a` to host `b`, and the process `taken` from `b` to `a`; either may be
     /// `None`.
-    fn make_swap(&mut self, [a, b]: [usize; 2], [given, taken]: Swap) {
+    fn make_swap(&mut self, [a, b]: [usize; 2], [given, taken]: ProcessSwap) {
         for (process, ends) in [(given, [a, b]), (taken, [b, a])] {
             if let Some(process) = process {
                 self.move_process(process, ends);
@@ -179,7 +183,7 @@ impl<'a> SwapState<'a> {
     /// Returns the work W of a host \[s\], with the present placement of processes.
     fn host_work(&self, host: usize) -> f64 {
         let HostWorkTerms {
-            time,
+            host_time: time,
             off_host_bytes: off,
             on_host_bytes: on,
         } = self.host_work_terms[host];
@@ -189,7 +193,7 @@ impl<'a> SwapState<'a> {
 
     /// Returns the larger work W of two hosts after a swap \[s\], without changing the state; infinite if the swap fills a host
     /// beyond its memory.
-    fn larger_work_after(&mut self, [a, b]: [usize; 2], swap: Swap) -> f64 {
+    fn larger_work_after(&mut self, [a, b]: [usize; 2], swap: ProcessSwap) -> f64 {
         let before = [a, b].map(|host| self.host_work_terms[host]);
         self.make_swap([a, b], swap);
         let gets_and_is_over = |(host, got): (usize, Option<usize>)| {
@@ -239,7 +243,7 @@ impl<'a> SwapState<'a> {
         let mut both = [own, others].concat();
         both.sort_unstable();
         for host in [a, b] {
-            let is_on = |process: &usize| self.placement.hosts()[*process] == host;
+            let is_on = |process: &usize| self.placement.hosts_of_processes()[*process] == host;
             self.processes_of_host[host] = both.iter().copied().filter(is_on).collect();
         }
         true
@@ -249,14 +253,14 @@ impl<'a> SwapState<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{decided_hosts, instance_without_background};
-    use super::super::{Instance, MessageRow};
+    use super::super::{Instance, PairMessages};
     use super::*;
-    use migsim_base::random::Purpose;
+    use migsim_base::random::StreamPurpose;
     use migsim_base::units::Bytes;
 
-    fn row(from: usize, to: usize, bytes: f64) -> MessageRow {
+    fn row(from: usize, to: usize, bytes: f64) -> PairMessages {
         let (messages, bytes) = (1.0, Bytes::of(bytes));
-        MessageRow {
+        PairMessages {
             from,
             to,
             message_count: messages,
@@ -298,12 +302,12 @@ mod tests {
             rows.map(|row| row.bytes.get()).sum()
         };
         let off = bytes(true, false).max(bytes(false, true));
-        time / case.speeds[host] + PRICED.beta * off + PRICED.gamma * bytes(true, true)
+        time / case.host_speeds[host] + PRICED.beta * off + PRICED.gamma * bytes(true, true)
     }
 
     #[test]
     fn no_single_swap_is_left_that_lowers_the_larger_of_two_works() {
-        let mut random = Stream::new(3, Purpose::Policy);
+        let mut random = Stream::new(3, StreamPurpose::PolicyDecisions);
         for _ in 0..100 {
             let current: Vec<usize> = (0..7).map(|_| random.draw_below(3)).collect();
             let works: Vec<f64> = (0..7).map(|_| 1.0 + random.draw_below(9) as f64).collect();

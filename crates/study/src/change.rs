@@ -27,9 +27,9 @@ pub(super) fn check_parameter_effects(
     with: (Limits, &SharedInputs),
 ) -> Result<(), Error> {
     let seeds = plan.seeds.len();
-    for (index, parameter) in sweep.parameters.iter().enumerate() {
+    for (index, parameter) in sweep.varied_parameters.iter().enumerate() {
         let values = ParameterValues::of_parameter(plan, index);
-        if values.count_distinct() < 2 {
+        if values.count_distinct_values() < 2 {
             continue;
         }
         let changes = |setting: usize| {
@@ -38,7 +38,7 @@ pub(super) fn check_parameter_effects(
             };
             let mut other = plan.settings[setting].clone();
             other[index] =
-                Some(values.distinct_values[(rank + 1) % values.count_distinct()].clone());
+                Some(values.distinct_values[(rank + 1) % values.count_distinct_values()].clone());
             // Settings that cannot be loaded count as different from those that can.
             let other = run_ids(sweep, &other, &plan.seeds[..1], with);
             other.map_or(true, |other| other[0] != plan.runs[setting * seeds])
@@ -49,7 +49,7 @@ pub(super) fn check_parameter_effects(
                 .iter()
                 .map(|value| value_label(value))
                 .collect();
-            return Err(ineffective_parameter(parameter, &shown).into());
+            return Err(ineffective_parameter_error(parameter, &shown).into());
         }
     }
     Ok(())
@@ -57,8 +57,8 @@ pub(super) fn check_parameter_effects(
 
 /// Returns the error for a parameter whose values all lead to the same runs. `values` are the texts of these values for the
 /// message.
-fn ineffective_parameter(parameter: &Parameter, values: &[String]) -> Problem {
-    let first = join_first(values, "`, `", "`");
+fn ineffective_parameter_error(parameter: &Parameter, values: &[String]) -> Problem {
+    let first = join_first_names(values, "`, `", "`");
     let message = format!(
         "`{}` changes nothing: all settings are the same for `{first}",
         parameter.name
@@ -84,12 +84,12 @@ pub(super) fn equal_settings_note(plan: &Plan) -> Option<String> {
     Some(format!(
         "some of the {} settings describe the same run as an earlier setting and are not simulated again: {}",
         plan.settings.len(),
-        join_first(&equal, ", ", "")
+        join_first_names(&equal, ", ", "")
     ))
 }
 
 /// Joins the first few names with `comma`, followed by `end`, and by an ellipsis if there are more names.
-fn join_first(names: &[String], comma: &str, end: &str) -> String {
+fn join_first_names(names: &[String], comma: &str, end: &str) -> String {
     let more = if names.len() > MAX_NAMED { ", ..." } else { "" };
     let first = names[..names.len().min(MAX_NAMED)].join(comma);
     format!("{first}{end}{more}")

@@ -15,15 +15,15 @@ use serde_json::{Value, json};
 
 use super::config::Sweep;
 use super::plan::Plan;
-use super::row::Row;
+use super::row::RunRow;
 use super::run::SharedRunData;
 use super::separate::{Indifference, TestConditions, paired_difference};
-use super::static_standing::{StaticStanding, find_best_start};
+use super::static_standing::{BestStaticStart, find_best_static_start};
 use super::stats::Sample;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
-use migsim_experiment::{Limits, MovePlan, Progress, StaticStart};
-use migsim_platform::Rule;
+use migsim_experiment::{Limits, Progress, ReschedulingPlan, StaticPlacementMakespan};
+use migsim_platform::MappingRule;
 use migsim_policies::explain::quantity_definitions;
 
 /// The results of one policy in a comparison of policies, over the seeds.
@@ -38,7 +38,7 @@ pub struct PolicyResults {
     pub makespan: Sample,
     /// Makespan minus the makespan with the same seed of the policy whose mean makespan is lowest \[s\], over the seeds; `None`
     /// for that policy itself.
-    pub behind_best_policy: Option<Sample>,
+    pub makespan_behind_best_policy: Option<Sample>,
     /// Reduction of the makespan from scenario i (no rescheduling) to scenario iii (with moves) \[%\], over the seeds; `None` if
     /// scenario i was not run.
     pub gain: Option<Sample>,
@@ -50,17 +50,17 @@ pub struct PolicyResults {
     pub call_and_move_costs: [f64; 2],
     /// Distance of the makespan T from its lower bound, `T / bound - 1` \[%\], mean over the seeds; `None` if there is no lower
     /// bound.
-    pub above_bound: Option<f64>,
+    pub percent_above_lower_bound: Option<f64>,
     /// Distance of the makespan T from the best known makespan of the same seed, `T / best known - 1` \[%\], over the seeds.
-    pub regret: Sample,
+    pub regret_percent: Sample,
     /// Distance of the makespan T from the makespan of the same policy with the best supersteps for its calls, `T / best - 1`
     /// \[%\], over the seeds; `None` if the best supersteps were not searched.
-    pub trigger_regret: Option<Sample>,
+    pub trigger_regret_percent: Option<Sample>,
     /// Rank of the policy: 1 plus the number of policies that are faster by more than the margin of indifference. If seeds
     /// matter, a difference counts only if it is significant at 95 %, corrected for the number of comparisons.
     pub rank: usize,
     /// Number of migrations in a run that take a process straight back to the host it came from, mean over the seeds.
-    pub straight_returns: f64,
+    pub straight_return_count: f64,
 }
 
 impl PolicyResults {
@@ -77,11 +77,11 @@ impl PolicyResults {
 pub struct Comparison {
     /// The results of the policies that ran with all seeds, sorted by rank, then by mean makespan, then in the order of the user.
     /// The first policy has the lowest mean makespan.
-    pub standings: Vec<PolicyResults>,
+    pub ranked_policy_results: Vec<PolicyResults>,
     /// The names of the policies of which a run failed, in the order of the user.
     pub failed_policies: Vec<String>,
     /// Number of seeds and margin of indifference with which the differences between policies were tested to compute the ranks.
-    pub basis: TestConditions,
+    pub test_conditions: TestConditions,
     /// Number of seeds with which the statistical tests would detect a difference of makespans of
     /// [`Indifference::separable_percent`]. `None` if no tests are possible, if no other policy shares rank 1, or if the number
     /// is above 10 000.
@@ -93,9 +93,9 @@ pub struct Comparison {
     pub hindsight_makespan: Option<Sample>,
     /// The best static start (initial placement by a built-in mapping rule, without rescheduling); `None` if static starts were
     /// not simulated.
-    pub static_start: Option<StaticStanding>,
+    pub best_static_start: Option<BestStaticStart>,
     /// Whether the application is a recording of a real program, so that it has only the length of the recorded run.
-    pub is_recorded: bool,
+    pub is_application_recorded: bool,
 }
 
 /// Results for each seed that do not come from the runs of the policies: lower bounds, and results of searches and static starts.
@@ -107,25 +107,25 @@ pub struct AdditionalResults {
     pub hindsight_makespans: Vec<f64>,
     /// Makespan with the policy called after the best supersteps \[s\], by setting and by seed; `None` if a run failed, empty if
     /// the best supersteps were not searched.
-    pub best_calls_makespans: Vec<Vec<Option<f64>>>,
+    pub makespans_with_best_calls: Vec<Vec<Option<f64>>>,
     /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule, by seed; empty if they
     /// were not simulated.
-    pub static_starts: Vec<Vec<StaticStart>>,
+    pub static_starts: Vec<Vec<StaticPlacementMakespan>>,
     /// The reason, as a note for the user, why static starts were not simulated; `None` if they were simulated or not requested.
     pub static_starts_note: Option<String>,
     /// Whether the application is a recording of a real program.
-    pub is_recorded: bool,
+    pub is_application_recorded: bool,
 }
 
 impl AdditionalResults {
     /// Returns the best known makespan of each seed \[s\]. `fastest` is the makespan of the fastest policy for each seed, which
     /// the results of searches may undercut.
-    fn best_known(&self, fastest: Vec<f64>) -> Vec<f64> {
+    fn best_known_makespans(&self, fastest: Vec<f64>) -> Vec<f64> {
         let mut best_known = fastest;
         for (best, found) in best_known.iter_mut().zip(&self.hindsight_makespans) {
             *best = best.min(*found);
         }
-        for own in &self.best_calls_makespans {
+        for own in &self.makespans_with_best_calls {
             for (best, found) in best_known.iter_mut().zip(own) {
                 *best = best.min(found.unwrap_or(f64::INFINITY));
             }
@@ -138,7 +138,7 @@ impl AdditionalResults {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdditionalRuns {
     /// Number of runs that the search for the best plan of moves in hindsight may take for each seed; 0 for no search.
-    pub hindsight_runs: usize,
+    pub max_hindsight_runs: usize,
     /// Whether scenario i (no rescheduling) is also simulated from the initial placement of each built-in mapping rule.
     pub simulates_static_starts: bool,
 }
@@ -148,19 +148,19 @@ impl Comparison {
     /// `known`.
     pub fn from_rows(
         plan: &Plan,
-        rows: &BTreeMap<String, Row>,
+        rows: &BTreeMap<String, RunRow>,
         known: &AdditionalResults,
         indifference: Indifference,
     ) -> Self {
         let seeds = plan.seeds.len();
-        let of_setting = |setting: usize| -> Option<Vec<&Row>> {
+        let of_setting = |setting: usize| -> Option<Vec<&RunRow>> {
             let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
             ids.iter().map(|id| rows.get(id)).collect()
         };
-        let makespans = |rows: &[&Row]| -> Option<Vec<f64>> {
+        let makespans = |rows: &[&RunRow]| -> Option<Vec<f64>> {
             rows.iter().map(|row| row.makespan(Scenario::Iii)).collect()
         };
-        let mut found: Vec<(usize, Vec<&Row>, Vec<f64>)> = Vec::new();
+        let mut found: Vec<(usize, Vec<&RunRow>, Vec<f64>)> = Vec::new();
         for setting in 0..plan.settings.len() {
             if let Some(own) = of_setting(setting)
                 && let Some(times) = makespans(&own)
@@ -180,8 +180,8 @@ impl Comparison {
             |times: &[f64]| Sample::from_numbers(times).map_or(f64::INFINITY, |sample| sample.mean);
         found.sort_by(|a, b| mean(&a.2).total_cmp(&mean(&b.2)));
         let basis = TestConditions {
-            seeds,
-            is_random: plan.is_random,
+            seed_count: seeds,
+            has_random_results: plan.is_random,
             indifference,
         };
         let best_mean = found.first().map_or(0.0, |best| mean(&best.2));
@@ -191,20 +191,24 @@ impl Comparison {
             .iter()
             .map(|one| is_drawn(one.0).unwrap_or(plan.is_random));
         let drawn: Vec<bool> = drawn.collect();
-        let faster = basis.count_faster_if_drawn(&times, &drawn, basis.margin(false, best_mean));
+        let faster = basis.count_faster_policies_if_some_random(
+            &times,
+            &drawn,
+            basis.indifference_margin(false, best_mean),
+        );
         let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
         let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
-        let best_known = known.best_known(fastest.collect());
+        let best_known = known.best_known_makespans(fastest.collect());
         let alone = found.first().and_then(|one| {
             let times = one.1.iter().map(|row| row.makespan(Scenario::I));
             times.collect::<Option<Vec<f64>>>()
         });
         let best = found.first().map(|one| &*one.2);
-        let static_start =
-            best.and_then(|best| find_best_start(&known.static_starts, best, alone.as_deref()));
-        let others = References {
-            best_policy: found.first().map(|one| one.2.clone()).unwrap_or_default(),
-            best_known,
+        let static_start = best
+            .and_then(|best| find_best_static_start(&known.static_starts, best, alone.as_deref()));
+        let others = ReferenceMakespans {
+            best_policy_makespans: found.first().map(|one| one.2.clone()).unwrap_or_default(),
+            best_known_makespans: best_known,
             additional_results: known,
         };
         let standings = found
@@ -212,31 +216,34 @@ impl Comparison {
             .enumerate()
             .filter_map(|(place, (setting, rows, times))| {
                 let rank = 1 + faster[place];
-                others.policy_standing((named(*setting), *setting), (place, rank), (rows, times))
+                others.results_of_policy((named(*setting), *setting), (place, rank), (rows, times))
             });
         let mut standings: Vec<PolicyResults> = standings.collect();
         standings.sort_by_key(|one| one.rank);
         Self {
             seeds_needed: seeds_needed(basis, &standings),
-            is_recorded: known.is_recorded,
-            standings,
+            is_application_recorded: known.is_application_recorded,
+            ranked_policy_results: standings,
             failed_policies: failed,
-            basis,
+            test_conditions: basis,
             scenario_i_makespan: alone.and_then(|times| Sample::from_numbers(&times)),
             hindsight_makespan: Sample::from_numbers(&known.hindsight_makespans),
-            static_start,
+            best_static_start: static_start,
         }
     }
 
     /// Returns the results of the policy with the second lowest mean makespan; `None` if there is only one policy.
-    pub fn second_best(&self) -> Option<&PolicyResults> {
-        let others = self.standings.iter().skip(1);
+    pub fn second_best_policy(&self) -> Option<&PolicyResults> {
+        let others = self.ranked_policy_results.iter().skip(1);
         others.min_by(|a, b| a.makespan.mean.total_cmp(&b.makespan.mean))
     }
 
     /// Returns the rank of a policy as a text for tables, such as `2`, or `1=` if another policy has the same rank.
     pub fn format_rank(&self, rank: usize) -> String {
-        let equal = self.standings.iter().filter(|one| one.rank == rank);
+        let equal = self
+            .ranked_policy_results
+            .iter()
+            .filter(|one| one.rank == rank);
         let tie = if equal.count() > 1 { "=" } else { "" };
         format!("{rank}{tie}")
     }
@@ -248,41 +255,41 @@ impl Comparison {
                 "policy": one.policy,
                 "rank": one.rank,
                 "makespan_s": one.makespan,
-                "behind_best_s": one.behind_best_policy,
+                "behind_best_s": one.makespan_behind_best_policy,
                 "gain_percent": one.gain,
                 "calls": one.call_count,
                 "moves": one.move_count,
                 "calls_cost_s": one.call_and_move_costs[0],
                 "moves_cost_s": one.call_and_move_costs[1],
-                "above_bound_percent": one.above_bound,
-                "regret_percent": one.regret.mean,
-                "regret_ci95_percent": one.regret.half_width(),
-                "trigger_regret_percent": one.trigger_regret.map(|regret| regret.mean),
+                "above_bound_percent": one.percent_above_lower_bound,
+                "regret_percent": one.regret_percent.mean,
+                "regret_ci95_percent": one.regret_percent.confidence_half_width(),
+                "trigger_regret_percent": one.trigger_regret_percent.map(|regret| regret.mean),
                 "ties_with_best": one.is_rank_one(),
-                "straight_returns": one.straight_returns,
+                "straight_returns": one.straight_return_count,
             })
         };
         let verdict = self.verdict_sentence();
         let mut all = json!({
-            "seeds": self.basis.seeds,
-            "correction": self.basis.correction(),
-            "indifference_percent": self.basis.indifference.percent(),
+            "seeds": self.test_conditions.seed_count,
+            "correction": self.test_conditions.correction_method(),
+            "indifference_percent": self.test_conditions.indifference.percent(),
             "seeds_needed": self.seeds_needed,
             "verdict": verdict.text(),
             "quantities": verdict.to_json(),
             "definitions": quantity_definitions([&verdict]),
             "alone_s": self.scenario_i_makespan,
             "hindsight_s": self.hindsight_makespan,
-            "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
+            "policies": self.ranked_policy_results.iter().map(of_policy).collect::<Vec<_>>(),
         });
         if !self.failed_policies.is_empty() {
             all["failed"] = json!(self.failed_policies);
         }
-        if let Some(start) = &self.static_start {
-            let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
+        if let Some(start) = &self.best_static_start {
+            let of_rule = |(rule, makespan): &(MappingRule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
             all["static_starts"] = start.makespans_by_rule.iter().map(of_rule).collect();
             all["best_static_start"] = json!({
-                "rule": start.rule.name(),
+                "rule": start.mapping_rule.name(),
                 "makespan_s": start.makespan,
                 "own": start.is_start_of_policies,
                 "behind_best_s": start.behind_best_policy,
@@ -299,11 +306,13 @@ impl Comparison {
 /// The number follows from the largest standard deviation of the differences between these policies and the best policy.
 fn seeds_needed(basis: TestConditions, standings: &[PolicyResults]) -> Option<usize> {
     let ties = standings.iter().filter(|one| one.is_rank_one());
-    let deviations = ties.filter_map(|one| one.behind_best_policy?.deviation);
-    let deviation = deviations.reduce(f64::max).filter(|_| basis.has_tests())?;
+    let deviations = ties.filter_map(|one| one.makespan_behind_best_policy?.deviation);
+    let deviation = deviations
+        .reduce(f64::max)
+        .filter(|_| basis.are_tests_possible())?;
     let best = standings.first()?.makespan.mean;
     let difference = basis.indifference.separable_percent() / 100.0 * best;
-    let margin = basis.margin(false, best);
+    let margin = basis.indifference_margin(false, best);
     basis.seeds_to_separate(difference, margin, deviation, standings.len())
 }
 
@@ -313,30 +322,32 @@ fn seeds_needed(basis: TestConditions, standings: &[PolicyResults]) -> Option<us
 ///
 /// # Errors
 /// A run that succeeded for a policy cannot be repeated.
-pub fn additional_results(
+pub fn compute_additional_results(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &SharedRunData),
     wanted: AdditionalRuns,
 ) -> Result<AdditionalResults, Error> {
     let settings = plan.settings.len();
     let of_seed = |seed: &u64| -> Result<SeedResults, Error> {
-        let experiment =
-            |setting| plan.experiment(sweep, (setting, *seed), (limits, &common.files));
+        let experiment = |setting| {
+            plan.experiment_for_run(sweep, (setting, *seed), (limits, &common.shared_inputs))
+        };
         let first = (0..settings).find_map(|setting| experiment(setting).ok());
         let Some(first) = first else {
             return Ok(SeedResults::default()); // its rows give the reason
         };
         let mut known = SeedResults {
-            lower_bound_s: first.lower_bound().get(),
-            is_recorded: first.is_recorded_program,
+            lower_bound_s: first.makespan_lower_bound().get(),
+            is_application_recorded: first.is_recorded_program,
             ..SeedResults::default()
         };
         if wanted.simulates_static_starts {
-            let starts = first.start_placements()?;
-            known.static_starts = first.simulate_starts(&starts, None, &Progress::default())?;
-            known.static_starts_note = starts.size_note().map(str::to_owned);
+            let starts = first.initial_placements_to_compare()?;
+            known.static_starts =
+                first.simulate_initial_placements(&starts, None, &Progress::default())?;
+            known.static_starts_note = starts.too_long_note().map(str::to_owned);
         }
-        if wanted.hindsight_runs == 0 {
+        if wanted.max_hindsight_runs == 0 {
             return Ok(known);
         }
         let (progress, memo) = (Progress::default(), first.new_superstep_cache());
@@ -351,11 +362,11 @@ pub fn additional_results(
                 && run.outcome.makespan.get() < fastest
             {
                 fastest = run.outcome.makespan.get();
-                starts.insert(0, MovePlan::from_outcome(&run.outcome));
+                starts.insert(0, ReschedulingPlan::from_outcome(&run.outcome));
             }
         }
         starts.truncate(3);
-        let found = first.search_in_hindsight(&starts, wanted.hindsight_runs, &progress)?;
+        let found = first.search_in_hindsight(&starts, wanted.max_hindsight_runs, &progress)?;
         known.hindsight_makespan = Some(found.makespan.get().min(fastest));
         Ok(known)
     };
@@ -365,9 +376,9 @@ pub fn additional_results(
     Ok(AdditionalResults {
         lower_bounds: all.iter().map(|one| one.lower_bound_s).collect(),
         hindsight_makespans: hindsight.collect(),
-        best_calls_makespans: Vec::new(),
+        makespans_with_best_calls: Vec::new(),
         static_starts_note: all.iter().find_map(|one| one.static_starts_note.clone()),
-        is_recorded: all.iter().any(|one| one.is_recorded),
+        is_application_recorded: all.iter().any(|one| one.is_application_recorded),
         static_starts: all.into_iter().map(|one| one.static_starts).collect(),
     })
 }
@@ -381,16 +392,16 @@ struct SeedResults {
     hindsight_makespan: Option<f64>,
     /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule; empty if not
     /// requested.
-    static_starts: Vec<StaticStart>,
+    static_starts: Vec<StaticPlacementMakespan>,
     /// The reason, as a note for the user, why static starts were not simulated; `None` if there is no reason.
     static_starts_note: Option<String>,
     /// Whether the application is a recording of a real program.
-    is_recorded: bool,
+    is_application_recorded: bool,
 }
 
 /// Returns the makespans with the policy called after the best supersteps \[s\], as
 /// [`best_calls`](migsim_experiment::Experiment::best_calls) finds them, by setting and by seed; `None` if a run fails.
-pub fn best_calls_makespans(
+pub fn makespans_with_best_calls(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &SharedRunData),
     barriers: usize,
@@ -398,9 +409,14 @@ pub fn best_calls_makespans(
     let seeds = plan.seeds.len();
     let runs = (0..plan.settings.len() * seeds).into_par_iter();
     let of_run = |run: usize| {
-        let experiment =
-            plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files));
-        let found = experiment.ok()?.best_calls(barriers, &Progress::default());
+        let experiment = plan.experiment_for_run(
+            sweep,
+            plan.setting_and_seed(run),
+            (limits, &common.shared_inputs),
+        );
+        let found = experiment
+            .ok()?
+            .find_best_calls(barriers, &Progress::default());
         Some(found.ok()?.makespan.get())
     };
     let all: Vec<Option<f64>> = runs.map(of_run).collect();
@@ -408,25 +424,25 @@ pub fn best_calls_makespans(
 }
 
 /// The makespans with which the makespan of each policy is compared, seed by seed.
-struct References<'a> {
+struct ReferenceMakespans<'a> {
     /// Makespan, for each seed, of the policy with the lowest mean makespan \[s\].
-    best_policy: Vec<f64>,
+    best_policy_makespans: Vec<f64>,
     /// Best known makespan of each seed \[s\]: the lowest makespan of all policies and searches.
-    best_known: Vec<f64>,
+    best_known_makespans: Vec<f64>,
     /// Further results for each seed, such as lower bounds of the makespan.
     additional_results: &'a AdditionalResults,
 }
 
-impl References<'_> {
+impl ReferenceMakespans<'_> {
     /// Computes the results of a policy. `place` is the position of the policy by mean makespan, `rows` are the results of its
     /// runs, and `times` are its makespans by seed \[s\].
-    fn policy_standing(
+    fn results_of_policy(
         &self,
         (policy, setting): (String, usize),
         (place, rank): (usize, usize),
-        (rows, times): (&[&Row], &[f64]),
+        (rows, times): (&[&RunRow], &[f64]),
     ) -> Option<PolicyResults> {
-        let numbers = |of: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
+        let numbers = |of: &dyn Fn(&RunRow) -> Option<f64>| -> Vec<f64> {
             rows.iter().filter_map(|row| of(row)).collect()
         };
         let average =
@@ -443,7 +459,7 @@ impl References<'_> {
         // The policy's own run is one of the choices.
         let own_best: Option<Vec<f64>> = self
             .additional_results
-            .best_calls_makespans
+            .makespans_with_best_calls
             .get(setting)
             .and_then(|best| {
                 let pairs = best.iter().zip(times);
@@ -451,21 +467,22 @@ impl References<'_> {
                     .map(|(best, time)| Some(best.as_ref()?.min(*time)))
                     .collect()
             });
-        let behind = paired_difference(times, &self.best_policy).filter(|_| place > 0);
+        let behind = paired_difference(times, &self.best_policy_makespans).filter(|_| place > 0);
         Some(PolicyResults {
             policy,
             setting_index: setting,
             makespan: Sample::from_numbers(times)?,
-            behind_best_policy: behind,
+            makespan_behind_best_policy: behind,
             gain: Sample::from_numbers(&numbers(&|row| row.gain_percent())),
             call_count: average(&numbers(&|row| row.calls[1].map(|calls| calls as f64))),
             move_count: average(&numbers(&|row| row.migrations.map(|moves| moves as f64))),
             call_and_move_costs: [0, 1].map(|which| average(&numbers(&|row| row.cost_s[which]))),
-            above_bound: has_bounds.then(|| above(bounds).map_or(0.0, |above| above.mean)),
-            regret: above(&self.best_known)?,
-            trigger_regret: own_best.and_then(|best| above(&best)),
+            percent_above_lower_bound: has_bounds
+                .then(|| above(bounds).map_or(0.0, |above| above.mean)),
+            regret_percent: above(&self.best_known_makespans)?,
+            trigger_regret_percent: own_best.and_then(|best| above(&best)),
             rank,
-            straight_returns: average(&numbers(&|row| {
+            straight_return_count: average(&numbers(&|row| {
                 row.straight_returns.map(|count| count as f64)
             })),
         })
@@ -490,13 +507,13 @@ mod tests {
         .unwrap()
     }
 
-    fn rows(times: &[(&str, &[f64])]) -> BTreeMap<String, Row> {
+    fn rows(times: &[(&str, &[f64])]) -> BTreeMap<String, RunRow> {
         let mut rows = BTreeMap::new();
         for (name, times) in times {
             for (index, time) in times.iter().enumerate() {
-                let row = Row {
+                let row = RunRow {
                     makespan_s: [Some(10.0 + index as f64), None, Some(*time)],
-                    ..Row::default()
+                    ..RunRow::default()
                 };
                 rows.insert(format!("{name}{}", index + 1), row);
             }
@@ -516,31 +533,31 @@ mod tests {
         let known = AdditionalResults {
             lower_bounds: vec![4.0, 5.0, 7.0],
             hindsight_makespans: vec![5.0, 5.0, 7.0],
-            best_calls_makespans: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
+            makespans_with_best_calls: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
             ..AdditionalResults::default()
         };
         let comparison = Comparison::from_rows(&plan, &rows, &known, Indifference::default());
         let names: Vec<&str> = comparison
-            .standings
+            .ranked_policy_results
             .iter()
             .map(|one| &*one.policy)
             .collect();
         assert_eq!(names, ["a", "c", "b"]);
-        let [a, c, b] = &comparison.standings[..] else {
+        let [a, c, b] = &comparison.ranked_policy_results[..] else {
             panic!()
         };
-        assert_eq!(b.behind_best_policy.unwrap().mean, 1.0);
+        assert_eq!(b.makespan_behind_best_policy.unwrap().mean, 1.0);
         // Policy b is 1 s behind a with each seed, and 0.9, 1.1, 0.9 s behind c: t = 14 with a margin of 0.03 s. Policies c and a are each
         // ahead with some seeds.
         assert_eq!([a.rank, c.rank, b.rank], [1, 1, 3]);
         assert_eq!([1, 3].map(|rank| comparison.format_rank(rank)), ["1=", "3"]);
-        assert_eq!(comparison.second_best(), Some(c));
+        assert_eq!(comparison.second_best_policy(), Some(c));
         // The makespans are 25, 20 and 0 % above the bounds, and 0, 20 and 0 % above the best known.
-        assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
-        assert!((a.regret.mean - 20.0 / 3.0).abs() < 1e-9);
+        assert!((a.percent_above_lower_bound.unwrap() - 15.0).abs() < 1e-9);
+        assert!((a.regret_percent.mean - 20.0 / 3.0).abs() < 1e-9);
         // They are 0, 20 and 0 % above the policy's own best calls; those of the other policies were not searched.
-        assert!((a.trigger_regret.unwrap().mean - 20.0 / 3.0).abs() < 1e-9);
-        assert!(b.trigger_regret.is_none());
+        assert!((a.trigger_regret_percent.unwrap().mean - 20.0 / 3.0).abs() < 1e-9);
+        assert!(b.trigger_regret_percent.is_none());
         let verdict = comparison.verdict();
         assert!(
             verdict.starts_with(
@@ -567,7 +584,7 @@ mod tests {
             )
         };
         let comparison = of(&random);
-        assert_eq!(comparison.standings.len(), 2);
+        assert_eq!(comparison.ranked_policy_results.len(), 2);
         let verdict = comparison.verdict();
         let start = "The makespans of `b` and `a` cannot be told apart with one seed; the least makespan is 11.00 s.";
         assert!(verdict.starts_with(start), "{verdict}");
@@ -577,7 +594,11 @@ mod tests {
         let start = "`b` is best with a mean makespan of 11.00 s (one run of each policy, since nothing is random). The next policy, `a`, takes 1.00 s longer than the best.";
         assert!(verdict.starts_with(start), "{verdict}");
         assert!(verdict.contains("faster without rescheduling"), "{verdict}");
-        assert!(comparison.standings[0].above_bound.is_none());
+        assert!(
+            comparison.ranked_policy_results[0]
+                .percent_above_lower_bound
+                .is_none()
+        );
     }
 
     #[test]

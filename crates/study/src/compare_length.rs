@@ -32,8 +32,14 @@ impl Comparison {
     /// Returns a sentence on the length of a run from which on the moves of a policy save more time than they cost; `None` for an
     /// application that was not recorded.
     pub(super) fn required_length_sentence(&self) -> Option<Sentence> {
-        let alone = self.scenario_i_makespan.filter(|_| self.is_recorded)?.mean;
-        let moving = self.standings.iter().filter(|one| one.move_count > 0.0);
+        let alone = self
+            .scenario_i_makespan
+            .filter(|_| self.is_application_recorded)?
+            .mean;
+        let moving = self
+            .ranked_policy_results
+            .iter()
+            .filter(|one| one.move_count > 0.0);
         let moving: Vec<&PolicyResults> = moving.collect();
         if moving.is_empty() {
             let text = "No policy moves a process in the recorded run, so that it does not show how long a run must be for moves to pay: record more supersteps.";
@@ -67,7 +73,7 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::super::stats::Sample;
-    use super::super::{row::Row, separate::Indifference};
+    use super::super::{row::RunRow, separate::Indifference};
     use super::*;
     use crate::compare::AdditionalResults;
     use serde_json::json;
@@ -79,19 +85,19 @@ mod tests {
             "schema": "migsim-plan-1", "version": "0", "sweep": { "schema": "migsim-sweep-1" },
             "names": ["policy"], "settings": [["never"], ["greedy"]], "seeds": [1], "runs": ["a", "b"],
         }));
-        let row = |time| Row {
+        let row = |time| RunRow {
             makespan_s: [Some(10.0), None, Some(time)],
-            ..Row::default()
+            ..RunRow::default()
         };
         let rows = BTreeMap::from([("a".to_owned(), row(10.0)), ("b".to_owned(), row(makespan))]);
         let known = AdditionalResults {
-            is_recorded: true,
+            is_application_recorded: true,
             ..AdditionalResults::default()
         };
         let mut found =
             Comparison::from_rows(&plan.unwrap(), &rows, &known, Indifference::default());
         for one in found
-            .standings
+            .ranked_policy_results
             .iter_mut()
             .filter(|one| one.policy == "greedy")
         {
@@ -118,7 +124,7 @@ mod tests {
     #[test]
     fn an_application_of_any_length_has_no_such_sentence() {
         let mut other = comparison(12.0, [0.2, 3.0], 2);
-        other.is_recorded = false;
+        other.is_application_recorded = false;
         assert!(
             !other.verdict().contains("of the same kind"),
             "{}",

@@ -14,9 +14,11 @@ use super::page::INITIAL_ROWS;
 use super::stats::{Sample, format_short};
 use migsim_base::units::{HostId, Time};
 use migsim_base::words::format_count;
-use migsim_bsp::Outcome;
-use migsim_experiment::{Ledger, Term};
-use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, round_ticks};
+use migsim_bsp::RunOutcome;
+use migsim_experiment::{MakespanLedger, MakespanTerm};
+use migsim_output::figure::{
+    ChartRow, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup, round_ticks,
+};
 use migsim_output::frame::{picture_html, script_element, sections_page, sentence_html};
 use migsim_output::{Cell, Table, escape_html, number_column, text_column};
 use migsim_platform::Platform;
@@ -38,7 +40,7 @@ pub struct ExampleRun {
     pub moves: Vec<(usize, usize, usize)>,
     /// The difference of the makespan from scenario i (no rescheduling), divided into terms, and the sum of the terms \[s\];
     /// `None` if scenario i was not run.
-    pub difference_terms: Option<(Vec<(Term, f64)>, f64)>,
+    pub difference_terms: Option<(Vec<(MakespanTerm, f64)>, f64)>,
 }
 
 impl ExampleRun {
@@ -46,8 +48,8 @@ impl ExampleRun {
     /// from `ledger`.
     pub fn from_outcome(
         policy: &str,
-        outcome: &Outcome,
-        ledger: Option<&Ledger>,
+        outcome: &RunOutcome,
+        ledger: Option<&MakespanLedger>,
         platform: &Platform,
     ) -> Self {
         let dates = |start: Time, computed: Time, end: Time| [start, computed, end].map(Time::get);
@@ -63,25 +65,35 @@ impl ExampleRun {
             policy: policy.to_owned(),
             makespan: outcome.makespan.get(),
             superstep_times: supersteps
-                .map(|one| dates(one.start, one.computed, one.end))
+                .map(|one| dates(one.start, one.last_computation_end, one.end))
                 .collect(),
             call_times: calls
-                .map(|one| dates(one.wait.from, one.wait.until, one.delayed_until))
+                .map(|one| {
+                    dates(
+                        one.waiting_period.from,
+                        one.waiting_period.until,
+                        one.application_delayed_until,
+                    )
+                })
                 .collect(),
             moves,
-            difference_terms: ledger
-                .map(|ledger| (ledger.terms_s().collect(), ledger.difference_s())),
+            difference_terms: ledger.map(|ledger| {
+                (
+                    ledger.terms_in_seconds().collect(),
+                    ledger.difference_in_seconds(),
+                )
+            }),
         }
     }
 }
 
 /// The example runs that the page of a comparison shows, one for each policy.
 #[derive(Debug)]
-pub struct Examples {
+pub struct ExampleRuns {
     /// A description of the runs for headings, such as `seed 1`.
     pub description: String,
     /// The names of the clusters, each with the number of processes that start in it; empty if this is not known.
-    pub clusters: Vec<(String, u32)>,
+    pub initial_processes_of_clusters: Vec<(String, u32)>,
     /// The example runs in the order of the comparison, the run of the best policy first.
     pub example_runs: Vec<ExampleRun>,
 }
@@ -101,11 +113,11 @@ pub fn comparison_page(
     title: &str,
     comparison: &Comparison,
     table: &Table,
-    examples: Option<&Examples>,
+    examples: Option<&ExampleRuns>,
 ) -> String {
     let examples = examples.filter(|examples| !examples.example_runs.is_empty());
     let which = examples.map_or("", |examples| &examples.description);
-    let of = |html: fn(&Examples) -> String| examples.map_or_else(String::new, html);
+    let of = |html: fn(&ExampleRuns) -> String| examples.map_or_else(String::new, html);
     let verdict = sentence_html(&comparison.verdict());
     let sections = [
         (
@@ -124,12 +136,12 @@ pub fn comparison_page(
         (
             "time",
             format!("Runs: {which}, on one axis of time"),
-            of(|examples| draw_strips(&examples.example_runs)),
+            of(|examples| draw_phase_strips(&examples.example_runs)),
         ),
         (
             "places",
             format!("Places: processes by cluster, {which}"),
-            of(cluster_table),
+            of(processes_by_cluster_table),
         ),
         (
             "terms",
@@ -137,8 +149,8 @@ pub fn comparison_page(
             of(|examples| difference_table(&examples.example_runs)),
         ),
     ];
-    let policies = format_count(comparison.standings.len(), "policy");
-    let seeds = format_count(comparison.basis.seeds, "seed");
+    let policies = format_count(comparison.ranked_policy_results.len(), "policy");
+    let seeds = format_count(comparison.test_conditions.seed_count, "seed");
     let lead = format!("<p>{policies}, {seeds}.</p>\n");
     sections_page(title, &lead, sections, &[SLIDER_SCRIPT])
 }
@@ -146,39 +158,39 @@ pub fn comparison_page(
 /// Returns a figure as HTML with the makespans of the policies as dots with confidence intervals; empty if no policy ran with all
 /// seeds.
 fn draw_makespans(comparison: &Comparison) -> String {
-    if comparison.standings.is_empty() {
+    if comparison.ranked_policy_results.is_empty() {
         return String::new();
     }
-    let row = |label: String, makespan: Sample| Row {
+    let row = |label: String, makespan: Sample| ChartRow {
         label,
         dots: vec![Dot::from_half_width(
             0,
             makespan.mean,
-            makespan.half_width(),
+            makespan.confidence_half_width(),
         )],
     };
-    let policies = comparison.standings.iter();
+    let policies = comparison.ranked_policy_results.iter();
     let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
     let start = comparison
-        .static_start
+        .best_static_start
         .iter()
         .filter(|one| !one.is_start_of_policies);
-    let rows = policies.chain(start.map(|one| row(one.label(), one.makespan)));
-    let axis = match comparison.basis.seeds {
+    let rows = policies.chain(start.map(|one| row(one.table_label(), one.makespan)));
+    let axis = match comparison.test_conditions.seed_count {
         0 | 1 => "makespan [s]",
         _ => "makespan [s], mean and 95 % interval",
     };
-    let chart = Rows {
+    let chart = DotRowChart {
         name: "Makespans of the policies".into(),
         axis_title: axis.into(),
-        series_keys: vec![SeriesKey::from_index("scenario iii", 2)],
-        groups: vec![Group {
+        legend_series: vec![LegendSeries::from_index("scenario iii", 2)],
+        row_groups: vec![RowGroup {
             heading: String::new(),
             rows: rows.collect(),
         }],
-        ..Rows::default()
+        ..DotRowChart::default()
     };
-    let svg = Figure::new("makespans", chart.draw(&Style::default())).to_svg();
+    let svg = Figure::new("makespans", chart.draw(&FigureStyle::default())).to_svg();
     let label = "Makespans of the policies, from best to worst";
     picture_html("makespans", label, (300, 480), &svg)
 }
@@ -201,7 +213,7 @@ const PHASES: [(&str, &str); 4] = [
 
 /// Returns a figure as HTML with a strip for each run, which shows how its time is divided among computation, communication,
 /// calls and moves.
-fn draw_strips(runs: &[ExampleRun]) -> String {
+fn draw_phase_strips(runs: &[ExampleRun]) -> String {
     let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
     let height = AXIS + runs.len() as f64 * (STRIP_HEIGHT + LABEL);
     let mut svg = format!(
@@ -218,7 +230,7 @@ fn draw_strips(runs: &[ExampleRun]) -> String {
             format_count(run.call_times.len(), "call"),
             format_count(run.moves.len(), "move")
         );
-        svg += &draw_strip(run, longest, top + LABEL);
+        svg += &draw_phase_strip(run, longest, top + LABEL);
     }
     for (date, label) in round_ticks(longest, 9) {
         let x = WIDTH * date / longest.max(f64::MIN_POSITIVE);
@@ -247,7 +259,7 @@ fn draw_strips(runs: &[ExampleRun]) -> String {
 
 /// Returns the strip of one run as SVG; neighbouring columns with the same phases are joined. `longest` is the largest makespan
 /// \[s\], and `top` the vertical position.
-fn draw_strip(run: &ExampleRun, longest: f64, top: f64) -> String {
+fn draw_phase_strip(run: &ExampleRun, longest: f64, top: f64) -> String {
     let mut spent = vec![[0.0_f64; PHASES.len()]; STRIP_COLUMNS];
     let column = if longest > 0.0 {
         longest / STRIP_COLUMNS as f64
@@ -333,18 +345,19 @@ fn round_to_u32(number: f64) -> u32 {
 }
 
 /// Returns the table of the number of processes in each cluster as HTML, with a slider that chooses the superstep.
-fn cluster_table(examples: &Examples) -> String {
-    if examples.clusters.is_empty() {
+fn processes_by_cluster_table(examples: &ExampleRuns) -> String {
+    if examples.initial_processes_of_clusters.is_empty() {
         return String::new();
     }
-    let clusters = examples.clusters.len();
+    let clusters = examples.initial_processes_of_clusters.len();
     let mut columns = vec![text_column("cluster", "cluster")];
     let runs = || examples.example_runs.iter();
     columns.extend(runs().map(|run| number_column(&run.policy, "processes")));
     let mut table = Table::new("places", "", &columns);
-    let histories = runs().map(|run| processes_by_cluster(run, &examples.clusters));
+    let histories = runs()
+        .map(|run| processes_by_cluster_over_time(run, &examples.initial_processes_of_clusters));
     let histories: Vec<Vec<(usize, Vec<u32>)>> = histories.collect();
-    for (index, (cluster, _)) in examples.clusters.iter().enumerate() {
+    for (index, (cluster, _)) in examples.initial_processes_of_clusters.iter().enumerate() {
         let mut row = vec![Cell::text(cluster)];
         for history in &histories {
             let count = history.last().map_or(0, |last| last.1[index]);
@@ -386,7 +399,10 @@ const SLIDER_SCRIPT: &str = "\"use strict\";
 
 /// Returns the number of processes in each cluster at the start and after each superstep with moves. Each entry has the number of
 /// supersteps so far and the list of the numbers of processes, in the order of the clusters.
-fn processes_by_cluster(run: &ExampleRun, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
+fn processes_by_cluster_over_time(
+    run: &ExampleRun,
+    clusters: &[(String, u32)],
+) -> Vec<(usize, Vec<u32>)> {
     let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];
     for &(after, from, to) in &run.moves {
@@ -424,7 +440,7 @@ fn difference_table(runs: &[ExampleRun]) -> String {
             seconds
         };
         let sign = if shown > 0.0 { "+" } else { "" };
-        Cell::value(shown, format!("{sign}{}", format_short(shown)))
+        Cell::from_value_and_text(shown, format!("{sign}{}", format_short(shown)))
     };
     for (at, (term, _)) in first.iter().enumerate() {
         let mut row = vec![Cell::text(term.name())];
@@ -444,7 +460,7 @@ mod tests {
     use super::*;
     use crate::compare::AdditionalResults;
     use crate::separate::Indifference;
-    use crate::{Plan, Row};
+    use crate::{Plan, RunRow};
     use migsim_bsp::Scenario;
     use migsim_experiment::{Experiment, Layers, Limits, Progress};
 
@@ -460,9 +476,9 @@ mod tests {
         let run = results.get(Scenario::Iii).unwrap();
         let platform = &experiment.platform.platform;
         let ledger = results.ledger(run);
-        let examples = Examples {
+        let examples = ExampleRuns {
             description: "seed 1".into(),
-            clusters: processes_per_cluster(platform, &experiment.placement),
+            initial_processes_of_clusters: processes_per_cluster(platform, &experiment.placement),
             example_runs: vec![ExampleRun::from_outcome(
                 "refine/every=10",
                 &run.outcome,
@@ -484,7 +500,7 @@ mod tests {
         // No column is empty, however the ends of columns are rounded.
         for part in 1..=40 {
             let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
-            let svg = draw_strip(&examples.example_runs[0], longest, 0.0);
+            let svg = draw_phase_strip(&examples.example_runs[0], longest, 0.0);
             let mut filled = BTreeMap::new();
             for rectangle in svg.lines() {
                 let number = |key: &str| -> f64 {
@@ -499,7 +515,10 @@ mod tests {
             });
             assert!(f64::from(end) >= WIDTH * run.outcome.makespan.get() / longest - 1.0);
         }
-        for (_, counts) in processes_by_cluster(&examples.example_runs[0], &examples.clusters) {
+        for (_, counts) in processes_by_cluster_over_time(
+            &examples.example_runs[0],
+            &examples.initial_processes_of_clusters,
+        ) {
             assert_eq!(counts.iter().sum::<u32>(), 25);
         }
         let plan: Plan = serde_json::from_value(json!({
@@ -507,9 +526,9 @@ mod tests {
             "names": ["policy"], "settings": [["refine/every=10"]], "seeds": [1], "runs": ["a"],
         }))
         .unwrap();
-        let row = Row {
+        let row = RunRow {
             makespan_s: [Some(40.0), None, Some(30.0)],
-            ..Row::default()
+            ..RunRow::default()
         };
         let rows = [("a".to_owned(), row)].into();
         let comparison = Comparison::from_rows(

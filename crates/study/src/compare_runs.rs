@@ -10,15 +10,15 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::compare::{AdditionalResults, Comparison};
-use super::compare_page::{ExampleRun, Examples};
+use super::compare_page::{ExampleRun, ExampleRuns};
 use super::plan::Plan;
-use super::row::Row;
+use super::row::RunRow;
 use super::separate::Indifference;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
-use migsim_experiment::{StaticStart, file_key_pointers, policy_label};
-use migsim_output::{Run, RunOfScenario};
+use migsim_experiment::{StaticPlacementMakespan, json_pointers_to_file_names, policy_label};
+use migsim_output::{Run, ScenarioRecords};
 
 /// Keys of the settings in which runs may differ although they count as equal, because the keys do not affect results (or are the
 /// seed).
@@ -48,10 +48,10 @@ pub struct FinishedRunFolder {
 pub struct AdditionalRunResults {
     /// The lower bound of the makespan \[s\], and the clusters with the number of processes that start in each; `None` if the
     /// experiment of the run cannot be read again.
-    pub bound_and_clusters: Option<(f64, Vec<(String, u32)>)>,
+    pub lower_bound_and_clusters: Option<(f64, Vec<(String, u32)>)>,
     /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule; empty if they were not
     /// simulated.
-    pub static_starts: Vec<StaticStart>,
+    pub static_starts: Vec<StaticPlacementMakespan>,
     /// Whether the seed of the run changes its result; `true` if this is not known.
     pub is_random: bool,
 }
@@ -62,11 +62,11 @@ pub struct ComparableRuns {
     /// The plan whose settings are the policies of the folders.
     plan: Plan,
     /// The rows of results of the runs, by the keys of the runs in the plan.
-    rows: BTreeMap<String, Row>,
+    rows_by_run_key: BTreeMap<String, RunRow>,
     /// The index of the folder that contains each run of the plan.
-    folder_indices: Vec<usize>,
+    folder_index_of_run: Vec<usize>,
     /// Notes for the user on differences between the runs other than the policy and the seed.
-    pub notes: Vec<String>,
+    pub user_notes: Vec<String>,
 }
 
 impl ComparableRuns {
@@ -89,7 +89,11 @@ impl ComparableRuns {
             }
         }
         let labels = policy_labels(registry, folders, &settings);
-        let seed = |index: usize| folders[index].run.experiment["seed"].as_u64().unwrap_or(0);
+        let seed = |index: usize| {
+            folders[index].run.experiment_settings["seed"]
+                .as_u64()
+                .unwrap_or(0)
+        };
         let seeds: BTreeSet<u64> = (0..folders.len()).map(seed).collect();
         let (mut rows, mut runs, mut places) = (BTreeMap::new(), Vec::new(), Vec::new());
         for (label, (_, own)) in labels.iter().zip(&settings) {
@@ -124,41 +128,45 @@ impl ComparableRuns {
         };
         Ok(Self {
             plan,
-            rows,
-            folder_indices: places,
-            notes: difference_notes(&of_folders),
+            rows_by_run_key: rows,
+            folder_index_of_run: places,
+            user_notes: difference_notes(&of_folders),
         })
     }
 
     /// Compares the policies of the folders, with a margin of indifference; `judged` returns the additional results of the folder
     /// with the given index.
-    pub fn compare(
+    pub fn compare_policies(
         &self,
         judged: impl Fn(usize) -> AdditionalRunResults,
         indifference: Indifference,
     ) -> Comparison {
         let seeds = self.plan.seeds.len();
         let first: Vec<AdditionalRunResults> = self
-            .folder_indices
+            .folder_index_of_run
             .iter()
             .take(seeds)
             .map(|one| judged(*one))
             .collect();
         let bounds = first
             .iter()
-            .map(|one| Some(one.bound_and_clusters.as_ref()?.0));
+            .map(|one| Some(one.lower_bound_and_clusters.as_ref()?.0));
         let bounds: Option<Vec<f64>> = bounds.collect();
         let known = AdditionalResults {
             lower_bounds: bounds.unwrap_or_default(),
             static_starts: first.into_iter().map(|one| one.static_starts).collect(),
             ..AdditionalResults::default()
         };
-        let is_random = seeds > 1 || self.folder_indices.iter().any(|one| judged(*one).is_random);
+        let is_random = seeds > 1
+            || self
+                .folder_index_of_run
+                .iter()
+                .any(|one| judged(*one).is_random);
         let plan = Plan {
             is_random,
             ..self.plan.clone()
         };
-        Comparison::from_rows(&plan, &self.rows, &known, indifference)
+        Comparison::from_rows(&plan, &self.rows_by_run_key, &known, indifference)
     }
 
     /// Returns the runs with the first seed as example runs for the page; `judged` returns the additional results of the folder
@@ -168,24 +176,24 @@ impl ComparableRuns {
         folders: &[FinishedRunFolder],
         comparison: &Comparison,
         judged: impl Fn(usize) -> AdditionalRunResults,
-    ) -> Examples {
-        let index = |setting: usize| self.folder_indices[setting * self.plan.seeds.len()];
+    ) -> ExampleRuns {
+        let index = |setting: usize| self.folder_index_of_run[setting * self.plan.seeds.len()];
         let first = comparison
-            .standings
+            .ranked_policy_results
             .first()
             .map(|one| index(one.setting_index));
-        let known = first.and_then(|first| judged(first).bound_and_clusters);
+        let known = first.and_then(|first| judged(first).lower_bound_and_clusters);
         let clusters = known.map_or_else(Vec::new, |known| known.1);
-        let runs = comparison.standings.iter().filter_map(|one| {
+        let runs = comparison.ranked_policy_results.iter().filter_map(|one| {
             let run = folders[index(one.setting_index)]
                 .run
                 .scenario(Scenario::Iii)?;
             Some(example_run(&one.policy, run, &clusters))
         });
-        Examples {
+        ExampleRuns {
             description: format!("seed {}", self.plan.seeds[0]),
             example_runs: runs.collect(),
-            clusters,
+            initial_processes_of_clusters: clusters,
         }
     }
 }
@@ -239,11 +247,15 @@ fn check_comparable(folders: &[FinishedRunFolder], settings: &[Value]) -> Result
 
 /// Returns all settings of a run that affect its results, except the seed. File names are replaced by the SHA-256 of the files.
 fn relevant_settings(registry: &Registry, folder: &FinishedRunFolder) -> Value {
-    let mut settings = folder.run.experiment.clone();
-    for pointer in file_key_pointers(registry, &settings) {
+    let mut settings = folder.run.experiment_settings.clone();
+    for pointer in json_pointers_to_file_names(registry, &settings) {
         let named = settings.pointer_mut(&pointer);
         if let Some(named) = named.filter(|named| named.is_string()) {
-            let file = folder.run.inputs.iter().find(|one| *named == *one.source);
+            let file = folder
+                .run
+                .input_files
+                .iter()
+                .find(|one| *named == *one.source);
             *named = file.map_or_else(|| named.take(), |file| json!(file.sha256));
         }
     }
@@ -256,7 +268,7 @@ fn relevant_settings(registry: &Registry, folder: &FinishedRunFolder) -> Value {
 
 /// Returns the SHA-256 of a run's platform file, and of the profile files that this file names.
 fn platform_hashes(folder: &FinishedRunFolder) -> Value {
-    let inputs = folder.run.inputs.iter();
+    let inputs = folder.run.input_files.iter();
     let own = inputs.filter(|input| matches!(&*input.role, "platform" | "profile"));
     own.map(|input| json!(input.sha256)).collect()
 }
@@ -294,7 +306,7 @@ fn policy_with_trigger(registry: &Registry, settings: &Value) -> String {
         .triggers()
         .find(named)
         .ok()
-        .map(|entry| entry.main_option());
+        .map(|entry| entry.main_option_key());
     let value = main.filter(|main| !main.is_empty());
     let value = value.map(|main| &settings["trigger"][named][main]);
     let Some(value) = value.filter(|value| !value.is_null()) else {
@@ -331,8 +343,8 @@ fn difference_notes(settings: &[Value]) -> Vec<String> {
 }
 
 /// Creates the row of results of a run from the data in its folder.
-fn row_of_run(run: &Run) -> Row {
-    let mut row = Row::default();
+fn row_of_run(run: &Run) -> RunRow {
+    let mut row = RunRow::default();
     for one in &run.scenarios {
         row.makespan_s[one.scenario as usize] = Some(one.makespan_s);
         if one.scenario != Scenario::I {
@@ -341,7 +353,7 @@ fn row_of_run(run: &Run) -> Row {
         if one.scenario == Scenario::Iii {
             let moved = one.migrations.iter().filter(|one| one.cause == "policy");
             row.migrations = Some(moved.count() as u64);
-            row.straight_returns = Some(one.straight_returns as u64);
+            row.straight_returns = Some(one.moves_back_to_previous_host as u64);
             row.cost_s = [Some(one.scheduling_s), Some(one.migration_s)];
         }
     }
@@ -349,13 +361,13 @@ fn row_of_run(run: &Run) -> Row {
 }
 
 /// Creates the example run of a policy for the page from the data in the folder of the run.
-fn example_run(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> ExampleRun {
+fn example_run(policy: &str, run: &ScenarioRecords, clusters: &[(String, u32)]) -> ExampleRun {
     let supersteps: Vec<[f64; 3]> = run
         .supersteps
         .iter()
         .map(|one| [one.start_s, one.computed_s, one.end_s])
         .collect();
-    let call = |call: &migsim_output::Call| {
+    let call = |call: &migsim_output::RecordedCall| {
         let index = usize::try_from(call.superstep).unwrap_or(usize::MAX);
         let ended = supersteps
             .get(index.wrapping_sub(1))
@@ -377,7 +389,7 @@ fn example_run(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) ->
         difference_terms: run
             .makespan_difference
             .as_ref()
-            .map(|one| (one.contributions.clone(), one.sum_s)),
+            .map(|one| (one.seconds_by_term.clone(), one.sum_s)),
         superstep_times: supersteps,
     }
 }

@@ -78,12 +78,15 @@ impl Comparison {
 
     /// Returns the verdict of the comparison as one [`Sentence`] with separate quantities.
     pub fn verdict_sentence(&self) -> Sentence {
-        let Some(best) = self.standings.first() else {
+        let Some(best) = self.ranked_policy_results.first() else {
             return "No policy completed its runs with all seeds.".into();
         };
-        let ties = self.standings.iter().filter(|one| one.is_rank_one());
+        let ties = self
+            .ranked_policy_results
+            .iter()
+            .filter(|one| one.is_rank_one());
         let ties: Vec<&PolicyResults> = ties.collect();
-        if let ([one], [_, ..]) = (&self.standings[..], &self.failed_policies[..]) {
+        if let ([one], [_, ..]) = (&self.ranked_policy_results[..], &self.failed_policies[..]) {
             return say!(
                 "Only `{}` completed its runs with all seeds (mean makespan {}), so that nothing is compared. There are no results of {}.",
                 &one.policy,
@@ -91,19 +94,25 @@ impl Comparison {
                 join_names(&self.failed_policies)
             );
         }
-        let start = self.static_start.as_ref();
+        let start = self.best_static_start.as_ref();
         let sentences = [
-            Some(self.best_sentence(best, &ties)),
+            Some(self.best_policy_sentence(best, &ties)),
             self.next_policy_sentence(),
             self.gain_sentence(best),
-            start.map(|start| start.sentence(&best.policy, self.basis, self.standings.len())),
+            start.map(|start| {
+                start.comparison_sentence(
+                    &best.policy,
+                    self.test_conditions,
+                    self.ranked_policy_results.len(),
+                )
+            }),
             self.required_length_sentence(),
         ];
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }
 
     /// Returns the sentence on the best policy, or on the policies that the tests cannot separate from it (`ties`).
-    fn best_sentence(&self, best: &PolicyResults, ties: &[&PolicyResults]) -> Sentence {
+    fn best_policy_sentence(&self, best: &PolicyResults, ties: &[&PolicyResults]) -> Sentence {
         let mean = seconds_quantity(&BEST_MAKESPAN, best.makespan.mean, "s");
         let names: Vec<String> = ties.iter().map(|one| one.policy.clone()).collect();
         if names.len() > 1 {
@@ -114,25 +123,27 @@ impl Comparison {
             "`{}` is best with a mean makespan of {} ({}).",
             &best.policy,
             mean,
-            self.basis_sentence()
+            self.test_conditions_sentence()
         )
     }
 
     /// Returns the sentence on the number of runs, and on the statistical tests if there are any.
-    fn basis_sentence(&self) -> Sentence {
-        let seeds = self.basis.seeds as u64;
+    fn test_conditions_sentence(&self) -> Sentence {
+        let seeds = self.test_conditions.seed_count as u64;
         let shown = SEEDS
             .with_count(seeds)
             .with_shown_text(format_count(seeds, "seed"));
         match seeds {
-            1 if self.basis.is_random => "one seed, therefore no confidence interval".into(),
+            1 if self.test_conditions.has_random_results => {
+                "one seed, therefore no confidence interval".into()
+            }
             1 => "one run of each policy, since nothing is random".into(),
-            _ if self.standings.len() == 1 => shown.into(),
+            _ if self.ranked_policy_results.len() == 1 => shown.into(),
             _ => say!(
                 "{}, significant at {} after Holm's correction, margin of indifference {}",
                 shown,
                 CONFIDENCE_LEVEL.with_value(95.0).with_shown_text("95 %"),
-                self.margin_quantity()
+                self.indifference_margin_quantity()
             ),
         }
     }
@@ -140,22 +151,22 @@ impl Comparison {
     /// Returns the sentence on the policies of rank 1, which the tests cannot separate, and on the number of seeds that would
     /// separate them.
     fn not_separated_sentence(&self, names: String, is_equal: bool, mean: Quantity) -> Sentence {
-        let seeds = self.basis.seeds as u64;
-        if !self.basis.is_random {
+        let seeds = self.test_conditions.seed_count as u64;
+        if !self.test_conditions.has_random_results {
             return if is_equal {
                 say!(
                     "{} take the same time: {} ({}).",
                     names,
                     mean,
-                    self.basis_sentence()
+                    self.test_conditions_sentence()
                 )
             } else {
                 say!(
                     "{} differ by at most {}, the margin of indifference: the least makespan is {} ({}).",
                     names,
-                    self.margin_quantity(),
+                    self.indifference_margin_quantity(),
                     mean,
-                    self.basis_sentence()
+                    self.test_conditions_sentence()
                 )
             };
         }
@@ -173,7 +184,7 @@ impl Comparison {
                 .with_count(seeds)
                 .with_shown_text(format_count(seeds, "seed")),
             CONFIDENCE_LEVEL.with_value(95.0).with_shown_text("95 %"),
-            self.margin_quantity(),
+            self.indifference_margin_quantity(),
             mean,
             self.needed_seeds_sentence(seeds)
         )
@@ -182,7 +193,7 @@ impl Comparison {
     /// Returns the sentence on the number of seeds that would suffice to detect a difference between the policies; `seeds` is the
     /// present number.
     fn needed_seeds_sentence(&self, seeds: u64) -> Sentence {
-        let percent = self.basis.indifference.separable_percent();
+        let percent = self.test_conditions.indifference.separable_percent();
         let percent = SEPARABLE_DIFFERENCE
             .with_value(percent)
             .with_shown_text(format!("{percent} %"));
@@ -208,8 +219,8 @@ impl Comparison {
     }
 
     /// Returns the margin of indifference as a quantity that can be inserted into a sentence.
-    fn margin_quantity(&self) -> Quantity {
-        let percent = self.basis.indifference.percent();
+    fn indifference_margin_quantity(&self) -> Quantity {
+        let percent = self.test_conditions.indifference.percent();
         INDIFFERENCE_MARGIN
             .with_value(percent)
             .with_shown_text(format!("{percent} %"))
@@ -217,11 +228,16 @@ impl Comparison {
 
     /// Returns the sentence on the first policy whose rank is not 1; `None` if all policies have rank 1.
     fn next_policy_sentence(&self) -> Option<Sentence> {
-        let next = self.standings.iter().find(|one| !one.is_rank_one())?;
-        let behind = next.behind_best_policy?;
-        let half = behind.half_width().map_or_else(Sentence::default, |half| {
-            say!(" ± {}", seconds_quantity(&HALF_WIDTH, half, ""))
-        });
+        let next = self
+            .ranked_policy_results
+            .iter()
+            .find(|one| !one.is_rank_one())?;
+        let behind = next.makespan_behind_best_policy?;
+        let half = behind
+            .confidence_half_width()
+            .map_or_else(Sentence::default, |half| {
+                say!(" ± {}", seconds_quantity(&HALF_WIDTH, half, ""))
+            });
         Some(say!(
             "The next policy, `{}`, takes {}{} s longer than the best.",
             &next.policy,
@@ -242,16 +258,16 @@ impl Comparison {
             mean: mean.abs(),
             ..gain
         };
-        let margin = self.basis.indifference.percent();
-        let is_shown = self
-            .basis
-            .is_significant(size, margin, self.standings.len());
+        let margin = self.test_conditions.indifference.percent();
+        let is_shown =
+            self.test_conditions
+                .is_significant(size, margin, self.ranked_policy_results.len());
         Some(if is_shown && mean > 0.0 {
             let gain = GAIN
                 .with_value(mean)
                 .with_shown_text(format!("{} %", format_short(mean)));
             let other = self
-                .static_start
+                .best_static_start
                 .as_ref()
                 .filter(|one| !one.is_start_of_policies);
             let from = other.map_or("at all", |_| "from the same start");
@@ -262,7 +278,7 @@ impl Comparison {
             )
         } else if is_shown {
             "The application is faster without rescheduling.".into()
-        } else if self.basis.is_random {
+        } else if self.test_conditions.has_random_results {
             "The gain over the application without rescheduling is not significant.".into()
         } else if best.policy == NEVER {
             return None;
@@ -272,7 +288,7 @@ impl Comparison {
                 &best.policy,
                 GAIN.with_value(mean)
                     .with_shown_text(format!("{} %", format_short(mean))),
-                self.margin_quantity()
+                self.indifference_margin_quantity()
             )
         } else {
             say!(

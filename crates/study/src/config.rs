@@ -12,7 +12,7 @@ use super::{keys, whole};
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Registry;
-use migsim_experiment::{Flag, Layers};
+use migsim_experiment::{KeySetting, Layers};
 use migsim_policies as policy;
 
 /// The version of the format in which a sweep file is written.
@@ -102,7 +102,7 @@ pub struct Parameter {
     /// The name of the parameter in tables: the short name of the key of the experiment, or the key as the user wrote it.
     pub name: String,
     /// The values that the parameter takes in the sweep.
-    pub spec: ValuesSpec,
+    pub values_spec: ValuesSpec,
     /// The text by which the user defined the parameter, for error messages (`--alpha 2,4`).
     pub definition_text: String,
 }
@@ -113,11 +113,11 @@ pub struct Sweep {
     /// The registry in which names of policies, applications and loads are looked up.
     pub registry: Registry,
     /// The settings of the experiment file; empty if there is none.
-    pub base: Layers,
+    pub base_settings: Layers,
     /// The settings that the user's flags set for all runs.
-    pub fixed_flags: Vec<Flag>,
+    pub fixed_flags: Vec<KeySetting>,
     /// The varied parameters; the first parameter changes slowest.
-    pub parameters: Vec<Parameter>,
+    pub varied_parameters: Vec<Parameter>,
     /// The seeds with which each setting is run; `None` stands for the seed of the experiment.
     pub seeds: Option<ValuesSpec>,
     /// The method by which the values of the parameters are combined to settings.
@@ -136,8 +136,8 @@ impl Parameter {
         source: impl Into<String>,
     ) -> Self {
         Self {
-            name: keys::short_name(registry, name).to_owned(),
-            spec,
+            name: keys::short_parameter_name(registry, name).to_owned(),
+            values_spec: spec,
             definition_text: source.into(),
         }
     }
@@ -178,7 +178,7 @@ impl Parameter {
                     .values()
                     .map(|one| whole::to_text_form(name, &one))
                     .collect();
-                let spec = ValuesSpec::from_list(values?, spec.text());
+                let spec = ValuesSpec::from_list(values?, spec.source_text());
                 Ok(Self::new(registry, name, spec, source))
             }
             _ => ValuesSpec::from_json(values).map(|spec| Self::new(registry, name, spec, source)),
@@ -199,16 +199,16 @@ impl Sweep {
             let text = format!("{:#}", Value::Object(file.experiment.clone()));
             base.push_file(Document::parse(format!("{source}, experiment"), text)?);
         }
-        let set = file.set.iter().map(|(key, value)| Flag {
+        let set = file.set.iter().map(|(key, value)| KeySetting {
             key: key.clone(),
             source_text: format!("{source}, set.{key}"),
             value: value.clone(),
         });
         Ok(Self {
             registry: registry.clone(),
-            base,
+            base_settings: base,
             fixed_flags: set.collect(),
-            parameters: file.parse_parameters(registry, source)?,
+            varied_parameters: file.parse_parameters(registry, source)?,
             seeds: file.parse_seeds(source)?,
             combine: file.combine,
             draw_seed: file.draw_seed,
@@ -217,7 +217,7 @@ impl Sweep {
 
     /// Returns all settings of the sweep that do not vary from run to run.
     pub fn fixed_settings(&self) -> Layers {
-        let mut layers = self.base.clone();
+        let mut layers = self.base_settings.clone();
         layers.push_flags(self.fixed_flags.clone());
         layers
     }
@@ -226,22 +226,23 @@ impl Sweep {
     ///
     /// # Errors
     /// The settings do not fit together.
-    pub fn to_file(&self) -> Result<SweepFile, Error> {
-        let vary = self.parameters.iter();
+    pub fn to_sweep_file(&self) -> Result<SweepFile, Error> {
+        let vary = self.varied_parameters.iter();
         // Find the settings that a varied key would replace if they were in the experiment.
         let replaced = |one: &Parameter| match &*one.name {
             "load.kind" => "load".to_owned(),
             "network" => one.name.clone(),
-            name => keys::key_for_policy(&self.registry, name, policy::DEFAULT_POLICY)
+            name => keys::parameter_key_for_policy(&self.registry, name, policy::DEFAULT_POLICY)
                 .unwrap_or_else(|| name.to_owned()),
         };
-        let replaced: Vec<String> = self.parameters.iter().map(replaced).collect();
-        let is_lost = |flag: &&Flag| replaced.iter().any(|key| flag.is_inside(key));
-        let (set, merged): (Vec<&Flag>, Vec<&Flag>) = self.fixed_flags.iter().partition(is_lost);
-        let mut layers = self.base.clone();
+        let replaced: Vec<String> = self.varied_parameters.iter().map(replaced).collect();
+        let is_lost = |flag: &&KeySetting| replaced.iter().any(|key| flag.is_key_inside(key));
+        let (set, merged): (Vec<&KeySetting>, Vec<&KeySetting>) =
+            self.fixed_flags.iter().partition(is_lost);
+        let mut layers = self.base_settings.clone();
         layers.push_flags(merged.into_iter().cloned().collect());
         Ok(SweepFile {
-            experiment: match layers.merged()? {
+            experiment: match layers.merged_settings()? {
                 Value::Object(experiment) => experiment,
                 _ => Map::new(),
             },
@@ -249,7 +250,7 @@ impl Sweep {
                 .map(|flag| (flag.key.clone(), flag.value.clone()))
                 .collect(),
             vary: vary
-                .map(|parameter| (parameter.name.clone(), parameter.spec.to_json()))
+                .map(|parameter| (parameter.name.clone(), parameter.values_spec.to_json()))
                 .collect(),
             seeds: self.seeds.as_ref().map(ValuesSpec::to_json),
             combine: self.combine,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::config::Combine;
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 
 /// Returns the settings of a sweep, each as one index of a value per parameter. `counts` are the numbers of values of the
 /// parameters, and `seed` is the seed of random samples.
@@ -26,10 +26,12 @@ pub(super) fn select_settings(combine: Combine, counts: &[u64], seed: u64) -> Ve
             };
             (0..length).map(one).collect()
         }
-        Combine::Random(wanted) => {
-            draw_random(wanted, counts, &mut Stream::new(seed, Purpose::Sweep))
-        }
-        Combine::Latin(wanted) => draw_latin(wanted, counts, seed),
+        Combine::Random(wanted) => draw_random_settings(
+            wanted,
+            counts,
+            &mut Stream::new(seed, StreamPurpose::SweepSampling),
+        ),
+        Combine::Latin(wanted) => draw_latin_hypercube(wanted, counts, seed),
     }
 }
 
@@ -51,7 +53,11 @@ fn grid_setting(mut index: u64, counts: &[u64]) -> Vec<u64> {
 
 /// Returns `wanted` different settings that are drawn at random from the grid of all combinations, all equally likely; returns
 /// the whole grid if it is not larger.
-pub(super) fn draw_random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Vec<u64>> {
+pub(super) fn draw_random_settings(
+    wanted: u64,
+    counts: &[u64],
+    stream: &mut Stream,
+) -> Vec<Vec<u64>> {
     if wanted >= grid_size(counts) {
         return select_settings(Combine::Grid, counts, 0);
     }
@@ -70,8 +76,8 @@ pub(super) fn draw_random(wanted: u64, counts: &[u64], stream: &mut Stream) -> V
 
 /// Returns `wanted` settings drawn as a Latin hypercube: the values of each parameter are divided into `wanted` strata (ranges),
 /// and each stratum is used once.
-fn draw_latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
-    let mut stream = Stream::new(seed, Purpose::Sweep);
+fn draw_latin_hypercube(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
+    let mut stream = Stream::new(seed, StreamPurpose::SweepSampling);
     let mut columns = Vec::new();
     for &count in counts {
         let mut strata: Vec<u64> = (0..wanted).collect();

@@ -40,7 +40,7 @@ pub(super) fn main_effect(
     let all: Vec<f64> = with.iter().map(|(_, goal)| *goal).collect();
     let centre = mean(&all);
     let total: f64 = all.iter().map(|goal| (goal - centre).powi(2)).sum();
-    let groups = group_by_value(&with);
+    let groups = group_goal_by_parameter_value(&with);
     let explained: f64 = groups
         .iter()
         .map(|(_, goals)| goals.len() as f64 * (mean(goals) - centre).powi(2))
@@ -70,7 +70,7 @@ const RANGE_COUNT: usize = 5;
 
 /// Returns the values of the goal grouped by the value of a parameter; each group has a name. If the values of the parameter
 /// rarely repeat, as in a random sample, five ranges with equal numbers of settings are the groups.
-fn group_by_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
+fn group_goal_by_parameter_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
     let mut by_value: BTreeMap<String, (&Value, Vec<f64>)> = BTreeMap::new();
     for (value, goal) in with {
         let (_, goals) = by_value
@@ -103,7 +103,7 @@ fn group_by_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
 
 /// Returns the values of a parameter with their means of the goal as a text; of more than five values only the first two and the
 /// last.
-pub(super) fn describe_extremes(values: &[(String, f64)]) -> String {
+pub(super) fn describe_extreme_values(values: &[(String, f64)]) -> String {
     let one = |(value, mean): &(String, f64)| format!("{value} ({})", format_short(*mean));
     match values {
         [first, second, _, .., last] if values.len() > 5 => {
@@ -122,7 +122,7 @@ mod tests {
     fn drawn_values_are_put_into_groups() {
         let values: Vec<Value> = (0..20).map(|n| json!(f64::from(n) / 100.0)).collect();
         let with: Vec<(&Value, f64)> = values.iter().map(|value| (value, 1.0)).collect();
-        let groups = group_by_value(&with);
+        let groups = group_goal_by_parameter_value(&with);
         assert_eq!(groups.len(), 5);
         assert_eq!(groups[1], ("0.04..0.07".into(), vec![1.0; 4]));
     }

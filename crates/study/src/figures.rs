@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use super::heat::HeatMaps;
 use super::plan::Plan;
-use super::row::Row;
+use super::row::RunRow;
 use super::spec::value_label;
 use super::stats::{Sample, mean};
 use super::summary::Summary;
 use super::values::{MAX_DRAWN_VALUES, ParameterValues};
 use migsim_bsp::Scenario;
 use migsim_output::figure::{
-    self, Dot, Drawing, Figure, Group, Rows, SeriesKey, Style, scenario_label,
+    self, Dot, DotRowChart, Drawing, Figure, FigureStyle, LegendSeries, RowGroup, scenario_label,
 };
 
 /// Number of ranges into which the values of a parameter are grouped if there are too many.
@@ -38,14 +38,17 @@ pub(super) fn figure_description(name: &str) -> (&'static str, &'static str) {
 /// Draws the figures `lines` and `heat`; none if the sweep varies no parameter.
 pub fn draw_figures(
     plan: &Plan,
-    rows: &BTreeMap<String, Row>,
+    rows: &BTreeMap<String, RunRow>,
     summary: &Summary,
-    style: &Style,
+    style: &FigureStyle,
 ) -> Vec<Figure> {
-    if summary.best_settings.is_empty() || summary.effects.is_empty() {
+    if summary.best_settings.is_empty() || summary.parameter_effects.is_empty() {
         return Vec::new();
     }
-    let mut figures = vec![Figure::new(LINES.0, draw_lines(plan, rows, summary, style))];
+    let mut figures = vec![Figure::new(
+        LINES.0,
+        draw_lines_figure(plan, rows, summary, style),
+    )];
     if let Some(maps) = HeatMaps::from_summary(plan, summary) {
         figures.push(Figure::new(HEAT.0, maps.draw(style)));
     }
@@ -53,27 +56,27 @@ pub fn draw_figures(
 }
 
 /// Function that extracts from a row the number that is drawn as a dot.
-type Number = Box<dyn Fn(&Row) -> Option<f64>>;
+type Number = Box<dyn Fn(&RunRow) -> Option<f64>>;
 
-fn series(
+fn lines_figure_series(
     plan: &Plan,
-    rows: &BTreeMap<String, Row>,
+    rows: &BTreeMap<String, RunRow>,
     summary: &Summary,
-    style: &Style,
-) -> Vec<(SeriesKey, Number)> {
+    style: &FigureStyle,
+) -> Vec<(LegendSeries, Number)> {
     if summary.goal.is_gain() {
         let goal = summary.goal;
         let number: Number = Box::new(move |row| goal.value(row));
-        return vec![(SeriesKey::from_index(goal.name(), 2), number)];
+        return vec![(LegendSeries::from_index(goal.name(), 2), number)];
     }
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let is_there = |scenario: Scenario| own().any(|row| row.makespan(scenario).is_some());
     let all = Scenario::ALL.into_iter().enumerate();
     all.filter(|(_, one)| is_there(*one))
         .map(|(place, one)| {
-            let number: Number = Box::new(move |row: &Row| row.makespan(one));
+            let number: Number = Box::new(move |row: &RunRow| row.makespan(one));
             (
-                SeriesKey::from_index(scenario_label(style, one.name()), place),
+                LegendSeries::from_index(scenario_label(style, one.name()), place),
                 number,
             )
         })
@@ -83,9 +86,9 @@ fn series(
 /// Averages a number over some settings, separately for each seed, and returns the sample over the seeds.
 fn sample_over_seeds(
     plan: &Plan,
-    rows: &BTreeMap<String, Row>,
+    rows: &BTreeMap<String, RunRow>,
     settings: &[usize],
-    number: &dyn Fn(&Row) -> Option<f64>,
+    number: &dyn Fn(&RunRow) -> Option<f64>,
 ) -> Option<Sample> {
     let seeds = plan.seeds.len();
     let of_seed = |seed: usize| {
@@ -98,28 +101,33 @@ fn sample_over_seeds(
     Sample::from_numbers(&(0..seeds).filter_map(of_seed).collect::<Vec<_>>())
 }
 
-fn draw_lines(
+fn draw_lines_figure(
     plan: &Plan,
-    rows: &BTreeMap<String, Row>,
+    rows: &BTreeMap<String, RunRow>,
     summary: &Summary,
-    style: &Style,
+    style: &FigureStyle,
 ) -> Drawing {
-    let (keys, numbers): (Vec<SeriesKey>, Vec<Number>) =
-        series(plan, rows, summary, style).into_iter().unzip();
-    let groups = summary.effects.iter().map(|effect| {
-        let values = ranges(&ParameterValues::of_parameter(plan, effect.parameter_index));
+    let (keys, numbers): (Vec<LegendSeries>, Vec<Number>) =
+        lines_figure_series(plan, rows, summary, style)
+            .into_iter()
+            .unzip();
+    let groups = summary.parameter_effects.iter().map(|effect| {
+        let values = values_or_ranges_with_settings(&ParameterValues::of_parameter(
+            plan,
+            effect.parameter_index,
+        ));
         let row = |(label, settings): (String, Vec<usize>)| {
             let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
                 let sample = sample_over_seeds(plan, rows, &settings, number)?;
-                let half = sample.half_width().filter(|half| *half > 0.0);
+                let half = sample.confidence_half_width().filter(|half| *half > 0.0);
                 Some(Dot::from_half_width(key, sample.mean, half))
             });
-            figure::Row {
+            figure::ChartRow {
                 label,
                 dots: dots.collect(),
             }
         };
-        Group {
+        RowGroup {
             heading: plan.names[effect.parameter_index].clone(),
             rows: values.into_iter().map(row).collect(),
         }
@@ -129,7 +137,7 @@ fn draw_lines(
     } else {
         style.translate("makespan [s]", "makespan [s]")
     };
-    let chart = Rows {
+    let chart = DotRowChart {
         name: format!("{what} by parameter"),
         axis_title: match (
             plan.seeds.len(),
@@ -138,25 +146,25 @@ fn draw_lines(
             (0 | 1, _) => what.to_owned(),
             (_, interval) => format!("{what}, {interval}"),
         },
-        groups: groups.collect(),
-        series_keys: keys,
-        ..Rows::default()
+        row_groups: groups.collect(),
+        legend_series: keys,
+        ..DotRowChart::default()
     };
     chart.draw(style)
 }
 
 /// Lists the values of a parameter, or ranges of these values, with the indices of the settings that have them.
-fn ranges(values: &ParameterValues<'_>) -> Vec<(String, Vec<usize>)> {
+fn values_or_ranges_with_settings(values: &ParameterValues<'_>) -> Vec<(String, Vec<usize>)> {
     let text = |rank: usize| value_label(values.distinct_values[rank]);
     let settings = values.settings_by_value();
-    if values.count_distinct() <= MAX_DRAWN_VALUES {
+    if values.count_distinct_values() <= MAX_DRAWN_VALUES {
         return settings
             .into_iter()
             .enumerate()
             .map(|(rank, with)| (text(rank), with))
             .collect();
     }
-    let mut ranks: Vec<usize> = (0..values.count_distinct()).collect();
+    let mut ranks: Vec<usize> = (0..values.count_distinct_values()).collect();
     let number = |rank: usize| values.distinct_values[rank].as_f64().unwrap_or(0.0);
     ranks.sort_by(|a, b| number(*a).total_cmp(&number(*b)));
     let together = |ranks: &[usize]| {
@@ -172,7 +180,7 @@ fn ranges(values: &ParameterValues<'_>) -> Vec<(String, Vec<usize>)> {
         )
     };
     ranks
-        .chunks(values.count_distinct().div_ceil(RANGES))
+        .chunks(values.count_distinct_values().div_ceil(RANGES))
         .map(together)
         .collect()
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::figures::{draw_figures, figure_description};
 use super::page::sweep_page;
 use super::plan::Plan;
-use super::row::Row;
+use super::row::RunRow;
 use super::run::Shard;
 use super::store::{self, Store};
 use super::summary::Summary;
@@ -15,8 +15,10 @@ use super::table::runs_csv;
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::format_count;
-use migsim_output::figure::{Figure, Style, select_figures};
-use migsim_output::{OutputForm, cannot_write, read_inside, write_file};
+use migsim_output::figure::{Figure, FigureStyle, select_figures};
+use migsim_output::{
+    OutputForm, cannot_write_error, read_refusing_outside_links, write_file_atomically,
+};
 
 /// The name of the file of the plan.
 const PLAN_FILE: &str = "plan.json";
@@ -24,11 +26,11 @@ const PLAN_FILE: &str = "plan.json";
 /// The printed report of a finished sweep.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Report {
+pub struct SweepReport {
     /// The results as text.
-    pub text: String,
+    pub results_text: String,
     /// The number of failed runs and the first reason; `None` if no run failed.
-    pub failures: Option<String>,
+    pub failure_description: Option<String>,
 }
 
 /// Writes the plan of a sweep into its folder.
@@ -38,23 +40,23 @@ pub struct Report {
 pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
     let mut bytes = serde_json::to_vec(plan).expect("a plan is JSON");
     bytes.push(b'\n');
-    write_file(&folder.join(PLAN_FILE), &bytes)
+    write_file_atomically(&folder.join(PLAN_FILE), &bytes)
 }
 
 /// Writes `runs.csv` with the rows of a part (`shard`) of a plan, and returns the path of the file.
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write_runs(
+pub fn write_runs_csv(
     folder: &Path,
     plan: &Plan,
     shard: Shard,
-    rows: &BTreeMap<String, Row>,
+    rows: &BTreeMap<String, RunRow>,
 ) -> Result<PathBuf, Error> {
     let path = folder.join("runs.csv");
     let table = runs_csv(plan, shard, rows)
-        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-    write_file(&path, &table)?;
+        .map_err(|error| cannot_write_error(&path.display().to_string(), &error))?;
+    write_file_atomically(&path, &table)?;
     Ok(path)
 }
 
@@ -62,9 +64,9 @@ pub fn write_runs(
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write_texts(folder: &Path, texts: &[(&str, &str)]) -> Result<(), Error> {
+pub fn write_text_files(folder: &Path, texts: &[(&str, &str)]) -> Result<(), Error> {
     let mut texts = texts.iter();
-    texts.try_for_each(|(name, text)| write_file(&folder.join(name), text.as_bytes()))
+    texts.try_for_each(|(name, text)| write_file_atomically(&folder.join(name), text.as_bytes()))
 }
 
 /// Writes the tables and figures of the existing rows into the folder. The report of a complete sweep is returned in the output
@@ -76,12 +78,12 @@ pub fn write_results(
     folder: &Path,
     plan: &Plan,
     shard: Shard,
-    rows: &BTreeMap<String, Row>,
+    rows: &BTreeMap<String, RunRow>,
     form: OutputForm,
-) -> Result<Report, Error> {
-    let path = write_runs(folder, plan, shard, rows)?;
+) -> Result<SweepReport, Error> {
+    let path = write_runs_csv(folder, plan, shard, rows)?;
     let own = shard.runs(plan).filter_map(|(_, id)| rows.get(id));
-    let own: Vec<&Row> = own.collect();
+    let own: Vec<&RunRow> = own.collect();
     let failures = describe_failures(&own, &path);
     let place = folder.display().to_string();
     if shard != Shard::WHOLE {
@@ -89,33 +91,39 @@ pub fn write_results(
         let text = format!(
             "{runs} in {place}: this is one part of a sweep, and `migsim sweep merge` joins the parts\n"
         );
-        return Ok(Report { text, failures });
+        return Ok(SweepReport {
+            results_text: text,
+            failure_description: failures,
+        });
     }
     let summary = Summary::from_rows(plan, rows);
     let path = folder.join("summary.csv");
     let table = summary
         .csv(plan)
-        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-    write_file(&path, &table)?;
-    let figures = figure_texts(plan, rows, &summary);
+        .map_err(|error| cannot_write_error(&path.display().to_string(), &error))?;
+    write_file_atomically(&path, &table)?;
+    let figures = figure_svg_files(plan, rows, &summary);
     for (name, svg) in &figures {
-        write_file(&folder.join(name), svg.as_bytes())?;
+        write_file_atomically(&folder.join(name), svg.as_bytes())?;
     }
     let remarks = Vec::from_iter(failures.clone());
     let page = sweep_page(plan, &summary, &figures, &remarks);
-    write_file(&folder.join("index.html"), page.as_bytes())?;
+    write_file_atomically(&folder.join("index.html"), page.as_bytes())?;
     let text = summary.to_text(plan, (own.len(), &place), form);
-    let text = text.map_err(|error| cannot_write(&place, &error))?;
-    Ok(Report { text, failures })
+    let text = text.map_err(|error| cannot_write_error(&place, &error))?;
+    Ok(SweepReport {
+        results_text: text,
+        failure_description: failures,
+    })
 }
 
 /// Draws the figures for the folder and its page; returns the file name and the SVG text of each figure.
-fn figure_texts(
+fn figure_svg_files(
     plan: &Plan,
-    rows: &BTreeMap<String, Row>,
+    rows: &BTreeMap<String, RunRow>,
     summary: &Summary,
 ) -> Vec<(&'static str, String)> {
-    let figures = draw_figures(plan, rows, summary, &Style::default());
+    let figures = draw_figures(plan, rows, summary, &FigureStyle::default());
     let file = |figure: &Figure| match figure.name.as_str() {
         "heat" => ("heat.svg", figure.to_svg()),
         _ => ("lines.svg", figure.to_svg()),
@@ -127,7 +135,11 @@ fn figure_texts(
 ///
 /// # Errors
 /// The folder cannot be read, or it has no such figure.
-pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+pub fn figures_of_folder(
+    folder: &Path,
+    wanted: &str,
+    style: &FigureStyle,
+) -> Result<Vec<Figure>, Error> {
     let figures = all_figures(folder, style)?;
     let known: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
     let wanted: Vec<String> = select_figures(wanted, &known)?
@@ -144,15 +156,15 @@ pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figu
 ///
 /// # Errors
 /// The folder cannot be read, or it has no figure.
-pub fn figure_list(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
-    let figures = all_figures(folder, &Style::default())?;
+pub fn available_figures(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
+    let figures = all_figures(folder, &FigureStyle::default())?;
     Ok(figures
         .iter()
         .map(|figure| figure_description(&figure.name))
         .collect())
 }
 
-fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
+fn all_figures(folder: &Path, style: &FigureStyle) -> Result<Vec<Figure>, Error> {
     let plan = read_plan(folder)?;
     let rows = store::read_rows(folder)?;
     let figures = draw_figures(&plan, &rows, &Summary::from_rows(&plan, &rows), style);
@@ -166,7 +178,7 @@ fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
 }
 
 /// Describes the number of failed runs, the first reason, and the table that contains all reasons; `None` if no run failed.
-fn describe_failures(rows: &[&Row], table: &Path) -> Option<String> {
+fn describe_failures(rows: &[&RunRow], table: &Path) -> Option<String> {
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
     let first = errors.first()?;
     Some(format!(
@@ -186,7 +198,7 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error
     let plan = read_plan(folder)?;
     let rows = store::read_rows(folder)?;
     let own = Shard::WHOLE.runs(&plan).filter_map(|(_, id)| rows.get(id));
-    let own: Vec<&Row> = own.collect();
+    let own: Vec<&RunRow> = own.collect();
     let half_time = (own.len() < plan.runs.len()).then(|| {
         format!(
             "only {} of {} runs are finished, so that settings and means may still change; to finish the others, repeat the command that began the sweep",
@@ -197,7 +209,7 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error
     let failures = describe_failures(&own, &folder.join("runs.csv"));
     let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
     let summary = Summary::from_rows(&plan, &rows);
-    let figures = figure_texts(&plan, &rows, &summary);
+    let figures = figure_svg_files(&plan, &rows, &summary);
     Ok((sweep_page(&plan, &summary, &figures, &remarks), half_time))
 }
 
@@ -205,17 +217,21 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error
 ///
 /// # Errors
 /// A folder has no plan or a different plan, two rows of a run differ, runs are missing, or a file cannot be written.
-pub fn merge(folders: &[PathBuf], out: &Path, form: OutputForm) -> Result<Report, Error> {
+pub fn merge_folders(
+    folders: &[PathBuf],
+    out: &Path,
+    form: OutputForm,
+) -> Result<SweepReport, Error> {
     let mut whole: Option<(&Path, Plan)> = None;
-    let mut rows: BTreeMap<String, (Row, &Path)> = BTreeMap::new();
+    let mut rows: BTreeMap<String, (RunRow, &Path)> = BTreeMap::new();
     for folder in folders {
         let plan = read_plan(folder)?;
         match &whole {
             None => whole = Some((folder, plan)),
-            Some((first, other)) => check_same(other, first, &plan, folder)?,
+            Some((first, other)) => check_same_plan(other, first, &plan, folder)?,
         }
         for (id, row) in store::read_rows(folder)? {
-            add_row(&mut rows, id, (row, folder))?;
+            add_row_from_folder(&mut rows, id, (row, folder))?;
         }
     }
     let Some((_, plan)) = whole else {
@@ -227,7 +243,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: OutputForm) -> Result<Report
         .filter(|id| !rows.contains_key(*id))
         .count();
     let mut store = Store::open(out)?;
-    let known: Vec<(&String, &Row)> = plan
+    let known: Vec<(&String, &RunRow)> = plan
         .runs
         .iter()
         .filter_map(|id| Some((id, &rows.get(id)?.0)))
@@ -255,10 +271,10 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: OutputForm) -> Result<Report
 
 /// Adds a row that was read from a folder. Of two rows for the same run, the first row is kept, unless its run failed because of
 /// its input.
-fn add_row<'f>(
-    rows: &mut BTreeMap<String, (Row, &'f Path)>,
+fn add_row_from_folder<'f>(
+    rows: &mut BTreeMap<String, (RunRow, &'f Path)>,
     id: String,
-    (row, folder): (Row, &'f Path),
+    (row, folder): (RunRow, &'f Path),
 ) -> Result<(), Error> {
     let Some((known, first)) = rows.get(&id) else {
         rows.insert(id, (row, folder));
@@ -285,7 +301,8 @@ pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let path = folder.join(PLAN_FILE);
     let name = path.display().to_string();
     let hint = "name folders that `migsim sweep`, `tune --out` or `compare --out` has written";
-    let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;
+    let text =
+        read_refusing_outside_links(&path, read_text).map_err(|problem| problem.hint(hint))?;
     let document = Document::parse(name, text)?;
     let plan: Plan = document.deserialize()?;
     check_plan(&plan, &document)?;
@@ -327,7 +344,12 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
 }
 
 /// Checks that two folders contain parts of the same plan.
-fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> Result<(), Error> {
+fn check_same_plan(
+    first: &Plan,
+    first_folder: &Path,
+    plan: &Plan,
+    folder: &Path,
+) -> Result<(), Error> {
     let difference = if first.version != plan.version {
         format!(
             "it is of version {} instead of {}",

@@ -1,10 +1,10 @@
 //! The measures that are computed for each setting of a sweep; one of them is the goal, which ranks the settings.
 
-use super::row::Row;
+use super::row::RunRow;
 use migsim_bsp::Scenario;
 
 /// Function that extracts the value of a measure from the row of a run.
-pub(super) type Measure = fn(&Row) -> Option<f64>;
+pub(super) type Measure = fn(&RunRow) -> Option<f64>;
 
 /// The measures that are averaged for each setting: the name of the columns, their unit, and the function that extracts the
 /// value.
@@ -12,15 +12,15 @@ pub(super) const MEASURES: [(&str, &str, Measure); 5] = [
     ("makespan_i", "_s", |row| row.makespan(Scenario::I)),
     ("makespan_ii", "_s", |row| row.makespan(Scenario::Ii)),
     ("makespan_iii", "_s", |row| row.makespan(Scenario::Iii)),
-    ("overhead", "_percent", Row::overhead_percent),
-    ("gain", "_percent", Row::gain_percent),
+    ("overhead", "_percent", RunRow::overhead_percent),
+    ("gain", "_percent", RunRow::gain_percent),
 ];
 
 /// The measure by which the settings of a sweep are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Goal {
     /// Index of the measure in the list of measures.
-    pub(super) measure: usize,
+    pub(super) measure_index: usize,
 }
 
 /// Index of the measure `gain` in the list of measures; the gain is the only measure for which a larger value is better.
@@ -28,14 +28,16 @@ pub(super) const GAIN: usize = 4;
 
 impl Goal {
     /// The makespan of scenario iii, as the goal.
-    pub const MAKESPAN: Self = Self { measure: 2 };
+    pub const MAKESPAN: Self = Self { measure_index: 2 };
 
     /// The gain of scenario iii over scenario i, as the goal.
-    pub const GAIN: Self = Self { measure: GAIN };
+    pub const GAIN: Self = Self {
+        measure_index: GAIN,
+    };
 
     /// Returns the name of the goal, as reports show it.
     pub fn name(self) -> &'static str {
-        match self.measure {
+        match self.measure_index {
             0 => "makespan of scenario i [s]",
             1 => "makespan of scenario ii [s]",
             2 => "makespan of scenario iii [s]",
@@ -45,18 +47,18 @@ impl Goal {
     }
 
     /// Returns the short name of the goal for the heading of a column.
-    pub(super) fn heading(self) -> &'static str {
-        ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure]
+    pub(super) fn column_heading(self) -> &'static str {
+        ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure_index]
     }
 
     /// Returns the value of the goal in the row of a run, in the unit of the goal; `None` if the row has no value.
-    pub fn value(self, row: &Row) -> Option<f64> {
-        MEASURES[self.measure].2(row)
+    pub fn value(self, row: &RunRow) -> Option<f64> {
+        MEASURES[self.measure_index].2(row)
     }
 
     /// Returns whether the goal is the gain, so that a larger value is better.
     pub fn is_gain(self) -> bool {
-        self.measure == GAIN
+        self.measure_index == GAIN
     }
 
     /// Returns whether the value `a` of the goal is better than the value `b`.

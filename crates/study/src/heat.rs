@@ -10,7 +10,7 @@ use super::spec::value_label;
 use super::stats::{format_short, mean};
 use super::summary::Summary;
 use super::values::{MAX_DRAWN_VALUES, ParameterValues};
-use migsim_output::figure::{Drawing, HeatMapChart, Panel, Style};
+use migsim_output::figure::{Drawing, FigureStyle, HeatMapChart, HeatMapPanel};
 
 /// Maximum number of panels in the figure of heat maps.
 const MAX_PANELS: usize = 24;
@@ -37,12 +37,12 @@ impl HeatMaps {
             return None;
         };
         let values = ParameterValues::of_all_parameters(plan);
-        let is_long = |axis: &&usize| values[**axis].count_distinct() > MAX_DRAWN_VALUES;
+        let is_long = |axis: &&usize| values[**axis].count_distinct_values() > MAX_DRAWN_VALUES;
         if [x, y].iter().any(is_long) {
             return None;
         }
         let apart = panel_parameters(rest, &values);
-        let panels = average_cells(summary, &values, (*x, *y), &apart);
+        let panels = mean_goals_by_panel(summary, &values, (*x, *y), &apart);
         if panels.is_empty() {
             return None; // no setting has both parameters, or none could be run
         }
@@ -81,8 +81,8 @@ impl HeatMaps {
     }
 
     /// Draws the heat maps as a figure.
-    pub(super) fn draw(self, style: &Style) -> Drawing {
-        let panels = self.panels.into_iter().map(|(name, cells)| Panel {
+    pub(super) fn draw(self, style: &FigureStyle) -> Drawing {
+        let panels = self.panels.into_iter().map(|(name, cells)| HeatMapPanel {
             name,
             cells: cells
                 .into_iter()
@@ -94,8 +94,8 @@ impl HeatMaps {
                 "{} by {} and {}",
                 self.title, self.axes[0].0, self.axes[1].0
             ),
-            quantity: self.title,
-            axes: self.axes,
+            quantity_title: self.title,
+            axis_parameters: self.axes,
             panels: panels.collect(),
             format_cell: format_short,
         };
@@ -105,7 +105,7 @@ impl HeatMaps {
 
 /// Returns the indices of the parameters, sorted by their effect on the goal, the largest effect first.
 fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
-    let effects = summary.effects.iter();
+    let effects = summary.parameter_effects.iter();
     let mut by_share: Vec<(usize, f64)> = effects
         .map(|effect| (effect.parameter_index, effect.variance_share.unwrap_or(0.0)))
         .collect();
@@ -119,8 +119,8 @@ fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
 fn panel_parameters(rest: &[usize], values: &[ParameterValues<'_>]) -> Vec<usize> {
     let (mut apart, mut panels) = (Vec::new(), 1);
     for &parameter in rest {
-        if panels * values[parameter].count_distinct() <= MAX_PANELS {
-            panels *= values[parameter].count_distinct();
+        if panels * values[parameter].count_distinct_values() <= MAX_PANELS {
+            panels *= values[parameter].count_distinct_values();
             apart.push(parameter);
         }
     }
@@ -130,7 +130,7 @@ fn panel_parameters(rest: &[usize], values: &[ParameterValues<'_>]) -> Vec<usize
 
 /// Returns the mean of the goal for each panel, and in each panel by column and row. A panel is a combination of values of the
 /// parameters `apart`; `x` and `y` are the parameters of columns and rows.
-fn average_cells(
+fn mean_goals_by_panel(
     summary: &Summary,
     values: &[ParameterValues<'_>],
     (x, y): (usize, usize),
@@ -139,7 +139,8 @@ fn average_cells(
     let mut goals: BTreeMap<Vec<usize>, PanelCells<Vec<f64>>> = BTreeMap::new();
     for (setting, summed) in summary.settings.iter().enumerate() {
         let rank = |parameter: usize| values[parameter].value_indices[setting];
-        let (Some(column), Some(row), Some(goal)) = (rank(x), rank(y), summed.goal) else {
+        let (Some(column), Some(row), Some(goal)) = (rank(x), rank(y), summed.goal_statistics)
+        else {
             continue;
         };
         let panel = apart.iter().map(|one| rank(*one).unwrap_or(usize::MAX));

@@ -20,7 +20,7 @@ const SHORT_NAMES: [(&str, &str); 6] = [
 /// Returns the key that the name of a parameter stands for if the policy is `policy`; `None` if this policy has no such option.
 ///
 /// A flag of a policy stands for the option of this policy: `alpha` is `policy.migbsp.alpha` for `migbsp`.
-pub fn key_for_policy(registry: &Registry, name: &str, policy: &str) -> Option<String> {
+pub fn parameter_key_for_policy(registry: &Registry, name: &str, policy: &str) -> Option<String> {
     let policies = registry.policies();
     if registry.is_policy_flag(name) {
         let flag = policies.find(policy).ok()?.flag(name)?;
@@ -47,15 +47,15 @@ pub fn key_for_policy(registry: &Registry, name: &str, policy: &str) -> Option<S
 
 /// Returns the key that a name stands for under each policy, in the order of the policies; `None` where the policy has no such
 /// option.
-pub fn keys_for_all_policies(registry: &Registry, name: &str) -> Vec<Option<String>> {
+pub fn parameter_keys_for_all_policies(registry: &Registry, name: &str) -> Vec<Option<String>> {
     let policies = registry.policies().names();
     policies
-        .map(|policy| key_for_policy(registry, name, policy))
+        .map(|policy| parameter_key_for_policy(registry, name, policy))
         .collect()
 }
 
 /// Returns the short name of a key, or the key itself if it has no short name.
-pub fn short_name<'n>(registry: &Registry, name: &'n str) -> &'n str {
+pub fn short_parameter_name<'n>(registry: &Registry, name: &'n str) -> &'n str {
     if let Some((short, _)) = SHORT_NAMES.iter().find(|(_, key)| *key == name) {
         return short;
     }
@@ -67,7 +67,7 @@ pub fn short_name<'n>(registry: &Registry, name: &'n str) -> &'n str {
 }
 
 /// Returns whether a parameter changes the work or the platform, and not only how the work is scheduled.
-pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
+pub(super) fn changes_work_or_platform(registry: &Registry, name: &str) -> bool {
     let flags = registry.workload_flags();
     let own = [
         "app", "clusters", "extends", "library", "load", "network", "platform", "workload",
@@ -80,14 +80,14 @@ pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
 
 /// Returns the name of the policy in the settings of the user, without variant, trigger and forecast; built-in experiments are
 /// not taken into account.
-pub fn policy_name(layers: &Layers) -> String {
+pub fn policy_name_in_settings(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
-    without_parts(named.unwrap_or(policy::DEFAULT_POLICY)).to_owned()
+    base_policy_name(named.unwrap_or(policy::DEFAULT_POLICY)).to_owned()
 }
 
 /// Returns the name of the policy without the variant, trigger and forecast: `greedy` for `greedy/charm-8/menon`.
-pub fn without_parts(name: &str) -> &str {
+pub fn base_policy_name(name: &str) -> &str {
     if name.starts_with(policy::EXEC_PREFIX) {
         return policy::EXEC;
     }
@@ -95,8 +95,8 @@ pub fn without_parts(name: &str) -> &str {
 }
 
 /// Lists all names of parameters that may vary, given the complete settings of one run.
-pub(super) fn variable_names(registry: &Registry, resolved: &Value) -> Vec<String> {
-    let leaves = leaves(resolved, "").into_iter();
+pub(super) fn variable_parameter_names(registry: &Registry, resolved: &Value) -> Vec<String> {
+    let leaves = leaf_values(resolved, "").into_iter();
     let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
     let flags = [registry.workload_flags(), registry.policy_flags()].concat();
     let short = SHORT_NAMES.iter().map(|(short, _)| *short);
@@ -114,13 +114,13 @@ pub(super) fn variable_names(registry: &Registry, resolved: &Value) -> Vec<Strin
 
 /// Lists the values inside nested objects, each with its path, which begins with `path`. A list counts as one value; an object
 /// without keys contributes none.
-pub fn leaves<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value)> {
+pub fn leaf_values<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value)> {
     let Value::Object(map) = value else {
         return vec![(path.to_owned(), value)];
     };
     let inside = |(key, value): (&String, &'v Value)| {
         let dot = if path.is_empty() { "" } else { "." };
-        leaves(value, &format!("{path}{dot}{key}"))
+        leaf_values(value, &format!("{path}{dot}{key}"))
     };
     map.iter().flat_map(inside).collect()
 }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn short_names_of_options_follow_the_policy() {
         let registry = Registry::standard();
-        let key = |name: &str, policy: &str| key_for_policy(&registry, name, policy);
+        let key = |name: &str, policy: &str| parameter_key_for_policy(&registry, name, policy);
         let some = |key: &str| Some(key.to_owned());
         assert_eq!(key("alpha", "migbsp"), some("policy.migbsp.alpha"));
         let older = some("policy.migbsp-2007.alpha");
@@ -143,6 +143,6 @@ mod tests {
         assert_eq!(key("policy.migbsp.x", "never"), None);
         assert_eq!(key("n", "never"), some("workload.n"));
         assert_eq!(key("a.b", "never"), some("a.b"));
-        assert_eq!(short_name(&registry, "workload.n"), "n");
+        assert_eq!(short_parameter_name(&registry, "workload.n"), "n");
     }
 }

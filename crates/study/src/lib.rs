@@ -61,10 +61,10 @@ pub mod winners;
 
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;
-pub use row::Row;
-pub use run::{FinishedRuns, Shard, SharedRunData};
+pub use row::RunRow;
+pub use run::{FinishedRunCounter, Shard, SharedRunData};
 pub use settings::MAX_RUNS;
 pub use spec::ValuesSpec;
-pub use static_standing::StaticStanding;
+pub use static_standing::BestStaticStart;
 pub use store::Store;
 pub use summary::Summary;

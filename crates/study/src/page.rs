@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::effects::describe_extremes;
+use super::effects::describe_extreme_values;
 use super::plan::Plan;
 use super::spec::value_label;
 use super::summary::Summary;
@@ -40,7 +40,7 @@ pub fn sweep_page(
         (
             "best",
             "Best setting".to_owned(),
-            list_html(&best_sentences(plan, summary)),
+            list_html(&best_setting_sentences(plan, summary)),
         ),
         (
             "sensitivity",
@@ -74,8 +74,8 @@ fn page_title(plan: &Plan) -> String {
 }
 
 /// Returns the sentences about the best setting, or that there is no result yet.
-fn best_sentences(plan: &Plan, summary: &Summary) -> Vec<String> {
-    let mut lines = summary.best_lines(plan);
+fn best_setting_sentences(plan: &Plan, summary: &Summary) -> Vec<String> {
+    let mut lines = summary.best_setting_lines(plan);
     lines.retain(|line| !line.is_empty());
     if lines.is_empty() {
         lines.push("No run has a result yet.".to_owned());
@@ -85,7 +85,7 @@ fn best_sentences(plan: &Plan, summary: &Summary) -> Vec<String> {
 
 /// Returns a table as HTML with the effect of each parameter on the goal, shown as a bar; empty if only one setting was run.
 fn effects_section(plan: &Plan, summary: &Summary) -> String {
-    if summary.effects.is_empty() {
+    if summary.parameter_effects.is_empty() {
         return String::new();
     }
     let columns = [
@@ -94,17 +94,18 @@ fn effects_section(plan: &Plan, summary: &Summary) -> String {
         text_column("mean by value, from best to worst", "values"),
     ];
     let mut table = Table::new("sensitivity", "", &columns);
-    for effect in &summary.effects {
+    for effect in &summary.parameter_effects {
         let share = match effect.variance_share {
             Some(share) => {
-                Cell::value(100.0 * share, format!("{:.1}", 100.0 * share)).with_bar(share)
+                Cell::from_value_and_text(100.0 * share, format!("{:.1}", 100.0 * share))
+                    .with_bar(share)
             }
             None => Cell::text("none"),
         };
         table.push_row([
             Cell::text(&plan.names[effect.parameter_index]),
             share,
-            Cell::text(describe_extremes(&effect.means_by_value)),
+            Cell::text(describe_extreme_values(&effect.means_by_value)),
         ]);
     }
     table.to_html(INITIAL_ROWS)

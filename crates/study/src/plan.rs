@@ -14,11 +14,11 @@ use super::config::{Sweep, SweepFile};
 use super::ready::LoadedExperiments;
 use super::run::SharedRunData;
 use super::separate::Indifference;
-use super::setting::{KnownProperties, load_experiment, load_properties, run_ids};
+use super::setting::{SettingProperties, load_experiment, load_properties, run_ids};
 use super::settings::{MAX_RUNS, check_parameters, check_run_count, list_settings};
 use super::spec::{ValuesSpec, value_label};
 use super::{change, keys};
-use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
+use migsim_base::error::{Error, Problem, UnknownName, did_you_mean};
 use migsim_base::words::most_similar_name;
 use migsim_experiment::{Experiment, Limits, SharedInputs};
 
@@ -90,14 +90,14 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn new_for_run(
+    pub fn new_with_shared_data(
         sweep: &Sweep,
         limits: Limits,
         common: &SharedRunData,
     ) -> Result<Self, Error> {
         Self::create_plan(
             sweep,
-            (limits, &common.files),
+            (limits, &common.shared_inputs),
             Some(&common.loaded_experiments),
         )
     }
@@ -147,10 +147,10 @@ impl Plan {
             notes.extend(seeds_without_effect_note(sweep, &seeds));
             seeds.truncate(1);
         }
-        let names = sweep.parameters.iter().map(|one| one.name.clone());
+        let names = sweep.varied_parameters.iter().map(|one| one.name.clone());
         let names: Vec<String> = names.collect();
         // If a setting draws nothing, only the run with its first seed is known.
-        let with_seeds = |(known, values): (KnownProperties, &Vec<Option<Value>>)| {
+        let with_seeds = |(known, values): (SettingProperties, &Vec<Option<Value>>)| {
             let mut runs = known.run_ids;
             if runs.len() < seeds.len() {
                 runs = run_ids(sweep, values, &seeds, with)?;
@@ -164,10 +164,10 @@ impl Plan {
         Ok(Self {
             schema: PlanVersion::One,
             version: env!("CARGO_PKG_VERSION").into(),
-            sweep: sweep.to_file()?,
+            sweep: sweep.to_sweep_file()?,
             work: names
                 .iter()
-                .filter(|name| keys::is_work(&sweep.registry, name))
+                .filter(|name| keys::changes_work_or_platform(&sweep.registry, name))
                 .cloned()
                 .collect(),
             names,
@@ -190,7 +190,7 @@ impl Plan {
     ///
     /// # Errors
     /// The settings cannot be run.
-    pub fn experiment(
+    pub fn experiment_for_run(
         &self,
         sweep: &Sweep,
         (setting, seed): (usize, u64),
@@ -208,9 +208,9 @@ const NOISE_HINT: &str =
 fn seeds_without_effect_note(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     let first = seeds.first()?;
     let is_chosen = || {
-        let given = sweep.seeds.as_ref().map(ValuesSpec::count);
+        let given = sweep.seeds.as_ref().map(ValuesSpec::value_count);
         given.map_or_else(
-            || sweep.fixed_settings().is_chosen("seed"),
+            || sweep.fixed_settings().is_chosen_by_user("seed"),
             |count| count == 1,
         )
     };
@@ -232,7 +232,7 @@ fn load_settings(
     seeds: &[u64],
     with: (Limits, &SharedInputs),
     ready: Option<&LoadedExperiments>,
-) -> Result<Vec<KnownProperties>, Error> {
+) -> Result<Vec<SettingProperties>, Error> {
     let of_one = |values: &Vec<Option<Value>>| load_properties(sweep, values, seeds, with, ready);
     let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
     let all_fail = loaded.iter().all(Result::is_err);
@@ -240,23 +240,23 @@ fn load_settings(
     for (values, loaded) in settings.iter().zip(loaded) {
         all.push(match loaded {
             Ok(known) => known,
-            Err(error) if all_fail || is_misspelt(&error) => {
-                return Err(hint_nearest_key(error, sweep, seeds[0], with));
+            Err(error) if all_fail || is_unknown_name_error(&error) => {
+                return Err(add_nearest_key_hint(error, sweep, seeds[0], with));
             }
             // The setting becomes a row with its error.
-            Err(_) => KnownProperties::of_invalid(sweep, values, seeds)?,
+            Err(_) => SettingProperties::of_invalid_setting(sweep, values, seeds)?,
         });
     }
     Ok(all)
 }
 
 /// Returns whether the error is an unknown name, which would be an error in every setting of the sweep.
-fn is_misspelt(error: &Error) -> bool {
+fn is_unknown_name_error(error: &Error) -> bool {
     matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown_name.is_some()))
 }
 
 /// Adds the most similar known key as a hint to an error about an unknown varied key.
-fn hint_nearest_key(
+fn add_nearest_key_hint(
     error: Error,
     sweep: &Sweep,
     seed: u64,
@@ -267,15 +267,16 @@ fn hint_nearest_key(
     };
     // Load the same experiment without the varied keys, of which one is unknown.
     let alone = Sweep {
-        parameters: Vec::new(),
+        varied_parameters: Vec::new(),
         ..sweep.clone()
     };
-    let known = load_experiment(&alone, &[], seed, with)
-        .map(|experiment| keys::variable_names(&sweep.registry, &experiment.resolved_settings));
+    let known = load_experiment(&alone, &[], seed, with).map(|experiment| {
+        keys::variable_parameter_names(&sweep.registry, &experiment.resolved_settings)
+    });
     let hinted = |problem: Problem| {
         let source = problem.location.source.clone().unwrap_or_default();
         let varied = sweep
-            .parameters
+            .varied_parameters
             .iter()
             .find(|one| source.starts_with(&format!("{} ", one.name)));
         let (Some(one), Ok(known)) = (varied, &known) else {
@@ -295,7 +296,8 @@ fn hint_nearest_key(
             .is_none_or(|hint| hint.starts_with("known ") || hint.starts_with("did you mean "));
         match most_similar_name(&one.name, known.iter().map(String::as_str)) {
             Some(nearest)
-                if is_open && matches!(problem.unknown_name.as_deref(), Some(Unknown::Key(_))) =>
+                if is_open
+                    && matches!(problem.unknown_name.as_deref(), Some(UnknownName::Key(_))) =>
             {
                 problem.hint(did_you_mean(nearest))
             }
@@ -313,8 +315,11 @@ pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let hint = "write each seed once, as a whole number, for example `--seeds 1..20`";
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));
     let given: Vec<Value> = match &sweep.seeds {
-        Some(spec) if spec.count() > MAX_RUNS => {
-            let message = format!("there are {} seeds, more than {MAX_RUNS}", spec.count());
+        Some(spec) if spec.value_count() > MAX_RUNS => {
+            let message = format!(
+                "there are {} seeds, more than {MAX_RUNS}",
+                spec.value_count()
+            );
             return Err(wrong(message));
         }
         Some(spec) => spec.values().collect(),

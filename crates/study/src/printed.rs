@@ -7,14 +7,16 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::effects::describe_extremes;
+use super::effects::describe_extreme_values;
 use super::plan::Plan;
 use super::spec::value_label;
 use super::stats::Sample;
 use super::stats::format_short;
-use super::summary::{Summary, values_by_name};
+use super::summary::{Summary, setting_values_by_parameter};
 use migsim_base::words::format_count;
-use migsim_output::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column};
+use migsim_output::{
+    Cell, Column, OutputForm, Sheet, Table, ValueRating, number_column, text_column,
+};
 
 /// Maximum number of settings in the printed output for people.
 const MAX_PRINTED_SETTINGS: usize = 10;
@@ -45,7 +47,7 @@ impl Summary {
         sheet.add_line(format!(
             "{runs} in {place}, with the results in runs.csv, summary.csv and index.html"
         ));
-        for line in self.best_lines(plan) {
+        for line in self.best_setting_lines(plan) {
             sheet.add_line(line);
         }
         let ranked = self.ranked_settings();
@@ -78,13 +80,21 @@ impl Summary {
     pub(super) fn ranking_table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut columns = vec![number_column("rank", "rank")];
         columns.extend(self.setting_columns(plan, ranked));
-        let count = |index: usize| self.settings[index].goal.map_or(0, |sample| sample.count);
+        let count = |index: usize| {
+            self.settings[index]
+                .goal_statistics
+                .map_or(0, |sample| sample.count)
+        };
         let is_partial = ranked.iter().any(|&one| count(one) < plan.seeds.len());
         if is_partial {
             columns.push(number_column("seeds", "seeds"));
         }
         let mut table = Table::new("settings", "", &columns);
-        let mean = |index: usize| self.settings[index].goal.map_or(0.0, |sample| sample.mean);
+        let mean = |index: usize| {
+            self.settings[index]
+                .goal_statistics
+                .map_or(0.0, |sample| sample.mean)
+        };
         let ends = [ranked.first(), ranked.last()].map(|end| end.map_or(0.0, |end| mean(*end)));
         let mut rank = 0;
         for (place, &index) in ranked.iter().enumerate() {
@@ -94,9 +104,10 @@ impl Summary {
             let next = ranked.get(place + 1);
             let is_tied = rank <= place || next.is_some_and(|next| mean(*next) == mean(index));
             let tie = if is_tied { "=" } else { "" };
-            let is_first = !self.not_separated.is_empty() && self.is_as_good_as_best(index);
+            let is_first =
+                !self.not_separated_settings.is_empty() && self.is_as_good_as_best(index);
             let (rank, tie) = if is_first { (1, "=") } else { (rank, tie) };
-            let mut row = vec![Cell::value(rank, format!("{rank}{tie}"))];
+            let mut row = vec![Cell::from_value_and_text(rank, format!("{rank}{tie}"))];
             row.extend(self.setting_cells(plan, ranked, index));
             let mean_at = 2 + plan.names.len();
             let length = (mean(index) - ends[0]) / (ends[1] - ends[0]);
@@ -114,7 +125,7 @@ impl Summary {
     /// Returns whether a setting is the best setting, or is not separated from the best setting by the tests.
     fn is_as_good_as_best(&self, setting: usize) -> bool {
         self.best_settings.binary_search(&setting).is_ok()
-            || self.not_separated.binary_search(&setting).is_ok()
+            || self.not_separated_settings.binary_search(&setting).is_ok()
     }
 
     /// Returns the columns of the table of settings: the parameters, the goal, and its differences.
@@ -131,7 +142,7 @@ impl Summary {
                 text_column(name, "parameter")
             }
         }));
-        columns.push(number_column(self.goal.heading(), "mean"));
+        columns.push(number_column(self.goal.column_heading(), "mean"));
         if plan.seeds.len() > 1 {
             columns.push(number_column("± 95 %", "ci95"));
         }
@@ -143,7 +154,9 @@ impl Summary {
 
     /// Returns whether the goal of at least one setting is compared with another setting, its baseline.
     fn has_baseline(&self, ranked: &[usize]) -> bool {
-        ranked.iter().any(|&one| self.settings[one].baseline != one)
+        ranked
+            .iter()
+            .any(|&one| self.settings[one].baseline_index != one)
     }
 
     /// Returns the cells of the setting with this index in the table of settings.
@@ -151,24 +164,28 @@ impl Summary {
         let setting = &self.settings[index];
         let mut row = vec![Cell::count(index + 1)];
         row.extend(plan.settings[index].iter().map(|value| match value {
-            Some(value) if value.is_number() => Cell::value(value.clone(), value_label(value)),
+            Some(value) if value.is_number() => {
+                Cell::from_value_and_text(value.clone(), value_label(value))
+            }
             Some(value) => Cell::text(value_label(value)),
             None => Cell::empty(),
         }));
         let of = |number: Option<f64>| {
             number.map_or_else(Cell::empty, |number| {
-                Cell::value(number, format_short(number))
+                Cell::from_value_and_text(number, format_short(number))
             })
         };
-        row.push(of(setting.goal.map(|sample| sample.mean)));
+        row.push(of(setting.goal_statistics.map(|sample| sample.mean)));
         if plan.seeds.len() > 1 {
-            row.push(of(setting.goal.and_then(|sample| sample.half_width())));
+            row.push(of(setting
+                .goal_statistics
+                .and_then(|sample| sample.confidence_half_width())));
         }
         if self.has_baseline(ranked) {
             let difference = setting
                 .difference_from_baseline
-                .filter(|_| setting.baseline != index);
-            let baseline = self.settings[setting.baseline].goal;
+                .filter(|_| setting.baseline_index != index);
+            let baseline = self.settings[setting.baseline_index].goal_statistics;
             row.push(self.difference_cell(difference, baseline.map_or(0.0, |goal| goal.mean)));
         }
         row
@@ -184,21 +201,23 @@ impl Summary {
             mean: sample.mean.abs(),
             ..sample
         };
-        let margin = self.test_conditions.margin(self.goal.is_gain(), baseline);
+        let margin = self
+            .test_conditions
+            .indifference_margin(self.goal.is_gain(), baseline);
         let tone =
             if !self
                 .test_conditions
                 .is_significant(size, margin, self.count_ranked_settings())
             {
-                Tone::Plain
+                ValueRating::Plain
             } else if self.goal.is_better(sample.mean, 0.0) {
-                Tone::Good
+                ValueRating::Good
             } else {
-                Tone::Bad
+                ValueRating::Bad
             };
         let sign = if sample.mean > 0.0 { "+" } else { "" };
         let shown = format!("{sign}{}", sample.format());
-        Cell::value(sample.mean, shown).with_tone(tone)
+        Cell::from_value_and_text(sample.mean, shown).with_rating(tone)
     }
 
     /// Returns the result of a sweep as JSON.
@@ -206,12 +225,12 @@ impl Summary {
         let settings = self.settings.iter().enumerate().map(|(index, setting)| {
             let mut row = Map::new();
             row.insert("setting".into(), (index + 1).into());
-            let values = values_by_name(&plan.names, &plan.settings[index]);
+            let values = setting_values_by_parameter(&plan.names, &plan.settings[index]);
             row.insert("values".into(), values.into());
             row.extend(setting.named_statistics(self.goal));
             Value::Object(row)
         });
-        let sensitivity = self.effects.iter().map(|effect| {
+        let sensitivity = self.parameter_effects.iter().map(|effect| {
             let values = effect.means_by_value.iter();
             json!({
                 "parameter": plan.names[effect.parameter_index],
@@ -227,8 +246,8 @@ impl Summary {
             "goal": self.goal.name(),
             "tried": self.count_ranked_settings(),
             "best": best.collect::<Vec<usize>>(),
-            "not_separated": self.not_separated.iter().map(|one| one + 1).collect::<Vec<usize>>(),
-            "correction": if self.test_conditions.has_tests() { "bonferroni" } else { "none" },
+            "not_separated": self.not_separated_settings.iter().map(|one| one + 1).collect::<Vec<usize>>(),
+            "correction": if self.test_conditions.are_tests_possible() { "bonferroni" } else { "none" },
             "indifference_percent": self.test_conditions.indifference.percent(),
             "settings": settings.collect::<Vec<Value>>(),
             "sensitivity": sensitivity.collect::<Vec<Value>>(),
@@ -237,11 +256,11 @@ impl Summary {
 
     /// Returns one line for each parameter, which describes its effect on the goal.
     fn effect_lines(&self, plan: &Plan) -> Vec<String> {
-        if self.effects.is_empty() {
+        if self.parameter_effects.is_empty() {
             return Vec::new();
         }
         let names = self
-            .effects
+            .parameter_effects
             .iter()
             .map(|effect| &plan.names[effect.parameter_index]);
         let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
@@ -249,13 +268,13 @@ impl Summary {
             String::new(),
             "sensitivity: share of the variance between settings, values from best to worst".into(),
         ];
-        lines.extend(self.effects.iter().map(|effect| {
+        lines.extend(self.parameter_effects.iter().map(|effect| {
             let share = effect.variance_share;
             let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
             let name = &plan.names[effect.parameter_index];
             format!(
                 "  {name:<width$} {share:>8}  {}",
-                describe_extremes(&effect.means_by_value)
+                describe_extreme_values(&effect.means_by_value)
             )
         }));
         lines

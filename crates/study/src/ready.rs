@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use migsim_experiment::Experiment;
-use migsim_platform::{LoadedPlatform, platform_memory};
+use migsim_platform::{LoadedPlatform, estimated_platform_bytes};
 
 /// Maximum estimated memory of all stored experiments \[B\].
 const MAX_MEMORY: f64 = 16e6;
@@ -19,10 +19,10 @@ const PROCESS: f64 = 64.0;
 
 /// A thread-safe store of loaded experiments, by the identities of the runs for which they were loaded.
 #[derive(Debug, Default)]
-pub(super) struct LoadedExperiments(Mutex<Kept>);
+pub(super) struct LoadedExperiments(Mutex<StoredExperiments>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredExperiments {
     /// The loaded experiments, by the identity of the run for which each was loaded.
     experiments: BTreeMap<String, Experiment>,
     /// Estimated memory of all stored experiments \[B\].
@@ -38,11 +38,11 @@ impl LoadedExperiments {
         let platform = &experiment.platform;
         let is_shared = |last: &Arc<LoadedPlatform>| Arc::ptr_eq(last, platform);
         let processes = PROCESS * experiment.workload.processes() as f64;
-        let own = SETTINGS_MEMORY + experiment.workload.extent().bytes + processes;
+        let own = SETTINGS_MEMORY + experiment.workload.extent().data_bytes + processes;
         let needed = if kept.last_platform.as_ref().is_some_and(is_shared) {
             own
         } else {
-            own + platform_memory(&platform.platform)
+            own + estimated_platform_bytes(&platform.platform)
         };
         if kept.used_memory + needed > MAX_MEMORY {
             return;
@@ -59,11 +59,11 @@ impl LoadedExperiments {
 
     /// Discards all stored experiments, to release their memory.
     pub(super) fn clear(&self) {
-        *self.lock() = Kept::default();
+        *self.lock() = StoredExperiments::default();
     }
 
     /// Locks the store for the calling thread.
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, StoredExperiments> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

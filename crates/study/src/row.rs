@@ -8,7 +8,7 @@ use migsim_bsp::Scenario;
 /// the reason of the failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct RunRow {
     /// The makespans of scenarios i, ii and iii, in this order \[s\].
     pub makespan_s: [Option<f64>; 3],
     /// The numbers of rescheduling calls in scenario ii and in scenario iii.
@@ -29,7 +29,7 @@ pub struct Row {
     pub is_input: bool,
 }
 
-impl Row {
+impl RunRow {
     /// Creates the row of a run that failed for the reason `error`; `is_input` states whether its settings or files are the
     /// cause.
     pub fn failed(error: String, is_input: bool) -> Self {
@@ -48,18 +48,18 @@ impl Row {
     /// Returns the overhead of scenario ii (scheduler without moves) over scenario i, `100 (T_ii - T_i) / T_i` with the makespans
     /// T \[%\]; `None` if a scenario was not run.
     pub fn overhead_percent(&self) -> Option<f64> {
-        Some(0.0 - self.saved_percent(Scenario::Ii)?)
+        Some(0.0 - self.time_saved_percent(Scenario::Ii)?)
     }
 
     /// Returns the gain of scenario iii (with moves) over scenario i, `100 (T_i - T_iii) / T_i` with the makespans T \[%\];
     /// `None` if a scenario was not run.
     pub fn gain_percent(&self) -> Option<f64> {
-        self.saved_percent(Scenario::Iii)
+        self.time_saved_percent(Scenario::Iii)
     }
 
     /// Returns the time by which a scenario is shorter than scenario i, in percent of the makespan of scenario i \[%\]; `None` if
     /// one of the two was not run.
-    fn saved_percent(&self, scenario: Scenario) -> Option<f64> {
+    fn time_saved_percent(&self, scenario: Scenario) -> Option<f64> {
         let (base, time) = (self.makespan(Scenario::I)?, self.makespan(scenario)?);
         (base > 0.0).then(|| 100.0 * (base - time) / base)
     }

@@ -15,22 +15,22 @@ use rayon::prelude::*;
 use super::config::Sweep;
 use super::plan::Plan;
 use super::ready::LoadedExperiments;
-use super::row::Row;
+use super::row::RunRow;
 use super::setting::scenario_i_key;
 use super::store::Store;
 use migsim_base::error::Error;
-use migsim_bsp::{Memo, MemoBudget, Outcome, Scenario};
+use migsim_bsp::{Memo, MemoBudget, RunOutcome, Scenario};
 use migsim_experiment::{Experiment, Limits, Progress, SharedInputs, get_or_compute};
 
 /// The data that all runs of a sweep share, so that files are read and common work is done only once.
 #[derive(Debug, Default)]
 pub struct SharedRunData {
     /// Platforms and built-in experiments that were already read from files.
-    pub files: SharedInputs,
+    pub shared_inputs: SharedInputs,
     /// Experiments that were loaded when the plan was created, and that will soon be run.
     pub(super) loaded_experiments: LoadedExperiments,
     /// The data shared by runs that differ only in their policies; the key is a text of all other settings.
-    by_other_settings: Mutex<BTreeMap<String, Arc<PolicyIndependentData>>>,
+    policy_independent_data: Mutex<BTreeMap<String, Arc<PolicyIndependentData>>>,
     /// The memory that is still available for caches of simulated supersteps.
     memo_budget: MemoBudget,
 }
@@ -42,14 +42,14 @@ struct PolicyIndependentData {
     /// simulated.
     scenario_i_makespan: OnceLock<f64>,
     /// The cache of supersteps that were simulated, by placement.
-    memo: Memo,
+    superstep_memo: Memo,
 }
 
 /// A counter of the finished runs for a progress bar, which any thread can increase.
 #[derive(Debug, Default)]
-pub struct FinishedRuns(AtomicU64);
+pub struct FinishedRunCounter(AtomicU64);
 
-impl FinishedRuns {
+impl FinishedRunCounter {
     /// Returns the number of runs that are finished.
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -89,7 +89,7 @@ impl Shard {
 /// their input, which may have changed.
 ///
 /// If several runs have the same identity, only the first of them is returned.
-pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
+pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, RunRow>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
     let own = shard.runs(plan);
@@ -108,10 +108,10 @@ pub fn simulate_runs(
     runs: &[usize],
     (limits, common): (Limits, &SharedRunData),
     store: &Mutex<Store>,
-    done: &FinishedRuns,
+    done: &FinishedRunCounter,
 ) -> Result<(), Error> {
     let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
-        let row = simulate_row((sweep, plan), run, (limits, common));
+        let row = simulate_run((sweep, plan), run, (limits, common));
         let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
         let id = &plan.runs[run];
         if store.get(id) != Some(&row) {
@@ -125,14 +125,18 @@ pub fn simulate_runs(
 }
 
 /// Simulates the run with the given index in the plan, and returns its row of results, or the row with the reason of its failure.
-pub fn simulate_row(
+pub fn simulate_run(
     (sweep, plan): (&Sweep, &Plan),
     run: usize,
     (limits, common): (Limits, &SharedRunData),
-) -> Row {
+) -> RunRow {
     let load = || match common.loaded_experiments.take_experiment(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
-        None => plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files)),
+        None => plan.experiment_for_run(
+            sweep,
+            plan.setting_and_seed(run),
+            (limits, &common.shared_inputs),
+        ),
     };
     let attempt = || match load() {
         Ok(experiment) => simulate_scenarios(&experiment, common)
@@ -140,41 +144,42 @@ pub fn simulate_row(
         Err(error) => failed_row(&error, true),
     };
     // A fault of the program (of a new policy, for example) ends only its own run.
-    catch_unwind(AssertUnwindSafe(attempt))
-        .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
+    catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| {
+        RunRow::failed("the program is at fault: the run panicked".into(), false)
+    })
 }
 
 /// Creates the row of a failed run, with its error message on one line. `is_input` states whether settings or files are the
 /// cause.
-fn failed_row(error: &Error, is_input: bool) -> Row {
+fn failed_row(error: &Error, is_input: bool) -> RunRow {
     let lines: Vec<String> = error
         .to_string()
         .lines()
         .map(|line| line.trim().to_owned())
         .collect();
     let text = lines.join("; ");
-    Row::failed(text.trim_start_matches("error: ").to_owned(), is_input)
+    RunRow::failed(text.trim_start_matches("error: ").to_owned(), is_input)
 }
 
 /// Simulates all scenarios of an experiment and returns the row of results.
 ///
 /// # Errors
 /// A scenario cannot be simulated.
-fn simulate_scenarios(experiment: &Experiment, common: &SharedRunData) -> Result<Row, Error> {
+fn simulate_scenarios(experiment: &Experiment, common: &SharedRunData) -> Result<RunRow, Error> {
     let progress = Progress::default();
     let key = scenario_i_key(experiment);
-    let alike = get_or_compute(&common.by_other_settings, key, || {
+    let alike = get_or_compute(&common.policy_independent_data, key, || {
         Ok(Arc::new(PolicyIndependentData {
             scenario_i_makespan: OnceLock::new(),
-            memo: Memo::new(common.memo_budget.clone()),
+            superstep_memo: Memo::new(common.memo_budget.clone()),
         }))
     })?;
-    let outcome = |scenario: Scenario| -> Result<Outcome, Error> {
-        let known = Some(&alike.memo);
+    let outcome = |scenario: Scenario| -> Result<RunOutcome, Error> {
+        let known = Some(&alike.superstep_memo);
         let run = experiment.run_scenario(scenario, &progress, &mut (), known)?;
         Ok(run.outcome)
     };
-    let mut row = Row::default();
+    let mut row = RunRow::default();
     for &scenario in &experiment.config.scenarios {
         if scenario == Scenario::I {
             // Two threads may both simulate it; the values are equal.
@@ -190,10 +195,10 @@ fn simulate_scenarios(experiment: &Experiment, common: &SharedRunData) -> Result
         row.calls[scenario as usize - 1] = Some(outcome.calls.len() as u64);
         if scenario == Scenario::Iii {
             row.migrations = Some(outcome.migrations.len() as u64);
-            row.straight_returns = Some(outcome.direct_returns() as u64);
+            row.straight_returns = Some(outcome.direct_return_count() as u64);
             row.cost_s = [
-                Some(outcome.scheduling.get()),
-                Some(outcome.migration.get()),
+                Some(outcome.call_waiting_time.get()),
+                Some(outcome.migration_waiting_time.get()),
             ];
         }
     }

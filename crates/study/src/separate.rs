@@ -86,28 +86,32 @@ impl Indifference {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TestConditions {
     /// Number of seeds with which each policy was run.
-    pub seeds: usize,
+    pub seed_count: usize,
     /// Whether the seed changes the result of at least one policy.
-    pub is_random: bool,
+    pub has_random_results: bool,
     /// Margin of indifference; smaller differences do not count as differences.
     pub indifference: Indifference,
 }
 
 impl TestConditions {
     /// Returns whether tests are possible, that is, whether there are several seeds and the seed changes results.
-    pub fn has_tests(self) -> bool {
-        self.is_random && self.seeds > 1
+    pub fn are_tests_possible(self) -> bool {
+        self.has_random_results && self.seed_count > 1
     }
 
     /// Returns the name (used in JSON) of the method that corrects for the number of tests: `holm`, or `none` if no tests are
     /// possible.
-    pub fn correction(self) -> &'static str {
-        if self.has_tests() { "holm" } else { "none" }
+    pub fn correction_method(self) -> &'static str {
+        if self.are_tests_possible() {
+            "holm"
+        } else {
+            "none"
+        }
     }
 
     /// Returns the margin of indifference in the unit of the compared numbers: percentage points for a gain, otherwise seconds.
     /// `best` is the mean makespan of the best policy \[s\].
-    pub(super) fn margin(self, is_gain: bool, best: f64) -> f64 {
+    pub(super) fn indifference_margin(self, is_gain: bool, best: f64) -> f64 {
         let percent = self.indifference.percent();
         if is_gain {
             percent
@@ -122,7 +126,7 @@ impl TestConditions {
         let above = difference.mean - margin;
         let error = match difference.deviation {
             Some(deviation) => deviation / (difference.count as f64).sqrt(),
-            None if self.is_random => return 1.0,
+            None if self.has_random_results => return 1.0,
             None => 0.0,
         };
         if above <= 0.0 {
@@ -142,13 +146,17 @@ impl TestConditions {
 
     /// Counts for each policy the policies that the tests show to be faster. `times` has the makespans of each policy by seed, in
     /// the unit of `margin`.
-    pub fn count_faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
-        self.count_faster_if_drawn(times, &vec![self.is_random; times.len()], margin)
+    pub fn count_faster_policies(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
+        self.count_faster_policies_if_some_random(
+            times,
+            &vec![self.has_random_results; times.len()],
+            margin,
+        )
     }
 
     /// Counts for each policy the policies that the tests show to be faster, if the seed changes only the makespans of policies
     /// for which `drawn` is true. Every other policy needs one run. `margin` has the unit of `times`.
-    pub fn count_faster_if_drawn(
+    pub fn count_faster_policies_if_some_random(
         self,
         times: &[&[f64]],
         drawn: &[bool],
@@ -161,7 +169,7 @@ impl TestConditions {
                 let sample = paired_difference(times[slow], times[fast]);
                 let sample = sample.filter(|sample| fast != slow && sample.mean > margin);
                 let basis = Self {
-                    is_random: drawn[slow] || drawn[fast],
+                    has_random_results: drawn[slow] || drawn[fast],
                     ..self
                 };
                 tests.extend(sample.map(|sample| (basis.p_value(sample, margin), slow)));
@@ -214,7 +222,7 @@ impl TestConditions {
                 low = middle;
             }
         }
-        Some(rounded_up(high))
+        Some(round_up_to_two_digits(high))
     }
 }
 
@@ -227,7 +235,7 @@ pub(super) fn paired_difference(own: &[f64], other: &[f64]) -> Option<Sample> {
 
 /// Rounds a number up to two significant digits. More digits would be meaningless, because the number depends on an estimated
 /// standard deviation.
-fn rounded_up(number: usize) -> usize {
+fn round_up_to_two_digits(number: usize) -> usize {
     let mut unit = 1;
     while number / unit >= 100 {
         unit *= 10;
@@ -241,8 +249,8 @@ mod tests {
 
     fn basis(seeds: usize, is_random: bool, percent: f64) -> TestConditions {
         TestConditions {
-            seeds,
-            is_random,
+            seed_count: seeds,
+            has_random_results: is_random,
             indifference: Indifference(percent),
         }
     }
@@ -262,26 +270,47 @@ mod tests {
     fn two_policies_are_a_paired_test_at_95_percent() {
         // Differences 1, 2, 3: mean 2, s = 1, t = 2 √3 = 3.46 < 4.303, the quantile with 2 degrees of freedom.
         let slow: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[11.0, 12.0, 13.0]];
-        assert_eq!(basis(3, true, 0.0).count_faster(&slow, 0.0), [0, 0]);
+        assert_eq!(
+            basis(3, true, 0.0).count_faster_policies(&slow, 0.0),
+            [0, 0]
+        );
         // Differences 2, 3, 4: t = 3 √3 = 5.196; with a margin of 1 it is 3.46 again.
         let slower: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[12.0, 13.0, 14.0]];
-        assert_eq!(basis(3, true, 0.0).count_faster(&slower, 0.0), [0, 1]);
-        assert_eq!(basis(3, true, 10.0).count_faster(&slower, 1.0), [0, 0]);
+        assert_eq!(
+            basis(3, true, 0.0).count_faster_policies(&slower, 0.0),
+            [0, 1]
+        );
+        assert_eq!(
+            basis(3, true, 10.0).count_faster_policies(&slower, 1.0),
+            [0, 0]
+        );
         // A third policy makes six hypotheses of two: t = 5.196 has p = 0.0175, above 0.05/6.
         let three: [&[f64]; 3] = [slower[0], slower[1], &[9.0, 12.0, 13.0]];
-        assert_eq!(basis(3, true, 0.0).count_faster(&three, 0.0), [0, 0, 0]);
+        assert_eq!(
+            basis(3, true, 0.0).count_faster_policies(&three, 0.0),
+            [0, 0, 0]
+        );
     }
 
     #[test]
     fn one_run_decides_only_where_nothing_is_drawn_and_only_beyond_the_margin() {
         let times: [&[f64]; 3] = [&[100.0], &[100.28], &[101.0]];
-        assert_eq!(basis(1, false, 0.5).count_faster(&times, 0.5), [0, 0, 2]);
-        assert_eq!(basis(1, false, 0.0).count_faster(&times, 0.0), [0, 1, 2]);
-        assert_eq!(basis(1, true, 0.0).count_faster(&times, 0.0), [0, 0, 0]);
+        assert_eq!(
+            basis(1, false, 0.5).count_faster_policies(&times, 0.5),
+            [0, 0, 2]
+        );
+        assert_eq!(
+            basis(1, false, 0.0).count_faster_policies(&times, 0.0),
+            [0, 1, 2]
+        );
+        assert_eq!(
+            basis(1, true, 0.0).count_faster_policies(&times, 0.0),
+            [0, 0, 0]
+        );
         // Only the second policy depends on seeds.
         let drawn = [false, true, false];
         assert_eq!(
-            basis(1, true, 0.0).count_faster_if_drawn(&times, &drawn, 0.0),
+            basis(1, true, 0.0).count_faster_policies_if_some_random(&times, &drawn, 0.0),
             [0, 0, 1]
         );
     }
@@ -295,6 +324,9 @@ mod tests {
         assert!(two.seeds_to_separate(1.0, 0.5, 2.0, 13).unwrap() > 2 * seeds);
         assert_eq!(two.seeds_to_separate(1.0, 0.5, 0.0, 2), Some(2));
         assert_eq!(two.seeds_to_separate(1.0, 0.5, 100.0, 2), None);
-        assert_eq!([99, 100, 101, 1234].map(rounded_up), [99, 100, 110, 1300]);
+        assert_eq!(
+            [99, 100, 101, 1234].map(round_up_to_two_digits),
+            [99, 100, 110, 1300]
+        );
     }
 }

@@ -8,35 +8,38 @@ use serde_json::{Value, json};
 use super::config::Sweep;
 use super::keys;
 use super::ready::LoadedExperiments;
-use super::whole::object_of;
+use super::whole::object_from_text_form;
 use migsim_base::document::sha256;
 use migsim_base::error::Error;
 use migsim_experiment::{
-    Experiment, Flag, INFORMATIVE_KEYS, Layers, Limits, Remark, SharedInputs,
+    BasisRemark, Experiment, INFORMATIVE_KEYS, KeySetting, Layers, Limits, SharedInputs,
     remove_informative_keys,
 };
 
 /// Returns the name of the policy in a setting or, if the policy does not vary, the policy of the experiment.
-pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
-    let varied = sweep.parameters.iter().zip(values);
+pub(super) fn policy_of_setting(sweep: &Sweep, values: &[Option<Value>]) -> String {
+    let varied = sweep.varied_parameters.iter().zip(values);
     let named = varied
         .filter(|(one, _)| one.name == "policy")
         .find_map(|(_, value)| value.as_ref()?.as_str());
-    named.map_or_else(|| keys::policy_name(&sweep.fixed_settings()), str::to_owned)
+    named.map_or_else(
+        || keys::policy_name_in_settings(&sweep.fixed_settings()),
+        str::to_owned,
+    )
 }
 
 /// Returns the values of a setting as flags with complete keys, such as `policy.migbsp.alpha`. Parameters that do not apply are
 /// left out.
-pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
-    let policy = policy_of(sweep, values);
-    let pairs = sweep.parameters.iter().zip(values);
+pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<KeySetting> {
+    let policy = policy_of_setting(sweep, values);
+    let pairs = sweep.varied_parameters.iter().zip(values);
     pairs
         .filter_map(|(one, value)| {
             let value = value.as_ref()?;
-            Some(Flag {
-                key: keys::key_for_policy(&sweep.registry, &one.name, &policy)?,
+            Some(KeySetting {
+                key: keys::parameter_key_for_policy(&sweep.registry, &one.name, &policy)?,
                 source_text: format!("{} {}", one.name, super::spec::value_label(value)),
-                value: object_of(&one.name, value),
+                value: object_from_text_form(&one.name, value),
             })
         })
         .collect()
@@ -47,31 +50,36 @@ pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
 /// The result equals the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. If a
 /// varied key is part of a varied object, the value of the key replaces this part of the object. Constants of the network that
 /// flags set apply to each network that varies.
-pub fn layers_of_run(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
+pub fn layered_settings_of_run(
+    sweep: &Sweep,
+    values: &[Option<Value>],
+    seed: Option<u64>,
+) -> Layers {
     let mut varied = varied_flags(sweep, values);
     // Whole objects come first, so that a key inside an object wins over it in any order of the flags.
     varied.sort_by_key(|one| one.key.split(['.', '[']).count());
-    let is_inside = |one: &&Flag| varied.iter().any(|around| one.is_inside(&around.key));
-    let (inside, around): (Vec<&Flag>, Vec<&Flag>) = sweep.fixed_flags.iter().partition(is_inside);
-    let mut flags: Vec<Flag> = around.into_iter().cloned().collect();
-    let inside: Vec<Flag> = inside.into_iter().cloned().collect();
+    let is_inside = |one: &&KeySetting| varied.iter().any(|around| one.is_key_inside(&around.key));
+    let (inside, around): (Vec<&KeySetting>, Vec<&KeySetting>) =
+        sweep.fixed_flags.iter().partition(is_inside);
+    let mut flags: Vec<KeySetting> = around.into_iter().cloned().collect();
+    let inside: Vec<KeySetting> = inside.into_iter().cloned().collect();
     flags.extend(varied);
     flags.extend(inside);
     if let Some(seed) = seed {
         let flag = format!("seed {seed}");
-        flags.push(Flag {
+        flags.push(KeySetting {
             key: "seed".into(),
             source_text: flag,
             value: seed.into(),
         });
     }
     // The origins of values are for people; runs of a sweep leave them out.
-    flags.push(Flag {
+    flags.push(KeySetting {
         key: "origins".into(),
         source_text: "origins".into(),
         value: json!({}),
     });
-    let mut layers = sweep.base.clone();
+    let mut layers = sweep.base_settings.clone();
     layers.push_flags(flags);
     layers
 }
@@ -84,32 +92,33 @@ pub(super) fn load_experiment(
     (limits, shared): (Limits, &SharedInputs),
 ) -> Result<Experiment, Error> {
     let seed = sweep.seeds.is_some().then_some(seed);
-    let layers = layers_of_run(sweep, values, seed);
+    let layers = layered_settings_of_run(sweep, values, seed);
     Experiment::load_shared(&sweep.registry, &layers, limits, shared)
 }
 
 /// Properties of a setting that are known before any of its runs is simulated.
 #[derive(Debug)]
-pub(super) struct KnownProperties {
+pub(super) struct SettingProperties {
     /// Identities of the runs of the setting: one per seed, or only the identity for the first seed if seeds change nothing.
     pub(super) run_ids: Vec<String>,
     /// Whether the seed changes the results of the setting.
     pub(super) uses_seed: bool,
     /// Remark about the built-in experiment that completed the settings; `None` if there is no remark.
-    pub(super) remark: Option<Remark>,
+    pub(super) remark: Option<BasisRemark>,
     /// Notes about the application of the setting, its load and its mapping.
     pub(super) setting_notes: Vec<String>,
 }
 
-impl KnownProperties {
+impl SettingProperties {
     /// Creates the properties of a setting whose values do not form a valid experiment.
-    pub(super) fn of_invalid(
+    pub(super) fn of_invalid_setting(
         sweep: &Sweep,
         values: &[Option<Value>],
         seeds: &[u64],
     ) -> Result<Self, Error> {
-        let identity =
-            Identity::from_invalid_settings(&layers_of_run(sweep, values, None).merged()?);
+        let identity = RunIdentity::from_invalid_settings(
+            &layered_settings_of_run(sweep, values, None).merged_settings()?,
+        );
         Ok(Self {
             run_ids: identity.run_ids(seeds),
             uses_seed: false,
@@ -127,12 +136,12 @@ pub(super) fn load_properties(
     seeds: &[u64],
     with: (Limits, &SharedInputs),
     ready: Option<&LoadedExperiments>,
-) -> Result<KnownProperties, Error> {
+) -> Result<SettingProperties, Error> {
     let experiment = load_experiment(sweep, values, seeds[0], with)?;
     let uses_seed = experiment.uses_seed();
     let seeds = if uses_seed { seeds } else { &seeds[..1] };
-    let known = KnownProperties {
-        run_ids: Identity::from_experiment(&experiment).run_ids(seeds),
+    let known = SettingProperties {
+        run_ids: RunIdentity::from_experiment(&experiment).run_ids(seeds),
         uses_seed,
         remark: experiment.basis_remark.clone(),
         setting_notes: experiment.setting_notes.clone(),
@@ -151,7 +160,7 @@ pub(super) fn run_ids(
     with: (Limits, &SharedInputs),
 ) -> Result<Vec<String>, Error> {
     let experiment = load_experiment(sweep, values, seeds[0], with)?;
-    Ok(Identity::from_experiment(&experiment).run_ids(seeds))
+    Ok(RunIdentity::from_experiment(&experiment).run_ids(seeds))
 }
 
 /// Number of hexadecimal digits of the SHA-256 hash that identify a run (32 digits are 128 bits).
@@ -159,14 +168,14 @@ const ID_DIGITS: usize = 32;
 
 /// All data on which the results of a run depend, except the seed, as JSON.
 #[derive(Debug)]
-struct Identity(Value);
+struct RunIdentity(Value);
 
 /// Returns the identity (a hexadecimal hash) of the run of an experiment with the seed in its settings.
 pub(super) fn run_id(experiment: &Experiment) -> String {
-    Identity::from_experiment(experiment).run_id(experiment.config.seed)
+    RunIdentity::from_experiment(experiment).run_id(experiment.config.seed)
 }
 
-impl Identity {
+impl RunIdentity {
     /// Collects all data that identify the runs of an experiment: its settings, the hashes of its files, and the version of the
     /// program.
     fn from_experiment(experiment: &Experiment) -> Self {

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::config::{Combine, Parameter, Sweep};
-use super::setting::policy_of;
+use super::setting::policy_of_setting;
 use super::spec::{ValuesSpec, value_label};
-use super::whole::object_of;
+use super::whole::object_from_text_form;
 use super::{draw, keys};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::{self, Limits};
-use migsim_experiment::{Flag, value_at_path};
+use migsim_experiment::{KeySetting, value_at_path};
 
 /// Maximum number of runs of a plan, because their names and rows must fit into memory.
 pub const MAX_RUNS: u64 = 1_000_000;
@@ -32,11 +32,11 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     };
     let seed = sweep.fixed_flags.iter().find(|flag| flag.key == "seed");
     if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
-        let (seeds, flag) = (spec.text(), &flag.source_text);
+        let (seeds, flag) = (spec.source_text(), &flag.source_text);
         let message = format!("the seeds are {seeds}, but `{flag}` fixes one seed");
         refuse(message, flag, LEAVE_ONE_OUT);
     }
-    for (index, one) in sweep.parameters.iter().enumerate() {
+    for (index, one) in sweep.varied_parameters.iter().enumerate() {
         let (name, source) = (&one.name, &one.definition_text);
         if name == "seed" {
             let hint = "write `--seeds` (in a file, the key `seeds`)";
@@ -46,26 +46,28 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
                 hint,
             );
         }
-        let whole_keys = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
+        let whole_keys = |name: &str| keys::parameter_keys_for_all_policies(&sweep.registry, name);
         let own = whole_keys(name);
         let is_own = |key: &Option<String>| key.is_some() && own.contains(key);
         let is_same = |other: &Parameter| whole_keys(&other.name).iter().any(is_own);
-        if sweep.parameters[..index].iter().any(is_same) {
+        if sweep.varied_parameters[..index].iter().any(is_same) {
             refuse(format!("`{name}` varies twice"), source, LEAVE_ONE_OUT);
         }
-        let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
+        let fixes = |flag: &&KeySetting| is_own(&Some(flag.key.clone()));
         if let Some(flag) = sweep.fixed_flags.iter().find(fixes) {
             let message = format!("`{name}` varies, but `{}` fixes it", flag.source_text);
             refuse(message, source, LEAVE_ONE_OUT);
         }
-        if one.spec.has_fine_range() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
-            let message = format!("the range `{}` has no step", one.spec.text());
+        if one.values_spec.has_decimal_range_without_step()
+            && matches!(sweep.combine, Combine::Grid | Combine::Zip)
+        {
+            let message = format!("the range `{}` has no step", one.values_spec.source_text());
             let hint =
                 "add a step, as in `0.1..0.9:0.1`, or draw values with `--random N` or `--latin N`";
             refuse(message, source, hint);
         }
     }
-    problems.extend(check_parts_of_objects(sweep));
+    problems.extend(check_parts_of_varied_objects(sweep));
     if problems.is_empty() {
         Ok(())
     } else {
@@ -75,25 +77,31 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
 
 /// Returns errors for flags and parameters that set a part of an object which varies as a whole. The results would otherwise be
 /// labelled with a value that was not used.
-fn check_parts_of_objects(sweep: &Sweep) -> Vec<Problem> {
+fn check_parts_of_varied_objects(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let under = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
+    let under = |name: &str| keys::parameter_keys_for_all_policies(&sweep.registry, name);
     let policies = sweep.registry.policies().iter().len();
     let fixed = sweep.fixed_flags.iter();
     let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.source_text));
-    let varied = sweep.parameters.iter();
+    let varied = sweep.varied_parameters.iter();
     let varied = varied.map(|one| (under(&one.name), &one.definition_text));
     for (inner, source) in fixed.chain(varied) {
-        for outer in &sweep.parameters {
+        for outer in &sweep.varied_parameters {
             let mut pairs = inner.iter().zip(under(&outer.name));
             let part = pairs.find_map(|(inner, outer)| {
                 let part = inner.as_ref()?.strip_prefix(&outer?)?;
                 part.starts_with(['.', '[']).then(|| part.to_owned())
             });
             let Some(part) = part else { continue };
-            let gives =
-                |value: &Value| value_at_path(&object_of(&outer.name, value), &part).is_some();
-            if let Some(value) = outer.spec.ends().iter().find(|value| gives(value)) {
+            let gives = |value: &Value| {
+                value_at_path(&object_from_text_form(&outer.name, value), &part).is_some()
+            };
+            if let Some(value) = outer
+                .values_spec
+                .single_values_and_range_ends()
+                .iter()
+                .find(|value| gives(value))
+            {
                 let message = format!(
                     "`{}` varies, but `{source}` overrides a part of its value `{}`",
                     outer.name,
@@ -113,7 +121,7 @@ fn check_parts_of_objects(sweep: &Sweep) -> Vec<Problem> {
 
 /// Returns an error if a plan has too many runs, before memory is allocated for the runs.
 pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
-    let counts = value_counts(sweep);
+    let counts = parameter_value_counts(sweep);
     let settings = match sweep.combine {
         Combine::Grid => counts
             .iter()
@@ -133,11 +141,14 @@ pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error
         Combine::Random(wanted) => u128::from(wanted.min(draw::grid_size(&counts))),
         Combine::Latin(wanted) => u128::from(wanted),
     };
-    let seeds = sweep.seeds.as_ref().map_or(1, ValuesSpec::count);
+    let seeds = sweep.seeds.as_ref().map_or(1, ValuesSpec::value_count);
     let runs = settings.saturating_mul(u128::from(seeds));
-    let longest = sweep.parameters.iter().max_by_key(|one| one.spec.count());
+    let longest = sweep
+        .varied_parameters
+        .iter()
+        .max_by_key(|one| one.values_spec.value_count());
     let place = longest
-        .filter(|one| one.spec.count() >= seeds)
+        .filter(|one| one.values_spec.value_count() >= seeds)
         .map_or("--seeds", |one| &one.definition_text);
     if runs <= u128::from(MAX_RUNS) {
         let needed = memory::study_plan_memory(runs as f64);
@@ -165,12 +176,12 @@ pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error
 
 /// Checks that each parameter of a sweep with `zip` has one value or as many as the parameter with the most values, `longest`.
 fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result<(), Error> {
-    let is_short = |one: &&Parameter| ![1, longest].contains(&one.spec.count());
-    if let Some(short) = sweep.parameters.iter().find(is_short) {
+    let is_short = |one: &&Parameter| ![1, longest].contains(&one.values_spec.value_count());
+    if let Some(short) = sweep.varied_parameters.iter().find(is_short) {
         let message = format!(
             "`{}` has {} values, but another parameter has {longest}",
             short.name,
-            short.spec.count()
+            short.values_spec.value_count()
         );
         return Err(Problem::new(message)
             .source(&short.definition_text)
@@ -184,9 +195,11 @@ fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result<(), Error> {
 }
 
 /// Returns the number of values of each varied parameter.
-pub(super) fn value_counts(sweep: &Sweep) -> Vec<u64> {
-    let parameters = sweep.parameters.iter();
-    parameters.map(|one| one.spec.count()).collect()
+pub(super) fn parameter_value_counts(sweep: &Sweep) -> Vec<u64> {
+    let parameters = sweep.varied_parameters.iter();
+    parameters
+        .map(|one| one.values_spec.value_count())
+        .collect()
 }
 
 /// Lists the values of the parameters in all settings of a plan. If several settings differ only in parameters that do not apply,
@@ -195,7 +208,11 @@ pub(super) fn list_settings(
     sweep: &Sweep,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Vec<Option<Value>>>, Error> {
-    let drawn = draw::select_settings(sweep.combine, &value_counts(sweep), sweep.draw_seed);
+    let drawn = draw::select_settings(
+        sweep.combine,
+        &parameter_value_counts(sweep),
+        sweep.draw_seed,
+    );
     if let Combine::Random(wanted) = sweep.combine
         && wanted > drawn.len() as u64
     {
@@ -206,7 +223,7 @@ pub(super) fn list_settings(
     }
     let (mut seen, mut settings, planned) = (BTreeSet::new(), Vec::new(), drawn.len());
     for ranks in drawn {
-        let applied = values_at(sweep, &ranks);
+        let applied = parameter_values_at(sweep, &ranks);
         if seen.insert(json!(applied).to_string()) {
             settings.push(applied);
         }
@@ -223,21 +240,21 @@ pub(super) fn list_settings(
 
 /// Returns the values of the parameters in one setting; `ranks` has, for each parameter, the index of its value in the list of
 /// values. The result is `None` for a parameter that does not apply in the setting.
-pub(super) fn values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
-    let specs = sweep.parameters.iter().zip(ranks);
-    let values = specs.map(|(one, rank)| Some(one.spec.value_at(*rank)));
+pub(super) fn parameter_values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
+    let specs = sweep.varied_parameters.iter().zip(ranks);
+    let values = specs.map(|(one, rank)| Some(one.values_spec.value_at(*rank)));
     let mut values: Vec<Option<Value>> = values.collect();
-    let policy = policy_of(sweep, &values);
+    let policy = policy_of_setting(sweep, &values);
     // Without a load, the parameters of the load do not apply.
     let is_gone = |(one, value): (&Parameter, &Option<Value>)| {
-        let value = object_of(&one.name, value.as_ref()?);
+        let value = object_from_text_form(&one.name, value.as_ref()?);
         value.is_null().then(|| one.name.clone())
     };
-    let pairs = sweep.parameters.iter().zip(&values);
+    let pairs = sweep.varied_parameters.iter().zip(&values);
     let gone: Vec<String> = pairs.filter_map(is_gone).collect();
-    for (one, value) in sweep.parameters.iter().zip(&mut values) {
+    for (one, value) in sweep.varied_parameters.iter().zip(&mut values) {
         let is_in = |around: &String| one.name.starts_with(&format!("{around}."));
-        if keys::key_for_policy(&sweep.registry, &one.name, &policy).is_none()
+        if keys::parameter_key_for_policy(&sweep.registry, &one.name, &policy).is_none()
             || gone.iter().any(is_in)
         {
             *value = None;
@@ -251,10 +268,10 @@ pub(super) fn check_parameters_apply(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],
 ) -> Result<(), Error> {
-    for (index, one) in sweep.parameters.iter().enumerate() {
+    for (index, one) in sweep.varied_parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {
             let policies: BTreeSet<String> = (0..settings.len())
-                .map(|setting| policy_of(sweep, &settings[setting]))
+                .map(|setting| policy_of_setting(sweep, &settings[setting]))
                 .collect();
             let policies: Vec<String> = policies.into_iter().collect();
             let message = format!(

@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use migsim_base::document::parse_typed_value;
-use migsim_output::guard_cell;
+use migsim_output::protect_formula_like_text;
 
 /// Number of steps into which a range of decimals without a step is divided.
 pub const FINE_STEPS: u64 = 10_000;
@@ -20,32 +20,32 @@ const MAX_DIGITS: u32 = 15;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValuesSpec {
     /// Single values and ranges, in their order.
-    parts: Vec<Part>,
+    values_and_ranges: Vec<Part>,
     /// The values as the user wrote them.
-    text: String,
+    source_text: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     One(Value),
-    Range(Range),
+    Range(DecimalRange),
 }
 
 /// A range of decimal numbers: `(start + i · step) / 10^digits` for i from 0 to `count` - 1, optionally with a unit.
 #[derive(Clone, Debug, PartialEq)]
-struct Range {
+struct DecimalRange {
     /// First value, multiplied by `10^digits`.
-    start: i128,
+    scaled_start: i128,
     /// Step, multiplied by `10^digits`.
-    step: i128,
+    scaled_step: i128,
     /// Number of values in the range.
-    count: u64,
+    value_count: u64,
     /// Number of digits after the decimal point.
-    digits: u32,
+    fraction_digits: u32,
     /// Unit that follows each number; `None` for numbers without a unit.
     unit: Option<String>,
     /// Whether the user wrote a range of decimals without a step, so that the range has 10 000 steps.
-    is_fine: bool,
+    is_without_step: bool,
 }
 
 impl ValuesSpec {
@@ -70,16 +70,16 @@ impl ValuesSpec {
             });
         }
         Ok(Self {
-            parts,
-            text: text.to_owned(),
+            values_and_ranges: parts,
+            source_text: text.to_owned(),
         })
     }
 
     /// Creates the values of a parameter from a list; `text` is the list as the user wrote it.
     pub fn from_list(values: Vec<Value>, text: impl Into<String>) -> Self {
         Self {
-            parts: values.into_iter().map(Part::One).collect(),
-            text: text.into(),
+            values_and_ranges: values.into_iter().map(Part::One).collect(),
+            source_text: text.into(),
         }
     }
 
@@ -105,16 +105,21 @@ impl ValuesSpec {
             Part::One(value) => Some(value.clone()),
             Part::Range(_) => None,
         };
-        match self.parts.iter().map(one).collect::<Option<Vec<Value>>>() {
+        match self
+            .values_and_ranges
+            .iter()
+            .map(one)
+            .collect::<Option<Vec<Value>>>()
+        {
             Some(values) => Value::Array(values),
-            None => Value::from(self.text.as_str()),
+            None => Value::from(self.source_text.as_str()),
         }
     }
 
     /// Replaces each single value by the result of `map`; ranges are not changed.
     #[must_use]
-    pub fn map_single(mut self, map: impl Fn(&Value) -> Value) -> Self {
-        for part in &mut self.parts {
+    pub fn map_single_values(mut self, map: impl Fn(&Value) -> Value) -> Self {
+        for part in &mut self.values_and_ranges {
             if let Part::One(value) = part {
                 *value = map(value);
             }
@@ -123,19 +128,19 @@ impl ValuesSpec {
     }
 
     /// Returns the number of all values, including every value of the ranges.
-    pub fn count(&self) -> u64 {
-        let counts = self.parts.iter().map(|part| match part {
+    pub fn value_count(&self) -> u64 {
+        let counts = self.values_and_ranges.iter().map(|part| match part {
             Part::One(_) => 1,
-            Part::Range(range) => range.count,
+            Part::Range(range) => range.value_count,
         });
         counts.fold(0, u64::saturating_add)
     }
 
     /// Returns whether the values contain a range of decimals without a step.
-    pub fn has_fine_range(&self) -> bool {
-        self.parts
+    pub fn has_decimal_range_without_step(&self) -> bool {
+        self.values_and_ranges
             .iter()
-            .any(|part| matches!(part, Part::Range(range) if range.is_fine))
+            .any(|part| matches!(part, Part::Range(range) if range.is_without_step))
     }
 
     /// Returns the value with the index `index`, counted from 0 over all single values and ranges.
@@ -144,41 +149,41 @@ impl ValuesSpec {
     /// There are no more than `index` values.
     pub fn value_at(&self, index: u64) -> Value {
         let mut rest = index;
-        for part in &self.parts {
+        for part in &self.values_and_ranges {
             match part {
                 Part::One(value) if rest == 0 => return value.clone(),
                 Part::One(_) => rest -= 1,
-                Part::Range(range) if rest < range.count => return range.value_at(rest),
-                Part::Range(range) => rest -= range.count,
+                Part::Range(range) if rest < range.value_count => return range.value_at(rest),
+                Part::Range(range) => rest -= range.value_count,
             }
         }
         unreachable!("the index is below the count")
     }
 
     /// Lists the single values, and of each range only the first and the last value.
-    pub fn ends(&self) -> Vec<Value> {
+    pub fn single_values_and_range_ends(&self) -> Vec<Value> {
         let ends = |part: &Part| match part {
             Part::One(value) => vec![value.clone()],
-            Part::Range(range) => vec![range.value_at(0), range.value_at(range.count - 1)],
+            Part::Range(range) => vec![range.value_at(0), range.value_at(range.value_count - 1)],
         };
-        self.parts.iter().flat_map(ends).collect()
+        self.values_and_ranges.iter().flat_map(ends).collect()
     }
 
     /// Lists all values, including every value of the ranges.
     pub fn values(&self) -> impl Iterator<Item = Value> {
-        (0..self.count()).map(|index| self.value_at(index))
+        (0..self.value_count()).map(|index| self.value_at(index))
     }
 
     /// Returns the values as the user wrote them.
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn source_text(&self) -> &str {
+        &self.source_text
     }
 }
 
-impl Range {
+impl DecimalRange {
     fn value_at(&self, index: u64) -> Value {
-        let decimal = self.start + i128::from(index) * self.step;
-        let text = format_decimal(decimal, self.digits);
+        let decimal = self.scaled_start + i128::from(index) * self.scaled_step;
+        let text = format_decimal(decimal, self.fraction_digits);
         match &self.unit {
             Some(unit) => Value::from(format!("{text} {unit}")),
             None => serde_json::from_str(&text).expect("a decimal number is JSON"),
@@ -205,7 +210,7 @@ fn format_decimal(decimal: i128, digits: u32) -> String {
 }
 
 /// Parses a range `a..b` or `a..b:step`, possibly with a unit; returns `None` for a text that is not a range.
-fn parse_range(text: &str) -> Result<Option<Range>, String> {
+fn parse_range(text: &str) -> Result<Option<DecimalRange>, String> {
     let Some((start, rest)) = text.split_once("..") else {
         return Ok(None);
     };
@@ -271,15 +276,15 @@ fn range_from_ends(
     digits: u32,
     unit: Option<String>,
     is_fine: bool,
-) -> Range {
+) -> DecimalRange {
     let count = (stop - start) / step + 1;
-    Range {
-        start,
-        step,
-        count: u64::try_from(count).unwrap_or(u64::MAX),
-        digits,
+    DecimalRange {
+        scaled_start: start,
+        scaled_step: step,
+        value_count: u64::try_from(count).unwrap_or(u64::MAX),
+        fraction_digits: digits,
         unit,
-        is_fine,
+        is_without_step: is_fine,
     }
 }
 
@@ -346,7 +351,7 @@ pub fn value_label(value: &Value) -> String {
 /// value is empty.
 pub fn csv_field(value: Option<&Value>) -> String {
     match value {
-        Some(Value::String(text)) => guard_cell(text).into_owned(),
+        Some(Value::String(text)) => protect_formula_like_text(text).into_owned(),
         Some(other) => value_label(other),
         None => String::new(),
     }
@@ -402,8 +407,8 @@ mod tests {
     #[test]
     fn a_range_without_a_step_is_fine() {
         let spec = ValuesSpec::parse("0.5..1.0").unwrap();
-        assert!(spec.has_fine_range());
-        assert_eq!(spec.count(), FINE_STEPS + 1);
+        assert!(spec.has_decimal_range_without_step());
+        assert_eq!(spec.value_count(), FINE_STEPS + 1);
         assert_eq!(spec.value_at(0), json!(0.5));
         assert_eq!(spec.value_at(1), json!(0.50005)); // 0.5 / 10 000
         assert_eq!(spec.value_at(FINE_STEPS), json!(1.0));
@@ -412,11 +417,11 @@ mod tests {
     #[test]
     fn a_huge_range_costs_nothing_to_count() {
         assert_eq!(
-            ValuesSpec::parse("1..1000000000").unwrap().count(),
+            ValuesSpec::parse("1..1000000000").unwrap().value_count(),
             1_000_000_000
         );
         assert_eq!(
-            ValuesSpec::parse("0..1:1e-12").unwrap().count(),
+            ValuesSpec::parse("0..1:1e-12").unwrap().value_count(),
             1_000_000_000_001
         );
     }
@@ -429,22 +434,22 @@ mod tests {
         assert_eq!(
             ValuesSpec::parse("0.000000000000001..999999999999999.0:1")
                 .unwrap()
-                .count(),
+                .value_count(),
             999_999_999_999_999
         );
         assert!(
             ValuesSpec::parse("-999999999999999..999999999999999.5")
                 .unwrap()
-                .has_fine_range()
+                .has_decimal_range_without_step()
         );
     }
 
     #[test]
     fn single_values_are_replaced_and_huge_ranges_stay() {
         let spec = ValuesSpec::parse("a,1..1000000000000").unwrap();
-        let spec = spec.map_single(|value| json!([value]));
+        let spec = spec.map_single_values(|value| json!([value]));
         assert_eq!(spec.value_at(0), json!(["a"]));
-        assert_eq!(spec.count(), 1_000_000_000_001);
+        assert_eq!(spec.value_count(), 1_000_000_000_001);
     }
 
     #[test]
@@ -477,7 +482,7 @@ mod tests {
         #[test]
         fn no_text_makes_it_panic(text in "[-0-9.,:e \\[\\]\"a]{0,24}") {
             if let Ok(spec) = ValuesSpec::parse(&text) {
-                let _ = (spec.value_at(0), spec.value_at(spec.count() - 1));
+                let _ = (spec.value_at(0), spec.value_at(spec.value_count() - 1));
             }
         }
     }

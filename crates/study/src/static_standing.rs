@@ -7,9 +7,9 @@
 
 use super::separate::TestConditions;
 use super::stats::{Sample, format_short};
-use migsim_experiment::StaticStart;
+use migsim_experiment::StaticPlacementMakespan;
 use migsim_output::compare_makespans;
-use migsim_platform::Rule;
+use migsim_platform::MappingRule;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Explanation of the number `best_static_makespan_s` in sentences: the mean makespan of scenario i from the best initial
@@ -23,9 +23,9 @@ const BEST_STATIC_MAKESPAN: Meaning = Meaning::new(
 /// Makespan from the best static start (the best initial placement without migrations), compared with the best policy.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct StaticStanding {
+pub struct BestStaticStart {
     /// Mapping rule that creates this initial placement.
-    pub rule: Rule,
+    pub mapping_rule: MappingRule,
     /// Makespan of scenario i from this initial placement \[s\], over the seeds.
     pub makespan: Sample,
     /// Whether the compared policies begin with the same initial placement.
@@ -37,24 +37,24 @@ pub struct StaticStanding {
     /// seeds.
     pub gain_percent: Option<Sample>,
     /// Makespan of scenario i \[s\], over the seeds, from the initial placement of each mapping rule.
-    pub makespans_by_rule: Vec<(Rule, Sample)>,
+    pub makespans_by_rule: Vec<(MappingRule, Sample)>,
     /// Mean makespan of the best policy over the seeds \[s\].
     best_policy_makespan: f64,
     /// Description of this initial placement, as the subject of a sentence.
     description: &'static str,
 }
 
-impl StaticStanding {
+impl BestStaticStart {
     /// Returns the label in tables of a run without migrations from this initial placement.
-    pub fn label(&self) -> String {
-        format!("never from {}", self.rule.name())
+    pub fn table_label(&self) -> String {
+        format!("never from {}", self.mapping_rule.name())
     }
 
     /// Returns a sentence that compares the static start with `policy`, the best of `policies` policies.
     ///
     /// The mapping rule and the policy are chosen from the same seeds. The number of tests is therefore the number of pairs of a
     /// rule and a policy.
-    pub(super) fn sentence(
+    pub(super) fn comparison_sentence(
         &self,
         policy: &str,
         basis: TestConditions,
@@ -68,19 +68,19 @@ impl StaticStanding {
         let start = say!(
             "{} without moves (`{}`, mean makespan {})",
             self.description,
-            self.label(),
+            self.table_label(),
             BEST_STATIC_MAKESPAN
                 .with_value(mean)
                 .with_shown_text(format!("{} s", format_short(mean)))
         );
-        let margin = basis.margin(false, self.best_policy_makespan);
+        let margin = basis.indifference_margin(false, self.best_policy_makespan);
         let tests = policies * self.makespans_by_rule.len();
         let size = Sample {
             mean: self.behind_best_policy.mean.abs(),
             ..self.behind_best_policy
         };
         if !basis.is_significant(size, margin, tests) {
-            return if basis.is_random {
+            return if basis.has_random_results {
                 say!(
                     "The difference between `{}` and {} is not significant.",
                     policy,
@@ -105,31 +105,31 @@ impl StaticStanding {
 /// `starts` has, for each seed, the results from the initial placement of each mapping rule. `best_policy` has the makespans of
 /// the best policy by seed \[s\], and `alone` the makespans of scenario i by seed from the initial placement of the compared
 /// policies \[s\].
-pub(super) fn find_best_start(
-    starts: &[Vec<StaticStart>],
+pub(super) fn find_best_static_start(
+    starts: &[Vec<StaticPlacementMakespan>],
     best_policy: &[f64],
     alone: Option<&[f64]>,
-) -> Option<StaticStanding> {
+) -> Option<BestStaticStart> {
     let first = starts.first()?;
     if starts.len() != best_policy.len() {
         return None;
     }
     // A rule counts if it has a makespan with each seed.
-    let times = |rule: Rule| -> Option<Vec<f64>> {
+    let times = |rule: MappingRule| -> Option<Vec<f64>> {
         let found = starts.iter().map(|seed| {
-            let start = seed.iter().find(|one| one.rule == rule)?;
+            let start = seed.iter().find(|one| one.mapping_rule == rule)?;
             Some(start.makespan_s)
         });
         found.collect()
     };
     let mut all = Vec::new();
-    let mut best: Option<(&StaticStart, Vec<f64>, Sample)> = None;
+    let mut best: Option<(&StaticPlacementMakespan, Vec<f64>, Sample)> = None;
     for start in first {
-        let Some(times) = times(start.rule) else {
+        let Some(times) = times(start.mapping_rule) else {
             continue;
         };
         let sample = Sample::from_numbers(&times)?;
-        all.push((start.rule, sample));
+        all.push((start.mapping_rule, sample));
         if best.as_ref().is_none_or(|best| sample.mean < best.2.mean) {
             best = Some((start, times, sample));
         }
@@ -143,15 +143,15 @@ pub(super) fn find_best_start(
         each.map(|(own, alone)| 100.0 * (alone - own) / alone)
             .collect::<Vec<f64>>()
     });
-    Some(StaticStanding {
-        rule: start.rule,
+    Some(BestStaticStart {
+        mapping_rule: start.mapping_rule,
         makespan,
-        is_start_of_policies: start.is_start_of_run,
+        is_start_of_policies: start.is_initial_placement_of_run,
         behind_best_policy: Sample::from_numbers(&behind)?,
         gain_percent: gain.and_then(|gain| Sample::from_numbers(&gain)),
         makespans_by_rule: all,
         best_policy_makespan: Sample::from_numbers(best_policy)?.mean,
-        description: start.description(),
+        description: start.placement_description(),
     })
 }
 
@@ -160,17 +160,17 @@ mod tests {
     use super::*;
     use crate::separate::Indifference;
 
-    fn seed(contiguous: f64, by_core: f64) -> Vec<StaticStart> {
+    fn seed(contiguous: f64, by_core: f64) -> Vec<StaticPlacementMakespan> {
         vec![
-            StaticStart::new(Rule::Contiguous, contiguous, true),
-            StaticStart::new(Rule::ByCore, by_core, false),
+            StaticPlacementMakespan::new(MappingRule::Contiguous, contiguous, true),
+            StaticPlacementMakespan::new(MappingRule::ByCore, by_core, false),
         ]
     }
 
     fn basis(seeds: usize) -> TestConditions {
         TestConditions {
-            seeds,
-            is_random: seeds > 1,
+            seed_count: seeds,
+            has_random_results: seeds > 1,
             indifference: Indifference::default(),
         }
     }
@@ -179,27 +179,27 @@ mod tests {
     fn the_best_start_is_compared_seed_by_seed() {
         let starts = [seed(30.0, 10.0), seed(32.0, 12.0), seed(34.0, 14.0)];
         // The policy is 12 s behind with each seed: its mean is 24 s, compared with 12 s.
-        let best =
-            find_best_start(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0])).unwrap();
+        let best = find_best_static_start(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0]))
+            .unwrap();
         assert_eq!(
-            (best.rule, best.behind_best_policy.mean),
-            (Rule::ByCore, -12.0)
+            (best.mapping_rule, best.behind_best_policy.mean),
+            (MappingRule::ByCore, -12.0)
         );
         assert_eq!(best.gain_percent.unwrap().mean, 75.0);
         assert_eq!(
-            best.sentence("refine", basis(3), 1).text(),
+            best.comparison_sentence("refine", basis(3), 1).text(),
             "`refine` takes 2.0 times as long as a start by cores without moves (`never from by-core`, mean makespan 12.00 s)."
         );
-        let unclear = find_best_start(&starts, &[9.0, 12.0, 15.1], None).unwrap();
+        let unclear = find_best_static_start(&starts, &[9.0, 12.0, 15.1], None).unwrap();
         assert!(
             unclear
-                .sentence("refine", basis(3), 1)
+                .comparison_sentence("refine", basis(3), 1)
                 .text()
                 .ends_with("is not significant.")
         );
-        let one = find_best_start(&starts[..1], &[8.0], None).unwrap();
+        let one = find_best_static_start(&starts[..1], &[8.0], None).unwrap();
         assert!(
-            one.sentence("refine", basis(1), 1)
+            one.comparison_sentence("refine", basis(1), 1)
                 .text()
                 .starts_with("`refine` takes 20.0 % less time than a start by cores")
         );
@@ -207,15 +207,15 @@ mod tests {
 
     #[test]
     fn the_own_start_may_be_the_best_and_there_may_be_none() {
-        let own = find_best_start(&[seed(9.0, 10.0)], &[8.0], None).unwrap();
+        let own = find_best_static_start(&[seed(9.0, 10.0)], &[8.0], None).unwrap();
         assert!(
             own.is_start_of_policies
                 && own
-                    .sentence("refine", basis(1), 1)
+                    .comparison_sentence("refine", basis(1), 1)
                     .text()
                     .starts_with("No built-in start is faster")
         );
-        assert!(find_best_start(&[], &[8.0], None).is_none());
-        assert!(find_best_start(&[Vec::new()], &[8.0], None).is_none());
+        assert!(find_best_static_start(&[], &[8.0], None).is_none());
+        assert!(find_best_static_start(&[Vec::new()], &[8.0], None).is_none());
     }
 }

@@ -35,14 +35,14 @@ impl Sample {
 
     /// Computes half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908), with the standard
     /// deviation s of n numbers. `None` for a single number.
-    pub fn half_width(&self) -> Option<f64> {
+    pub fn confidence_half_width(&self) -> Option<f64> {
         let deviation = self.deviation?;
         Some(student_quantile(CONFIDENCE, self.count - 1) * deviation / (self.count as f64).sqrt())
     }
 
     /// Formats the mean, followed by half the width of its 95 % confidence interval (if there is more than one number).
     pub fn format(&self) -> String {
-        format_with_half_width(self.mean, self.half_width())
+        format_with_half_width(self.mean, self.confidence_half_width())
     }
 }
 
@@ -72,7 +72,7 @@ impl From<Sample> for Estimate {
         Self {
             mean: sample.mean,
             deviation: sample.deviation,
-            ci95: sample.half_width(),
+            ci95: sample.confidence_half_width(),
         }
     }
 }
@@ -185,14 +185,16 @@ mod tests {
         let sample = Sample::from_numbers(&[1.0, 2.0, 3.0, 6.0]).unwrap();
         assert_eq!(sample.mean, 3.0);
         assert!((sample.deviation.unwrap() - 2.160_246_9).abs() < 1e-7);
-        assert!((sample.half_width().unwrap() - 3.182_446 * 2.160_246_9 / 2.0).abs() < 1e-5);
+        assert!(
+            (sample.confidence_half_width().unwrap() - 3.182_446 * 2.160_246_9 / 2.0).abs() < 1e-5
+        );
     }
 
     #[test]
     fn one_number_has_no_interval_and_none_no_mean() {
         let one = Sample::from_numbers(&[0.1]).unwrap();
         assert_eq!(
-            (one.mean, one.deviation, one.half_width()),
+            (one.mean, one.deviation, one.confidence_half_width()),
             (0.1, None, None)
         );
         assert_eq!(Sample::from_numbers(&[]), None);

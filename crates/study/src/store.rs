@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::row::Row;
+use super::row::RunRow;
 use migsim_base::document::sha256;
 use migsim_base::error::{Error, Problem};
-use migsim_output::{Draft, cannot_write, lock_folder, path_inside};
+use migsim_output::{Draft, cannot_write_error, lock_folder, path_refusing_outside_links};
 
 /// Name of the file with the rows of finished runs.
 pub const ROWS_FILE: &str = "runs.jsonl";
@@ -29,33 +29,33 @@ const CHECKSUM_DIGITS: usize = 16;
 
 /// A line of the file without its checksum: the identity of a run and its row.
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+struct StoreLine {
     /// Identity of the run, as a hexadecimal hash.
     id: String,
     /// Row with the results of the run.
-    row: Row,
+    row: RunRow,
 }
 
 /// The rows of the finished runs in a folder. Each row that is added is immediately written to the file.
 #[derive(Debug)]
 pub struct Store {
     /// Path and open file of the rows; `None` if the rows are only in memory.
-    file: Option<(PathBuf, File)>,
+    rows_file: Option<(PathBuf, File)>,
     /// Rows with the results of runs, by the identities of the runs.
-    rows: BTreeMap<String, Row>,
+    rows: BTreeMap<String, RunRow>,
     /// Number of lines that did not match their checksums, and that were removed when the file was opened.
-    pub dropped_lines: usize,
+    pub dropped_line_count: usize,
     /// Path of the page that `migsim report` wrote from the rows at the opening of the store. The page is removed when a row is
     /// added, because it is then out of date.
-    stale_page: Option<PathBuf>,
+    stale_page_path: Option<PathBuf>,
     /// Damaged file that was replaced when the store was opened. Its lock is kept to stop another process that had opened this
     /// file before the replacement.
-    _replaced: Option<File>,
+    _replaced_file: Option<File>,
 }
 
 /// Returns the path of the page that `migsim report` wrote into a folder; `None` if there is no page, or if another program wrote
 /// the file.
-fn report_page(folder: &Path) -> Option<PathBuf> {
+fn report_page_path(folder: &Path) -> Option<PathBuf> {
     const START: u64 = 1024;
     let path = folder.join("report.html");
     let is_file = symlink_metadata(&path).is_ok_and(|found| found.is_file());
@@ -80,7 +80,7 @@ fn open_rows_file(path: &Path) -> Result<File, Error> {
     }
     let mut options = OpenOptions::new();
     let file = options.read(true).append(true).create(true).open(path);
-    file.map_err(|error| cannot_write(&path.display().to_string(), &error))
+    file.map_err(|error| cannot_write_error(&path.display().to_string(), &error))
 }
 
 impl Store {
@@ -91,9 +91,9 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(ROWS_FILE);
         let name = path.display().to_string();
-        let failed = |error: std::io::Error| cannot_write(&name, &error);
+        let failed = |error: std::io::Error| cannot_write_error(&name, &error);
         std::fs::create_dir_all(folder)
-            .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
+            .map_err(|error| cannot_write_error(&folder.display().to_string(), &error))?;
         let mut file = lock_folder(open_rows_file(&path)?, "sweep", folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
@@ -102,7 +102,7 @@ impl Store {
         if dropped > 0 {
             // A new file is written and renamed: if the process is killed, either the old or the new file is left.
             let whole: Vec<&[u8]> = split_lines(&bytes)
-                .filter(|line| read_record(line).is_some())
+                .filter(|line| parse_stored_line(line).is_some())
                 .collect();
             let (draft, mended) = Draft::create(&path)?;
             let mut mended = lock_folder(mended, "sweep", folder)?;
@@ -112,32 +112,32 @@ impl Store {
             replaced = Some(std::mem::replace(&mut file, mended));
         }
         Ok(Self {
-            file: Some((path, file)),
-            stale_page: report_page(folder),
+            rows_file: Some((path, file)),
+            stale_page_path: report_page_path(folder),
             rows,
-            dropped_lines: dropped,
-            _replaced: replaced,
+            dropped_line_count: dropped,
+            _replaced_file: replaced,
         })
     }
 
     /// Creates an empty store that keeps its rows in memory and writes no file.
     pub fn in_memory() -> Self {
         Self {
-            file: None,
-            stale_page: None,
+            rows_file: None,
+            stale_page_path: None,
             rows: BTreeMap::new(),
-            dropped_lines: 0,
-            _replaced: None,
+            dropped_line_count: 0,
+            _replaced_file: None,
         }
     }
 
     /// Returns the rows of all finished runs, by the identities of the runs.
-    pub fn rows(&self) -> &BTreeMap<String, Row> {
+    pub fn rows(&self) -> &BTreeMap<String, RunRow> {
         &self.rows
     }
 
     /// Returns the row of the run with the identity `id`; `None` if the store has no such row.
-    pub fn get(&self, id: &str) -> Option<&Row> {
+    pub fn get(&self, id: &str) -> Option<&RunRow> {
         self.rows.get(id)
     }
 
@@ -146,19 +146,19 @@ impl Store {
     ///
     /// # Errors
     /// The row cannot be written.
-    pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
-        if let Some((path, file)) = &mut self.file {
+    pub fn add(&mut self, id: &str, row: RunRow) -> Result<(), Error> {
+        if let Some((path, file)) = &mut self.rows_file {
             let end = file.stream_position();
             file.write_all(format_line(id, &row).as_bytes())
                 .map_err(|error| {
                     // Remove the incomplete line, which the next line would continue.
                     let _ = end.and_then(|end| file.set_len(end));
-                    cannot_write(&path.display().to_string(), &error)
+                    cannot_write_error(&path.display().to_string(), &error)
                 })?;
         }
-        if let Some(page) = self.stale_page.take() {
+        if let Some(page) = self.stale_page_path.take() {
             let removed = std::fs::remove_file(&page);
-            removed.map_err(|error| cannot_write(&page.display().to_string(), &error))?;
+            removed.map_err(|error| cannot_write_error(&page.display().to_string(), &error))?;
         }
         self.rows.insert(id.to_owned(), row);
         Ok(())
@@ -169,17 +169,17 @@ impl Store {
     /// # Errors
     /// The disk cannot store the rows.
     pub fn sync(&self) -> Result<(), Error> {
-        let Some((path, file)) = &self.file else {
+        let Some((path, file)) = &self.rows_file else {
             return Ok(());
         };
         let synced = file.sync_data();
-        synced.map_err(|error| cannot_write(&path.display().to_string(), &error))
+        synced.map_err(|error| cannot_write_error(&path.display().to_string(), &error))
     }
 }
 
 /// Formats the row of a run as a line of the file, which begins with its checksum.
-fn format_line(id: &str, row: &Row) -> String {
-    let record = Record {
+fn format_line(id: &str, row: &RunRow) -> String {
+    let record = StoreLine {
         id: id.to_owned(),
         row: row.clone(),
     };
@@ -201,10 +201,10 @@ fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Returns the rows of all lines that match their checksums, by the identities of the runs, and the number of lines that do not
 /// match.
-fn read_lines(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
+fn read_lines(bytes: &[u8]) -> (BTreeMap<String, RunRow>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
     for line in split_lines(bytes) {
-        match read_record(line) {
+        match parse_stored_line(line) {
             Some(record) => {
                 rows.insert(record.id, record.row);
             }
@@ -215,7 +215,7 @@ fn read_lines(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
 }
 
 /// Parses a line of the file; returns `None` if the line does not match its checksum.
-fn read_record(line: &[u8]) -> Option<Record> {
+fn parse_stored_line(line: &[u8]) -> Option<StoreLine> {
     let line = line.strip_suffix(b"\n")?;
     let (sum, json) = line.split_at_checked(CHECKSUM_DIGITS)?;
     let json = json.strip_prefix(b" ")?;
@@ -229,7 +229,7 @@ fn read_record(line: &[u8]) -> Option<Record> {
 ///
 /// # Errors
 /// The file of rows does not exist or cannot be read.
-pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, RunRow>, Error> {
     let path = folder.join(ROWS_FILE);
     let cannot = |error: &dyn std::fmt::Display| {
         let problem = Problem::new(format!("cannot read the runs: {error}"));
@@ -240,7 +240,7 @@ pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     if path.exists() && !path.is_file() {
         return Err(cannot(&"it is not a regular file").into());
     }
-    let bytes = path_inside(&path)
+    let bytes = path_refusing_outside_links(&path)
         .and_then(std::fs::read)
         .map_err(|error| cannot(&error))?;
     Ok(read_lines(&bytes).0)
@@ -250,7 +250,7 @@ pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
 ///
 /// # Errors
 /// The file of rows exists but cannot be read.
-pub fn read_rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+pub fn read_rows_if_any(folder: &Path) -> Result<BTreeMap<String, RunRow>, Error> {
     if folder.join(ROWS_FILE).exists() {
         read_rows(folder)
     } else {
@@ -262,10 +262,10 @@ pub fn read_rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
 mod tests {
     use super::*;
 
-    fn row(makespan: f64) -> Row {
-        Row {
+    fn row(makespan: f64) -> RunRow {
+        RunRow {
             makespan_s: [Some(makespan), None, None],
-            ..Row::default()
+            ..RunRow::default()
         }
     }
 
@@ -300,7 +300,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         filled(folder.path());
         let store = Store::open(folder.path()).unwrap();
-        assert_eq!((store.rows.len(), store.dropped_lines), (3, 0));
+        assert_eq!((store.rows.len(), store.dropped_line_count), (3, 0));
         assert_eq!(store.get("r2"), Some(&row(2.1)));
     }
 
@@ -317,7 +317,11 @@ mod tests {
         for length in first_two + 1..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let mut store = Store::open(folder.path()).unwrap();
-            assert_eq!((store.rows.len(), store.dropped_lines), (2, 1), "{length}");
+            assert_eq!(
+                (store.rows.len(), store.dropped_line_count),
+                (2, 1),
+                "{length}"
+            );
             store.add("r2", row(2.1)).unwrap();
             drop(store);
             assert_eq!(std::fs::read(&path).unwrap(), whole, "{length}");
@@ -333,7 +337,7 @@ mod tests {
         bytes[second] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
         let mut store = Store::open(folder.path()).unwrap();
-        assert_eq!((store.rows.len(), store.dropped_lines), (2, 1));
+        assert_eq!((store.rows.len(), store.dropped_line_count), (2, 1));
         assert!(store.get("r1").is_none());
         store.add("r1", row(1.1)).unwrap();
         // The lock belongs to the file without the damaged line.
@@ -341,7 +345,7 @@ mod tests {
         drop(store);
         let again = Store::open(folder.path()).unwrap();
         // The damaged line is reported once.
-        assert_eq!((again.rows.len(), again.dropped_lines), (3, 0));
+        assert_eq!((again.rows.len(), again.dropped_line_count), (3, 0));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

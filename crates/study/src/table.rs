@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::plan::Plan;
-use super::row::Row;
+use super::row::RunRow;
 use super::run::Shard;
 use super::spec::csv_field;
-use migsim_output::guard_cell;
+use migsim_output::protect_formula_like_text;
 
 /// Headings of the columns with results; these follow the columns of the parameters and the seed.
 const RESULT_COLUMNS: [&str; 14] = [
@@ -32,11 +32,11 @@ const RESULT_COLUMNS: [&str; 14] = [
 ///
 /// # Errors
 /// None in practice, because the table is written to memory.
-pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::Result<Vec<u8>> {
+pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, RunRow>) -> io::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_field("setting")?;
     for name in &plan.names {
-        table.write_field(guard_cell(name).as_ref())?;
+        table.write_field(protect_formula_like_text(name).as_ref())?;
     }
     table.write_record(["seed"].into_iter().chain(RESULT_COLUMNS))?;
     for (run, id) in shard.runs(plan) {
@@ -60,7 +60,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
 
 /// Formats the results of a run as fields of a CSV table. A float has as many digits as are needed to read exactly the same
 /// number again.
-fn result_fields(row: &Row) -> [String; 11] {
+fn result_fields(row: &RunRow) -> [String; 11] {
     let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
     let [i, ii, iii] = row.makespan_s.map(float);
@@ -77,6 +77,6 @@ fn result_fields(row: &Row) -> [String; 11] {
         count(row.migrations),
         calls_cost,
         migrations_cost,
-        guard_cell(row.error.as_deref().unwrap_or_default()).into_owned(),
+        protect_formula_like_text(row.error.as_deref().unwrap_or_default()).into_owned(),
     ]
 }

@@ -22,19 +22,23 @@ use serde_json::Value;
 use super::config::{Combine, Parameter, Sweep};
 use super::goal::Goal;
 use super::plan::{Plan, seeds_of_sweep};
-use super::row::Row;
-use super::run::{FinishedRuns, Shard, SharedRunData, missing_runs, simulate_runs};
+use super::row::RunRow;
+use super::run::{FinishedRunCounter, Shard, SharedRunData, missing_runs, simulate_runs};
 use super::separate::Indifference;
-use super::setting::{load_experiment, policy_of};
-use super::settings::{check_parameters, check_parameters_apply, value_counts, values_at};
+use super::setting::{load_experiment, policy_of_setting};
+use super::settings::{
+    check_parameters, check_parameters_apply, parameter_value_counts, parameter_values_at,
+};
 use super::spec::{ValuesSpec, value_label};
 use super::stats::{Estimate, Sample};
 use super::store::Store;
-use super::summary::values_by_name;
-use super::tune_report::{self as report, DefaultsComparison, NamedValues, Round, TuneReport};
+use super::summary::setting_values_by_parameter;
+use super::tune_report::{
+    self as report, DefaultsComparison, NamedValues, SearchRound, TuneReport,
+};
 use super::{change, draw, keys};
 use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::words::format_count;
 use migsim_experiment::Registry;
 use migsim_experiment::{Limits, SharedInputs, value_at_path};
@@ -98,18 +102,18 @@ pub struct Tuning<'a> {
     /// Margin of indifference in the comparison of the best setting with the defaults; smaller differences do not count.
     pub indifference: Indifference,
     /// Maximum number of runs of the search.
-    pub budget: usize,
+    pub run_budget: usize,
     /// Seeds for the comparison of the best setting with the defaults; `None` stands for the 20 seeds after the largest seed of
     /// the search.
     pub fresh_seeds_spec: Option<&'a ValuesSpec>,
     /// Limits on the memory of a run.
     pub limits: Limits,
     /// Data that all runs share, such as files that were already read.
-    pub common: &'a SharedRunData,
+    pub shared_run_data: &'a SharedRunData,
     /// Store of the rows of finished runs.
     pub store: &'a Mutex<Store>,
     /// Counter of the finished runs, for a progress bar.
-    pub finished_runs: &'a FinishedRuns,
+    pub finished_runs: &'a FinishedRunCounter,
 }
 
 /// Result of a search for good settings: the best setting, a report, and all runs.
@@ -117,13 +121,13 @@ pub struct Tuning<'a> {
 #[non_exhaustive]
 pub struct TuningResult {
     /// Best setting that the search found.
-    pub best: Setting,
+    pub best_setting: Setting,
     /// Report of the search; its field `command` is still empty.
     pub report: TuneReport,
     /// Number of failed runs, and the error of the first failed run; `None` if no run failed.
-    pub failed_runs: Option<(usize, String)>,
+    pub failed_run_count_and_first_error: Option<(usize, String)>,
     /// Plan of all runs of the search, and the rows of these runs by their identities.
-    pub all_runs: (Plan, BTreeMap<String, Row>),
+    pub plan_and_rows: (Plan, BTreeMap<String, RunRow>),
 }
 
 impl Tuning<'_> {
@@ -141,18 +145,18 @@ impl Tuning<'_> {
         let mut search = SearchState {
             tuning: self,
             seeds: &seeds,
-            finished_runs: 0,
+            finished_run_count: 0,
             run_ids: BTreeSet::new(),
             tried_settings: vec![defaults.clone()],
-            means: BTreeMap::new(),
+            mean_goals: BTreeMap::new(),
             rounds: Vec::new(),
         };
         let best = search.search(&defaults)?;
         let SearchState {
-            finished_runs: spent,
+            finished_run_count: spent,
             run_ids: mut asked,
             tried_settings: tried,
-            means,
+            mean_goals: means,
             rounds,
             ..
         } = search;
@@ -184,7 +188,7 @@ impl Tuning<'_> {
             best: self.named_values(&best),
             ties,
             defaults: self.named_values(&defaults),
-            search: report::Search {
+            search: report::SearchExtent {
                 runs: spent,
                 settings,
                 seeds,
@@ -197,29 +201,31 @@ impl Tuning<'_> {
             command: String::new(),
         };
         Ok(TuningResult {
-            failed_runs: errors.first().map(|&first| (errors.len(), first.clone())),
-            best,
+            failed_run_count_and_first_error: errors
+                .first()
+                .map(|&first| (errors.len(), first.clone())),
+            best_setting: best,
             report,
-            all_runs: (all, rows),
+            plan_and_rows: (all, rows),
         })
     }
 
     /// Returns the names of the varied parameters, in their order.
     fn parameter_names(&self) -> Vec<String> {
-        let parameters = self.sweep.parameters.iter();
+        let parameters = self.sweep.varied_parameters.iter();
         parameters.map(|one| one.name.clone()).collect()
     }
 
     /// Returns the values of a setting by the names of the parameters; parameters that do not apply are left out.
     fn named_values(&self, setting: &Setting) -> NamedValues {
-        values_by_name(&self.parameter_names(), setting)
+        setting_values_by_parameter(&self.parameter_names(), setting)
     }
 
     /// Checks that there are parameters, that they can vary, and that none has more than the maximum number of values.
     fn check_varied_parameters(&self) -> Result<(), Error> {
         let sweep = self.sweep;
-        if sweep.parameters.is_empty() {
-            let policy = policy_of(sweep, &[]);
+        if sweep.varied_parameters.is_empty() {
+            let policy = policy_of_setting(sweep, &[]);
             let message = format!("nothing to tune: `{policy}` has no option with a usual range");
             return Err(Problem::new(message)
                 .hint("name the varied parameters, for example `--vary costs.move.order=serial,parallel`")
@@ -230,9 +236,9 @@ impl Tuning<'_> {
             combine: Combine::Random(1),
             ..sweep.clone()
         })?;
-        let is_long = |one: &&Parameter| one.spec.count() > MAX_VALUES;
-        if let Some(one) = sweep.parameters.iter().find(is_long) {
-            let count = one.spec.count();
+        let is_long = |one: &&Parameter| one.values_spec.value_count() > MAX_VALUES;
+        if let Some(one) = sweep.varied_parameters.iter().find(is_long) {
+            let count = one.values_spec.value_count();
             let message = format!("`{}` has {count} values, more than {MAX_VALUES}", one.name);
             return Err(Problem::new(message)
                 .source(&one.definition_text)
@@ -274,16 +280,24 @@ impl Tuning<'_> {
     /// Returns the values that the parameters have in the experiment without tuning.
     fn default_setting(&self, seed: u64) -> Result<Setting, Error> {
         let alone = Sweep {
-            parameters: Vec::new(),
+            varied_parameters: Vec::new(),
             ..self.sweep.clone()
         };
-        let experiment = load_experiment(&alone, &[], seed, (self.limits, &self.common.files))?;
+        let experiment = load_experiment(
+            &alone,
+            &[],
+            seed,
+            (self.limits, &self.shared_run_data.shared_inputs),
+        )?;
         let value = |one: &Parameter| {
-            let key =
-                keys::key_for_policy(&self.sweep.registry, &one.name, experiment.policy_name())?;
+            let key = keys::parameter_key_for_policy(
+                &self.sweep.registry,
+                &one.name,
+                experiment.policy_name(),
+            )?;
             value_at_path(&experiment.resolved_settings, &key).cloned()
         };
-        Ok(self.sweep.parameters.iter().map(value).collect())
+        Ok(self.sweep.varied_parameters.iter().map(value).collect())
     }
 
     /// Returns whether the seed changes the results of the defaults or of at least one of several random settings.
@@ -293,15 +307,22 @@ impl Tuning<'_> {
         some.push(defaults.clone());
         let two = vec![seeds[0], seeds[0].wrapping_add(1)];
         let plan = self.create_plan(some, two)?;
-        change::check_parameter_effects(self.sweep, &plan, (self.limits, &self.common.files))?;
+        change::check_parameter_effects(
+            self.sweep,
+            &plan,
+            (self.limits, &self.shared_run_data.shared_inputs),
+        )?;
         Ok(plan.seeds.len() > 1)
     }
 
     /// Draws `count` random settings; every call of this function draws the same settings, and equal settings are returned once.
     fn draw_settings(&self, count: u64) -> Vec<Setting> {
-        let mut stream = Stream::new(self.sweep.draw_seed, Purpose::Tune);
-        let ranks = draw::draw_random(count, &value_counts(self.sweep), &mut stream);
-        let settings = ranks.iter().map(|ranks| values_at(self.sweep, ranks));
+        let mut stream = Stream::new(self.sweep.draw_seed, StreamPurpose::TuningStart);
+        let ranks =
+            draw::draw_random_settings(count, &parameter_value_counts(self.sweep), &mut stream);
+        let settings = ranks
+            .iter()
+            .map(|ranks| parameter_values_at(self.sweep, ranks));
         let mut seen = BTreeSet::new();
         settings
             .filter(|setting| seen.insert(setting_key(setting)))
@@ -310,8 +331,10 @@ impl Tuning<'_> {
 
     /// Creates a plan that runs each of `settings` with each of `seeds`.
     fn create_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
-        let (shared, ready): (&SharedInputs, _) =
-            (&self.common.files, Some(&self.common.loaded_experiments));
+        let (shared, ready): (&SharedInputs, _) = (
+            &self.shared_run_data.shared_inputs,
+            Some(&self.shared_run_data.loaded_experiments),
+        );
         Plan::from_settings(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
@@ -322,7 +345,7 @@ impl Tuning<'_> {
             let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
             missing_runs(&plan, Shard::WHOLE, store.rows())
         };
-        let with = (self.limits, self.common);
+        let with = (self.limits, self.shared_run_data);
         simulate_runs(
             (self.sweep, &plan),
             &runs,
@@ -334,7 +357,7 @@ impl Tuning<'_> {
     }
 
     /// Returns the stored rows of the runs with the identities `ids`.
-    fn stored_rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, Row> {
+    fn stored_rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, RunRow> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let own = ids.iter();
         own.filter_map(|id| Some((id.clone(), store.get(id)?.clone())))
@@ -343,7 +366,7 @@ impl Tuning<'_> {
 
     /// Returns the goal of each run of a plan, in a list per setting with a number per seed; `None` for a run without a value of
     /// the goal.
-    fn goals(&self, plan: &Plan) -> Vec<Vec<Option<f64>>> {
+    fn goals_by_setting(&self, plan: &Plan) -> Vec<Vec<Option<f64>>> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |id: &String| store.get(id).and_then(|row| self.goal.value(row));
         let settings = plan.runs.chunks(plan.seeds.len());
@@ -352,7 +375,7 @@ impl Tuning<'_> {
 
     /// Compares the first setting of a plan (the best setting) with its last setting (the defaults), seed by seed.
     fn compare_with_defaults(&self, plan: &Plan) -> DefaultsComparison {
-        let goals = self.goals(plan);
+        let goals = self.goals_by_setting(plan);
         let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
         let pairs: Vec<(f64, f64)> = best
             .iter()
@@ -393,15 +416,15 @@ struct SearchState<'a> {
     /// Seeds of the search, with which settings are compared.
     seeds: &'a [u64],
     /// Number of different runs that the search has done up to now.
-    finished_runs: usize,
+    finished_run_count: usize,
     /// Identities of the runs that the search has done up to now.
     run_ids: BTreeSet<String>,
     /// All different settings that were run up to now, in the order of their first run; the defaults come first.
     tried_settings: Vec<Setting>,
     /// Mean goal over all seeds of each setting that was run with all seeds, by the texts of its values; `None` if a run failed.
-    means: BTreeMap<Vec<Option<String>>, Option<f64>>,
+    mean_goals: BTreeMap<Vec<Option<String>>, Option<f64>>,
     /// Rounds of the search up to now.
-    rounds: Vec<Round>,
+    rounds: Vec<SearchRound>,
 }
 
 /// A setting, and the mean of its goal over the seeds with which it was run; `None` if a run failed.
@@ -410,12 +433,14 @@ type ScoredSetting = (Setting, Option<f64>);
 impl SearchState<'_> {
     /// Returns the number of runs of the budget that are not yet used.
     fn remaining_runs(&self) -> usize {
-        self.tuning.budget.saturating_sub(self.finished_runs)
+        self.tuning
+            .run_budget
+            .saturating_sub(self.finished_run_count)
     }
 
     /// Runs the settings with the first `seeds` seeds, and returns them sorted from the best to the worst mean goal. Settings
     /// with equal means stay in their order.
-    fn run_and_sort(
+    fn run_and_sort_settings(
         &mut self,
         method: &str,
         settings: Vec<Setting>,
@@ -424,9 +449,9 @@ impl SearchState<'_> {
         let plan = self
             .tuning
             .run_plan(settings.clone(), self.seeds[..seeds].to_vec())?;
-        let before = self.finished_runs;
+        let before = self.finished_run_count;
         for id in &plan.runs {
-            self.finished_runs += usize::from(self.run_ids.insert(id.clone()));
+            self.finished_run_count += usize::from(self.run_ids.insert(id.clone()));
         }
         let known: BTreeSet<_> = self
             .tried_settings
@@ -437,23 +462,27 @@ impl SearchState<'_> {
             .iter()
             .filter(|one| !known.contains(&setting_key(one)));
         self.tried_settings.extend(new.cloned());
-        let means = self.tuning.goals(&plan).into_iter().map(|goals| {
-            let whole: Option<Vec<f64>> = goals.into_iter().collect();
-            Some(Sample::from_numbers(&whole?)?.mean)
-        });
+        let means = self
+            .tuning
+            .goals_by_setting(&plan)
+            .into_iter()
+            .map(|goals| {
+                let whole: Option<Vec<f64>> = goals.into_iter().collect();
+                Some(Sample::from_numbers(&whole?)?.mean)
+            });
         let count = settings.len();
         let mut scored: Vec<ScoredSetting> = settings.into_iter().zip(means).collect();
         if seeds == self.seeds.len() {
             let all = scored.iter();
-            self.means
+            self.mean_goals
                 .extend(all.map(|(one, mean)| (setting_key(one), *mean)));
         }
-        scored.sort_by(|(_, a), (_, b)| self.compare_means(*a, *b));
-        self.rounds.push(Round {
+        scored.sort_by(|(_, a), (_, b)| self.compare_mean_goals(*a, *b));
+        self.rounds.push(SearchRound {
             method: method.to_owned(),
             settings: count,
             seeds,
-            runs: self.finished_runs - before,
+            runs: self.finished_run_count - before,
             best: self.tuning.named_values(&scored[0].0),
             mean: scored[0].1,
         });
@@ -461,7 +490,7 @@ impl SearchState<'_> {
     }
 
     /// Orders two means of the goal: the better mean comes first, and a missing mean (a failed run) comes last.
-    fn compare_means(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
+    fn compare_mean_goals(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
         let sign = if self.tuning.goal.is_gain() {
             -1.0
         } else {
@@ -481,7 +510,7 @@ impl SearchState<'_> {
             let end = self.run_compass_search(centre)?;
             found.push(end);
         }
-        found.sort_by(|(_, a), (_, b)| self.compare_means(*a, *b));
+        found.sort_by(|(_, a), (_, b)| self.compare_mean_goals(*a, *b));
         let (best, mean) = found.swap_remove(0);
         if mean.is_some() {
             return Ok(best);
@@ -490,7 +519,7 @@ impl SearchState<'_> {
         let error = rows.values().find_map(|row| row.error.clone());
         let message = error.unwrap_or_else(|| "the goal has no value".into());
         let problem = Problem::new(format!("no setting could be run: {message}"));
-        Err(Error::Run(problem.hint(
+        Err(Error::SimulationFailure(problem.hint(
             "allow more values for the parameters that vary, or run one setting with `migsim run`",
         )))
     }
@@ -499,12 +528,14 @@ impl SearchState<'_> {
     /// every round.
     fn run_successive_halving(&mut self, defaults: &Setting) -> Result<Vec<ScoredSetting>, Error> {
         let seeds = self.seeds.len();
-        let first =
-            first_round_settings(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
+        let first = first_round_setting_count(
+            self.tuning.run_budget.div_ceil(2).saturating_sub(seeds),
+            seeds,
+        );
         let Some(first) = first else {
             let problem = Problem::new(format!(
                 "a budget of {} runs is too small for {}",
-                self.tuning.budget,
+                self.tuning.run_budget,
                 format_count(seeds, "seed")
             ));
             return Err(problem
@@ -520,7 +551,7 @@ impl SearchState<'_> {
         let mut own = 1;
         loop {
             settings.insert(0, defaults.clone());
-            let mut scored = self.run_and_sort("halving", settings, own)?;
+            let mut scored = self.run_and_sort_settings("halving", settings, own)?;
             if own == seeds {
                 return Ok(scored);
             }
@@ -534,14 +565,14 @@ impl SearchState<'_> {
 
     /// Runs a compass search that begins at `centre`, and returns the best setting that it finds, with its mean goal.
     fn run_compass_search(&mut self, mut centre: ScoredSetting) -> Result<ScoredSetting, Error> {
-        let longest = value_counts(self.tuning.sweep)
+        let longest = parameter_value_counts(self.tuning.sweep)
             .into_iter()
             .max()
             .unwrap_or(1);
         let mut step = (longest / FIRST_STEP_DIVISOR).max(1);
         while self.remaining_runs() >= self.seeds.len() {
-            let around = self.neighbours(&centre.0, step);
-            let is_new = |one: &Setting| !self.means.contains_key(&setting_key(one));
+            let around = self.neighbour_settings(&centre.0, step);
+            let is_new = |one: &Setting| !self.mean_goals.contains_key(&setting_key(one));
             let affordable = self.remaining_runs() / self.seeds.len();
             let mut new: Vec<Setting> = around.into_iter().filter(is_new).collect();
             new.truncate(affordable);
@@ -549,7 +580,7 @@ impl SearchState<'_> {
                 // The centre, which needs no new run, comes first, so that it stays among equal ones.
                 new.insert(0, centre.0.clone());
                 let best = self
-                    .run_and_sort("compass", new, self.seeds.len())?
+                    .run_and_sort_settings("compass", new, self.seeds.len())?
                     .swap_remove(0);
                 if setting_key(&best.0) != setting_key(&centre.0) {
                     centre = best;
@@ -566,23 +597,26 @@ impl SearchState<'_> {
 
     /// Lists the settings that differ from `centre` in the value of one parameter, to either side. The distance in the list of
     /// values is `step` for the parameter with most values, and proportionally smaller (at least 1) for each other parameter.
-    fn neighbours(&self, centre: &Setting, step: u64) -> Vec<Setting> {
+    fn neighbour_settings(&self, centre: &Setting, step: u64) -> Vec<Setting> {
         let sweep = self.tuning.sweep;
-        let longest = value_counts(sweep).into_iter().max().unwrap_or(1);
+        let longest = parameter_value_counts(sweep).into_iter().max().unwrap_or(1);
         let mut around = Vec::new();
-        for (index, one) in sweep.parameters.iter().enumerate() {
+        for (index, one) in sweep.varied_parameters.iter().enumerate() {
             let Some(value) = &centre[index] else {
                 continue; // this policy has no such option
             };
-            let (place, count) = (nearest_index(&one.spec, value), one.spec.count());
+            let (place, count) = (
+                nearest_value_index(&one.values_spec, value),
+                one.values_spec.value_count(),
+            );
             // The step is in proportion: a quarter of the longest parameter is a quarter of each parameter.
             let own = (step * count / longest).max(1);
             let sides = [place.checked_sub(own), Some(place), place.checked_add(own)];
             for rank in sides.into_iter().flatten().filter(|rank| *rank < count) {
                 let mut other = centre.clone();
-                other[index] = Some(one.spec.value_at(rank));
+                other[index] = Some(one.values_spec.value_at(rank));
                 if one.name == "policy" {
-                    other = self.adapt_to_policy(other);
+                    other = self.adapt_setting_to_policy(other);
                 }
                 if setting_key(&other) != setting_key(centre) {
                     around.push(other);
@@ -594,14 +628,14 @@ impl SearchState<'_> {
 
     /// Adapts a setting to the options of its policy: values for options of other policies are removed, and an option without a
     /// value gets its first value.
-    fn adapt_to_policy(&self, setting: Setting) -> Setting {
+    fn adapt_setting_to_policy(&self, setting: Setting) -> Setting {
         let sweep = self.tuning.sweep;
-        let policy = policy_of(sweep, &setting);
-        let parameters = sweep.parameters.iter().zip(setting);
+        let policy = policy_of_setting(sweep, &setting);
+        let parameters = sweep.varied_parameters.iter().zip(setting);
         parameters
             .map(|(one, value)| {
-                keys::key_for_policy(&sweep.registry, &one.name, &policy)
-                    .map(|_| value.unwrap_or_else(|| one.spec.value_at(0)))
+                keys::parameter_key_for_policy(&sweep.registry, &one.name, &policy)
+                    .map(|_| value.unwrap_or_else(|| one.values_spec.value_at(0)))
             })
             .collect()
     }
@@ -609,7 +643,7 @@ impl SearchState<'_> {
 
 /// Returns the largest number of settings (at least two) in the first round of successive halving for which all rounds together
 /// need at most `budget` runs. `None` if the budget is too small.
-fn first_round_settings(budget: usize, seeds: usize) -> Option<usize> {
+fn first_round_setting_count(budget: usize, seeds: usize) -> Option<usize> {
     // Rounds are nested: each one adds the seeds that the previous round did not use.
     let cost = |first: usize| {
         let (mut settings, mut own, mut runs) = (first, 1, first);
@@ -626,7 +660,7 @@ fn first_round_settings(budget: usize, seeds: usize) -> Option<usize> {
 
 /// Returns the index of the value in `spec` that is nearest to the number `value`. For other values, returns the index of the
 /// equal value, or 0 if there is none.
-fn nearest_index(spec: &ValuesSpec, value: &Value) -> u64 {
+fn nearest_value_index(spec: &ValuesSpec, value: &Value) -> u64 {
     let distance = |rank: u64| {
         let other = spec.value_at(rank);
         match (other.as_f64(), value.as_f64()) {
@@ -635,7 +669,7 @@ fn nearest_index(spec: &ValuesSpec, value: &Value) -> u64 {
             _ => f64::INFINITY,
         }
     };
-    let nearest = (0..spec.count()).map(|rank| (distance(rank), rank));
+    let nearest = (0..spec.value_count()).map(|rank| (distance(rank), rank));
     nearest
         .min_by(|(a, _), (b, _)| a.total_cmp(b))
         .map_or(0, |(_, rank)| rank)
@@ -649,24 +683,24 @@ mod tests {
     #[test]
     fn the_first_round_fits_the_budget() {
         // With one seed, all settings run once.
-        assert_eq!(first_round_settings(100, 1), Some(100));
+        assert_eq!(first_round_setting_count(100, 1), Some(100));
         // With 8 seeds: 40 + 20·1 + 10·2 + 5·4 = 100.
-        assert_eq!(first_round_settings(100, 8), Some(40));
+        assert_eq!(first_round_setting_count(100, 8), Some(40));
         // With 3 seeds: 56 + 28·1 + 14·1 = 98, and 57 + 29 + 15 = 101.
-        assert_eq!(first_round_settings(100, 3), Some(56));
-        assert_eq!(first_round_settings(1, 1), None);
-        assert_eq!(first_round_settings(4, 8), None);
+        assert_eq!(first_round_setting_count(100, 3), Some(56));
+        assert_eq!(first_round_setting_count(1, 1), None);
+        assert_eq!(first_round_setting_count(4, 8), None);
     }
 
     #[test]
     fn a_value_has_the_index_of_the_nearest_number() {
         let spec = ValuesSpec::parse("2,4,8,16").unwrap();
-        assert_eq!(nearest_index(&spec, &json!(8)), 2);
-        assert_eq!(nearest_index(&spec, &json!(11.0)), 2);
-        assert_eq!(nearest_index(&spec, &json!(99)), 3);
+        assert_eq!(nearest_value_index(&spec, &json!(8)), 2);
+        assert_eq!(nearest_value_index(&spec, &json!(11.0)), 2);
+        assert_eq!(nearest_value_index(&spec, &json!(99)), 3);
         let names = ValuesSpec::parse("serial,parallel").unwrap();
-        assert_eq!(nearest_index(&names, &json!("parallel")), 1);
-        assert_eq!(nearest_index(&names, &json!("other")), 0);
+        assert_eq!(nearest_value_index(&names, &json!("parallel")), 1);
+        assert_eq!(nearest_value_index(&names, &json!("other")), 0);
     }
 
     #[test]

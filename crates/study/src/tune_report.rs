@@ -10,7 +10,7 @@ use super::folder::read_plan;
 use super::goal::Goal;
 use super::page::{INITIAL_ROWS, ranking_table};
 use super::plan::Plan;
-use super::row::Row;
+use super::row::RunRow;
 use super::separate::{Indifference, TestConditions};
 use super::stats::{Estimate, Sample, format_short};
 use super::store;
@@ -19,7 +19,9 @@ use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem, escape_control_characters};
 use migsim_base::words::format_count;
 use migsim_output::frame::{list_html, sections_page};
-use migsim_output::{Cell, Sheet, Table, escape_html, number_column, read_inside, text_column};
+use migsim_output::{
+    Cell, Sheet, Table, escape_html, number_column, read_refusing_outside_links, text_column,
+};
 
 /// Name of the file with the report.
 pub const REPORT_FILE: &str = "tune.json";
@@ -46,7 +48,7 @@ pub struct TuneReport {
     /// Values that the parameters have without tuning.
     pub defaults: NamedValues,
     /// Extent of the search: its runs, settings, seeds and rounds.
-    pub search: Search,
+    pub search: SearchExtent,
     /// Whether the seed changes the results of runs.
     pub is_random: bool,
     /// Comparison of the best setting with the defaults on new seeds.
@@ -59,7 +61,7 @@ pub struct TuneReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Search {
+pub struct SearchExtent {
     /// Number of runs that the search did.
     pub runs: usize,
     /// Number of different settings that the search ran.
@@ -71,14 +73,14 @@ pub struct Search {
     /// Number of runs that failed.
     pub failed: usize,
     /// Rounds of the search, in their order.
-    pub rounds: Vec<Round>,
+    pub rounds: Vec<SearchRound>,
 }
 
 /// A round of the search, in which some settings were run with the same number of seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Round {
+pub struct SearchRound {
     /// The search method of the round: `halving` or `compass`.
     pub method: String,
     /// Number of settings in this round.
@@ -152,7 +154,7 @@ impl TuneReport {
     }
 
     /// Creates the text of the page `index.html` with the report and all settings that were tried.
-    pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
+    pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, RunRow>) -> String {
         let settings = ranking_table(plan, &Summary::from_rows(plan, rows));
         let ties = self.describe_ties().map(|ties| format!("Ties: {ties}."));
         let result = format!(
@@ -221,7 +223,7 @@ impl TuneReport {
                 Cell::count(round.settings),
                 Cell::count(round.seeds),
                 Cell::count(round.runs),
-                Cell::value(mean, mean.map_or("-".to_owned(), format_short)),
+                Cell::from_value_and_text(mean, mean.map_or("-".to_owned(), format_short)),
                 Cell::text(self.format_setting(&round.best)),
             ]);
         }
@@ -268,10 +270,15 @@ impl TuneReport {
         for (name, estimate, setting) in self.compared_settings() {
             let mean = estimate.map_or_else(
                 || Cell::text("cannot be run"),
-                |one| Cell::value(one.mean, format_short(one.mean)).with_bar(one.mean / largest),
+                |one| {
+                    Cell::from_value_and_text(one.mean, format_short(one.mean))
+                        .with_bar(one.mean / largest)
+                },
             );
             let half = estimate.and_then(|one| one.ci95);
-            let half = half.map_or_else(Cell::empty, |half| Cell::value(half, format_short(half)));
+            let half = half.map_or_else(Cell::empty, |half| {
+                Cell::from_value_and_text(half, format_short(half))
+            });
             table.push_row([
                 Cell::text(name),
                 mean,
@@ -297,8 +304,8 @@ impl TuneReport {
             "%"
         };
         let basis = TestConditions {
-            seeds: compared.seeds.len(),
-            is_random: self.is_random,
+            seed_count: compared.seeds.len(),
+            has_random_results: self.is_random,
             indifference: compared.indifference,
         };
         let sample = Sample {
@@ -365,7 +372,8 @@ pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
     let path = folder.join(REPORT_FILE);
     let name = path.display().to_string();
     let hint = "name a folder that `migsim tune --out` has written";
-    let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;
+    let text =
+        read_refusing_outside_links(&path, read_text).map_err(|problem| problem.hint(hint))?;
     let report: TuneReport = Document::parse(name.clone(), text)?.deserialize()?;
     let plan = read_plan(folder)?;
     if plan.names != report.parameters {

@@ -50,7 +50,7 @@ impl<'p> ParameterValues<'p> {
 
     /// Returns for each distinct value the indices of the settings that have this value.
     pub(super) fn settings_by_value(&self) -> Vec<Vec<usize>> {
-        let mut with = vec![Vec::new(); self.count_distinct()];
+        let mut with = vec![Vec::new(); self.count_distinct_values()];
         for (setting, rank) in self.value_indices.iter().enumerate() {
             if let Some(rank) = rank {
                 with[*rank].push(setting);
@@ -60,7 +60,7 @@ impl<'p> ParameterValues<'p> {
     }
 
     /// Returns the number of distinct values of the parameter.
-    pub(super) fn count_distinct(&self) -> usize {
+    pub(super) fn count_distinct_values(&self) -> usize {
         self.distinct_values.len()
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn parse_values(key: &str, text: &str) -> Result<ValuesSpec, String> 
 /// # Errors
 /// A value is wrong; the error states what is wrong.
 pub(super) fn to_text_form(key: &str, value: &Value) -> Result<Value, String> {
-    parse_value(key, value).map(|whole| text_of(key, &whole))
+    parse_text_form(key, value).map(|whole| text_form(key, &whole))
 }
 
 /// Combines the values of several `--load` flags into loads that act at the same time, one value of each flag, in every
@@ -63,8 +63,8 @@ pub fn combine_loads(flags: &[String]) -> Result<Vec<Value>, String> {
 
 /// Converts a text that is a value of `key` to the object that it stands for. A value without a text form, or with a wrong text,
 /// is returned unchanged.
-pub fn object_of(key: &str, value: &Value) -> Value {
-    parse_value(key, value).unwrap_or_else(|_| value.clone())
+pub fn object_from_text_form(key: &str, value: &Value) -> Value {
+    parse_text_form(key, value).unwrap_or_else(|_| value.clone())
 }
 
 /// Splits a list from the command line into its values, which are texts or JSON values.
@@ -93,7 +93,7 @@ fn split_values(text: &str) -> Result<Vec<Value>, String> {
 }
 
 /// Converts a value of `key`, which may be a text, to the object that it stands for.
-fn parse_value(key: &str, value: &Value) -> Result<Value, String> {
+fn parse_text_form(key: &str, value: &Value) -> Result<Value, String> {
     match (key, value) {
         ("load", Value::String(text)) => from_flag(
             &text
@@ -123,18 +123,21 @@ fn parse_application(text: &str) -> Result<Value, String> {
 }
 
 /// Returns the text form of a value of `key`; a value without a text form is returned unchanged.
-pub fn text_of(key: &str, value: &Value) -> Value {
+pub fn text_form(key: &str, value: &Value) -> Value {
     let texts = match value {
-        Value::Array(all) => all.iter().map(|one| text_of_object(key, one)).collect(),
-        one => text_of_object(key, one).map(|text| vec![text]),
+        Value::Array(all) => all
+            .iter()
+            .map(|one| text_form_of_object(key, one))
+            .collect(),
+        one => text_form_of_object(key, one).map(|text| vec![text]),
     };
     let text = texts.map(|texts: Vec<String>| Value::from(texts.join(LOAD_SEPARATOR)));
-    let means_it = |text: &Value| parse_value(key, text).as_ref() == Ok(value);
+    let means_it = |text: &Value| parse_text_form(key, text).as_ref() == Ok(value);
     text.filter(means_it).unwrap_or_else(|| value.clone())
 }
 
 /// Returns the text form of one object; `None` if the object has no text form.
-fn text_of_object(key: &str, value: &Value) -> Option<String> {
+fn text_form_of_object(key: &str, value: &Value) -> Option<String> {
     if value.is_null() {
         return Some("none".to_owned());
     }
@@ -184,7 +187,7 @@ mod tests {
 
     #[test]
     fn texts_mean_the_objects_of_an_experiment() {
-        let meant = |key, text: &str| object_of(key, &json!(text));
+        let meant = |key, text: &str| object_from_text_form(key, &json!(text));
         assert_eq!(meant("load", "none"), json!(null));
         assert_eq!(
             meant("load", "walk,step=0.1 & on-off,on=links"),

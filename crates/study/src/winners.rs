@@ -12,61 +12,62 @@ use serde_json::{Value, json};
 
 use super::compare::{AdditionalResults, Comparison};
 use super::plan::Plan;
-use super::row::Row;
+use super::row::RunRow;
 use super::separate::Indifference;
 use super::spec::{csv_field, value_label};
 use super::stats::format_short;
 use super::values::ParameterValues;
-use migsim_output::figure::{self, Figure, Style};
+use migsim_output::figure::{self, Figure, FigureStyle};
 
 /// Comparison of the policies at one pair of values of the two parameters, which is one cell of the map.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MapCell {
+pub struct PolicyWinnerCell {
     /// Indices of the two values in the lists of values in [`PolicyWinnerMap::axes`].
     pub value_indices: [usize; 2],
     /// Comparison of the policies at these values, sorted from the best to the worst policy.
     pub comparison: Comparison,
 }
 
-impl MapCell {
+impl PolicyWinnerCell {
     /// Computes how much longer the second best policy takes than the best policy, in percent of the best mean makespan \[%\];
     /// `None` if only one policy ran.
     pub fn lead_percent(&self) -> Option<f64> {
-        let best = self.comparison.standings.first()?;
-        let next = self.comparison.second_best()?;
-        Some(100.0 * next.behind_best_policy?.mean / best.makespan.mean)
+        let best = self.comparison.ranked_policy_results.first()?;
+        let next = self.comparison.second_best_policy()?;
+        Some(100.0 * next.makespan_behind_best_policy?.mean / best.makespan.mean)
     }
 
     /// Returns whether the best policy is separated: all other policies are slower by more than the margin of indifference,
     /// significantly so if the seed changes results.
     pub fn is_separated(&self) -> bool {
-        let mut others = self.comparison.standings.iter().skip(1);
+        let mut others = self.comparison.ranked_policy_results.iter().skip(1);
         self.is_compared() && others.all(|other| !other.is_rank_one())
     }
 
     /// Returns whether the cell shows a comparison, because at least two policies ran or no policy failed.
     fn is_compared(&self) -> bool {
-        self.comparison.standings.len() > 1 || self.comparison.failed_policies.is_empty()
+        self.comparison.ranked_policy_results.len() > 1
+            || self.comparison.failed_policies.is_empty()
     }
 }
 
 /// Map of winners: the comparison of the policies at each pair of values of two parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Winners {
+pub struct PolicyWinnerMap {
     /// Name and values of the parameter on the horizontal axis, then of the parameter on the vertical axis.
     pub axes: [(String, Vec<Value>); 2],
     /// Names of the compared policies, as the user wrote them.
     pub policies: Vec<String>,
     /// Comparisons at all pairs of values at which at least one policy ran with all seeds.
-    pub cells: Vec<MapCell>,
+    pub cells: Vec<PolicyWinnerCell>,
 }
 
-impl Winners {
+impl PolicyWinnerMap {
     /// Creates the map of winners from the finished runs of a plan. Returns `None` unless the plan varies the policy and exactly
     /// two other parameters.
     pub fn from_rows(
         plan: &Plan,
-        rows: &BTreeMap<String, Row>,
+        rows: &BTreeMap<String, RunRow>,
         indifference: Indifference,
     ) -> Option<Self> {
         let policy = plan.names.iter().position(|name| name == "policy")?;
@@ -104,8 +105,8 @@ impl Winners {
                 }
                 let comparison =
                     Comparison::from_rows(&here, rows, &AdditionalResults::default(), indifference);
-                if !comparison.standings.is_empty() {
-                    cells.push(MapCell {
+                if !comparison.ranked_policy_results.is_empty() {
+                    cells.push(PolicyWinnerCell {
                         value_indices: [column, row],
                         comparison,
                     });
@@ -121,12 +122,13 @@ impl Winners {
 
     /// Describes in one sentence per policy at how many pairs of values the policy is the fastest. The sentence also states at
     /// how many of these pairs the tests separate the policy from all other policies.
-    pub fn verdict_text(&self) -> String {
+    pub fn separated_wins_text(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {
-            let is_best =
-                |won: &&MapCell| won.is_compared() && won.comparison.standings[0].policy == *policy;
-            let won: Vec<&MapCell> = self.cells.iter().filter(is_best).collect();
+            let is_best = |won: &&PolicyWinnerCell| {
+                won.is_compared() && won.comparison.ranked_policy_results[0].policy == *policy
+            };
+            let won: Vec<&PolicyWinnerCell> = self.cells.iter().filter(is_best).collect();
             let separated = won.iter().filter(|won| won.is_separated()).count();
             if !won.is_empty() {
                 sentences.push(format!(
@@ -150,7 +152,7 @@ impl Winners {
     }
 
     /// Returns the values of a cell of the map: the value on the horizontal axis and the value on the vertical axis.
-    pub fn values_of_cell(&self, won: &MapCell) -> [&Value; 2] {
+    pub fn values_of_cell(&self, won: &PolicyWinnerCell) -> [&Value; 2] {
         [0, 1].map(|axis: usize| &self.axes[axis].1[won.value_indices[axis]])
     }
 
@@ -162,9 +164,10 @@ impl Winners {
             csv_field(Some(&json!(self.axes[1].0)))
         );
         for won in &self.cells {
-            let best = &won.comparison.standings[0];
-            let next = won.comparison.second_best();
-            let half = next.and_then(|next| next.behind_best_policy?.half_width());
+            let best = &won.comparison.ranked_policy_results[0];
+            let next = won.comparison.second_best_policy();
+            let half =
+                next.and_then(|next| next.makespan_behind_best_policy?.confidence_half_width());
             let number =
                 |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
             let [beside, above] = self.values_of_cell(won);
@@ -173,7 +176,7 @@ impl Winners {
                 csv_field(Some(above)),
                 best.policy.clone(),
                 best.makespan.mean.to_string(),
-                number(best.makespan.half_width()),
+                number(best.makespan.confidence_half_width()),
                 next.map_or(String::new(), |next| next.policy.clone()),
                 number(won.lead_percent()),
                 number(half.map(|half| 100.0 * half / best.makespan.mean)),
@@ -191,35 +194,35 @@ impl Winners {
             .axes
             .each_ref()
             .map(|axis| json!({ "parameter": axis.0, "values": axis.1 }));
-        let of_cell = |won: &MapCell| {
+        let of_cell = |won: &PolicyWinnerCell| {
             json!({
                 "values": self.values_of_cell(won),
-                "best": won.comparison.standings[0].policy,
+                "best": won.comparison.ranked_policy_results[0].policy,
                 "margin_percent": won.lead_percent(),
                 "is_separated": won.is_separated(),
                 "comparison": won.comparison.to_json(),
             })
         };
         json!({
-            "correction": self.cells.first().map(|won| won.comparison.basis.correction()),
-            "indifference_percent": self.cells.first().map(|won| won.comparison.basis.indifference.percent()),
-            "verdict": self.verdict_text(),
+            "correction": self.cells.first().map(|won| won.comparison.test_conditions.correction_method()),
+            "indifference_percent": self.cells.first().map(|won| won.comparison.test_conditions.indifference.percent()),
+            "verdict": self.separated_wins_text(),
             "axes": axes,
             "cells": self.cells.iter().map(of_cell).collect::<Vec<_>>(),
         })
     }
 
     /// Draws the map of winners: each pair of values has the colour of its fastest policy.
-    pub fn figure(&self, style: &Style) -> Figure {
-        let winner = |won: &MapCell| {
-            let best = &won.comparison.standings[0].policy;
+    pub fn figure(&self, style: &FigureStyle) -> Figure {
+        let winner = |won: &PolicyWinnerCell| {
+            let best = &won.comparison.ranked_policy_results[0].policy;
             self.policies.iter().position(|policy| policy == best)
         };
-        let of_cell = |won: &MapCell| {
+        let of_cell = |won: &PolicyWinnerCell| {
             Some(figure::WinnerCell {
                 column_and_row: won.value_indices,
                 winner_index: winner(won)?,
-                margin_text: won.lead_percent().map_or(String::new(), |margin| {
+                winner_margin_text: won.lead_percent().map_or(String::new(), |margin| {
                     format!("{} %", format_short(margin))
                 }),
                 is_clear_winner: won.is_separated(),
@@ -235,9 +238,10 @@ impl Winners {
                 self.axes[0].0, self.axes[1].0
             ),
             policy_names: self.policies.clone(),
-            remark: "%: advantage over the next policy; hatched: not clearly faster".into(),
-            parameters: axes,
-            cells: self.cells.iter().filter_map(of_cell).collect(),
+            remark_below_legend: "%: advantage over the next policy; hatched: not clearly faster"
+                .into(),
+            axis_parameters: axes,
+            winner_cells: self.cells.iter().filter_map(of_cell).collect(),
         };
         Figure::new("map", chart.draw(style))
     }
@@ -273,28 +277,28 @@ mod tests {
             let makespan_s = [Some(30.0), None, Some(*time)];
             (
                 run.clone(),
-                Row {
+                RunRow {
                     makespan_s,
-                    ..Row::default()
+                    ..RunRow::default()
                 },
             )
         };
-        let rows: BTreeMap<String, Row> = runs.iter().zip(&times).map(row).collect();
-        let winners = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
+        let rows: BTreeMap<String, RunRow> = runs.iter().zip(&times).map(row).collect();
+        let winners = PolicyWinnerMap::from_rows(&plan, &rows, Indifference::default()).unwrap();
         let [left, right] = &winners.cells[..] else {
             panic!()
         };
-        assert_eq!(left.comparison.standings[0].policy, "a");
+        assert_eq!(left.comparison.ranked_policy_results[0].policy, "a");
         assert!((left.lead_percent().unwrap() - 100.0 * 2.0 / 15.0).abs() < 1e-12);
         assert!(!left.is_separated() && right.is_separated());
-        assert_eq!(right.comparison.standings[0].policy, "b");
+        assert_eq!(right.comparison.ranked_policy_results[0].policy, "b");
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());
         let verdict = "`a` is fastest at 1 of 2 pairs of values, and clearly faster than all others (by more than the margin of indifference, and significantly if the seed changes results) at 0 of these pairs. \
                        `b` is fastest at 1 of 2 pairs of values, and clearly faster than all others (by more than the margin of indifference, and significantly if the seed changes results) at 1 of these pairs.";
-        assert_eq!(winners.verdict_text(), verdict);
+        assert_eq!(winners.separated_wins_text(), verdict);
         assert!(
             winners
-                .figure(&Style::default())
+                .figure(&FigureStyle::default())
                 .to_svg()
                 .contains("not clearly faster")
         );
@@ -305,8 +309,8 @@ mod tests {
             ..plan
         };
         let separated = |plan: &Plan| {
-            let winners = Winners::from_rows(plan, &rows, Indifference::default()).unwrap();
-            let cells = winners.cells.iter().map(MapCell::is_separated);
+            let winners = PolicyWinnerMap::from_rows(plan, &rows, Indifference::default()).unwrap();
+            let cells = winners.cells.iter().map(PolicyWinnerCell::is_separated);
             cells.collect::<Vec<bool>>()
         };
         assert_eq!(separated(&single), [false, false]);

@@ -29,7 +29,7 @@ const MAX_SUPERSTEPS: u64 = usize::MAX as u64;
 /// (ambiguity A23 in the list of ambiguities of the papers).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Arrangement {
+pub enum SliceArrangement {
     /// The last slice has no right neighbour: the last process sends nothing.
     #[default]
     Line,
@@ -52,7 +52,7 @@ pub struct LbmConfig {
     pub supersteps: u64,
     /// Whether the slices form a line, or a ring in which the last process sends to the first process. Default `line` (inferred).
     #[serde(default)]
-    pub arrangement: Arrangement,
+    pub arrangement: SliceArrangement,
     /// Number of instructions that each process computes in a superstep. Default 1e9 instr (stated: test A; test B has 1e6
     /// instr).
     #[serde(default = "default_instructions")]
@@ -92,7 +92,7 @@ impl LbmConfig {
         Self {
             procs,
             supersteps,
-            arrangement: Arrangement::default(),
+            arrangement: SliceArrangement::default(),
             instructions: default_instructions(),
             bytes: default_bytes(),
             memory: default_bytes(),
@@ -158,8 +158,8 @@ impl Workload for Lbm {
         let processes = self.processes();
         let senders = match self.config.arrangement {
             _ if processes == 1 => 0,
-            Arrangement::Line => processes - 1,
-            Arrangement::Ring => processes,
+            SliceArrangement::Line => processes - 1,
+            SliceArrangement::Ring => processes,
         };
         plan.messages.extend((0..senders).map(|sender| Message {
             from: ProcessId::from_index(sender),
@@ -181,7 +181,7 @@ impl Workload for Lbm {
 mod tests {
     use super::*;
 
-    fn messages(procs: u64, arrangement: Arrangement) -> Vec<(u32, u32, f64)> {
+    fn messages(procs: u64, arrangement: SliceArrangement) -> Vec<(u32, u32, f64)> {
         let config = LbmConfig {
             arrangement,
             ..LbmConfig::new(procs, 3)
@@ -199,20 +199,23 @@ mod tests {
     #[test]
     fn every_slice_of_a_line_sends_to_its_right_neighbour() {
         let expected = [(0, 1, 5e5), (1, 2, 5e5)];
-        assert_eq!(messages(3, Arrangement::Line), expected);
+        assert_eq!(messages(3, SliceArrangement::Line), expected);
     }
 
     #[test]
     fn in_a_ring_the_last_slice_sends_to_the_first() {
         let expected = [(0, 1, 5e5), (1, 2, 5e5), (2, 0, 5e5)];
-        assert_eq!(messages(3, Arrangement::Ring), expected);
-        assert_eq!(messages(2, Arrangement::Ring), [(0, 1, 5e5), (1, 0, 5e5)]);
+        assert_eq!(messages(3, SliceArrangement::Ring), expected);
+        assert_eq!(
+            messages(2, SliceArrangement::Ring),
+            [(0, 1, 5e5), (1, 0, 5e5)]
+        );
     }
 
     #[test]
     fn a_single_process_sends_nothing() {
-        assert_eq!(messages(1, Arrangement::Ring), []);
-        assert_eq!(messages(1, Arrangement::Line), []);
+        assert_eq!(messages(1, SliceArrangement::Ring), []);
+        assert_eq!(messages(1, SliceArrangement::Line), []);
     }
 
     #[test]

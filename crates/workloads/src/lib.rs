@@ -32,4 +32,6 @@ pub mod table;
 pub mod trace;
 pub mod vt;
 
-pub use migsim_bsp::{Extent, Labels, Message, Plan, PrescribedMove, Setting, Workload};
+pub use migsim_bsp::{
+    ApplicationSize, Message, Plan, PrescribedMigration, PrescribedSetting, VtLabels, Workload,
+};

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Extent, Message, Plan};
+use super::{ApplicationSize, Message, Plan};
 use migsim_base::units::{Instructions, ProcessId};
 
 /// The work and the messages of all supersteps of a workload, in flat lists.
@@ -71,12 +71,12 @@ impl StoredSupersteps {
     /// once; the same holds for its messages.
     pub(super) fn close_superstep(&mut self) {
         if let [.., before, last] = &mut *self.superstep_ranges {
-            share_if_equal(
+            share_range_if_equal(
                 &mut self.work_of_processes,
                 &before.work_range,
                 &mut last.work_range,
             );
-            share_if_equal(
+            share_range_if_equal(
                 &mut self.messages,
                 &before.message_range,
                 &mut last.message_range,
@@ -85,13 +85,13 @@ impl StoredSupersteps {
     }
 
     /// Adds a superstep that is equal to the last superstep.
-    pub(super) fn repeat_superstep(&mut self) {
+    pub(super) fn repeat_last_superstep(&mut self) {
         let last = self.superstep_ranges.last().cloned();
         self.superstep_ranges.extend(last);
     }
 
     /// Writes the work and the messages of a superstep into `plan` (the plan of one superstep), which must have been cleared.
-    pub(super) fn fill(&self, superstep: usize, plan: &mut Plan) {
+    pub(super) fn fill_plan(&self, superstep: usize, plan: &mut Plan) {
         let step = &self.superstep_ranges[superstep];
         for (process, work) in &self.work_of_processes[step.work_range.clone()] {
             plan.work[process.index()] = *work;
@@ -101,7 +101,7 @@ impl StoredSupersteps {
     }
 
     /// Returns whether a superstep is equal to the superstep before, so that both refer to the same stored data.
-    pub(super) fn repeats(&self, superstep: usize) -> bool {
+    pub(super) fn repeats_previous_superstep(&self, superstep: usize) -> bool {
         let before = superstep
             .checked_sub(1)
             .map(|before| &self.superstep_ranges[before]);
@@ -110,7 +110,7 @@ impl StoredSupersteps {
 
     /// Returns an upper estimate of the size of the stored supersteps: the maximum number of messages in a superstep, and twice
     /// the size of all work and messages \[B\]. The factor 2 allows for unused capacity of the lists.
-    pub(super) fn extent(&self) -> Extent {
+    pub(super) fn extent(&self) -> ApplicationSize {
         let messages = self
             .superstep_ranges
             .iter()
@@ -119,9 +119,9 @@ impl StoredSupersteps {
         let records = (self.work_of_processes.len() * size_of::<(ProcessId, Instructions)>())
             as f64
             + (self.messages.len() * size_of::<Message>()) as f64;
-        Extent {
-            messages: messages.unwrap_or(0) as f64,
-            bytes: 2.0 * records,
+        ApplicationSize {
+            max_messages: messages.unwrap_or(0) as f64,
+            data_bytes: 2.0 * records,
         }
     }
 }
@@ -139,14 +139,14 @@ macro_rules! recorded_methods {
         }
 
         fn fill(&self, superstep: usize, plan: &mut $crate::Plan) {
-            self.steps.fill(superstep, plan);
+            self.steps.fill_plan(superstep, plan);
         }
 
         fn repeats(&self, superstep: usize) -> bool {
-            self.steps.repeats(superstep)
+            self.steps.repeats_previous_superstep(superstep)
         }
 
-        fn extent(&self) -> $crate::Extent {
+        fn extent(&self) -> $crate::ApplicationSize {
             self.steps.extent()
         }
 
@@ -163,7 +163,7 @@ pub(super) use recorded_methods;
 
 /// Removes the entries of the range `last` from the end of `records` if they equal the entries of the range `before`, and then
 /// sets `last` to the range `before`.
-fn share_if_equal<T: PartialEq>(
+fn share_range_if_equal<T: PartialEq>(
     records: &mut Vec<T>,
     before: &Range<usize>,
     last: &mut Range<usize>,

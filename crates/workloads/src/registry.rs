@@ -16,48 +16,48 @@ use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
 use super::table::{Table as Tables, TableConfig};
-use super::trace::{Recording, Trace, built_in};
+use super::trace::{RecordingFacts, Trace, built_in};
 use super::vt::{RankFile, Vt, VtConfig, read_rank_files};
-use super::{Setting, Workload};
+use super::{PrescribedSetting, Workload};
 use migsim_base::document::{read_bytes, sha256};
 use migsim_base::error::{Error, Problem};
-use migsim_base::plugin::{self, FlagValues, Maker, OptionFlag};
+use migsim_base::plugin::{self, FlagValues, OptionFlag, PluginFactory};
 use migsim_base::units::Bytes;
 
 /// Returns the table of the built-in applications.
 pub fn standard() -> Table {
     let rows = vec![
-        entry::<LbmConfig>(
+        table_entry::<LbmConfig>(
             "lbm",
             "Lattice Boltzmann on equal slices: each process computes and sends to its right neighbour",
             "da Rosa Righi et al., Analyzing the Frequency of Processes Migration Calls on BSP Application Execution, section 3",
         ),
-        entry::<LuConfig>(
+        table_entry::<LuConfig>(
             "lu",
             "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
             "da Rosa Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
         ),
-        entry::<SwConfig>(
+        table_entry::<SwConfig>(
             "sw",
             "Smith-Waterman on an n x n matrix, one process per column, 2n-1 supersteps in wavefronts",
             "da Rosa Righi et al., Applying Processes Rescheduling over Irregular BSP Application, section 3",
         ),
-        entry::<SyntheticConfig>(
+        table_entry::<SyntheticConfig>(
             "synthetic",
             "random work and messages by a pattern and distributions, for any number of processes",
             "-",
         ),
-        entry::<TableConfig>(
+        table_entry::<TableConfig>(
             "table",
             "CSV tables of the work of each process in each superstep and, optionally, of the messages",
             "-",
         ),
-        entry::<TraceConfig>(
+        table_entry::<TraceConfig>(
             "trace",
             "a trace: a text file with the work, messages, memory, hosts and moves of an application (`migsim schema trace`)",
             "-",
         ),
-        entry::<VtConfig>(
+        table_entry::<VtConfig>(
             "vt",
             "tasks recorded by DARMA/vt, in the files that LBAF reads: one JSON file per rank, plain or compressed with brotli",
             "DARMA/vt, schema LBDatafile (scripts/LBDatafile_schema.py)",
@@ -96,10 +96,10 @@ pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
 }
 
 /// An entry of the table of applications: name, summary, source, and how the application is created ([`WorkloadKind`]).
-pub type Entry = plugin::Entry<WorkloadKind>;
+pub type Entry = plugin::PluginEntry<WorkloadKind>;
 
 /// The table of applications, which are found by their names.
-pub type Table = plugin::Table<WorkloadKind>;
+pub type Table = plugin::PluginTable<WorkloadKind>;
 
 /// What the table of applications stores about each application besides its name: how it is created from its options, and what
 /// these options determine.
@@ -128,13 +128,13 @@ enum Constructor {
         resolve: fn(&Value) -> Result<Value, Error>,
     },
     /// By an object, because the options are not described by a Rust type.
-    Maker(&'static dyn Maker<BuiltWorkload>),
+    Maker(&'static dyn PluginFactory<BuiltWorkload>),
 }
 
 /// Creates the entry of an application whose options have no Rust type; `maker` creates the application. The options `n` and
 /// `procs`, if they exist, can be set by command-line flags.
 pub fn entry_of_maker(
-    maker: &'static dyn Maker<BuiltWorkload>,
+    maker: &'static dyn PluginFactory<BuiltWorkload>,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
@@ -161,7 +161,7 @@ pub fn entry_of_maker(
 }
 
 /// Creates the entry of an application whose options have the Rust type `T`.
-pub fn entry<T: WorkloadOptions>(
+pub fn table_entry<T: WorkloadOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
@@ -182,7 +182,7 @@ pub fn entry<T: WorkloadOptions>(
     entry
 }
 
-impl plugin::Kind for WorkloadKind {
+impl plugin::PluginKind for WorkloadKind {
     type Product = BuiltWorkload;
 
     const SECTION: Option<&'static str> = None;
@@ -191,9 +191,8 @@ impl plugin::Kind for WorkloadKind {
     fn build(&self, workload: &Value) -> Result<BuiltWorkload, Error> {
         match self.constructor {
             Constructor::Typed { build, .. } => build(workload),
-            Constructor::Maker(maker) => {
-                plugin::create_plugin(maker, &without_app(workload)).map_err(with_workload_prefix)
-            }
+            Constructor::Maker(maker) => plugin::create_plugin(maker, &without_app_key(workload))
+                .map_err(with_workload_key_prefix),
         }
     }
 
@@ -201,9 +200,8 @@ impl plugin::Kind for WorkloadKind {
     fn resolve(&self, workload: &Value) -> Result<Value, Error> {
         match self.constructor {
             Constructor::Typed { resolve, .. } => resolve(workload),
-            Constructor::Maker(maker) => {
-                plugin::resolve_options(maker, &without_app(workload)).map_err(with_workload_prefix)
-            }
+            Constructor::Maker(maker) => plugin::resolve_options(maker, &without_app_key(workload))
+                .map_err(with_workload_key_prefix),
         }
     }
 }
@@ -282,14 +280,14 @@ pub struct BuiltWorkload {
     /// The application itself, which states the work and messages of each superstep.
     pub workload: Box<dyn Workload>,
     /// Settings that the application adds to the experiment; a trace, for example, may set keys of the runtime.
-    pub settings: Vec<Setting>,
+    pub added_settings: Vec<PrescribedSetting>,
     /// Notes for the user about how the input files of the application were interpreted, one sentence each.
     pub notes: Vec<String>,
     /// Files from which the application was read, each with its path as given and its SHA-256 in hexadecimal digits; the manifest
     /// of a run lists them.
-    pub input_files: Vec<(String, String)>,
+    pub input_files_with_hashes: Vec<(String, String)>,
     /// Facts about the recording from which the application comes; empty if the application is not a recorded program.
-    pub recording: Recording,
+    pub recording: RecordingFacts,
 }
 
 impl BuiltWorkload {
@@ -297,10 +295,10 @@ impl BuiltWorkload {
     pub fn new(workload: impl Workload + 'static) -> Self {
         Self {
             workload: Box::new(workload),
-            settings: Vec::new(),
+            added_settings: Vec::new(),
             notes: Vec::new(),
-            input_files: Vec::new(),
-            recording: Recording::default(),
+            input_files_with_hashes: Vec::new(),
+            recording: RecordingFacts::default(),
         }
     }
 }
@@ -370,7 +368,7 @@ impl WorkloadOptions for SyntheticConfig {
     fn application(self) -> Result<BuiltWorkload, Error> {
         let (application, sha256) = Synthetic::new_with_file_hash(&self)?;
         Ok(BuiltWorkload {
-            input_files: self.messages.into_iter().zip(sha256).collect(),
+            input_files_with_hashes: self.messages.into_iter().zip(sha256).collect(),
             ..BuiltWorkload::new(application)
         })
     }
@@ -405,9 +403,9 @@ impl WorkloadOptions for TraceConfig {
             trace = trace.with_default_memory(memory);
         }
         Ok(BuiltWorkload {
-            settings: trace.settings().to_vec(),
+            added_settings: trace.settings().to_vec(),
             recording: trace.recording().clone(),
-            input_files: vec![(self.trace, sha256(&bytes))],
+            input_files_with_hashes: vec![(self.trace, sha256(&bytes))],
             ..BuiltWorkload::new(trace)
         })
     }
@@ -439,11 +437,11 @@ impl WorkloadOptions for TableConfig {
         let work = read("work", &self.work)?;
         let messages = self.messages.as_ref();
         let messages = messages.map(|file| read("messages", file)).transpose()?;
-        let application = Tables::of_bytes(&work, messages.as_deref(), &self)?;
+        let application = Tables::from_csv_bytes(&work, messages.as_deref(), &self)?;
         let files = [Some(self.work), self.messages].into_iter().flatten();
         let bytes = [Some(work), messages].into_iter().flatten();
         Ok(BuiltWorkload {
-            input_files: files
+            input_files_with_hashes: files
                 .zip(bytes)
                 .map(|(file, bytes)| (file, sha256(&bytes)))
                 .collect(),
@@ -470,7 +468,7 @@ impl WorkloadOptions for VtConfig {
         let hash = |file: RankFile| (file.source, sha256(&file.bytes));
         Ok(BuiltWorkload {
             notes: vec![note],
-            input_files: files.into_iter().map(hash).collect(),
+            input_files_with_hashes: files.into_iter().map(hash).collect(),
             ..BuiltWorkload::new(application)
         })
     }
@@ -493,7 +491,7 @@ pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Resul
     if let Ok(keys) = T::deserialize(&Value::Object(given.clone())) {
         return Ok(keys);
     }
-    let problems = key_problems(&given, &schemars::schema_for!(T));
+    let problems = unknown_and_missing_key_problems(&given, &schemars::schema_for!(T));
     if !problems.is_empty() {
         return Err(Error::Input(problems));
     }
@@ -523,7 +521,7 @@ fn resolve_options<T: DeserializeOwned + JsonSchema + Serialize>(
 }
 
 /// Returns the object `workload` without the key `app`, so that only options remain.
-fn without_app(workload: &Value) -> Value {
+fn without_app_key(workload: &Value) -> Value {
     let mut options = workload.clone();
     if let Value::Object(options) = &mut options {
         options.remove("app");
@@ -532,7 +530,7 @@ fn without_app(workload: &Value) -> Value {
 }
 
 /// Adds `workload.` before each key in an error.
-fn with_workload_prefix(error: Error) -> Error {
+fn with_workload_key_prefix(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
     };
@@ -562,7 +560,7 @@ fn without_rust_types(message: &str) -> String {
 }
 
 /// Returns a problem for each key that is not an option, and for each required option that is missing.
-fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
+fn unknown_and_missing_key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     let known: Vec<&str> = schema
         .get("properties")
         .and_then(Value::as_object)
@@ -572,7 +570,7 @@ fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
         .keys()
         .filter(|key| !known.contains(&key.as_str()))
         .map(|key| {
-            Problem::unknown("key", key)
+            Problem::unknown_name("key", key)
                 .key(format!("workload.{key}"))
                 .with_known_names("keys", known.iter().copied())
         });
@@ -694,20 +692,20 @@ mod tests {
             .unwrap()
             .build(&json!({ "app": "trace", "trace": path }))
             .unwrap();
-        let setting = |key: &str, value: &str, place: &str| Setting {
+        let setting = |key: &str, value: &str, place: &str| PrescribedSetting {
             key: key.into(),
             value: value.into(),
             source: format!("{path}:{place}"),
         };
         assert_eq!(
-            built.settings,
+            built.added_settings,
             [
                 setting("runtime.barrier.kind", "ideal", "2:9"),
                 setting("runtime.receives", "early", "3:6")
             ]
         );
         assert_eq!(
-            built.input_files,
+            built.input_files_with_hashes,
             [(path.to_owned(), sha256(&std::fs::read(path).unwrap()))]
         );
         // The digest of an empty text, as in FIPS 180-4 examples.
@@ -723,7 +721,7 @@ mod tests {
     fn every_application_publishes_its_keys() {
         for entry in &standard() {
             let mut generator = SchemaGenerator::default();
-            entry.schema(&mut generator);
+            entry.options_schema(&mut generator);
             let definitions = generator.take_definitions(true);
             assert!(
                 definitions

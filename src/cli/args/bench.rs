@@ -5,12 +5,12 @@ use std::str::FromStr as _;
 
 use clap::Args;
 
-use super::plan::{PlanArguments, parse_shard};
+use super::plan::{OutputAndThreadArguments, parse_shard};
 use super::settings::MemoryArguments;
 use super::{BENCHMARK_HEADING, OUTPUT, SLURM};
 use crate::cli::complete::text_parser;
-use crate::cli::options::parse_counts;
-use crate::experiment::suite::{Draw, Suite};
+use crate::cli::options::parse_whole_numbers;
+use crate::experiment::suite::{BenchmarkSuite, CaseSet};
 use crate::sweep::{Shard, ValuesSpec};
 
 #[derive(Debug, Args)]
@@ -29,12 +29,12 @@ use crate::sweep::{Shard, ValuesSpec};
     the rows.")]
 pub(in crate::cli) struct BenchArguments {
     /// The benchmark suite whose cases are run
-    #[arg(long, value_name = "NAME", value_parser = text_parser(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK_HEADING)]
+    #[arg(long, value_name = "NAME", value_parser = text_parser(BenchmarkSuite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) suite: String,
     /// The number of the set of randomly drawn cases (1 is the public set), or `fixed` for the fixed cases: recorded programs,
     /// applications of papers, measured loads
-    #[arg(long, value_name = "N", value_parser = Draw::from_str, default_value_t = Draw::Number(1), help_heading = BENCHMARK_HEADING)]
-    pub(in crate::cli) draw: Draw,
+    #[arg(long, value_name = "N", value_parser = CaseSet::from_str, default_value_t = CaseSet::RandomDraw(1), help_heading = BENCHMARK_HEADING)]
+    pub(in crate::cli) draw: CaseSet,
     /// The number of cases to run, starting with case 1 [default: 100, or all fixed cases]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) cases: Option<u64>,
@@ -42,7 +42,7 @@ pub(in crate::cli) struct BenchArguments {
     #[arg(long, value_name = "POLICIES", help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) policies: Option<String>,
     /// The seeds with which each case is run [default: the seeds of the suite]
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = BENCHMARK_HEADING)]
+    #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) seeds: Option<ValuesSpec>,
     /// The number of the case that `--show` prints
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), requires = "show", help_heading = BENCHMARK_HEADING)]
@@ -75,5 +75,5 @@ pub(in crate::cli) struct BenchArguments {
     #[command(flatten)]
     pub(in crate::cli) memory: MemoryArguments,
     #[command(flatten)]
-    pub(in crate::cli) output: PlanArguments,
+    pub(in crate::cli) output_and_threads: OutputAndThreadArguments,
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::figure::{FIGURE_FORMATS, FigureArguments};
-use super::plan::PlanArguments;
+use super::plan::OutputAndThreadArguments;
 use super::settings::SettingsArguments;
 use super::{FIGURE, OUTPUT, QUESTION, VARIED};
-use crate::cli::options::parse_counts;
-use crate::figure::Format;
+use crate::cli::options::parse_whole_numbers;
+use crate::figure::FigureFormat;
 use crate::sweep::ValuesSpec;
 
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(in crate::cli) struct BottleneckArguments {
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
     /// The seeds with which each change of the platform or settings is run
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
+    #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, conflicts_with = "seed", help_heading = VARIED)]
     pub(in crate::cli) seeds: Option<ValuesSpec>,
     /// Also run each change with the decisions of the unchanged run
     ///
@@ -43,20 +43,20 @@ pub(in crate::cli) struct BottleneckArguments {
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) pairs: bool,
     /// Draw the gains of the changes as a figure into this file, whose name ends in .svg, .pdf or .png
-    #[arg(long, value_name = "FILE", value_parser = parse_figure, help_heading = FIGURE)]
-    pub(in crate::cli) figure: Option<(PathBuf, Format)>,
+    #[arg(long, value_name = "FILE", value_parser = parse_figure_path, help_heading = FIGURE)]
+    pub(in crate::cli) figure: Option<(PathBuf, FigureFormat)>,
     #[command(flatten)]
-    pub(in crate::cli) look: FigureArguments,
+    pub(in crate::cli) figure_style: FigureArguments,
     /// Keep all runs in this folder (bottlenecks.json, quantities.csv, changes.csv, index.html); the same command continues an
     /// interrupted profile
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) output: PlanArguments,
+    pub(in crate::cli) output_and_threads: OutputAndThreadArguments,
 }
 
 /// Parses the path of a figure file; the ending of the name determines the format of the figure.
-fn parse_figure(text: &str) -> Result<(PathBuf, Format), String> {
+fn parse_figure_path(text: &str) -> Result<(PathBuf, FigureFormat), String> {
     let end = Path::new(text).extension();
     let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());
     let format = FIGURE_FORMATS

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::OUTPUT;
-use super::form::FormArguments;
+use super::form::OutputFormArguments;
 use super::settings::MemoryArguments;
 use crate::cli::complete;
 
@@ -45,7 +45,7 @@ pub(in crate::cli) struct CalibrateArguments {
     #[arg(value_name = "COMMAND", last = true)]
     pub(in crate::cli) program: Vec<String>,
     #[command(flatten)]
-    pub(in crate::cli) form: FormArguments,
+    pub(in crate::cli) form: OutputFormArguments,
     #[command(flatten)]
     pub(in crate::cli) memory: MemoryArguments,
 }

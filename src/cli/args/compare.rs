@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::plan::{PlanArguments, VariedArguments, parse_shard};
+use super::plan::{OutputAndThreadArguments, VariedArguments, parse_shard};
 use super::{COMPARISON, OUTPUT};
 use crate::sweep::Shard;
 use crate::sweep::separate::Indifference;
@@ -63,5 +63,5 @@ pub(in crate::cli) struct CompareArguments {
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) output: PlanArguments,
+    pub(in crate::cli) output_and_threads: OutputAndThreadArguments,
 }

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::settings::SettingsArguments;
 use super::{OUTPUT, QUESTION};
-use crate::units::{NoProcess, ProcessId};
+use crate::units::{InvalidProcessNumber, ProcessId};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ExplainArguments {
@@ -58,6 +58,8 @@ fn parse_whole_number(text: &str) -> Result<u64, String> {
 
 /// Parses the number of a process, written as `p24` or `24`.
 fn parse_process(text: &str) -> Result<u64, String> {
-    let process: ProcessId = text.parse().map_err(|error: NoProcess| error.to_string())?;
+    let process: ProcessId = text
+        .parse()
+        .map_err(|error: InvalidProcessNumber| error.to_string())?;
     Ok(u64::from(process.0) + 1)
 }

@@ -24,10 +24,10 @@ pub(in crate::cli) struct FigureArguments {
 }
 
 /// The file formats of figures, with the names by which `--figure` and similar flags accept them.
-pub(super) const FIGURE_FORMATS: [(&str, figure::Format); 3] = [
-    ("svg", figure::Format::Svg),
-    ("pdf", figure::Format::Pdf),
-    ("png", figure::Format::Png),
+pub(super) const FIGURE_FORMATS: [(&str, figure::FigureFormat); 3] = [
+    ("svg", figure::FigureFormat::Svg),
+    ("pdf", figure::FigureFormat::Pdf),
+    ("png", figure::FigureFormat::Png),
 ];
 
 /// The languages of figures, with the names by which `--language` accepts them.
@@ -38,8 +38,8 @@ const FIGURE_LANGUAGES: [(&str, figure::Language); 2] = [
 
 impl FigureArguments {
     /// Returns the style of figures that the user has chosen with these flags.
-    pub(in crate::cli) fn style(self) -> figure::Style {
-        figure::Style {
+    pub(in crate::cli) fn figure_style(self) -> figure::FigureStyle {
+        figure::FigureStyle {
             width: self.width,
             font_size: self.font_size,
             language: self.language,

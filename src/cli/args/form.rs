@@ -8,7 +8,7 @@ use crate::output::OutputForm;
 
 /// The flags of a command that determine the format of its printed results.
 #[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct FormArguments {
+pub(in crate::cli) struct OutputFormArguments {
     /// Print the results as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
     #[arg(long, value_parser = named_value_parser(&FORMS), help_heading = OUTPUT)]
     pub(super) format: Option<OutputForm>,
@@ -25,7 +25,7 @@ const FORMS: [(&str, OutputForm); 4] = [
     ("json", OutputForm::Json),
 ];
 
-impl FormArguments {
+impl OutputFormArguments {
     /// Returns the format in which results are printed: the format that `--json` or `--format` requests, or aligned columns.
     pub(in crate::cli) fn output_form(self) -> OutputForm {
         let json = self.json.then_some(OutputForm::Json);

@@ -31,11 +31,11 @@ pub(super) use calibrate::CalibrateArguments;
 pub(super) use compare::CompareArguments;
 pub(super) use decide::DecideArguments;
 pub(super) use explain::{ExplainArguments, SnapshotArguments};
-pub(super) use form::FormArguments;
+pub(super) use form::OutputFormArguments;
 pub(super) use list::{Format, Listing};
-pub(super) use plan::{PlanArguments, VariedArguments};
+pub(super) use plan::{OutputAndThreadArguments, VariedArguments};
 pub(super) use platform::{PlatformCommand, PlatformFormat};
-pub(super) use record::{RecordArguments, RecordClock, RecordTake};
+pub(super) use record::{ComputationClock, RecordArguments, RepetitionStatistic};
 pub(super) use report::ReportArguments;
 pub(super) use reproduce::ReproduceArguments;
 pub(super) use run::{RunArguments, Viewer};
@@ -173,7 +173,7 @@ pub(super) enum Command {
         #[arg(value_enum)]
         what: Listing,
         #[command(flatten)]
-        form: FormArguments,
+        form: OutputFormArguments,
     },
     /// Print the JSON Schema of an input format or of a result; for traces, which are not JSON, print a description
     Schema {

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use super::form::FormArguments;
+use super::form::OutputFormArguments;
 use super::settings::{SettingsArguments, parse_pair};
 use super::{OUTPUT, VARIED};
-use crate::cli::options::parse_counts;
+use crate::cli::options::parse_whole_numbers;
 use crate::cli::threads;
 use crate::sweep::{Shard, ValuesSpec};
 
@@ -21,15 +21,15 @@ pub(in crate::cli) struct VariedArguments {
     #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = VARIED)]
     pub(in crate::cli) vary: Vec<(String, String)>,
     /// The seeds with which each combination of values is run
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
+    #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, conflicts_with = "seed", help_heading = VARIED)]
     pub(in crate::cli) seeds: Option<ValuesSpec>,
 }
 
 /// The flags of a command that simulates many runs, for its output and the number of threads.
 #[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct PlanArguments {
+pub(in crate::cli) struct OutputAndThreadArguments {
     #[command(flatten)]
-    pub(in crate::cli) form: FormArguments,
+    pub(in crate::cli) form: OutputFormArguments,
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
     pub(in crate::cli) quiet: bool,

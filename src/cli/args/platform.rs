@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Subcommand, ValueEnum};
 
 use super::OUTPUT;
-use super::form::FormArguments;
+use super::form::OutputFormArguments;
 use super::settings::MemoryArguments;
 use crate::cli::complete;
 
@@ -30,7 +30,7 @@ pub(in crate::cli) enum PlatformCommand {
         #[arg(long, value_name = "N", default_value_t = 40, help_heading = OUTPUT)]
         rows: usize,
         #[command(flatten)]
-        form: FormArguments,
+        form: OutputFormArguments,
         #[command(flatten)]
         memory: MemoryArguments,
     },

@@ -22,10 +22,10 @@ pub(in crate::cli) struct RecordArguments {
     /// How the work between two MPI calls is taken from several runs: the minimum if other programs disturb the runs, the median
     /// on an idle host
     #[arg(long, value_enum, default_value = "least")]
-    pub(in crate::cli) take: RecordTake,
+    pub(in crate::cli) take: RepetitionStatistic,
     /// The time that counts as computation: all time between two MPI calls, or only the processor time
     #[arg(long, value_enum, default_value = "wall")]
-    pub(in crate::cli) clock: RecordClock,
+    pub(in crate::cli) clock: ComputationClock,
     /// Create the trace from the records that an earlier recording kept in this folder, without running the program; repeatable:
     /// one folder for each repetition
     #[arg(long, value_name = "DIR", conflicts_with = "program")]
@@ -37,7 +37,7 @@ pub(in crate::cli) struct RecordArguments {
 
 /// How the work between two MPI calls is determined from several runs of the program.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(in crate::cli) enum RecordTake {
+pub(in crate::cli) enum RepetitionStatistic {
     /// The minimum of all runs
     Least,
     /// The median of all runs
@@ -46,7 +46,7 @@ pub(in crate::cli) enum RecordTake {
 
 /// The clock that measures the time of computation between two MPI calls.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(in crate::cli) enum RecordClock {
+pub(in crate::cli) enum ComputationClock {
     /// The wall clock: all time between two MPI calls counts as computation
     Wall,
     /// The processor clock: only the time for which the process uses a processor counts as computation

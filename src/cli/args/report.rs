@@ -28,7 +28,7 @@ pub(in crate::cli) struct ReportArguments {
     pub(in crate::cli) figure: Option<String>,
     /// The file format of the figure [default: by the ending of the file `--out`, or svg]
     #[arg(long, value_parser = named_value_parser(&FIGURE_FORMATS), requires = "figure", help_heading = FIGURE)]
-    pub(in crate::cli) format: Option<figure::Format>,
+    pub(in crate::cli) format: Option<figure::FigureFormat>,
     #[command(flatten)]
     pub(in crate::cli) style: FigureArguments,
     #[command(flatten)]

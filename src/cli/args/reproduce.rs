@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::figure::FigureArguments;
-use super::form::FormArguments;
+use super::form::OutputFormArguments;
 use super::settings::MemoryArguments;
 use super::{FIGURE, OUTPUT};
 use crate::cli::complete::{self, named_value_parser};
@@ -60,7 +60,7 @@ pub(in crate::cli) struct ReproduceArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum ReproduceFormat {
     Tables(OutputForm),
-    Figures(figure::Format),
+    Figures(figure::FigureFormat),
 }
 
 /// The formats of tables and figures of a reproduction, with the names by which `--format` accepts them.
@@ -69,26 +69,26 @@ const REPRODUCE_FORMATS: [(&str, ReproduceFormat); 7] = [
     ("markdown", ReproduceFormat::Tables(OutputForm::Markdown)),
     ("csv", ReproduceFormat::Tables(OutputForm::Csv)),
     ("json", ReproduceFormat::Tables(OutputForm::Json)),
-    ("svg", ReproduceFormat::Figures(figure::Format::Svg)),
-    ("pdf", ReproduceFormat::Figures(figure::Format::Pdf)),
-    ("png", ReproduceFormat::Figures(figure::Format::Png)),
+    ("svg", ReproduceFormat::Figures(figure::FigureFormat::Svg)),
+    ("pdf", ReproduceFormat::Figures(figure::FigureFormat::Pdf)),
+    ("png", ReproduceFormat::Figures(figure::FigureFormat::Png)),
 ];
 
 impl ReproduceArguments {
     /// Returns the flags that determine the format of printed tables; a format of figures is ignored.
-    pub(in crate::cli) fn table_form(&self) -> FormArguments {
+    pub(in crate::cli) fn table_format_flags(&self) -> OutputFormArguments {
         let format = match self.format {
             Some(ReproduceFormat::Tables(form)) => Some(form),
             _ => None,
         };
-        FormArguments {
+        OutputFormArguments {
             format,
             json: self.json,
         }
     }
 
     /// Returns the file format of figures; `None` if `--format` is absent or names a format of tables.
-    pub(in crate::cli) fn figure_format(&self) -> Option<figure::Format> {
+    pub(in crate::cli) fn figure_format(&self) -> Option<figure::FigureFormat> {
         match self.format {
             Some(ReproduceFormat::Figures(format)) => Some(format),
             _ => None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::OUTPUT;
-use super::form::FormArguments;
+use super::form::OutputFormArguments;
 use super::settings::SettingsArguments;
 use crate::cli::threads;
 
@@ -52,7 +52,7 @@ pub(in crate::cli) struct RunArguments {
     /// Also write the results as one HTML page
     ///
     /// The default name is report.html, in the folder of `--out` if there is one.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_page, help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_html_page_path, help_heading = OUTPUT)]
     #[expect(
         clippy::option_option,
         reason = "how clap tells a flag without its value"
@@ -67,7 +67,7 @@ pub(in crate::cli) struct RunArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) critical_path: bool,
     #[command(flatten)]
-    pub(in crate::cli) form: FormArguments,
+    pub(in crate::cli) form: OutputFormArguments,
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
     pub(in crate::cli) quiet: bool,
@@ -94,7 +94,7 @@ pub(in crate::cli) enum Viewer {
 
 /// Parses the path of an HTML page. A path without the ending of an HTML page is refused, because the word after `--report` may
 /// be meant as the experiment.
-fn parse_page(text: &str) -> Result<PathBuf, String> {
+fn parse_html_page_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is_page = path
         .extension()

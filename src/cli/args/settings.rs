@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::{EXPERIMENT, MODEL, OUTPUT, POLICY};
 use crate::bsp::Scenario;
 use crate::cli::complete;
-use crate::cli::options::{OptionValues, parse_counts};
+use crate::cli::options::{OptionValues, parse_whole_numbers};
 use crate::sweep::ValuesSpec;
 use crate::units::Bytes;
 
@@ -42,7 +42,7 @@ pub(in crate::cli) struct SettingsArguments {
     /// The seed of all random choices of the load, the policy and the application
     ///
     /// `--set workload.seed=N` sets a separate seed for the application.
-    #[arg(long, value_parser = parse_counts, help_heading = EXPERIMENT)]
+    #[arg(long, value_parser = parse_whole_numbers, help_heading = EXPERIMENT)]
     pub(in crate::cli) seed: Option<ValuesSpec>,
 
     /// Background load on hosts and links (see `migsim list loads`)

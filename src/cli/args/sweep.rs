@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::form::FormArguments;
-use super::plan::{PlanArguments, VariedArguments, parse_shard};
+use super::form::OutputFormArguments;
+use super::plan::{OutputAndThreadArguments, VariedArguments, parse_shard};
 use super::{OUTPUT, SLURM, SWEEP};
 use crate::sweep::Shard;
 use crate::sweep::separate::Indifference;
@@ -86,7 +86,7 @@ pub(in crate::cli) struct SweepArguments {
     #[arg(long, conflicts_with_all = ["dry_run", "json", "format"], help_heading = OUTPUT)]
     pub(in crate::cli) show: bool,
     #[command(flatten)]
-    pub(in crate::cli) output: PlanArguments,
+    pub(in crate::cli) output_and_threads: OutputAndThreadArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -105,7 +105,7 @@ pub(in crate::cli) struct MergeArguments {
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) out: PathBuf,
     #[command(flatten)]
-    pub(in crate::cli) form: FormArguments,
+    pub(in crate::cli) form: OutputFormArguments,
     /// Print only errors, and the result if `--format csv` or `--json` requests it
     #[arg(long, short)]
     pub(in crate::cli) quiet: bool,

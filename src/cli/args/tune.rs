@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::plan::{PlanArguments, VariedArguments};
+use super::plan::{OutputAndThreadArguments, VariedArguments};
 use super::{OUTPUT, SEARCH};
-use crate::cli::options::parse_counts;
+use crate::cli::options::parse_whole_numbers;
 use crate::sweep::ValuesSpec;
 use crate::sweep::separate::Indifference;
 
@@ -43,7 +43,7 @@ pub(in crate::cli) struct TuneArguments {
     /// New seeds on which the best setting is compared with the default settings
     ///
     /// The default is the 20 seeds that follow the seeds of the search.
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = SEARCH)]
+    #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, help_heading = SEARCH)]
     pub(in crate::cli) fresh: Option<ValuesSpec>,
     /// The seed of the random choices of the search
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = SEARCH)]
@@ -55,7 +55,7 @@ pub(in crate::cli) struct TuneArguments {
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) output: PlanArguments,
+    pub(in crate::cli) output_and_threads: OutputAndThreadArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::OUTPUT;
-use super::form::FormArguments;
+use super::form::OutputFormArguments;
 use super::settings::SettingsArguments;
 
 #[derive(Debug, Subcommand)]
@@ -29,5 +29,5 @@ pub(in crate::cli) struct WorkloadShowArguments {
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = OUTPUT)]
     pub(in crate::cli) rows: usize,
     #[command(flatten)]
-    pub(in crate::cli) form: FormArguments,
+    pub(in crate::cli) form: OutputFormArguments,
 }

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::args::CalibrateArguments;
-use super::memory_limit::command_limits;
+use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_line, print_text};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::experiment::{
-    Calibration, MeasuredMessages, calibrate, default_library_file, library_text, read_pings,
+    Calibration, MeasuredMessages, calibrate, default_library_path, library_file_text, read_pings,
 };
-use crate::memory::Purpose;
-use crate::output::{Cell, Sheet, Table, number_column, text_column, write_user_file};
+use crate::memory::ExperimentPurpose;
+use crate::output::{Cell, Sheet, Table, number_column, text_column, write_file_named_by_user};
 use crate::platform::{self, Platform};
 
 pub(super) fn run_calibrate(
@@ -26,35 +26,39 @@ pub(super) fn run_calibrate(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     refuse_table_as_output(arguments)?;
-    let source = MessageMeasurements::read_or_measure(arguments)?;
+    let source = MessageMeasurements::read_or_measure_messages(arguments)?;
     let platform = &source.platform;
     let pings = read_pings(
         &source.table_name,
         &source.table_text,
         platform,
-        source.host_pair(),
+        source.host_name_pair(),
     )?;
     let stem = arguments.out.as_deref().and_then(|path| path.file_stem());
     let name = stem.map_or_else(|| "calibrated".into(), |stem| stem.to_string_lossy());
     let base = source.base_library.as_str();
     let mut found = calibrate(platform, &pings, base, (&name, &source.table_name))?;
-    if let Some(machine) = &source.machine {
-        found.library_file["machine"] = machine.clone();
-        if machine["transport"] == "tcp" && found.overhead.is_none() {
-            copy_overhead_inside(&mut found.library_file);
+    if let Some(machine) = &source.machine_description {
+        found.library_json["machine"] = machine.clone();
+        if machine["transport"] == "tcp" && found.fitted_overhead.is_none() {
+            copy_inside_overhead_to_inter_host(&mut found.library_json);
         }
     }
     let is_taken = arguments.accept || found.reasons_for_doubt.is_empty();
     if let Some(path) = arguments.out.as_ref().filter(|_| is_taken) {
-        write_user_file(path, library_text(&found).as_bytes())?;
+        write_file_named_by_user(path, library_file_text(&found).as_bytes())?;
     }
     let kept = if arguments.default && is_taken {
-        Some(write_default_library(&library_text(&found))?)
+        Some(write_default_library(&library_file_text(&found))?)
     } else {
         None
     };
     let mut sheet = calibration_sheet(platform, &pings, (base, &found));
-    if let Some(machine) = source.machine.as_ref().and_then(Value::as_object) {
+    if let Some(machine) = source
+        .machine_description
+        .as_ref()
+        .and_then(Value::as_object)
+    {
         let facts: Vec<String> = machine
             .iter()
             .map(|(key, value)| format!("{key} {}", value.as_str().unwrap_or_default()))
@@ -83,7 +87,7 @@ pub(super) fn run_calibrate(
 
 /// Uses the measured overhead of messages inside a host also for messages between hosts. It is called if only messages inside a
 /// host were measured and TCP carried them.
-fn copy_overhead_inside(library: &mut Value) {
+fn copy_inside_overhead_to_inter_host(library: &mut Value) {
     let overhead = library["network"]["loopback_overhead"].clone();
     if !overhead.is_null() {
         library["network"]["overhead"] = overhead;
@@ -94,7 +98,7 @@ fn copy_overhead_inside(library: &mut Value) {
 
 /// Writes the library that recorded traces use by default into the user's configuration folder, and returns the path of its file.
 fn write_default_library(text: &str) -> Result<PathBuf, Error> {
-    let Some(file) = default_library_file() else {
+    let Some(file) = default_library_path() else {
         let problem = Problem::new(
             "there is no folder for the library: neither XDG_CONFIG_HOME nor HOME is set",
         );
@@ -116,7 +120,7 @@ fn write_default_library(text: &str) -> Result<PathBuf, Error> {
             )
         })?;
     }
-    write_user_file(&file, text.as_bytes())?;
+    write_file_named_by_user(&file, text.as_bytes())?;
     Ok(file)
 }
 
@@ -126,7 +130,7 @@ fn doubtful_fit_error() -> Error {
     let problem = Problem::new("the fit is doubtful, so that no library was written");
     let hint =
         "correct the table or the platform, or write the library in spite of this with `--accept`";
-    Error::Run(problem.hint(hint))
+    Error::SimulationFailure(problem.hint(hint))
 }
 
 /// The measured times of single messages, and the conditions under which they were measured.
@@ -138,17 +142,17 @@ struct MessageMeasurements {
     /// Platform on which the messages were measured.
     platform: Platform,
     /// Names of the two hosts between which the messages were measured; `None` if the table names the hosts.
-    hosts: Option<(String, String)>,
+    host_names: Option<(String, String)>,
     /// Name of the library from which the fit takes all values that it does not determine.
     base_library: String,
     /// Description of the measured machine, which is stored in the library; `None` if the table was read from a file.
-    machine: Option<Value>,
+    machine_description: Option<Value>,
 }
 
 impl MessageMeasurements {
     /// Reads the table of measured messages from the file that the user named, or measures messages with the command that the
     /// user named.
-    fn read_or_measure(arguments: &CalibrateArguments) -> Result<Self, Error> {
+    fn read_or_measure_messages(arguments: &CalibrateArguments) -> Result<Self, Error> {
         let hosts = (arguments.between.as_deref()).map(|hosts| {
             let hosts = hosts
                 .split_once(',')
@@ -164,7 +168,11 @@ impl MessageMeasurements {
         });
         let hosts = hosts.transpose()?;
         let opened = |name: &str| {
-            let limits = command_limits(&arguments.memory, None, Purpose::Look);
+            let limits = memory_and_thread_limits(
+                &arguments.memory,
+                None,
+                ExperimentPurpose::ReadingSupersteps,
+            );
             let opened = platform::open_within_limits(name, limits);
             Ok::<_, Error>(
                 opened
@@ -179,17 +187,17 @@ impl MessageMeasurements {
                 table_name: table.display().to_string(),
                 table_text: read_text(table)?,
                 platform: platform.clone(),
-                hosts,
+                host_names: hosts,
                 base_library: base.unwrap_or_else(|| DEFAULT_BASE_LIBRARY.to_owned()),
-                machine: None,
+                machine_description: None,
             });
         }
         measure(&arguments.program, platform, hosts, base)
     }
 
     /// Returns the names of the two hosts between which the messages were measured; `None` if the table names the hosts.
-    fn host_pair(&self) -> Option<(&str, &str)> {
-        self.hosts
+    fn host_name_pair(&self) -> Option<(&str, &str)> {
+        self.host_names
             .as_ref()
             .map(|(from, to)| (from.as_str(), to.as_str()))
     }
@@ -210,13 +218,13 @@ fn measure(
     base: Option<String>,
 ) -> Result<MessageMeasurements, Error> {
     let (rows, recording) = super::record::measure::measure_messages(program)?;
-    let is_one_host = rows.iter().all(|row| row.from == row.to);
+    let is_one_host = rows.iter().all(|row| row.sender_host == row.receiver_host);
     // Hosts that are one computer in truth, such as network namespaces, have one name.
     let is_named = is_one_host && hosts.is_some();
     if !is_one_host && (platform.is_none() || hosts.is_none()) {
-        let (from, to) = rows
-            .first()
-            .map_or(("?", "?"), |row| (row.from.as_str(), row.to.as_str()));
+        let (from, to) = rows.first().map_or(("?", "?"), |row| {
+            (row.sender_host.as_str(), row.receiver_host.as_str())
+        });
         let message = format!(
             "the processes ran on two hosts, `{from}` and `{to}`, whose network is unknown"
         );
@@ -233,13 +241,20 @@ fn measure(
     let first = || platform.hosts[0].name.clone();
     let (from, to) = hosts.unwrap_or_else(|| (first(), first()));
     let mut text = "kind,from,to,bytes,time_s\n".to_owned();
-    for row in rows.iter().filter(|row| !is_named || row.kind == "ping") {
-        let to = if row.from == row.to && !is_named {
+    for row in rows
+        .iter()
+        .filter(|row| !is_named || row.measurement_kind == "ping")
+    {
+        let to = if row.sender_host == row.receiver_host && !is_named {
             &from
         } else {
             &to
         };
-        let _ = writeln!(text, "{},{from},{to},{},{}", row.kind, row.bytes, row.time);
+        let _ = writeln!(
+            text,
+            "{},{from},{to},{},{}",
+            row.measurement_kind, row.message_size, row.measured_time
+        );
     }
     let fact = |key: &str| {
         recording
@@ -257,10 +272,10 @@ fn measure(
         ),
         table_text: text,
         platform,
-        hosts: None,
+        host_names: None,
         base_library: base
             .unwrap_or_else(|| if is_known { own } else { DEFAULT_BASE_LIBRARY }.to_owned()),
-        machine: Some(Value::Object(
+        machine_description: Some(Value::Object(
             ["library", "version", "transport", "waiting", "host"]
                 .into_iter()
                 .filter_map(fact)
@@ -314,38 +329,38 @@ fn calibration_sheet(
     ];
     let mut table = Table::new("residuals", "", &columns);
     let name = |host: crate::units::HostId| platform.hosts[host.index()].name.clone();
-    let in_ms = |seconds: f64| Cell::value(seconds, format!("{:.4}", seconds * 1e3));
+    let in_ms = |seconds: f64| Cell::from_value_and_text(seconds, format!("{:.4}", seconds * 1e3));
     for (ping, &predicted) in pings.iter().zip(&found.predicted_times) {
         let off = 100.0 * (predicted / ping.median_time - 1.0);
         table.push_row([
-            Cell::text(name(ping.from)),
-            Cell::text(name(ping.to)),
+            Cell::text(name(ping.sender_host)),
+            Cell::text(name(ping.receiver_host)),
             Cell::text(if ping.is_exchange { "exchange" } else { "ping" }),
-            Cell::value(ping.bytes, format!("{}", ping.bytes)),
+            Cell::from_value_and_text(ping.message_size, format!("{}", ping.message_size)),
             Cell::count(ping.message_count),
             in_ms(ping.median_time),
             in_ms(predicted),
-            Cell::value(off, format!("{off:+.1}")),
+            Cell::from_value_and_text(off, format!("{off:+.1}")),
         ]);
     }
     let mut sheet = Sheet::default();
     sheet.add_table(table);
-    let (overhead, factor) = found.overhead_and_bandwidth_factor;
+    let (overhead, factor) = found.library_overhead_and_bandwidth_factor;
     let origin = |is_found: bool| {
         let kept = format!(" (not determined by the table; the value of the library `{library}`)");
         if is_found { String::new() } else { kept }
     };
     let overhead = format!("overhead per message: {:.1} us", overhead * 1e6);
-    sheet.add_line(overhead + &origin(found.overhead.is_some()));
+    sheet.add_line(overhead + &origin(found.fitted_overhead.is_some()));
     let factor = format!("bandwidth factor: {factor}");
-    sheet.add_line(factor + &origin(found.bandwidth_factor.is_some()));
-    if let Some(inside) = &found.inside_host {
+    sheet.add_line(factor + &origin(found.fitted_bandwidth_factor.is_some()));
+    if let Some(inside) = &found.inside_host_constants {
         let overhead = inside.overhead * 1e6;
         sheet.add_line(format!(
             "inside a host: overhead {overhead:.2} us per message"
         ));
         if let Some(bandwidth) = inside.bandwidth {
-            let sharing = match inside.is_shared {
+            let sharing = match inside.is_bandwidth_shared {
                 Some(true) => ", shared by the messages of a host",
                 Some(false) => " for each message",
                 None => "",

@@ -11,11 +11,11 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGTERM;
 
-use crate::cli::args::RecordClock;
-use crate::cli::interrupt::EndSignals;
+use crate::cli::args::ComputationClock;
+use crate::cli::interrupt::EndSignalRecorder;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
-use crate::workload::record::failure_reason;
+use crate::workload::record::recorder_failure_reason;
 
 /// Time between two checks whether the program has ended or a signal has arrived.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -29,26 +29,29 @@ const TIME_TO_END_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct ProgramToRun<'a> {
     /// The program and its arguments, as words.
-    pub(super) program: &'a [String],
+    pub(super) program_words: &'a [String],
     /// Path of the library of the recorder, which is loaded into the program; `None` to run the program without the recorder.
-    pub(super) recorder: Option<&'a Path>,
+    pub(super) recorder_library: Option<&'a Path>,
     /// Folder into which the recorder writes the records of the processes.
-    pub(super) folder: &'a Path,
+    pub(super) records_folder: &'a Path,
     /// Clock with which the recorder measures the time of computation.
-    pub(super) clock: RecordClock,
+    pub(super) clock: ComputationClock,
 }
 
 /// Runs the program until it ends, with the recorder loaded before the MPI library. If a signal arrives, ends the program.
 ///
 /// # Errors
 /// The program cannot be started or fails, a signal has arrived, or nothing was recorded.
-pub(super) fn run_program(job: &ProgramToRun<'_>, signals: &EndSignals) -> Result<(), Error> {
-    if signals.are_caught() {
+pub(super) fn run_program(
+    job: &ProgramToRun<'_>,
+    signals: &EndSignalRecorder,
+) -> Result<(), Error> {
+    if signals.are_signals_caught() {
         become_subreaper();
     }
     let mut child = start_program(job)?;
     let status = loop {
-        if let Some(signal) = signals.last_signal() {
+        if let Some(signal) = signals.last_signal_number() {
             end_all_processes(&mut child, signal);
             return Err(interrupted_error());
         }
@@ -61,26 +64,26 @@ pub(super) fn run_program(job: &ProgramToRun<'_>, signals: &EndSignals) -> Resul
         thread::sleep(POLL_INTERVAL);
     };
     if status.success() {
-        return check_recorded(job);
+        return check_records_written(job);
     }
-    Err(program_failed_error(status, job.folder))
+    Err(program_failed_error(status, job.records_folder))
 }
 
 /// Returns the error which reports that a signal has ended the command; the text of this error is not printed.
 pub(super) fn interrupted_error() -> Error {
-    Error::Run(Problem::new("interrupted"))
+    Error::SimulationFailure(Problem::new("interrupted"))
 }
 
 /// Starts the program without waiting for its end; loads the recorder into it if there is one.
 fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
-    let [program, rest @ ..] = job.program else {
+    let [program, rest @ ..] = job.program_words else {
         return Err(Problem::new("the program to record is not named")
             .hint("write the program after `--`: `migsim record --out app.trace -- mpirun -np 8 ./program`")
             .into());
     };
     let mut command = Command::new(program);
     command.args(rest);
-    if let Some(library) = job.recorder {
+    if let Some(library) = job.recorder_library {
         let mut preload = library.as_os_str().to_owned();
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
             preload.push(":");
@@ -88,7 +91,7 @@ fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
         }
         command
             .env("LD_PRELOAD", preload)
-            .env("MIGSIM_RECORD_DIR", job.folder)
+            .env("MIGSIM_RECORD_DIR", job.records_folder)
             .env("MIGSIM_RECORD_CLOCK", job.clock.name())
             .env("MIGSIM_RECORD_PID", std::process::id().to_string());
     }
@@ -102,18 +105,21 @@ fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
 
 /// Checks that the recorder has written at least one record, because every MPI program leaves records; does nothing if the
 /// program ran without the recorder.
-fn check_recorded(job: &ProgramToRun<'_>) -> Result<(), Error> {
-    if job.recorder.is_none() || record_paths(job.folder).next().is_some() {
+fn check_records_written(job: &ProgramToRun<'_>) -> Result<(), Error> {
+    if job.recorder_library.is_none() || paths_of_records(job.records_folder).next().is_some() {
         return Ok(());
     }
-    let message = format!("no MPI call of `{}` was recorded", job.program.join(" "));
+    let message = format!(
+        "no MPI call of `{}` was recorded",
+        job.program_words.join(" ")
+    );
     let hint =
         "link the program dynamically with the MPI library of `mpicc`, and run it on this host";
-    Err(Error::Run(Problem::new(message).hint(hint)))
+    Err(Error::SimulationFailure(Problem::new(message).hint(hint)))
 }
 
 /// Lists the paths of the records in a folder.
-fn record_paths(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
+fn paths_of_records(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
@@ -122,44 +128,45 @@ fn record_paths(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 /// Returns the error for a program that ended with a failure. If the recorder could not write its records, the error contains the
 /// reason, which the recorder left in the folder.
 fn program_failed_error(status: ExitStatus, folder: &Path) -> Error {
-    let mut texts = record_paths(folder).filter_map(|path| read_text(&path).ok());
-    let Some(reason) = texts.find_map(|text| failure_reason(&text).map(str::to_owned)) else {
+    let mut texts = paths_of_records(folder).filter_map(|path| read_text(&path).ok());
+    let Some(reason) = texts.find_map(|text| recorder_failure_reason(&text).map(str::to_owned))
+    else {
         let message = format!("the program failed: {status}");
         let hint = "run it without `migsim record` first; nothing was written";
-        return Error::Run(Problem::new(message).hint(hint));
+        return Error::SimulationFailure(Problem::new(message).hint(hint));
     };
     let problem = Problem::new(format!("cannot write the records of the program: {reason}"));
     let hint = "set TMPDIR to a folder with more space, which the records need (the guide says how much); nothing was written";
-    Error::Run(problem.source(folder.display().to_string()).hint(hint))
+    Error::SimulationFailure(problem.source(folder.display().to_string()).hint(hint))
 }
 
 /// Returns the error that is reported if the operating system cannot wait for the end of the program.
 fn wait_failed_error(error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot wait for the program: {error}"));
-    Error::Run(problem.hint("record it again"))
+    Error::SimulationFailure(problem.hint("record it again"))
 }
 
 /// Ends the program and all processes that it has started after a signal: passes the signal on to them, and kills them if they do
 /// not end in time.
 fn end_all_processes(child: &mut Child, signal: i32) {
     // The terminal also sends other signals to the program; a second one would disturb it while it ends.
-    if signal != SIGTERM && wait_for_end(child, TIME_TO_END_BY_ITSELF) {
+    if signal != SIGTERM && wait_for_end_of_processes(child, TIME_TO_END_BY_ITSELF) {
         return;
     }
     let passed_on = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
     for signal in [passed_on, Signal::KILL] {
-        send_signal(&descendants(std::process::id(), child), signal);
-        if wait_for_end(child, TIME_TO_END_AFTER_SIGNAL) {
+        send_signal(&descendant_process_ids(std::process::id(), child), signal);
+        if wait_for_end_of_processes(child, TIME_TO_END_AFTER_SIGNAL) {
             return;
         }
     }
 }
 
 /// Waits until the program and all processes that it has started have ended, at most for `time`. Returns whether all have ended.
-fn wait_for_end(child: &mut Child, time: Duration) -> bool {
+fn wait_for_end_of_processes(child: &mut Child, time: Duration) -> bool {
     let mut left = time;
     while !matches!(child.try_wait(), Ok(Some(_)))
-        || !descendants(std::process::id(), child).is_empty()
+        || !descendant_process_ids(std::process::id(), child).is_empty()
     {
         if left.is_zero() {
             return false;
@@ -183,7 +190,7 @@ fn send_signal(family: &BTreeSet<u32>, signal: Signal) {
 /// `child`.
 ///
 /// The system makes `root` the parent of processes whose own parents have ended, so that these processes are included.
-fn descendants(root: u32, child: &mut Child) -> BTreeSet<u32> {
+fn descendant_process_ids(root: u32, child: &mut Child) -> BTreeSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
     let parents: Vec<(u32, u32)> = ids
@@ -252,7 +259,7 @@ mod tests {
         let root = shell.id();
         let mut family = BTreeSet::new();
         for _ in 0..100 {
-            family = descendants(root, &mut shell);
+            family = descendant_process_ids(root, &mut shell);
             if family.len() > 1 {
                 break;
             }
@@ -261,6 +268,6 @@ mod tests {
         assert_eq!(family.len(), 2, "the shell and the sleeper");
         send_signal(&family, Signal::KILL);
         shell.wait().unwrap();
-        assert!(descendants(root, &mut shell).is_empty());
+        assert!(descendant_process_ids(root, &mut shell).is_empty());
     }
 }

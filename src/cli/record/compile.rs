@@ -10,38 +10,43 @@ use crate::error::{Error, Problem};
 use crate::workload::record::RECORDER;
 
 /// Returns the path of the recorder's library. The library is compiled if it does not exist yet for this source and this `mpicc`.
-pub(super) fn compiled_recorder() -> Result<PathBuf, Error> {
+pub(super) fn compile_recorder_if_needed() -> Result<PathBuf, Error> {
     let flags = ["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed"];
-    compiled_file("recorder", "so", RECORDER, &flags)
+    compile_if_needed("recorder", "so", RECORDER, &flags)
 }
 
 /// Returns the path of an MPI program with the source text `source`. The program is compiled if it does not exist yet for this
 /// source and this `mpicc`.
-pub(super) fn compiled_program(name: &str, source: &str) -> Result<PathBuf, Error> {
-    compiled_file(name, "bin", source, &["-O2"])
+pub(super) fn compile_program_if_needed(name: &str, source: &str) -> Result<PathBuf, Error> {
+    compile_if_needed(name, "bin", source, &["-O2"])
 }
 
 /// Returns the path of a compiled file in the cache folder. The source is compiled if no file exists yet for this source and this
 /// `mpicc`.
-fn compiled_file(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<PathBuf, Error> {
+fn compile_if_needed(
+    name: &str,
+    suffix: &str,
+    source: &str,
+    flags: &[&str],
+) -> Result<PathBuf, Error> {
     let version = Command::new("mpicc").arg("-v").output();
     let version = version.map_err(|error| {
         let problem = Problem::new(format!("cannot start `mpicc`: {error}"));
         let hint = "install an MPI library with its compiler (Debian: apt-get install openmpi-bin libopenmpi-dev), or load its module";
         Error::from(problem.hint(hint))
     })?;
-    let folder = cache_folder()?;
-    private::create_private_folder(&folder)?;
+    let folder = compiled_files_folder()?;
+    private::create_or_check_private_folder(&folder)?;
     let text = [source.as_bytes(), &version.stdout, &version.stderr].concat();
     let made = folder.join(format!("{name}-{:016x}.{suffix}", fnv1a_hash(&text)));
     if !private::is_private_file(&made) {
-        compile(&folder, &made, source, flags)?;
+        compile_source(&folder, &made, source, flags)?;
     }
     Ok(made)
 }
 
 /// Returns the folder in which compiled files are kept, a folder in the user's cache folder.
-fn cache_folder() -> Result<PathBuf, Error> {
+fn compiled_files_folder() -> Result<PathBuf, Error> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
     let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
@@ -63,7 +68,7 @@ fn cache_folder() -> Result<PathBuf, Error> {
 
 /// Compiles the source text `text` with `mpicc` and the flags `flags` into the file `made`; the file appears only when it is
 /// complete.
-fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(), Error> {
+fn compile_source(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(), Error> {
     let unwritable = |error: std::io::Error| {
         let problem = Problem::new(format!("cannot write: {error}"));
         let hint = "set XDG_CACHE_HOME or HOME to a folder with space that you can write";
@@ -88,9 +93,9 @@ fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(),
             said.trim()
         ));
         let hint = "install an MPI library of version 3 and a C compiler for Linux";
-        return Err(Error::Run(problem.hint(hint)));
+        return Err(Error::SimulationFailure(problem.hint(hint)));
     }
-    private::remove_write_permission(&object).map_err(unwritable)?;
+    private::remove_write_permission_of_others(&object).map_err(unwritable)?;
     fs::rename(&object, made).map_err(unwritable)
 }
 

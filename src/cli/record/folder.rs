@@ -27,13 +27,13 @@ const MAX_ATTEMPTS: usize = 100;
 #[derive(Debug)]
 pub(super) struct RecordsFolder {
     /// Path of the folder for the records.
-    folder: PathBuf,
+    folder_path: PathBuf,
     /// Random part of the name of the folder.
-    id: String,
+    random_id: String,
     /// The open lock file; the folder is locked as long as this file is open.
     _lock: File,
     /// Whether the folder remains when this value is dropped.
-    is_kept: bool,
+    is_kept_after_drop: bool,
 }
 
 impl RecordsFolder {
@@ -67,44 +67,44 @@ impl RecordsFolder {
     fn try_create(temporary: &Path) -> io::Result<Self> {
         // The program may change its working directory.
         let temporary = temporary.canonicalize()?;
-        let id = format!("{:016x}", unique_number());
+        let id = format!("{:016x}", random_folder_number());
         let folder = temporary.join(format!("{RECORDING_PREFIX}{id}"));
-        private::create_new_folder(&folder)?;
+        private::create_new_private_folder(&folder)?;
         let lock = File::create_new(folder.join(LOCK_FILE))?;
         if matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)) {
             return Err(io::ErrorKind::NotFound.into());
         }
         Ok(Self {
-            folder,
-            id,
+            folder_path: folder,
+            random_id: id,
             _lock: lock,
-            is_kept: false,
+            is_kept_after_drop: false,
         })
     }
 
     /// Returns the path of the folder for the records.
     pub(super) fn path(&self) -> &Path {
-        &self.folder
+        &self.folder_path
     }
 
     /// Keeps the folder with the records after the end of the recording, under another name, and returns its path.
     pub(super) fn keep_records(mut self) -> PathBuf {
-        self.is_kept = true;
+        self.is_kept_after_drop = true;
         let kept = self
-            .folder
-            .with_file_name(format!("{KEPT_PREFIX}{}", self.id));
-        match fs::rename(&self.folder, &kept) {
+            .folder_path
+            .with_file_name(format!("{KEPT_PREFIX}{}", self.random_id));
+        match fs::rename(&self.folder_path, &kept) {
             Ok(()) => kept,
-            Err(_) => self.folder.clone(),
+            Err(_) => self.folder_path.clone(),
         }
     }
 }
 
 impl Drop for RecordsFolder {
     fn drop(&mut self) {
-        if !self.is_kept {
+        if !self.is_kept_after_drop {
             // The next recording tries to remove it again.
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = fs::remove_dir_all(&self.folder_path);
         }
     }
 }
@@ -117,7 +117,7 @@ pub(super) fn remove_stale_folders(temporary: &Path) {
             .file_name()
             .to_string_lossy()
             .starts_with(RECORDING_PREFIX);
-        if is_ours && private::is_own_folder(&entry.path()) {
+        if is_ours && private::is_folder_of_user(&entry.path()) {
             remove_if_stale(&entry.path());
         }
     }
@@ -138,7 +138,7 @@ fn remove_if_stale(folder: &Path) {
 }
 
 /// Returns a number that differs from call to call with high probability; it is used only in names of folders.
-fn unique_number() -> u64 {
+fn random_folder_number() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 

@@ -7,12 +7,12 @@ use std::path::Path;
 use super::child::{self, ProgramToRun};
 use super::folder::{self, RecordsFolder};
 use super::{compile, read_records};
-use crate::cli::args::RecordClock;
-use crate::cli::interrupt::{self, EndSignals};
+use crate::cli::args::ComputationClock;
+use crate::cli::interrupt::{self, EndSignalRecorder};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::workload::record::{WorkConversion, convert_to_trace};
-use crate::workload::trace::Recording;
+use crate::workload::trace::RecordingFacts;
 
 /// Source text of the ping-pong program in C.
 const PINGPONG_SOURCE: &str = include_str!("../calibrate/pingpong.c");
@@ -22,15 +22,15 @@ const PINGPONG_SOURCE: &str = include_str!("../calibrate/pingpong.c");
 #[derive(Debug)]
 pub(in crate::cli) struct MeasuredMessage {
     /// Name of the host of the sender.
-    pub(in crate::cli) from: String,
+    pub(in crate::cli) sender_host: String,
     /// Name of the host of the receiver.
-    pub(in crate::cli) to: String,
+    pub(in crate::cli) receiver_host: String,
     /// Size of the message \[B\].
-    pub(in crate::cli) bytes: f64,
+    pub(in crate::cli) message_size: f64,
     /// Time from the start of sending to the end of receiving of one message, or the time of an exchange of two messages \[s\].
-    pub(in crate::cli) time: f64,
+    pub(in crate::cli) measured_time: f64,
     /// Kind of the measurement: `ping` for one message, `exchange` for two messages in opposite directions at the same time.
-    pub(in crate::cli) kind: String,
+    pub(in crate::cli) measurement_kind: String,
 }
 
 /// Measures the times of messages between the first two processes that `program` starts. Returns the measured times, and a
@@ -39,36 +39,36 @@ pub(in crate::cli) struct MeasuredMessage {
 /// The program is run twice: to measure, and under the recorder, which describes the MPI library.
 pub(in crate::cli) fn measure_messages(
     program: &[String],
-) -> Result<(Vec<MeasuredMessage>, Recording), Error> {
+) -> Result<(Vec<MeasuredMessage>, RecordingFacts), Error> {
     let (recorder, pingpong) = (
-        compile::compiled_recorder()?,
-        compile::compiled_program("pingpong", PINGPONG_SOURCE)?,
+        compile::compile_recorder_if_needed()?,
+        compile::compile_program_if_needed("pingpong", PINGPONG_SOURCE)?,
     );
     folder::remove_stale_folders(&std::env::temp_dir());
-    let signals = EndSignals::catch();
+    let signals = EndSignalRecorder::catch_signals();
     let records = RecordsFolder::create(&std::env::temp_dir())?;
-    let done = run_both(program, (&recorder, &pingpong), &records, &signals);
-    if let Some(signal) = signals.last_signal() {
+    let done = run_without_and_with_recorder(program, (&recorder, &pingpong), &records, &signals);
+    if let Some(signal) = signals.last_signal_number() {
         drop(records); // the exit does not drop values
         interrupt::exit_after_signal(signal, Some("interrupted: nothing was written"));
     }
     done
 }
 
-fn run_both(
+fn run_without_and_with_recorder(
     program: &[String],
     (recorder, pingpong): (&Path, &Path),
     records: &RecordsFolder,
-    signals: &EndSignals,
-) -> Result<(Vec<MeasuredMessage>, Recording), Error> {
+    signals: &EndSignalRecorder,
+) -> Result<(Vec<MeasuredMessage>, RecordingFacts), Error> {
     let table = records.path().join("pingpong.csv");
     let own = [pingpong, &table].map(|path| path.display().to_string());
     let program = [program, &own].concat();
     let job = |recorder| ProgramToRun {
-        program: &program,
-        recorder,
-        folder: records.path(),
-        clock: RecordClock::Wall,
+        program_words: &program,
+        recorder_library: recorder,
+        records_folder: records.path(),
+        clock: ComputationClock::Wall,
     };
     child::run_program(&job(None), signals)?;
     let text = read_text(&table)?;
@@ -85,18 +85,18 @@ fn parse_measured_messages(text: &str) -> Result<Vec<MeasuredMessage>, Error> {
         let [time, bytes, to, from, kind] = [field(), field(), field(), field(), field()];
         let (bytes, time) = (bytes.parse()?, time.parse()?);
         Ok::<MeasuredMessage, ParseFloatError>(MeasuredMessage {
-            from,
-            to,
-            bytes,
-            time,
-            kind,
+            sender_host: from,
+            receiver_host: to,
+            message_size: bytes,
+            measured_time: time,
+            measurement_kind: kind,
         })
     };
     let rows: Result<Vec<MeasuredMessage>, ParseFloatError> =
         text.lines().skip(1).map(row).collect();
     rows.map_err(|_| {
         let problem = Problem::new("the table that the ping-pong wrote cannot be read");
-        Error::Run(problem.hint("check whether the disk is full, and measure again"))
+        Error::SimulationFailure(problem.hint("check whether the disk is full, and measure again"))
     })
 }
 
@@ -112,7 +112,13 @@ mod tests {
             unreachable!("one row")
         };
         assert_eq!(
-            (&*row.kind, &*row.from, &*row.to, row.bytes, row.time),
+            (
+                &*row.measurement_kind,
+                &*row.sender_host,
+                &*row.receiver_host,
+                row.message_size,
+                row.measured_time
+            ),
             ("ping", "a", "b", 8.0, 1.5e-6)
         );
         assert!(parse_measured_messages("kind,from,to,bytes,time_s\nping,a,b,8\n").is_err());

@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
-use super::args::{RecordArguments, RecordClock, RecordTake};
-use super::interrupt::{self, EndSignals};
+use super::args::{ComputationClock, RecordArguments, RepetitionStatistic};
+use super::interrupt::{self, EndSignalRecorder};
 use super::print::{self, print_text};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
@@ -43,26 +43,26 @@ pub(super) fn run_record(
         let runs = arguments.from.iter().map(|folder| read_records(folder));
         let made = convert_to_trace(
             &runs.collect::<Result<Vec<_>, _>>()?,
-            arguments.work_measure(),
+            arguments.work_conversion(),
         )?;
         trace.write_trace(made.trace_text.as_bytes())?;
-        return print_report(arguments, &made, out, errors);
+        return print_recording_report(arguments, &made, out, errors);
     }
-    let library = compile::compiled_recorder()?;
+    let library = compile::compile_recorder_if_needed()?;
     folder::remove_stale_folders(&std::env::temp_dir());
-    let signals = EndSignals::catch();
+    let signals = EndSignalRecorder::catch_signals();
     let mut runs = Vec::new();
     let done = record_repetitions(arguments, &library, &signals, &mut runs)
-        .and_then(|()| convert_records(&runs, arguments.work_measure(), &signals));
-    if let Some(signal) = signals.last_signal() {
+        .and_then(|()| convert_records(&runs, arguments.work_conversion(), &signals));
+    if let Some(signal) = signals.last_signal_number() {
         drop((trace, runs)); // the exit does not drop values
         interrupt::exit_after_signal(signal, Some("interrupted: nothing was written"));
     }
     let made = done?;
     if let Err(error) = trace.write_trace(made.trace_text.as_bytes()) {
-        return Err(with_kept_records(error, runs));
+        return Err(keep_records_after_error(error, runs));
     }
-    print_report(arguments, &made, out, errors)
+    print_recording_report(arguments, &made, out, errors)
 }
 
 /// Runs the program under the recorder as often as the user requested, each time with a new folder for the records, and adds
@@ -70,15 +70,15 @@ pub(super) fn run_record(
 fn record_repetitions(
     arguments: &RecordArguments,
     library: &Path,
-    signals: &EndSignals,
+    signals: &EndSignalRecorder,
     runs: &mut Vec<RecordsFolder>,
 ) -> Result<(), Error> {
     for _ in 0..arguments.repeat {
         let records = RecordsFolder::create(&std::env::temp_dir())?;
         let job = ProgramToRun {
-            program: &arguments.program,
-            recorder: Some(library),
-            folder: records.path(),
+            program_words: &arguments.program,
+            recorder_library: Some(library),
+            records_folder: records.path(),
             clock: arguments.clock,
         };
         child::run_program(&job, signals)?;
@@ -91,7 +91,7 @@ fn record_repetitions(
 fn convert_records(
     runs: &[RecordsFolder],
     measure: WorkConversion<'static>,
-    signals: &EndSignals,
+    signals: &EndSignalRecorder,
 ) -> Result<ConvertedTrace, Error> {
     let (send, receive) = mpsc::channel();
     let folders: Vec<PathBuf> = runs.iter().map(|run| run.path().to_owned()).collect();
@@ -105,7 +105,7 @@ fn convert_records(
     loop {
         match receive.recv_timeout(POLL_INTERVAL) {
             Ok(made) => return made,
-            Err(_) if signals.last_signal().is_some() => return Err(interrupted_error()),
+            Err(_) if signals.last_signal_number().is_some() => return Err(interrupted_error()),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => match work.join() {
                 Ok(()) => return Err(interrupted_error()),
@@ -143,7 +143,7 @@ fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
 }
 
 /// Keeps the folders with the records after an error, and adds their paths to the error, so that the program need not run again.
-fn with_kept_records(error: Error, runs: Vec<RecordsFolder>) -> Error {
+fn keep_records_after_error(error: Error, runs: Vec<RecordsFolder>) -> Error {
     let folders = runs
         .into_iter()
         .map(|run| run.keep_records().display().to_string());
@@ -160,7 +160,7 @@ fn with_kept_records(error: Error, runs: Vec<RecordsFolder>) -> Error {
 }
 
 /// Prints what was recorded to `out`, and notes about how the recording can be improved to `errors`.
-fn print_report(
+fn print_recording_report(
     arguments: &RecordArguments,
     made: &ConvertedTrace,
     out: &mut dyn Write,
@@ -176,17 +176,17 @@ impl RecordArguments {
     /// Returns the settings by which computation times are converted to work: the speed, the clock, and whether the minimum or
     /// the median of the repetitions counts. For records of an earlier recording, the clock is not set, because the records state
     /// the clock.
-    fn work_measure(&self) -> WorkConversion<'static> {
+    fn work_conversion(&self) -> WorkConversion<'static> {
         let is_kept = !self.from.is_empty();
         WorkConversion {
             core_speed: self.speed,
             clock_name: if is_kept { "" } else { self.clock.name() },
-            takes_median: matches!(self.take, RecordTake::Median),
+            takes_median: matches!(self.take, RepetitionStatistic::Median),
         }
     }
 }
 
-impl RecordClock {
+impl ComputationClock {
     fn name(self) -> &'static str {
         match self {
             Self::Wall => "wall",

@@ -22,7 +22,7 @@ const USER_ONLY: u32 = 0o700;
 ///
 /// # Errors
 /// The folder exists or cannot be created.
-pub(super) fn create_new_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn create_new_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(USER_ONLY).create(folder)
 }
 
@@ -33,7 +33,7 @@ pub(super) fn create_new_folder(folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// The folder cannot be created, or it is not safe.
-pub(super) fn create_private_folder(folder: &Path) -> Result<(), Error> {
+pub(super) fn create_or_check_private_folder(folder: &Path) -> Result<(), Error> {
     let failed = |error: io::Error| unsafe_folder_error(folder, &format!("cannot write: {error}"));
     let mut builder = DirBuilder::new();
     builder
@@ -77,12 +77,12 @@ pub(super) fn is_private_file(path: &Path) -> bool {
 }
 
 /// Returns whether a folder belongs to the user; `false` for a symbolic link and if there is no folder.
-pub(super) fn is_own_folder(path: &Path) -> bool {
+pub(super) fn is_folder_of_user(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && belongs_to_user(&found))
 }
 
 /// Removes the permission to write a file from the group of the file and from all other users.
-pub(super) fn remove_write_permission(path: &Path) -> io::Result<()> {
+pub(super) fn remove_write_permission_of_others(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(USER_ONLY))
 }
 
@@ -111,13 +111,13 @@ mod tests {
     fn a_folder_is_made_for_the_user_alone_and_an_open_one_is_closed() {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().join("cache/migsim");
-        create_private_folder(&folder).unwrap();
+        create_or_check_private_folder(&folder).unwrap();
         let mode = || fs::metadata(&folder).unwrap().mode() & 0o777;
         assert_eq!(mode(), USER_ONLY);
         with_mode(&folder, 0o777);
-        create_private_folder(&folder).unwrap();
+        create_or_check_private_folder(&folder).unwrap();
         assert_eq!(mode(), USER_ONLY);
-        assert!(create_new_folder(&folder).is_err());
+        assert!(create_new_private_folder(&folder).is_err());
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         let shared = scratch.path().join("shared");
         fs::create_dir(&shared).unwrap();
         with_mode(&shared, 0o777);
-        let error = create_private_folder(&shared.join("migsim"))
+        let error = create_or_check_private_folder(&shared.join("migsim"))
             .unwrap_err()
             .to_string();
         assert!(
@@ -134,7 +134,7 @@ mod tests {
             "{error}"
         );
         with_mode(&shared, 0o1777);
-        create_private_folder(&shared.join("migsim")).unwrap();
+        create_or_check_private_folder(&shared.join("migsim")).unwrap();
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
         std::os::unix::fs::symlink(&file, &link).unwrap();
         with_mode(&file, 0o664);
         assert!(!is_private_file(&file));
-        remove_write_permission(&file).unwrap();
+        remove_write_permission_of_others(&file).unwrap();
         assert!(is_private_file(&file));
         assert!(!is_private_file(&link) && !is_private_file(scratch.path()));
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::args::{RecordArguments, RecordClock};
+use super::super::args::{ComputationClock, RecordArguments};
 use crate::words::format_count;
 use crate::workload::record::{ConvertedTrace, WorkVariation};
 
@@ -54,7 +54,7 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
             "repetitions: {runs}, with the {} of the runs for each piece of work; time of computation, as taken and in whole runs:",
             fact("piece").unwrap_or("least")
         );
-        for (rank, spread) in widest_spreads(&made.work_variations) {
+        for (rank, spread) in largest_repetition_differences(&made.work_variations) {
             let [taken, least, most] = [
                 spread.combined_work_ns,
                 spread.min_work_ns,
@@ -72,16 +72,18 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
 
 /// Selects the processes with the largest relative differences between repetitions, at most [`MAX_PRINTED_PROCESSES`], in the
 /// order of their ranks.
-fn widest_spreads(spreads: &[WorkVariation]) -> Vec<(usize, WorkVariation)> {
+fn largest_repetition_differences(spreads: &[WorkVariation]) -> Vec<(usize, WorkVariation)> {
     let mut all: Vec<(usize, WorkVariation)> = spreads.iter().copied().enumerate().collect();
-    all.sort_by(|(_, one), (_, other)| relative_spread(other).total_cmp(&relative_spread(one)));
+    all.sort_by(|(_, one), (_, other)| {
+        relative_repetition_difference(other).total_cmp(&relative_repetition_difference(one))
+    });
     all.truncate(MAX_PRINTED_PROCESSES);
     all.sort_by_key(|(rank, _)| *rank);
     all
 }
 
 /// Computes the difference between the longest and the shortest repetition of a process, relative to the shortest repetition.
-fn relative_spread(spread: &WorkVariation) -> f64 {
+fn relative_repetition_difference(spread: &WorkVariation) -> f64 {
     (spread.max_work_ns - spread.min_work_ns) as f64 / spread.min_work_ns.max(1) as f64
 }
 
@@ -92,7 +94,7 @@ pub(super) fn recording_advice(
     cores: usize,
 ) -> Vec<String> {
     let mut notes = Vec::new();
-    let is_wall = matches!(arguments.clock, RecordClock::Wall) && arguments.from.is_empty();
+    let is_wall = matches!(arguments.clock, ComputationClock::Wall) && arguments.from.is_empty();
     if is_wall && made.process_count > cores {
         notes.push(format!(
             "{} shared {}: the wall clock counts the time in which other processes computed; record with `--clock cpu`",
@@ -108,12 +110,12 @@ pub(super) fn recording_advice(
     } else if made
         .work_variations
         .iter()
-        .any(|spread| relative_spread(spread) > MAX_ACCEPTED_SPREAD)
+        .any(|spread| relative_repetition_difference(spread) > MAX_ACCEPTED_SPREAD)
     {
         let most = made
             .work_variations
             .iter()
-            .map(relative_spread)
+            .map(relative_repetition_difference)
             .fold(0.0, f64::max);
         notes.push(format!(
             "the work of a process differs by {:.0} % between runs: leave the machine idle, or repeat more often",

@@ -6,14 +6,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Problem};
-use crate::output::{Draft, write_user_file};
+use crate::output::{Draft, write_file_named_by_user};
 
 /// The output file for the trace; it is locked while the program runs.
 #[derive(Debug)]
 pub(super) enum TraceOutput {
     File(Draft, File),
     /// A pipe or a device, which can neither be locked nor replaced.
-    Special(PathBuf),
+    PipeOrDevice(PathBuf),
 }
 
 impl TraceOutput {
@@ -29,7 +29,7 @@ impl TraceOutput {
                 let problem = problem.source(path.display().to_string()).hint(hint);
                 Err(Error::Output(problem))
             }
-            Ok(found) if !found.is_file() => Ok(Self::Special(path.to_owned())),
+            Ok(found) if !found.is_file() => Ok(Self::PipeOrDevice(path.to_owned())),
             _ => Draft::create(path).map(|(draft, file)| Self::File(draft, file)),
         }
     }
@@ -37,7 +37,7 @@ impl TraceOutput {
     /// Writes the trace, and gives the complete file its final name.
     pub(super) fn write_trace(self, bytes: &[u8]) -> Result<(), Error> {
         match self {
-            Self::Special(path) => write_user_file(&path, bytes),
+            Self::PipeOrDevice(path) => write_file_named_by_user(&path, bytes),
             Self::File(draft, mut file) => {
                 let written = file.write_all(bytes).and_then(|()| file.sync_all());
                 written.map_err(|error| draft.write_error(&error))?;

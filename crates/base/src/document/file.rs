@@ -47,7 +47,7 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
 /// # Errors
 /// The file cannot be read, or contains a zero byte.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    read_with_check(path, |known, new| {
+    read_and_check_chunks(path, |known, new| {
         let nul = new.iter().position(|byte| *byte == 0);
         nul.map_or(Ok(()), |nul| {
             Err(not_text_error(
@@ -64,12 +64,12 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
 /// # Errors
 /// The file cannot be read.
 pub fn read_binary(path: &Path) -> Result<Vec<u8>, Problem> {
-    read_with_check(path, |_, _| Ok(()))
+    read_and_check_chunks(path, |_, _| Ok(()))
 }
 
 /// Reads a file in chunks of [`CHUNK`] bytes and returns all its bytes, or the first error that `check` returns. The function
 /// `check` is called after each chunk with the bytes before the chunk and the bytes of the chunk.
-fn read_with_check(
+fn read_and_check_chunks(
     path: &Path,
     check: impl Fn(&[u8], &[u8]) -> Result<(), Problem>,
 ) -> Result<Vec<u8>, Problem> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::problems::{MOST_PROBLEMS, join_path, limit_problems, line_column};
 use super::repair;
-use super::scanner::Scanner;
+use super::scanner::JsonScanner;
 use super::syntax::syntax_problem;
 use crate::error::{Error, Problem};
 
@@ -59,7 +59,7 @@ impl Document {
     /// Returns the line and the column of the value at a dotted path such as `routes[0].to`; `None` if the path does not exist.
     /// Lines are counted from 1, and columns in characters from 1. The empty path denotes the whole file.
     pub fn locate(&self, key: &str) -> Option<(usize, usize)> {
-        let offset = Scanner::new(&self.text).find_value(key)?;
+        let offset = JsonScanner::new(&self.text).find_value(key)?;
         Some(line_column(&self.text, offset))
     }
 
@@ -109,7 +109,7 @@ impl Document {
     /// Returns one problem for each key that occurs more than once in the same object.
     fn find_duplicate_keys(&self) -> Vec<Problem> {
         let mut doubled = Vec::new();
-        Scanner::new(&self.text).for_each_key(
+        JsonScanner::new(&self.text).for_each_key(
             &mut |path, seen: &mut BTreeSet<String>, key, offset| {
                 if seen.insert(key.to_owned()) {
                     return;

@@ -19,23 +19,23 @@ pub enum FileKind {
     Experiment,
     /// The description of a sweep, or the manifest that a run wrote into its folder of results; commands that take an experiment
     /// accept both files.
-    Study,
+    SweepOrRunManifest,
     /// The input of `migsim decide`: the state of the processes at one barrier.
-    Barrier,
+    BarrierSnapshot,
     /// A trace: the recorded computations and messages of an application, superstep by superstep.
     Trace,
     /// A table of the amount of computation of each process in each superstep.
-    Work,
+    WorkTable,
     /// A table of the messages between the processes of an application.
-    Messages,
+    MessageTable,
     /// A table that states for each process the host on which the process starts.
-    Mapping,
+    ProcessMapping,
     /// A table of the cluster to which each host belongs.
-    Clusters,
+    ClusterTable,
     /// A table of the measured background load of hosts or links over time.
-    Load,
+    MeasuredLoad,
     /// A file in a format of another program that migsim cannot read; the string names the format.
-    Foreign(&'static str),
+    ForeignFormat(&'static str),
 }
 
 /// Recognisable file formats of other programs that migsim cannot read. Each entry contains the first characters of a file in the
@@ -55,7 +55,7 @@ impl FileKind {
     pub fn detect_from_text(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if let Some((_, format)) = FOREIGN.iter().find(|(start, _)| text.starts_with(start)) {
-            return Some(Self::Foreign(format));
+            return Some(Self::ForeignFormat(format));
         }
         match text.chars().next()? {
             '{' => detect_json_kind(text),
@@ -88,15 +88,15 @@ impl FileKind {
         match self {
             Self::Platform => "a platform",
             Self::Experiment => "an experiment",
-            Self::Study => "the description of a sweep or of a run",
-            Self::Barrier => "a snapshot of a barrier for `migsim decide`",
+            Self::SweepOrRunManifest => "the description of a sweep or of a run",
+            Self::BarrierSnapshot => "a snapshot of a barrier for `migsim decide`",
             Self::Trace => "a trace of an application",
-            Self::Work => "a table of work",
-            Self::Messages => "a table of messages",
-            Self::Mapping => "a table of processes and their hosts",
-            Self::Clusters => "a table of hosts and their clusters",
-            Self::Load => "a measured load",
-            Self::Foreign(format) => format,
+            Self::WorkTable => "a table of work",
+            Self::MessageTable => "a table of messages",
+            Self::ProcessMapping => "a table of processes and their hosts",
+            Self::ClusterTable => "a table of hosts and their clusters",
+            Self::MeasuredLoad => "a measured load",
+            Self::ForeignFormat(format) => format,
         }
     }
 
@@ -104,15 +104,15 @@ impl FileKind {
     fn usage_hint(self, source: &str) -> String {
         match self {
             Self::Platform => format!("use `--platform {source}`"),
-            Self::Experiment | Self::Study => format!("use `migsim run {source}`"),
-            Self::Barrier => format!("use `migsim decide {source}`"),
+            Self::Experiment | Self::SweepOrRunManifest => format!("use `migsim run {source}`"),
+            Self::BarrierSnapshot => format!("use `migsim decide {source}`"),
             Self::Trace => format!("use `--app trace --trace {source}`"),
-            Self::Work => format!("use `--app table --work {source}`"),
-            Self::Messages => format!("use `--app table --messages {source}`"),
-            Self::Mapping => format!("use `--mapping {source}`"),
-            Self::Clusters => format!("use `--clusters {source}`"),
-            Self::Load => format!("use `--load file,file={source}`"),
-            Self::Foreign(_) => {
+            Self::WorkTable => format!("use `--app table --work {source}`"),
+            Self::MessageTable => format!("use `--app table --messages {source}`"),
+            Self::ProcessMapping => format!("use `--mapping {source}`"),
+            Self::ClusterTable => format!("use `--clusters {source}`"),
+            Self::MeasuredLoad => format!("use `--load file,file={source}`"),
+            Self::ForeignFormat(_) => {
                 "migsim does not read this format; see `docs/guide/files.md` for how to convert it"
                     .to_owned()
             }
@@ -122,7 +122,7 @@ impl FileKind {
 
 /// The top-level keys by which the kind of a JSON file is recognised.
 #[derive(Deserialize)]
-struct Head {
+struct TopLevelKeys {
     #[serde(default)]
     schema: Option<Value>,
     #[serde(default)]
@@ -139,14 +139,14 @@ struct Head {
 
 /// Returns the kind of a JSON file with the given text; `None` if its top-level keys do not show the kind.
 fn detect_json_kind(text: &str) -> Option<FileKind> {
-    let head: Head = serde_json::from_str(text).ok()?;
+    let head: TopLevelKeys = serde_json::from_str(text).ok()?;
     let schema = head.schema.as_ref().and_then(Value::as_str);
     match schema {
         Some("migsim-platform-1" | "migsim-zones-1") => Some(FileKind::Platform),
         Some("migsim-experiment-1") => Some(FileKind::Experiment),
-        Some("migsim-sweep-1" | "migsim-run-1") => Some(FileKind::Study),
+        Some("migsim-sweep-1" | "migsim-run-1") => Some(FileKind::SweepOrRunManifest),
         _ if head.workload.is_some() || head.extends.is_some() => Some(FileKind::Experiment),
-        _ if head.speeds.is_some() && head.current.is_some() => Some(FileKind::Barrier),
+        _ if head.speeds.is_some() && head.current.is_some() => Some(FileKind::BarrierSnapshot),
         _ if head.clusters.is_some_and(|clusters| clusters.is_array()) => Some(FileKind::Platform),
         _ => None,
     }
@@ -160,7 +160,7 @@ fn detect_kind_by_first_line(text: &str) -> Option<FileKind> {
     if line.starts_with("migsim-trace ") || line.starts_with("bsp 1 ") {
         return Some(FileKind::Trace);
     }
-    let separator = Separator::from_heading(line);
+    let separator = Separator::from_heading_line(line);
     let name = |field: &str| {
         let field = field.trim().trim_matches('"').to_ascii_lowercase();
         let end = field.find(['[', '(', '_', ' ']).unwrap_or(field.len());
@@ -169,12 +169,12 @@ fn detect_kind_by_first_line(text: &str) -> Option<FileKind> {
     let names: Vec<String> = separator.split_fields(line).map(name).collect();
     let has = |all: &[&str]| all.iter().all(|one| names.iter().any(|name| name == one));
     [
-        (&["superstep", "from", "to"][..], FileKind::Messages),
-        (&["superstep", "process", "work"], FileKind::Work),
-        (&["process", "host"], FileKind::Mapping),
-        (&["host", "cluster"], FileKind::Clusters),
-        (&["date", "load"], FileKind::Load),
-        (&["time", "load"], FileKind::Load),
+        (&["superstep", "from", "to"][..], FileKind::MessageTable),
+        (&["superstep", "process", "work"], FileKind::WorkTable),
+        (&["process", "host"], FileKind::ProcessMapping),
+        (&["host", "cluster"], FileKind::ClusterTable),
+        (&["date", "load"], FileKind::MeasuredLoad),
+        (&["time", "load"], FileKind::MeasuredLoad),
     ]
     .iter()
     .find(|(columns, _)| has(columns))
@@ -198,19 +198,25 @@ mod tests {
                 "{\"clusters\": \"zone\", \"workload\": {}}",
                 FileKind::Experiment,
             ),
-            ("{\"schema\": \"migsim-run-1\"}", FileKind::Study),
+            (
+                "{\"schema\": \"migsim-run-1\"}",
+                FileKind::SweepOrRunManifest,
+            ),
             (
                 "{\"speeds\": [1], \"current\": [0], \"clusters\": [0]}",
-                FileKind::Barrier,
+                FileKind::BarrierSnapshot,
             ),
             ("# mine\nmigsim-trace 2\n", FileKind::Trace),
             ("bsp 1 2 3\n", FileKind::Trace),
-            ("superstep;process;work [Ginstr]\n", FileKind::Work),
-            ("superstep,from,to,bytes [kB]\n", FileKind::Messages),
-            ("process,host\n", FileKind::Mapping),
-            ("\"host\",\"cluster\"\n", FileKind::Clusters),
-            ("date_s,load\n0,0.5\n", FileKind::Load),
-            ("%EventDef PajeX 1\n", FileKind::Foreign("a Paje trace")),
+            ("superstep;process;work [Ginstr]\n", FileKind::WorkTable),
+            ("superstep,from,to,bytes [kB]\n", FileKind::MessageTable),
+            ("process,host\n", FileKind::ProcessMapping),
+            ("\"host\",\"cluster\"\n", FileKind::ClusterTable),
+            ("date_s,load\n0,0.5\n", FileKind::MeasuredLoad),
+            (
+                "%EventDef PajeX 1\n",
+                FileKind::ForeignFormat("a Paje trace"),
+            ),
         ] {
             assert_eq!(FileKind::detect_from_text(text), Some(kind), "{text}");
         }

@@ -20,5 +20,5 @@ pub use json::Document;
 pub use kind::FileKind;
 pub use problems::{MOST_PROBLEMS, limit_problems, line_column};
 pub use separator::{Separator, has_decimal_comma, is_placeholder_heading};
+pub use value::{fill_in_defaults, from_value};
 pub use value::{format_typed_value, parse_typed_value};
-pub use value::{from_value, resolve_defaults};

@@ -15,13 +15,13 @@ use crate::error::{Error, Problem};
 const OBJECT: &str = "expected an object";
 
 /// A function that creates a problem from the dotted path of the faulty value and the error message.
-type Locate<'a> = &'a dyn Fn(&str, &str) -> Problem;
+type ProblemConstructor<'a> = &'a dyn Fn(&str, &str) -> Problem;
 
 /// Converts `value` into the Rust type `T`, or returns a problem for each key and value that does not fit. The function `locate`
 /// creates each problem, with its position in the file.
 pub(super) fn deserialize<T: DeserializeOwned>(
     value: &Value,
-    locate: Locate<'_>,
+    locate: ProblemConstructor<'_>,
 ) -> Result<T, Error> {
     let mut failure = match try_deserialize::<T>(value) {
         Ok(value) => return Ok(value),
@@ -39,7 +39,7 @@ pub(super) fn deserialize<T: DeserializeOwned>(
         if problems.len() >= MOST_PROBLEMS {
             break;
         }
-        match next_failure::<T>(&mut value, &failure) {
+        match repair_and_find_next_failure::<T>(&mut value, &failure) {
             Some(next) => failure = next,
             None => break,
         }
@@ -49,9 +49,9 @@ pub(super) fn deserialize<T: DeserializeOwned>(
 
 /// A failed deserialization: the error message of serde, and the path of the value to which the message refers.
 #[derive(Debug)]
-struct Failure {
-    steps: Vec<Step>,
-    message: String,
+struct DeserializationFailure {
+    value_path: Vec<Step>,
+    serde_message: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ enum Step {
 }
 
 /// Converts a JSON value into the Rust type `T`; returns the first failure that serde reports.
-fn try_deserialize<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
+fn try_deserialize<T: DeserializeOwned>(value: &Value) -> Result<T, DeserializationFailure> {
     serde_path_to_error::deserialize::<_, T>(value).map_err(|error| {
         let mut steps = path_steps(error.path());
         let message = error.into_inner().to_string();
@@ -71,7 +71,10 @@ fn try_deserialize<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
         {
             steps.push(Step::Key(name.to_owned()));
         }
-        Failure { steps, message }
+        DeserializationFailure {
+            value_path: steps,
+            serde_message: message,
+        }
     })
 }
 
@@ -108,17 +111,17 @@ fn missing_field_name(message: &str) -> Option<&str> {
     message.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
-impl Failure {
+impl DeserializationFailure {
     /// Creates the problem that users see for this failure, in plain words and with a hint.
-    fn to_problem(&self, locate: Locate<'_>) -> Problem {
+    fn to_problem(&self, locate: ProblemConstructor<'_>) -> Problem {
         let key = self
-            .steps
+            .value_path
             .iter()
             .fold(String::new(), |path, step| match step {
                 Step::Key(key) => join_path(&path, key),
                 Step::Index(index) => format!("{path}[{index}]"),
             });
-        if let Some((what, name, expected)) = split_unknown_name_message(&self.message) {
+        if let Some((what, name, expected)) = split_unknown_name_message(&self.serde_message) {
             let what = if what == "field" { "key" } else { "value" };
             let known: Vec<&str> = names_in_backticks(expected).collect();
             let problem =
@@ -129,23 +132,31 @@ impl Failure {
                 problem.with_known_names(&format!("{what}s"), known)
             };
         }
-        match missing_field_name(&self.message) {
+        match missing_field_name(&self.serde_message) {
             Some(name) => locate(&key, &format!("key `{name}` is missing")),
-            None => locate(&key, &translate_serde_message(&self.message)),
+            None => locate(&key, &translate_serde_message(&self.serde_message)),
         }
     }
 }
 
 /// Returns the keys that are expected at the place where `failure` reports a missing object; `None` for any other failure. The
 /// keys are taken from the error that serde returns for an object with an unknown key.
-fn expected_keys<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Vec<String>> {
-    if failure.steps.is_empty() || !translate_serde_message(&failure.message).ends_with(OBJECT) {
+fn expected_keys<T: DeserializeOwned>(
+    value: &mut Value,
+    failure: &DeserializationFailure,
+) -> Option<Vec<String>> {
+    if failure.value_path.is_empty()
+        || !translate_serde_message(&failure.serde_message).ends_with(OBJECT)
+    {
         return None;
     }
-    let found = std::mem::replace(value_at(value, &failure.steps)?, json!({ "": null }));
+    let found = std::mem::replace(
+        value_at_path(value, &failure.value_path)?,
+        json!({ "": null }),
+    );
     let next = try_deserialize::<T>(value).err();
-    *value_at(value, &failure.steps)? = found;
-    let message = next?.message;
+    *value_at_path(value, &failure.value_path)? = found;
+    let message = next?.serde_message;
     let (_, _, expected) = split_unknown_name_message(&message)?;
     Some(names_in_backticks(expected).map(str::to_owned).collect())
 }
@@ -180,41 +191,48 @@ fn translate_serde_message(message: &str) -> String {
 
 /// Repairs the value at the path of `failure`, deserializes again, and returns the next failure. Returns `None` if there is no
 /// further failure, or if no repair of this failure succeeds.
-fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Failure> {
-    if let Some(("field", name, _)) = split_unknown_name_message(&failure.message) {
-        let parent = &failure.steps[..failure.steps.len().saturating_sub(1)];
-        value_at(value, parent)?
+fn repair_and_find_next_failure<T: DeserializeOwned>(
+    value: &mut Value,
+    failure: &DeserializationFailure,
+) -> Option<DeserializationFailure> {
+    if let Some(("field", name, _)) = split_unknown_name_message(&failure.serde_message) {
+        let parent = &failure.value_path[..failure.value_path.len().saturating_sub(1)];
+        value_at_path(value, parent)?
             .as_object_mut()?
             .shift_remove(name)?;
         return try_deserialize::<T>(value).err();
     }
-    let mut steps = failure.steps.clone();
+    let mut steps = failure.value_path.clone();
     let (mut wanted, mut other) = (None, None);
-    if let Some(name) = missing_field_name(&failure.message) {
-        value_at(value, &steps)?
+    if let Some(name) = missing_field_name(&failure.serde_message) {
+        value_at_path(value, &steps)?
             .as_object_mut()?
             .insert(name.to_owned(), Value::Null);
         steps.push(Step::Key(name.to_owned()));
-    } else if let Some(("variant", _, expected)) = split_unknown_name_message(&failure.message) {
+    } else if let Some(("variant", _, expected)) =
+        split_unknown_name_message(&failure.serde_message)
+    {
         let mut choices = names_in_backticks(expected).map(Value::from);
         (wanted, other) = (choices.next(), choices.last());
     }
     for candidate in wanted.into_iter().chain(replacement_values()) {
-        *value_at(value, &steps)? = candidate;
+        *value_at_path(value, &steps)? = candidate;
         match try_deserialize::<T>(value) {
             Ok(_) => return None,
-            Err(next) if next.steps.starts_with(&steps) => {}
+            Err(next) if next.value_path.starts_with(&steps) => {}
             // Inside an object with a choice, a wrong type is reported at the object.
-            Err(next) if steps.starts_with(&next.steps) && is_type_error(&next.message) => {}
+            Err(next)
+                if steps.starts_with(&next.value_path) && is_type_error(&next.serde_message) => {}
             Err(next) => {
                 // Values that depend on a choice are unknown before the choice is made.
                 let Some(other) = other else {
                     return Some(next);
                 };
                 let mut elsewhere = value.clone();
-                *value_at(&mut elsewhere, &steps)? = other;
-                let is_same = try_deserialize::<T>(&elsewhere)
-                    .is_err_and(|found| found.steps == next.steps && found.message == next.message);
+                *value_at_path(&mut elsewhere, &steps)? = other;
+                let is_same = try_deserialize::<T>(&elsewhere).is_err_and(|found| {
+                    found.value_path == next.value_path && found.serde_message == next.serde_message
+                });
                 return is_same.then_some(next);
             }
         }
@@ -243,7 +261,7 @@ fn is_type_error(message: &str) -> bool {
     missing_field_name(message).is_none() && split_unknown_name_message(message).is_none()
 }
 
-fn value_at<'v>(value: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
+fn value_at_path<'v>(value: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
     steps.iter().try_fold(value, |value, step| match step {
         Step::Key(key) => value.get_mut(key),
         Step::Index(index) => value.get_mut(index),

@@ -8,17 +8,17 @@ use std::fmt::Write;
 
 /// A callback that is called for every key of a JSON text. Its arguments are the path of the object that contains the key, the
 /// set of earlier keys of this object, the key, and the byte offset of the key.
-pub(super) type OnKey<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) + 'f;
+pub(super) type KeyCallback<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) + 'f;
 
 /// A scanner that reads a JSON text from the beginning to the end, with the current position in the text.
 #[derive(Debug)]
-pub(super) struct Scanner<'a> {
+pub(super) struct JsonScanner<'a> {
     text: &'a str,
     /// Byte offset of the next character to be scanned.
     position: usize,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> JsonScanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let mut scanner = Self { text, position: 0 };
         scanner.skip_white_space();
@@ -48,7 +48,7 @@ impl<'a> Scanner<'a> {
                 .strip_prefix(&*key)
                 .filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
             if let Some(rest) = rest {
-                let mut inside = Scanner {
+                let mut inside = JsonScanner {
                     text: self.text,
                     position: self.position,
                 };
@@ -81,13 +81,17 @@ impl<'a> Scanner<'a> {
     }
 
     /// Calls `on_key` for every key of every object in the text.
-    pub(super) fn for_each_key(&mut self, on_key: &mut OnKey<'_>) {
+    pub(super) fn for_each_key(&mut self, on_key: &mut KeyCallback<'_>) {
         self.for_each_key_below(&mut String::new(), on_key);
     }
 
     // The function is recursive, but a valid text nests at most 128 deep.
     /// Calls `on_key` for every key inside the value at the current position, whose dotted path is `path`.
-    fn for_each_key_below(&mut self, path: &mut String, on_key: &mut OnKey<'_>) -> Option<()> {
+    fn for_each_key_below(
+        &mut self,
+        path: &mut String,
+        on_key: &mut KeyCallback<'_>,
+    ) -> Option<()> {
         let length = path.len();
         match self.peek_byte()? {
             b'{' => {

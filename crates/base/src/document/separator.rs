@@ -15,7 +15,7 @@ pub struct Separator(char);
 impl Separator {
     /// Returns the separator of a table whose first line is `line`: a comma if the line contains a comma, otherwise a semicolon
     /// if the line contains a semicolon, otherwise a tab.
-    pub fn from_heading(line: &str) -> Self {
+    pub fn from_heading_line(line: &str) -> Self {
         let first = [',', ';', '\t']
             .into_iter()
             .find(|&letter| line.contains(letter));
@@ -43,7 +43,7 @@ impl Separator {
 
     /// Returns the field with a decimal point in place of its decimal comma. The field is returned unchanged if commas separate
     /// the fields of the table.
-    pub fn with_decimal_point(self, field: &str) -> Cow<'_, str> {
+    pub fn replace_decimal_comma(self, field: &str) -> Cow<'_, str> {
         if self.0 != ',' && has_decimal_comma(field) {
             field.replacen(',', ".", 1).into()
         } else {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_first_line_says_what_separates_fields() {
-        let separator = |line| Separator::from_heading(line).0;
+        let separator = |line| Separator::from_heading_line(line).0;
         assert_eq!(
             ["a,b;c", "a;b", "a\tb", "a"].map(separator),
             [',', ';', '\t', ',']
@@ -83,11 +83,11 @@ mod tests {
         assert_eq!(Separator::from_number_line("0;0,5"), Separator(';'));
         let semicolon = Separator(';');
         let numbers = ["1,5", "-1,5 Ginstr", "1,5,0", "1.000,5", ",5", "1,x"];
-        let read = numbers.map(|field| semicolon.with_decimal_point(field).into_owned());
+        let read = numbers.map(|field| semicolon.replace_decimal_comma(field).into_owned());
         assert_eq!(
             read,
             ["1.5", "-1.5 Ginstr", "1,5,0", "1.000,5", ",5", "1,x"]
         );
-        assert_eq!(Separator(',').with_decimal_point("1,5"), "1,5");
+        assert_eq!(Separator(',').replace_decimal_comma("1,5"), "1,5");
     }
 }

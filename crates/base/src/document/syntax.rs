@@ -7,7 +7,7 @@
 use crate::error::Problem;
 
 /// A mistake in a JSON text: the error message, and the hint how the user can correct the text.
-type Cause = (String, String);
+type MessageAndHint = (String, String);
 
 /// Creates the error for a text that is not JSON, at the position where `error` occurred.
 pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
@@ -35,7 +35,7 @@ pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
         .find(|&at| line.is_char_boundary(at))
         .unwrap_or(0);
     let column = line[..bytes].chars().count() + 1;
-    let (message, hint) = find_cause(message, &line[..bytes], &line[bytes..]);
+    let (message, hint) = diagnose_syntax_error(message, &line[..bytes], &line[bytes..]);
     Problem::new(message)
         .at_line_column(error.line().max(1), column)
         .hint(hint)
@@ -43,7 +43,7 @@ pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
 
 /// Returns the error message and the hint for a text that is not JSON. The mistake is derived from the `message` of `serde_json`
 /// and from the parts of the line before and after the position of the error.
-fn find_cause(message: &str, before: &str, rest: &str) -> Cause {
+fn diagnose_syntax_error(message: &str, before: &str, rest: &str) -> MessageAndHint {
     let told = |what: &str, hint: &str| (what.to_owned(), hint.to_owned());
     if message.contains("recursion limit") {
         return told(
@@ -51,7 +51,7 @@ fn find_cause(message: &str, before: &str, rest: &str) -> Cause {
             "reduce the nesting of objects and lists to 127 levels",
         );
     }
-    if let Some(cause) = find_unexpected_end(message) {
+    if let Some(cause) = diagnose_unexpected_end(message) {
         return cause;
     }
     if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
@@ -78,7 +78,7 @@ fn find_cause(message: &str, before: &str, rest: &str) -> Cause {
             "put the text in double quotes: `\"name\"`, not `'name'`",
         );
     }
-    find_unquoted_word(before, rest).unwrap_or_else(|| {
+    diagnose_unquoted_word(before, rest).unwrap_or_else(|| {
         told(
             &format!("not valid JSON: {message}"),
             "check for unquoted strings, missing or trailing commas, and unclosed brackets",
@@ -88,7 +88,7 @@ fn find_cause(message: &str, before: &str, rest: &str) -> Cause {
 
 /// Returns the error message and the hint if the `message` of `serde_json` reports that the text ends too early; `None`
 /// otherwise.
-fn find_unexpected_end(message: &str) -> Option<Cause> {
+fn diagnose_unexpected_end(message: &str) -> Option<MessageAndHint> {
     let inside = message.strip_prefix("EOF while parsing ")?;
     let what = match inside {
         "a string" => "a text (no closing quote)",
@@ -104,7 +104,7 @@ fn find_unexpected_end(message: &str) -> Option<Cause> {
 
 /// Returns the error message and the hint if a word without quotes surrounds or follows the position of the error. The arguments
 /// are the parts of the line before and after this position. Returns `None` otherwise.
-fn find_unquoted_word(before: &str, rest: &str) -> Option<Cause> {
+fn diagnose_unquoted_word(before: &str, rest: &str) -> Option<MessageAndHint> {
     let is_part = |letter: char| letter.is_alphanumeric() || "+-_.".contains(letter);
     let start = before.trim_end_matches(is_part).len();
     let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());

@@ -27,7 +27,7 @@ pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T,
 ///
 /// # Errors
 /// As [`from_value`].
-pub fn resolve_defaults<T: DeserializeOwned + Serialize>(
+pub fn fill_in_defaults<T: DeserializeOwned + Serialize>(
     value: &Value,
     prefix: &str,
 ) -> Result<Value, Error> {

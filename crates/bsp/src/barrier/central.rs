@@ -2,20 +2,20 @@
 //! arrival messages.
 
 use super::BarrierContext;
-use crate::config::Receives;
+use crate::config::TransferStart;
 use crate::event::BarrierMessage;
-use crate::leaving::Leaving;
+use crate::leaving::LeavingProcesses;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
 /// State of a central barrier, at which all processes send arrival messages to process 0, which then answers all of them.
 #[derive(Clone, Debug)]
-pub(super) struct Central {
-    receives: Receives,
+pub(super) struct CentralBarrier {
+    transfer_start: TransferStart,
     /// Whether process 0 is at the barrier.
-    has_root: bool,
+    is_root_present: bool,
     /// Number of arrival messages that process 0 has received at this barrier.
-    received_notifications: u32,
+    received_arrival_messages: u32,
     /// Number of answers of process 0 that have been delivered at this barrier.
     delivered_answers: u32,
     /// Processes whose arrival messages wait until process 0 arrives, if messages start only when their receiver is ready
@@ -23,12 +23,12 @@ pub(super) struct Central {
     waiting_senders: Vec<u32>,
 }
 
-impl Central {
-    pub(super) fn new(receives: Receives, processes: u32) -> Self {
+impl CentralBarrier {
+    pub(super) fn new(receives: TransferStart, processes: u32) -> Self {
         Self {
-            receives,
-            has_root: false,
-            received_notifications: 0,
+            transfer_start: receives,
+            is_root_present: false,
+            received_arrival_messages: 0,
             delivered_answers: 0,
             waiting_senders: Vec::with_capacity(processes as usize),
         }
@@ -36,7 +36,7 @@ impl Central {
 
     /// Handles the arrival of `process` at the central barrier: sends its arrival message to process 0, or, if it is process 0,
     /// answers all processes as soon as all arrival messages are received.
-    pub(super) fn arrive(
+    pub(super) fn record_arrival(
         &mut self,
         process: u32,
         processes: u32,
@@ -44,39 +44,44 @@ impl Central {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         if process == 0 {
-            self.has_root = true;
+            self.is_root_present = true;
             for index in 0..self.waiting_senders.len() {
                 let blocked = self.waiting_senders[index];
                 context.send_between_processes(
                     blocked,
                     0,
                     bytes,
-                    BarrierMessage::Arrived(blocked),
+                    BarrierMessage::ArrivalReport(blocked),
                 )?;
             }
             self.waiting_senders.clear();
-            return self.answer_if_complete(processes, bytes, context);
+            return self.answer_all_if_complete(processes, bytes, context);
         }
-        if self.receives.is_late(bytes) && !self.has_root {
+        if self.transfer_start.waits_for_receiver(bytes) && !self.is_root_present {
             self.waiting_senders.push(process);
             return Ok(());
         }
-        context.send_between_processes(process, 0, bytes, BarrierMessage::Arrived(process))
+        context.send_between_processes(process, 0, bytes, BarrierMessage::ArrivalReport(process))
     }
 
     /// Handles the delivery of an arrival message to process 0.
-    pub(super) fn on_notified(
+    pub(super) fn on_arrival_message_delivered(
         &mut self,
         processes: u32,
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        self.received_notifications += 1;
-        self.answer_if_complete(processes, bytes, context)
+        self.received_arrival_messages += 1;
+        self.answer_all_if_complete(processes, bytes, context)
     }
 
     /// Handles the delivery of the answer to a process, which then leaves; at the last answer process 0 leaves as well.
-    pub(super) fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut Leaving) {
+    pub(super) fn on_answer_delivered(
+        &mut self,
+        process: u32,
+        processes: u32,
+        leaving: &mut LeavingProcesses,
+    ) {
         self.delivered_answers += 1;
         leaving.push(process);
         if self.delivered_answers == processes - 1 {
@@ -86,19 +91,24 @@ impl Central {
     }
 
     /// Sends the answers to all processes if process 0 is at the barrier and has all arrival messages.
-    fn answer_if_complete(
+    fn answer_all_if_complete(
         &mut self,
         processes: u32,
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        if !self.has_root || self.received_notifications < processes - 1 {
+        if !self.is_root_present || self.received_arrival_messages < processes - 1 {
             return Ok(());
         }
-        self.has_root = false;
-        self.received_notifications = 0;
+        self.is_root_present = false;
+        self.received_arrival_messages = 0;
         (1..processes).try_for_each(|process| {
-            context.send_between_processes(0, process, bytes, BarrierMessage::Leave(process))
+            context.send_between_processes(
+                0,
+                process,
+                bytes,
+                BarrierMessage::LeavePermission(process),
+            )
         })
     }
 }

@@ -4,13 +4,13 @@
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
-use crate::leaving::Leaving;
+use crate::leaving::LeavingProcesses;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
 /// State of a barrier at which process 0 releases every other process as soon as that process and process 0 are at the barrier.
 #[derive(Clone, Debug)]
-pub(super) struct ReleasedByFirst {
+pub(super) struct RootReleasedBarrier {
     /// Whether process 0 is at the barrier.
     is_root_present: bool,
     /// For each process, whether it is at the barrier and waits for its release.
@@ -21,7 +21,7 @@ pub(super) struct ReleasedByFirst {
     pending_releases: usize,
 }
 
-impl ReleasedByFirst {
+impl RootReleasedBarrier {
     /// Creates the barrier for two or more processes.
     pub(super) fn new(processes: u32) -> Self {
         let count = processes as usize;
@@ -35,7 +35,7 @@ impl ReleasedByFirst {
 
     /// Handles the arrival of `process` at the barrier: process 0 releases all processes that wait; any other process is released
     /// if process 0 is at the barrier.
-    pub(super) fn arrive(
+    pub(super) fn record_arrival(
         &mut self,
         process: u32,
         bytes: Bytes,
@@ -67,12 +67,12 @@ impl ReleasedByFirst {
         }
         self.is_waiting[at] = false;
         self.is_released[at] = true;
-        context.send_between_processes(0, process, bytes, BarrierMessage::Leave(process))
+        context.send_between_processes(0, process, bytes, BarrierMessage::LeavePermission(process))
     }
 
     /// Handles the delivery of the release message to a process, which then leaves the barrier. After the last delivery, process
     /// 0 leaves the barrier, too.
-    pub(super) fn on_release_delivered(&mut self, process: u32, leaving: &mut Leaving) {
+    pub(super) fn on_release_delivered(&mut self, process: u32, leaving: &mut LeavingProcesses) {
         leaving.push(process);
         self.pending_releases -= 1;
         if self.pending_releases == 0 {

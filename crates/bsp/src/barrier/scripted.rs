@@ -3,53 +3,53 @@
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
-use crate::leaving::Leaving;
-use crate::packets::Packets;
-use crate::script::{Action, Script};
+use crate::leaving::LeavingProcesses;
+use crate::packets::PacketModel;
+use crate::script::{BarrierScript, ScriptAction};
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
 /// State of a barrier whose control messages follow a [`BarrierScript`].
 #[derive(Clone, Debug)]
-pub(super) struct Scripted {
-    script: Script,
+pub(super) struct ScriptedBarrier {
+    script: BarrierScript,
     /// Durations of the control messages if they are packets that share no links; `None` if they are flows.
-    packets: Option<Packets>,
+    packet_model: Option<PacketModel>,
     /// For each process, whether the number of its current barrier is even (0) or odd (1).
     barrier_parity: Vec<u32>,
     /// For each process, the index of its next action in the script; [`NOT_AT_BARRIER`] if the process is not at the barrier.
-    next_action: Vec<u32>,
+    next_action_indices: Vec<u32>,
     /// For each process, the slots of the script in which a control message has arrived, one bit for each slot; the first number
     /// is for even barriers, the second for odd barriers.
-    received_slots: Vec<[u64; 2]>,
+    received_slots_by_parity: Vec<[u64; 2]>,
 }
 
 /// Value in place of the index of an action, for a process that is not at the barrier.
-const AWAY: u32 = u32::MAX;
+const NOT_AT_BARRIER: u32 = u32::MAX;
 
-impl Scripted {
-    pub(super) fn new(script: Script, packets: Option<Packets>, processes: u32) -> Self {
+impl ScriptedBarrier {
+    pub(super) fn new(script: BarrierScript, packets: Option<PacketModel>, processes: u32) -> Self {
         let count = processes as usize;
         Self {
             script,
-            packets,
+            packet_model: packets,
             barrier_parity: vec![1; count],
-            next_action: vec![AWAY; count],
-            received_slots: vec![[0; 2]; count],
+            next_action_indices: vec![NOT_AT_BARRIER; count],
+            received_slots_by_parity: vec![[0; 2]; count],
         }
     }
 
     /// Handles the arrival of `process` at the barrier: the process begins to execute its script.
-    pub(super) fn arrive(
+    pub(super) fn record_arrival(
         &mut self,
         process: u32,
         bytes: Bytes,
-        leaving: &mut Leaving,
+        leaving: &mut LeavingProcesses,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let at = process as usize;
         self.barrier_parity[at] ^= 1;
-        self.next_action[at] = 0;
+        self.next_action_indices[at] = 0;
         self.continue_script(process, bytes, leaving, context)
     }
 
@@ -59,10 +59,10 @@ impl Scripted {
         &mut self,
         (to, slot, parity): (u32, u32, u32),
         bytes: Bytes,
-        leaving: &mut Leaving,
+        leaving: &mut LeavingProcesses,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        self.received_slots[to as usize][parity as usize] |= 1 << slot;
+        self.received_slots_by_parity[to as usize][parity as usize] |= 1 << slot;
         self.continue_script(to, bytes, leaving, context)
     }
 
@@ -72,33 +72,38 @@ impl Scripted {
         &mut self,
         process: u32,
         bytes: Bytes,
-        leaving: &mut Leaving,
+        leaving: &mut LeavingProcesses,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let place = process as usize;
         let parity = self.barrier_parity[place];
-        while self.next_action[place] != AWAY {
-            match self.script.action(process, self.next_action[place]) {
-                Some(Action::Send { to, slot }) => {
-                    let message = BarrierMessage::Round { to, slot, parity };
-                    match &mut self.packets {
-                        Some(packets) => context.send_packet(packets, (process, to), message)?,
+        while self.next_action_indices[place] != NOT_AT_BARRIER {
+            match self
+                .script
+                .action_at_index(process, self.next_action_indices[place])
+            {
+                Some(ScriptAction::Send { to, slot }) => {
+                    let message = BarrierMessage::ScriptMessage { to, slot, parity };
+                    match &mut self.packet_model {
+                        Some(packets) => {
+                            context.send_control_packet(packets, (process, to), message)?
+                        }
                         None => context.send_between_processes(process, to, bytes, message)?,
                     }
                 }
-                Some(Action::Receive { slot }) => {
-                    if self.received_slots[place][parity as usize] & (1 << slot) == 0 {
+                Some(ScriptAction::Receive { slot }) => {
+                    if self.received_slots_by_parity[place][parity as usize] & (1 << slot) == 0 {
                         return Ok(());
                     }
                 }
                 None => {
-                    self.next_action[place] = AWAY;
-                    self.received_slots[place][parity as usize] = 0;
+                    self.next_action_indices[place] = NOT_AT_BARRIER;
+                    self.received_slots_by_parity[place][parity as usize] = 0;
                     leaving.push(process);
                     return Ok(());
                 }
             }
-            self.next_action[place] += 1;
+            self.next_action_indices[place] += 1;
         }
         Ok(())
     }

@@ -4,17 +4,17 @@
 use std::collections::VecDeque;
 
 use super::BarrierContext;
-use crate::config::{BarrierConfig, GatherOrder, Release};
+use crate::config::{BarrierConfig, GatherOrder, ReleaseOrder};
 use crate::event::BarrierMessage;
-use crate::leaving::Leaving;
+use crate::leaving::LeavingProcesses;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId};
 
 /// State of a sequential barrier, whose coordinator sends or receives one message at a time.
 #[derive(Clone, Debug)]
-pub(super) struct Sequential {
+pub(super) struct SequentialBarrier {
     gather_order: GatherOrder,
-    release: Release,
+    release_order: ReleaseOrder,
     coordinator: HostId,
     has_arrived: Vec<bool>,
     order_of_arrival: VecDeque<u32>,
@@ -27,12 +27,12 @@ pub(super) struct Sequential {
     is_releasing: bool,
 }
 
-impl Sequential {
+impl SequentialBarrier {
     /// Creates the barrier with its coordinator on the host `coordinator`.
     pub(super) fn new(config: BarrierConfig, coordinator: HostId, processes: u32) -> Self {
         Self {
             gather_order: config.gather,
-            release: config.release,
+            release_order: config.release,
             coordinator,
             has_arrived: vec![false; processes as usize],
             order_of_arrival: VecDeque::with_capacity(processes as usize),
@@ -46,7 +46,7 @@ impl Sequential {
     /// Whether the times at which processes leave can be computed from their arrival times, without events.
     pub(super) fn is_predictable(&self) -> bool {
         let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
-        self.release == Release::Simultaneous && in_order.contains(&self.gather_order)
+        self.release_order == ReleaseOrder::Simultaneous && in_order.contains(&self.gather_order)
     }
 
     /// Returns the time at which all processes leave the barrier \[s\], given the arrival time of each process \[s\]. `alone`
@@ -75,7 +75,7 @@ impl Sequential {
 
     /// Handles the arrival of `process` at the barrier: its arrival message to the coordinator starts as soon as the order of
     /// messages and the coordinator allow.
-    pub(super) fn arrive(
+    pub(super) fn record_arrival(
         &mut self,
         process: u32,
         processes: u32,
@@ -85,14 +85,14 @@ impl Sequential {
         self.has_arrived[process as usize] = true;
         match self.gather_order {
             GatherOrder::Arrival => self.order_of_arrival.push_back(process),
-            GatherOrder::Parallel => return self.gather_from(process, bytes, context),
+            GatherOrder::Parallel => return self.start_arrival_message(process, bytes, context),
             GatherOrder::Ascending | GatherOrder::Descending => {}
         }
-        self.gather_next(processes, bytes, context)
+        self.start_next_arrival_message(processes, bytes, context)
     }
 
     /// Starts the arrival message of the next process in the order, if that process has arrived and the coordinator is idle.
-    fn gather_next(
+    fn start_next_arrival_message(
         &mut self,
         processes: u32,
         bytes: Bytes,
@@ -113,13 +113,13 @@ impl Sequential {
                     self.order_of_arrival.pop_front();
                 }
                 self.is_coordinator_busy = true;
-                self.gather_from(process, bytes, context)
+                self.start_arrival_message(process, bytes, context)
             }
             _ => Ok(()),
         }
     }
 
-    fn gather_from(
+    fn start_arrival_message(
         &mut self,
         process: u32,
         bytes: Bytes,
@@ -130,11 +130,11 @@ impl Sequential {
             context.placement[process as usize],
             self.coordinator,
             bytes,
-            BarrierMessage::Arrived(process),
+            BarrierMessage::ArrivalReport(process),
         )
     }
 
-    pub(super) fn on_gathered(
+    pub(super) fn on_arrival_message_delivered(
         &mut self,
         processes: u32,
         bytes: Bytes,
@@ -143,16 +143,16 @@ impl Sequential {
         self.gathered_processes += 1;
         self.is_coordinator_busy = self.is_releasing;
         if self.gathered_processes < processes || self.is_releasing {
-            return self.gather_next(processes, bytes, context);
+            return self.start_next_arrival_message(processes, bytes, context);
         }
         self.is_coordinator_busy = true;
         self.is_releasing = true;
         self.released_processes = 0;
         self.gathered_processes = 0; // notices of the next barrier may come in while this one is released
-        self.release_next(bytes, context)
+        self.start_next_release_message(bytes, context)
     }
 
-    fn release_next(
+    fn start_next_release_message(
         &mut self,
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
@@ -162,30 +162,30 @@ impl Sequential {
             self.coordinator,
             to,
             bytes,
-            BarrierMessage::Leave(self.released_processes),
+            BarrierMessage::LeavePermission(self.released_processes),
         )
     }
 
-    pub(super) fn on_released(
+    pub(super) fn on_release_delivered(
         &mut self,
         process: u32,
         processes: u32,
         bytes: Bytes,
-        leaving: &mut Leaving,
+        leaving: &mut LeavingProcesses,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.released_processes += 1;
-        if self.release == Release::Sequential {
+        if self.release_order == ReleaseOrder::Sequential {
             leaving.push(process);
         }
         if self.released_processes < processes {
-            return self.release_next(bytes, context);
+            return self.start_next_release_message(bytes, context);
         }
-        if self.release == Release::Simultaneous {
-            leaving.push_all(processes);
+        if self.release_order == ReleaseOrder::Simultaneous {
+            leaving.push_all_processes(processes);
         }
         self.is_releasing = false;
         self.is_coordinator_busy = false;
-        self.gather_next(processes, bytes, context)
+        self.start_next_arrival_message(processes, bytes, context)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
-use crate::leaving::Leaving;
+use crate::leaving::LeavingProcesses;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
@@ -27,12 +27,12 @@ fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
 
 /// Records that a part of the subtree of `process` has arrived: the process itself, or the whole subtree of a child. When the
 /// whole subtree of `process` has arrived, the process notifies its parent; the root releases its children instead.
-pub(super) fn gather_in_tree(
+pub(super) fn record_subtree_arrival(
     gathered: &mut [u32],
     process: u32,
     processes: u32,
     bytes: Bytes,
-    leaving: &mut Leaving,
+    leaving: &mut LeavingProcesses,
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     let count = &mut gathered[process as usize];
@@ -48,7 +48,7 @@ pub(super) fn gather_in_tree(
             process,
             parent(process),
             bytes,
-            BarrierMessage::Arrived(process),
+            BarrierMessage::ArrivalReport(process),
         );
     }
     leaving.push(0);
@@ -63,7 +63,12 @@ pub(super) fn release_children(
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     children(process, processes).try_for_each(|child| {
-        context.send_between_processes(process, child, bytes, BarrierMessage::Leave(child))
+        context.send_between_processes(
+            process,
+            child,
+            bytes,
+            BarrierMessage::LeavePermission(child),
+        )
     })
 }
 

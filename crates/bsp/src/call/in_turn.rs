@@ -14,18 +14,18 @@
 use std::collections::VecDeque;
 
 use crate::config::Scenario;
-use crate::event::Token;
-use crate::world::World;
+use crate::event::ActivityToken;
+use crate::world::RunState;
 use migsim_base::error::Error;
 use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
 
 /// State of a rescheduling call whose messages are sent one by one: the remaining actions of each manager, and the processes that
 /// have not been answered.
 #[derive(Clone, Debug)]
-pub(super) struct InTurn {
+pub(super) struct SequentialCall {
     managers: Vec<Manager>,
     /// For each process, the index of the manager of its cluster in `managers`.
-    manager_of: Vec<usize>,
+    manager_indices: Vec<usize>,
     /// For each process, whether it has sent its report.
     has_reported: Vec<bool>,
     /// Number of processes that have not yet received their answer in this call.
@@ -38,29 +38,29 @@ struct Manager {
     host: HostId,
     /// Processes whose reports wait until the manager receives them.
     waiting_reports: VecDeque<u32>,
-    remaining_actions: VecDeque<Action>,
+    remaining_actions: VecDeque<ManagerAction>,
     /// Whether the manager computes, or a message from it or to it is in progress.
     is_busy: bool,
 }
 
 /// An action of a manager during a call whose messages are sent one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Action {
+enum ManagerAction {
     /// The manager receives the report of a process.
-    Report,
+    ReceiveReport,
     /// The manager sends its list of reports or decisions to the manager with this index.
-    Send(usize),
+    SendList(usize),
     /// The manager receives the list of reports or decisions of the manager with this index.
-    Receive(usize),
+    ReceiveList(usize),
     /// The manager computes the decision.
     Decide,
     /// The manager sends the answer to the process with this number.
-    Answer(u32),
+    AnswerProcess(u32),
 }
 
-impl InTurn {
+impl SequentialCall {
     /// Creates the state of a call in which the managers wait for the reports of all processes.
-    pub(super) fn new(world: &World<'_>) -> Self {
+    pub(super) fn new(world: &RunState<'_>) -> Self {
         let platform = world.setup.platform;
         let cluster_of = |host: &HostId| platform.cluster_of(*host).index();
         let manager = |cluster| Manager {
@@ -72,53 +72,60 @@ impl InTurn {
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
         let mut call = Self {
             managers: clusters.map(manager).collect(),
-            manager_of: world.placement.iter().map(cluster_of).collect(),
+            manager_indices: world.placement.iter().map(cluster_of).collect(),
             has_reported: vec![false; world.placement.len()],
             unanswered_processes: world.placement.len(),
         };
-        for &manager in &call.manager_of {
+        for &manager in &call.manager_indices {
             call.managers[manager]
                 .remaining_actions
-                .push_back(Action::Report);
+                .push_back(ManagerAction::ReceiveReport);
         }
-        call.add_exchange();
+        call.append_exchange();
         for manager in &mut call.managers {
-            manager.remaining_actions.push_back(Action::Decide);
+            manager.remaining_actions.push_back(ManagerAction::Decide);
         }
         call
     }
 
     /// Appends an exchange between all managers to the remaining actions of the managers: each manager in turn sends its list to
     /// all other managers.
-    fn add_exchange(&mut self) {
+    fn append_exchange(&mut self) {
         let count = self.managers.len();
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
                 self.managers[from]
                     .remaining_actions
-                    .push_back(Action::Send(to));
+                    .push_back(ManagerAction::SendList(to));
                 self.managers[to]
                     .remaining_actions
-                    .push_back(Action::Receive(from));
+                    .push_back(ManagerAction::ReceiveList(from));
             }
         }
     }
 
     /// Sends the report of a process to its manager, unless it was already sent in this call.
-    pub(super) fn send_report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn send_report(
+        &mut self,
+        process: u32,
+        world: &mut RunState<'_>,
+    ) -> Result<(), Error> {
         if std::mem::replace(&mut self.has_reported[process as usize], true) {
             return Ok(());
         }
-        let manager = self.manager_of[process as usize];
+        let manager = self.manager_indices[process as usize];
         self.managers[manager].waiting_reports.push_back(process);
         self.start_next_action(manager, world)
     }
 
     /// Appends to each manager the actions that follow the decision: the second exchange between managers, then the answers to
     /// processes. It also sends the reports of all processes that have not reported yet.
-    pub(super) fn complete_actions(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn append_actions_after_decision(
+        &mut self,
+        world: &mut RunState<'_>,
+    ) -> Result<(), Error> {
         let platform = world.setup.platform;
-        let mut by = self.manager_of.clone();
+        let mut by = self.manager_indices.clone();
         // After the last superstep nothing moves, but the managers do not know this.
         if world.setup.scenario == Scenario::Iii
             && let Some(call) = world.outcome.calls.last()
@@ -127,25 +134,25 @@ impl InTurn {
                 by[moved.process.index()] = platform.cluster_of(moved.to).index();
             }
         }
-        self.add_exchange();
+        self.append_exchange();
         for (process, manager) in by.into_iter().enumerate() {
-            let answer = Action::Answer(ProcessId::from_index(process).0);
+            let answer = ManagerAction::AnswerProcess(ProcessId::from_index(process).0);
             self.managers[manager].remaining_actions.push_back(answer);
         }
-        for process in 0..self.manager_of.len() {
+        for process in 0..self.manager_indices.len() {
             self.send_report(ProcessId::from_index(process).0, world)?;
         }
         (0..self.managers.len()).try_for_each(|manager| self.start_next_action(manager, world))
     }
 
     /// Starts the next action of a manager; does nothing if the action is a message whose other manager or process is not ready.
-    fn start_next_action(&mut self, manager: usize, world: &mut World<'_>) -> Result<(), Error> {
+    fn start_next_action(&mut self, manager: usize, world: &mut RunState<'_>) -> Result<(), Error> {
         let cost = world.setup.costs.call;
-        let token = Token::Turn(to_u32(manager));
+        let token = ActivityToken::ManagerActivityEnded(to_u32(manager));
         while !self.managers[manager].is_busy {
             let one = &mut self.managers[manager];
             match one.remaining_actions.front().copied() {
-                Some(Action::Report) => {
+                Some(ManagerAction::ReceiveReport) => {
                     let Some(process) = one.waiting_reports.pop_front() else {
                         return Ok(());
                     };
@@ -153,31 +160,35 @@ impl InTurn {
                     let from = world.placement[process as usize];
                     return world
                         .engine
-                        .send_control(from, one.host, cost.report, token);
+                        .send_control_message(from, one.host, cost.report, token);
                 }
-                Some(Action::Send(to)) => return self.send_if_ready(manager, to, world),
-                Some(Action::Receive(from)) => {
+                Some(ManagerAction::SendList(to)) => {
+                    return self.start_list_if_ready(manager, to, world);
+                }
+                Some(ManagerAction::ReceiveList(from)) => {
                     let is_sending = self.managers[from].remaining_actions.front();
                     return match is_sending {
-                        Some(Action::Send(to)) if *to == manager => {
-                            self.send_if_ready(from, manager, world)
+                        Some(ManagerAction::SendList(to)) if *to == manager => {
+                            self.start_list_if_ready(from, manager, world)
                         }
                         _ => Ok(()),
                     };
                 }
-                Some(Action::Decide) => {
-                    let processes = self.manager_of.len() as f64;
+                Some(ManagerAction::Decide) => {
+                    let processes = self.manager_indices.len() as f64;
                     let work = Instructions::of(cost.decision.get() * processes);
                     if work.get() > 0.0 {
                         one.is_busy = true;
-                        return world.engine.execute(one.host, work, token);
+                        return world.engine.start_computation(one.host, work, token);
                     }
                     one.remaining_actions.pop_front();
                 }
-                Some(Action::Answer(process)) => {
+                Some(ManagerAction::AnswerProcess(process)) => {
                     one.is_busy = true;
                     let to = world.placement[process as usize];
-                    return world.engine.send_control(one.host, to, cost.answer, token);
+                    return world
+                        .engine
+                        .send_control_message(one.host, to, cost.answer, token);
                 }
                 None => return Ok(()),
             }
@@ -186,22 +197,28 @@ impl InTurn {
     }
 
     /// Starts the message with the list of manager `from` to manager `to`, if this message is the next action of both managers.
-    fn send_if_ready(
+    fn start_list_if_ready(
         &mut self,
         from: usize,
         to: usize,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
     ) -> Result<(), Error> {
         let (sender, receiver) = (&self.managers[from], &self.managers[to]);
-        let is_expected = receiver.remaining_actions.front() == Some(&Action::Receive(from));
+        let is_expected =
+            receiver.remaining_actions.front() == Some(&ManagerAction::ReceiveList(from));
         if sender.is_busy || receiver.is_busy || !is_expected {
             return Ok(());
         }
         let ends = (sender.host, receiver.host);
         self.managers[from].is_busy = true;
         self.managers[to].is_busy = true;
-        let (size, token) = (world.setup.costs.call.exchange, Token::Turn(to_u32(from)));
-        world.engine.send_control(ends.0, ends.1, size, token)
+        let (size, token) = (
+            world.setup.costs.call.exchange,
+            ActivityToken::ManagerActivityEnded(to_u32(from)),
+        );
+        world
+            .engine
+            .send_control_message(ends.0, ends.1, size, token)
     }
 
     /// Handles the end of the current action of a manager, which then starts its next action. Returns the process that has just
@@ -209,19 +226,19 @@ impl InTurn {
     pub(super) fn on_action_ended(
         &mut self,
         manager: u32,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
     ) -> Result<Option<u32>, Error> {
         let manager = manager as usize;
         let one = &mut self.managers[manager];
         one.is_busy = false;
         let done = one.remaining_actions.pop_front();
-        if let Some(Action::Send(to)) = done {
+        if let Some(ManagerAction::SendList(to)) = done {
             self.managers[to].is_busy = false;
             self.managers[to].remaining_actions.pop_front();
             self.start_next_action(to, world)?;
         }
         self.start_next_action(manager, world)?;
-        let Some(Action::Answer(process)) = done else {
+        let Some(ManagerAction::AnswerProcess(process)) = done else {
             return Ok(None);
         };
         self.unanswered_processes -= 1;

@@ -4,10 +4,10 @@
 use std::ops::{Deref, DerefMut};
 
 use super::CriticalPath;
-use super::pieces::Flight;
-use super::trace::Trace;
+use super::pieces::TracedMessage;
+use super::trace::CauseTrace;
 use crate::config::DelayFactor;
-use crate::event::Token;
+use crate::event::ActivityToken;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
 use migsim_engine::{NetworkModel, Simulation};
@@ -16,12 +16,12 @@ use migsim_platform::Platform;
 /// The simulation engine of a run, together with the trace of causes if the critical path of the run is recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine<'p> {
-    simulation: Simulation<'p, Token>,
+    simulation: Simulation<'p, ActivityToken>,
     /// Factors by which the delays before the transfer of messages are multiplied: the first for barrier messages, the second for
     /// messages of rescheduling calls.
     delay_factors: (DelayFactor, DelayFactor),
     /// The trace of the causes of activities; `None` if the critical path is not recorded.
-    trace: Option<Box<Trace<'p>>>,
+    cause_trace: Option<Box<CauseTrace<'p>>>,
 }
 
 impl<'p> Engine<'p> {
@@ -35,39 +35,42 @@ impl<'p> Engine<'p> {
         Self {
             simulation: Simulation::new(platform, network),
             delay_factors: delays,
-            trace: None,
+            cause_trace: None,
         }
     }
 
     /// Begins to record the critical path of the run; it must be called before the run starts.
-    pub(crate) fn record_path(&mut self, platform: &'p Platform, network: NetworkModel) {
-        self.trace = Some(Box::new(Trace::new(platform, network)));
+    pub(crate) fn start_recording_path(&mut self, platform: &'p Platform, network: NetworkModel) {
+        self.cause_trace = Some(Box::new(CauseTrace::new(platform, network)));
     }
 
     /// Removes and returns the critical path up to the present time; `None` if it was not recorded.
-    pub(crate) fn take_path(&mut self) -> Option<CriticalPath> {
-        self.trace.take().map(|trace| trace.critical_path())
+    pub(crate) fn take_critical_path(&mut self) -> Option<CriticalPath> {
+        self.cause_trace.take().map(|trace| trace.critical_path())
     }
 
     /// Calls the function `record` with the trace if the critical path is recorded, and does nothing otherwise.
     #[cold]
     #[inline(never)]
-    fn with_trace(&mut self, record: impl FnOnce(&mut Trace<'p>, &Simulation<'p, Token>)) {
-        if let Some(trace) = &mut self.trace {
+    fn update_trace(
+        &mut self,
+        record: impl FnOnce(&mut CauseTrace<'p>, &Simulation<'p, ActivityToken>),
+    ) {
+        if let Some(trace) = &mut self.cause_trace {
             record(trace, &self.simulation);
         }
     }
 
     /// Starts a computation of `work` on a host by [`Simulation::execute`], and records its start in the trace.
     #[inline]
-    pub(crate) fn execute(
+    pub(crate) fn start_computation(
         &mut self,
         host: HostId,
         work: Instructions,
-        token: Token,
+        token: ActivityToken,
     ) -> Result<(), Error> {
-        if self.trace.is_some() {
-            self.with_trace(|trace, engine| {
+        if self.cause_trace.is_some() {
+            self.update_trace(|trace, engine| {
                 trace.start_computation(host, token, engine.now().get());
             });
         }
@@ -76,24 +79,24 @@ impl<'p> Engine<'p> {
 
     /// Starts a control message and records its start in the trace. The delay before the transfer of the message is multiplied by
     /// the factor for messages of barriers or by the factor for messages of rescheduling calls.
-    pub(crate) fn send_control(
+    pub(crate) fn send_control_message(
         &mut self,
         from: HostId,
         to: HostId,
         size: Bytes,
-        token: Token,
+        token: ActivityToken,
     ) -> Result<(), Error> {
         let (barrier, call) = self.delay_factors;
         let factor = match token {
-            Token::Call | Token::Turn(_) => call.0,
+            ActivityToken::CallActivityEnded | ActivityToken::ManagerActivityEnded(_) => call.0,
             _ => barrier.0,
         };
-        if self.trace.is_some() {
-            let flight = Flight::new((from, to), size, factor);
-            self.with_trace(|trace, engine| trace.start_message(flight, token, engine));
+        if self.cause_trace.is_some() {
+            let flight = TracedMessage::new((from, to), size, factor);
+            self.update_trace(|trace, engine| trace.start_message(flight, token, engine));
         }
         self.simulation
-            .send_delayed(from, to, (size, factor), token)
+            .send_with_delay_factor(from, to, (size, factor), token)
     }
 
     /// Starts a message by [`Simulation::send_message`] and records its start in the trace. `message` contains the size of the
@@ -104,46 +107,51 @@ impl<'p> Engine<'p> {
         from: HostId,
         to: HostId,
         message: (Bytes, bool),
-        token: Token,
+        token: ActivityToken,
     ) -> Result<(), Error> {
-        if self.trace.is_some() {
+        if self.cause_trace.is_some() {
             let (size, has_handshake) = message;
             let trips = if has_handshake { 3.0 } else { 1.0 };
-            let flight = Flight::new((from, to), size, trips);
-            self.with_trace(|trace, engine| trace.start_message(flight, token, engine));
+            let flight = TracedMessage::new((from, to), size, trips);
+            self.update_trace(|trace, engine| trace.start_message(flight, token, engine));
         }
-        self.simulation.send_message(from, to, message, token)
+        self.simulation
+            .send_with_handshake_if_late(from, to, message, token)
     }
 
     /// Starts a wait of the given duration by [`Simulation::start_wait`], and records its start in the trace. The end of the wait is
     /// reported with `token`.
     #[inline]
-    pub(crate) fn wait(&mut self, duration: Seconds, token: Token) {
-        if self.trace.is_some() {
-            self.with_trace(|trace, engine| trace.start_wait(token, engine.now().get()));
+    pub(crate) fn start_wait(&mut self, duration: Seconds, token: ActivityToken) {
+        if self.cause_trace.is_some() {
+            self.update_trace(|trace, engine| trace.start_wait(token, engine.now().get()));
         }
         self.simulation.start_wait(duration, token);
     }
 
     /// Returns the next activity that ends, as [`Simulation::next_ended`] does, and records its end in the trace.
     #[inline]
-    pub(crate) fn next_ended(&mut self) -> Result<Option<Token>, Error> {
-        if self.trace.is_none() {
+    pub(crate) fn next_ended(&mut self) -> Result<Option<ActivityToken>, Error> {
+        if self.cause_trace.is_none() {
             return self.simulation.next_ended();
         }
         let ended = self.simulation.next_ended()?;
         if let Some(token) = ended {
-            self.with_trace(|trace, engine| trace.end_activity(token, engine));
+            self.update_trace(|trace, engine| trace.end_activity(token, engine));
         }
         Ok(ended)
     }
 
     /// Moves the ended activities for which `wanted` returns true to the list `taken`, as [`Simulation::take_ended`] does, and
     /// records their ends in the trace.
-    pub(crate) fn take_ended(&mut self, wanted: impl Fn(&Token) -> bool, taken: &mut Vec<Token>) {
+    pub(crate) fn take_ended(
+        &mut self,
+        wanted: impl Fn(&ActivityToken) -> bool,
+        taken: &mut Vec<ActivityToken>,
+    ) {
         let before = taken.len();
-        self.simulation.take_ended(wanted, taken);
-        if let Some(trace) = &mut self.trace {
+        self.simulation.take_ended_tokens(wanted, taken);
+        if let Some(trace) = &mut self.cause_trace {
             for token in &taken[before..] {
                 trace.end_activity(*token, &self.simulation);
             }
@@ -152,59 +160,59 @@ impl<'p> Engine<'p> {
 
     /// Advances time by the duration of a superstep that is not simulated because it equals the last simulated superstep. Returns
     /// whether the clock could advance.
-    pub(crate) fn repeat_superstep(
+    pub(crate) fn advance_by_repeated_superstep(
         &mut self,
         superstep: usize,
         (duration, flows): (f64, u64),
     ) -> bool {
         let has_passed = self.simulation.try_advance_time(duration, flows);
-        if let Some(trace) = self.trace.as_mut().filter(|_| has_passed) {
-            trace.repeat_superstep(superstep, self.simulation.now().get());
+        if let Some(trace) = self.cause_trace.as_mut().filter(|_| has_passed) {
+            trace.record_repeated_superstep(superstep, self.simulation.now().get());
         }
         has_passed
     }
 
     /// Records in the trace that a superstep begins whose activities are simulated.
-    pub(crate) fn record_superstep_opening(&mut self) {
-        if let Some(trace) = &mut self.trace {
-            trace.open_superstep(self.simulation.now().get());
+    pub(crate) fn record_superstep_start(&mut self) {
+        if let Some(trace) = &mut self.cause_trace {
+            trace.record_superstep_opening(self.simulation.now().get());
         }
     }
 
     /// Advances time by `duration` \[s\] without activities, if nothing is in progress. Returns false without advancing time if
     /// this is not possible, or if the critical path is recorded, since each piece of the path needs an activity.
     pub(crate) fn advance_without_events(&mut self, duration: f64, flows: u64) -> bool {
-        self.trace.is_none() && self.simulation.try_advance_time(duration, flows)
+        self.cause_trace.is_none() && self.simulation.try_advance_time(duration, flows)
     }
 
     /// Sets the cause of all activities that start from now on: the activity that has ended with this token.
     #[inline]
-    pub(crate) fn set_cause(&mut self, token: Token) {
-        if self.trace.is_some() {
-            self.with_trace(|trace, _| trace.set_cause(token));
+    pub(crate) fn set_cause(&mut self, token: ActivityToken) {
+        if self.cause_trace.is_some() {
+            self.update_trace(|trace, _| trace.set_cause(token));
         }
     }
 
     /// Sets the number of the superstep to which all activities belong that start from now on.
     #[inline]
     pub(crate) fn set_superstep(&mut self, superstep: usize) {
-        if let Some(trace) = &mut self.trace {
-            trace.superstep = superstep;
+        if let Some(trace) = &mut self.cause_trace {
+            trace.current_superstep = superstep;
         }
     }
 
     /// Sets the processes that send and receive the message that starts next. For a migration, the migrating process is both
     /// sender and receiver.
     #[inline]
-    pub(crate) fn set_message_ends(&mut self, from: ProcessId, to: ProcessId) {
-        if let Some(trace) = &mut self.trace {
-            trace.message_ends = Some((from, to));
+    pub(crate) fn set_next_message_processes(&mut self, from: ProcessId, to: ProcessId) {
+        if let Some(trace) = &mut self.cause_trace {
+            trace.next_message_processes = Some((from, to));
         }
     }
 }
 
 impl<'p> Deref for Engine<'p> {
-    type Target = Simulation<'p, Token>;
+    type Target = Simulation<'p, ActivityToken>;
 
     #[inline]
     fn deref(&self) -> &Self::Target {

@@ -79,16 +79,16 @@ impl PieceKind {
 
 /// The resource that limits the rate of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bound {
+pub enum RateLimit {
     /// The bottleneck link limits the rate: the link of the route with the smallest capacity per flow.
     Link {
         /// The bottleneck link; for a duplex link, the link of the direction that is used.
         link: LinkId,
         /// Number of flows on the link when the transfer ended.
-        flows: u32,
+        flow_count: u32,
     },
     /// The TCP window of the network model limits the rate.
-    Window,
+    TcpWindow,
     /// The loopback of the host limits the rate, since sender and receiver are on the same host.
     Loopback,
 }
@@ -96,30 +96,30 @@ pub enum Bound {
 /// The activity of a piece of the critical path with the resources that it uses: the host, the two hosts of a message, or the
 /// limiting link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PieceWork {
+pub enum PieceResources {
     /// The computation of a process on a host.
     Compute {
         /// The host of the computation.
         host: HostId,
         /// Number of computations on the host when this computation ended.
-        sharing: u32,
+        computation_count: u32,
     },
     /// The constant time (overhead) that a message takes in addition to its time in the network.
     Overhead,
     /// The latency of a message from the first host to the second.
     Latency(HostId, HostId),
     /// The transfer of a message from the first host to the second, at a rate that the given resource limits.
-    Transfer(HostId, HostId, Bound),
+    Transfer(HostId, HostId, RateLimit),
     /// The wait of a message from the first host to the second, for its connection or in the queue of a link.
     Wait(HostId, HostId),
     /// A wait whose duration a protocol or a cost model defines.
-    Fixed,
+    PredefinedWait,
 }
 
 /// A piece of the critical path of a run: one activity, or one phase of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Piece {
+pub struct PathPiece {
     /// The kind of activity or phase that the piece represents.
     pub kind: PieceKind,
     /// The time at which the piece begins, which is the end of the previous piece.
@@ -131,12 +131,12 @@ pub struct Piece {
     /// The process that computes, sends or migrates; `None` for rescheduling calls and control messages.
     pub process: Option<ProcessId>,
     /// The process that receives the message, if the piece belongs to a message of the application; otherwise `None`.
-    pub to: Option<ProcessId>,
+    pub receiver: Option<ProcessId>,
     /// The resources that the activity of the piece uses: its host, the two hosts of its message, or the limiting link.
-    pub work: PieceWork,
+    pub resources: PieceResources,
 }
 
-impl Piece {
+impl PathPiece {
     /// Returns the time from the begin to the end of the piece.
     pub fn duration(&self) -> Seconds {
         self.end.since(self.begin)
@@ -148,5 +148,5 @@ impl Piece {
 #[non_exhaustive]
 pub struct CriticalPath {
     /// The pieces of the path in the order of time; each has a positive duration.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<PathPiece>,
 }

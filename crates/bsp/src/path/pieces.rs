@@ -1,15 +1,15 @@
 //! Splits the duration of a message into overhead, latency, wait and transfer, and determines which resource limits the rate of
 //! the transfer.
 
-use super::{Bound, PieceKind, PieceWork};
-use crate::event::Token;
+use super::{PieceKind, PieceResources, RateLimit};
+use crate::event::ActivityToken;
 use migsim_base::units::{Bytes, HostId, LinkId, Seconds, lesser};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
 /// A message that is in progress or has ended, with the parts of its duration for the critical path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flight {
+pub(super) struct TracedMessage {
     pub(super) end_hosts: (HostId, HostId),
     size: Bytes,
     /// Factor by which the latency of the message is multiplied: 3 for a message with a handshake, the delay factor for a control
@@ -24,11 +24,11 @@ pub(super) struct Flight {
     latency: f64,
     /// Duration that the transfer would have without other traffic \[s\]; infinite if the message cannot have waited before its
     /// transfer.
-    transfer_alone: f64,
-    limiting_resource: Bound,
+    uncontended_transfer_duration: f64,
+    limiting_resource: RateLimit,
 }
 
-impl Flight {
+impl TracedMessage {
     /// Creates the state of a message that starts now between the hosts `ends`; `trips` is the factor by which the latency of the
     /// message is multiplied.
     pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
@@ -39,19 +39,19 @@ impl Flight {
             route_latency: None,
             overhead: 0.0,
             latency: 0.0,
-            transfer_alone: f64::INFINITY,
-            limiting_resource: Bound::Loopback,
+            uncontended_transfer_duration: f64::INFINITY,
+            limiting_resource: RateLimit::Loopback,
         }
     }
 
     /// Completes the state of a message that has just ended: computes its overhead and latency, and determines which resource
     /// limited its rate (the link with the smallest capacity per flow, the TCP window, or the loopback of the host). The function
     /// `users` returns the number of flows on the link with a given index.
-    pub(super) fn finish(
+    pub(super) fn complete_at_delivery(
         &mut self,
         links: &[LinkId],
         (platform, network): (&Platform, &NetworkModel),
-        engine: &Simulation<'_, Token>,
+        engine: &Simulation<'_, ActivityToken>,
         users: impl Fn(usize) -> u32,
     ) {
         let (from, to) = self.end_hosts;
@@ -72,7 +72,8 @@ impl Flight {
             self.latency = network.latency_factor * latency;
         } else {
             self.overhead = network.overhead.get();
-            self.latency = self.latency_factor * network.latency_factor_of(self.size) * latency;
+            self.latency =
+                self.latency_factor * network.latency_factor_for_size(self.size) * latency;
         }
         let (mut least, mut narrowest) = (f64::INFINITY, f64::INFINITY);
         for &link in links {
@@ -83,48 +84,57 @@ impl Flight {
             let share = bandwidth / f64::from(flows);
             if share < least {
                 least = share;
-                self.limiting_resource = Bound::Link { link, flows };
+                self.limiting_resource = RateLimit::Link {
+                    link,
+                    flow_count: flows,
+                };
             }
         }
         if let Some(window) = network.tcp_gamma.filter(|_| latency > 0.0)
             && window / (2.0 * latency) < least
         {
-            self.limiting_resource = Bound::Window;
+            self.limiting_resource = RateLimit::TcpWindow;
             narrowest = lesser(narrowest, window / (2.0 * latency));
         }
         // Flows that share links take longer for that reason; with these settings a wait may be the reason.
         if network.slow_start || network.queues {
-            self.transfer_alone = self.size.get() / (network.bandwidth_factor * narrowest);
+            self.uncontended_transfer_duration =
+                self.size.get() / (network.bandwidth_factor * narrowest);
         }
     }
 }
 
 /// Splits the time from `begin` to `end` of a message \[s\] into overhead, latency, wait and transfer. Returns for each part its
 /// kind, its resources, its begin and its end.
-pub(super) fn split_message(
-    flight: &Flight,
+pub(super) fn split_message_duration(
+    flight: &TracedMessage,
     begin: f64,
     end: f64,
-) -> [(PieceKind, PieceWork, f64, f64); 4] {
+) -> [(PieceKind, PieceResources, f64, f64); 4] {
     let (from, to) = flight.end_hosts;
     let sent = lesser(begin + flight.overhead, end);
     let arrives = lesser(sent + flight.latency, end);
     // A wait lies between the latency and the transfer.
-    let latest = end - flight.transfer_alone;
+    let latest = end - flight.uncontended_transfer_duration;
     let starts = if latest > arrives { latest } else { arrives };
     let bound = flight.limiting_resource;
     [
-        (PieceKind::Overhead, PieceWork::Overhead, begin, sent),
+        (PieceKind::Overhead, PieceResources::Overhead, begin, sent),
         (
             PieceKind::Latency,
-            PieceWork::Latency(from, to),
+            PieceResources::Latency(from, to),
             sent,
             arrives,
         ),
-        (PieceKind::Wait, PieceWork::Wait(from, to), arrives, starts),
+        (
+            PieceKind::Wait,
+            PieceResources::Wait(from, to),
+            arrives,
+            starts,
+        ),
         (
             PieceKind::Transfer,
-            PieceWork::Transfer(from, to, bound),
+            PieceResources::Transfer(from, to, bound),
             starts,
             end,
         ),

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, Costs, Decision, Migration, MoveCost, Never,
-    Outcome, Plan, Policy, Receives, RuntimeConfig, Scenario, Setup, View, Workload, simulate,
+    BarrierConfig, BarrierKind, CallCostConfig, CallModel, Costs, Decision, Migration,
+    MigrationCostConfig, Never, Plan, Policy, RunOutcome, RuntimeConfig, Scenario, Setup,
+    TransferStart, View, Workload, simulate,
 };
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -102,7 +103,7 @@ impl Given {
         }
     }
 
-    fn run(&self) -> (Outcome, CriticalPath) {
+    fn run(&self) -> (RunOutcome, CriticalPath) {
         let placement: Vec<HostId> = self.placement.iter().copied().map(HostId).collect();
         let setup = Setup {
             platform: &self.platform,
@@ -131,7 +132,7 @@ impl Given {
     }
 
     /// Returns the pieces: kind, begin, end, process counted from 0, and the work.
-    fn pieces(&self) -> Vec<(PieceKind, f64, f64, Option<u32>, PieceWork)> {
+    fn pieces(&self) -> Vec<(PieceKind, f64, f64, Option<u32>, PieceResources)> {
         let (outcome, path) = self.run();
         check(&path, outcome.makespan);
         let rounded = |time: Time| (time.get() * 1e9).round() / 1e9;
@@ -143,7 +144,7 @@ impl Given {
                 rounded(one.begin),
                 rounded(one.end),
                 process,
-                one.work,
+                one.resources,
             )
         });
         pieces.collect()
@@ -164,18 +165,24 @@ fn check(path: &CriticalPath, makespan: Time) {
     assert!((sum / makespan.get() - 1.0).abs() < 1e-12);
 }
 
-fn on(host: u32, sharing: u32) -> PieceWork {
+fn on(host: u32, sharing: u32) -> PieceResources {
     let host = HostId(host);
-    PieceWork::Compute { host, sharing }
+    PieceResources::Compute {
+        host,
+        computation_count: sharing,
+    }
 }
 
 /// The link `wan`.
-fn wan(flows: u32) -> Bound {
+fn wan(flows: u32) -> RateLimit {
     let platform = platform("1 MB/s", "0 s");
     let link = platform.links.iter().position(|link| link.name == "wan");
     let link = link.unwrap();
     let link = LinkId::from_index(link);
-    Bound::Link { link, flows }
+    RateLimit::Link {
+        link,
+        flow_count: flows,
+    }
 }
 
 use PieceKind::{Barrier, Call, Compute, Latency, Move, Transfer};
@@ -211,7 +218,7 @@ fn an_empty_message_takes_the_latency_of_its_route() {
         ..Case::default()
     };
     let given = Given::new(platform("1 MB/s", "0.5 s"), case, &[0, 2]);
-    let latency = PieceWork::Latency(HostId(0), HostId(2));
+    let latency = PieceResources::Latency(HostId(0), HostId(2));
     let expected = [
         (Compute, 0.0, 1.0, Some(0), on(0, 1)),
         (Latency, 1.0, 1.5, Some(0), latency),
@@ -231,7 +238,7 @@ fn a_transfer_is_bound_by_the_link_that_flows_share() {
     let pieces = given.pieces();
     let spans: Vec<_> = pieces.iter().map(|one| (one.0, one.1, one.2)).collect();
     assert_eq!(spans, [(Compute, 0.0, 1.0), (Transfer, 1.0, 3.0)]);
-    let PieceWork::Transfer(_, _, bound) = pieces[1].4 else {
+    let PieceResources::Transfer(_, _, bound) = pieces[1].4 else {
         panic!("{pieces:?}")
     };
     assert_eq!(bound, wan(2));
@@ -245,7 +252,7 @@ fn a_receiver_waits_for_a_slow_sender() {
         ..Case::default()
     };
     let given = Given::new(platform("1 MB/s", "0 s"), case, &[0, 2]);
-    let transfer = PieceWork::Transfer(HostId(0), HostId(2), wan(1));
+    let transfer = PieceResources::Transfer(HostId(0), HostId(2), wan(1));
     let expected = [
         (Compute, 0.0, 3.0, Some(0), on(0, 1)),
         (Transfer, 3.0, 4.0, Some(0), transfer),
@@ -261,9 +268,9 @@ fn a_message_waits_for_a_late_receiver() {
         ..Case::default()
     };
     let mut given = Given::new(platform("1 MB/s", "0 s"), case, &[0, 2]);
-    given.runtime.receives = Receives::Late;
+    given.runtime.receives = TransferStart::Late;
     let pieces = given.pieces();
-    let transfer = PieceWork::Transfer(HostId(0), HostId(2), wan(1));
+    let transfer = PieceResources::Transfer(HostId(0), HostId(2), wan(1));
     let expected = [
         (Compute, 0.0, 3.0, Some(1), on(2, 1)),
         (Transfer, 3.0, 4.0, Some(0), transfer),
@@ -291,18 +298,18 @@ fn control_messages_of_a_barrier_are_pieces_of_the_barrier() {
         (Barrier, 1.5, 2.0),
     ];
     assert_eq!(spans, expected);
-    assert_eq!(pieces[1].4, PieceWork::Latency(HostId(2), HostId(0)));
-    assert_eq!(pieces[2].4, PieceWork::Latency(HostId(0), HostId(2)));
+    assert_eq!(pieces[1].4, PieceResources::Latency(HostId(2), HostId(0)));
+    assert_eq!(pieces[2].4, PieceResources::Latency(HostId(0), HostId(2)));
 }
 
 /// A price of 0.7 s for each call.
 fn priced(case: Case, moves: bool) -> Given {
     let mut given = Given::new(platform("1 MB/s", "0 s"), case, &[0, 1]);
     given.policy = Some(moves);
-    given.costs.call = CallCost {
+    given.costs.call = CallCostConfig {
         model: CallModel::Additive,
         fixed: Seconds::of(0.7),
-        ..CallCost::default()
+        ..CallCostConfig::default()
     };
     given
 }
@@ -316,7 +323,7 @@ fn the_price_of_a_call_is_a_piece() {
     };
     let expected = [
         (Compute, 0.0, 2.0, Some(1), on(1, 1)),
-        (Call, 2.0, 2.7, None, PieceWork::Fixed),
+        (Call, 2.0, 2.7, None, PieceResources::PredefinedWait),
         (Compute, 2.7, 4.7, Some(1), on(1, 1)),
     ];
     assert_eq!(priced(case, false).pieces(), expected);
@@ -331,16 +338,16 @@ fn a_move_is_the_transfer_of_the_memory_and_its_fixed_time() {
         ..Case::default()
     };
     let mut given = priced(case, true);
-    given.costs.migration = MoveCost {
+    given.costs.migration = MigrationCostConfig {
         fixed: Seconds::of(0.25),
-        ..MoveCost::default()
+        ..MigrationCostConfig::default()
     };
-    let transfer = PieceWork::Transfer(HostId(1), HostId(2), wan(1));
+    let transfer = PieceResources::Transfer(HostId(1), HostId(2), wan(1));
     let expected = [
         (Compute, 0.0, 2.0, Some(1), on(1, 1)),
-        (Call, 2.0, 2.7, None, PieceWork::Fixed),
+        (Call, 2.0, 2.7, None, PieceResources::PredefinedWait),
         (Move, 2.7, 3.7, Some(1), transfer),
-        (Move, 3.7, 3.95, None, PieceWork::Fixed),
+        (Move, 3.7, 3.95, None, PieceResources::PredefinedWait),
         (Compute, 3.95, 5.95, Some(1), on(2, 1)),
     ];
     assert_eq!(given.pieces(), expected);
@@ -359,12 +366,12 @@ fn chains_that_end_early_are_dropped() {
     };
     let platform = platform("1 MB/s", "1 us");
     let network = NetworkModel::default();
-    let mut trace = trace::Trace::new(&platform, network);
+    let mut trace = trace::CauseTrace::new(&platform, network);
     // Ten thousand activities in a chain, and as many that cause nothing.
     let mut engine = migsim_engine::Simulation::new(&platform, network);
     for _ in 0..10_000 {
         for process in 0..2 {
-            let token = crate::event::Token::Computed(process);
+            let token = crate::event::ActivityToken::ComputationEnded(process);
             trace.start_computation(HostId(process), token, engine.now().get());
             let work = Instructions::of(1e3 * f64::from(process + 1));
             engine.execute(HostId(process), work, token).unwrap();
@@ -375,9 +382,9 @@ fn chains_that_end_early_are_dropped() {
         }
     }
     assert!(
-        trace.reserved_nodes() < 10_010,
+        trace.reserved_node_count() < 10_010,
         "{}",
-        trace.reserved_nodes()
+        trace.reserved_node_count()
     );
     let given = Given::new(platform.clone(), case, &[0; 20]);
     let (outcome, path) = given.run();
@@ -403,7 +410,7 @@ fn repeated_supersteps_have_the_pieces_of_supersteps_that_are_simulated() {
     assert_eq!(repeated.len(), simulated.len());
     for (a, b) in repeated.iter().zip(&simulated) {
         assert!((a.end.get() - b.end.get()).abs() < 1e-12 * b.end.get());
-        let ends = Piece {
+        let ends = PathPiece {
             begin: b.begin,
             end: b.end,
             ..*a

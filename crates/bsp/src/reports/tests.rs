@@ -9,7 +9,7 @@ use migsim_base::units::{Bytes, HostId, ProcessId};
 fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
     let platform = migsim_platform::open("lbm").unwrap().platform;
     let placement = [0, 1].map(HostId::from_index);
-    let mut reports = Reports::new(config, 1).unwrap();
+    let mut reports = ReportHistory::new(config, 1).unwrap();
     let mut measures = Measures::default();
     let mut seen = Vec::new();
     for number in 1..=supersteps {
@@ -19,7 +19,7 @@ fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
             .enumerate()
         {
             measures.work[process] = Instructions::of(work);
-            measures.compute[process] = Seconds::of(work);
+            measures.computation_times[process] = Seconds::of(work);
         }
         let messages = [Message {
             from: ProcessId(0),
@@ -29,7 +29,7 @@ fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
         let view = View {
             superstep: number as usize - 1,
             messages: &messages,
-            ..testing::view(&platform, &placement, &measures)
+            ..testing::test_view(&platform, &placement, &measures)
         };
         let load = f64::from(number) / 10.0;
         let mut loads = vec![0.0; platform.hosts.len()];
@@ -39,8 +39,11 @@ fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
         let view = reports.degrade_view(view);
         let of = |list: &[Instructions]| [list[0].get(), list[1].get()];
         let bytes = view.messages[0].size.get();
-        assert_eq!(view.measures.work[0].get(), view.measures.compute[0].get());
-        seen.push((of(&view.measures.work), [bytes, 0.0], loads[1]));
+        assert_eq!(
+            view.measurements.work[0].get(),
+            view.measurements.computation_times[0].get()
+        );
+        seen.push((of(&view.measurements.work), [bytes, 0.0], loads[1]));
     }
     seen
 }
@@ -53,8 +56,11 @@ fn works(config: ViewConfig, supersteps: u32) -> Vec<f64> {
 
 #[test]
 fn nothing_is_kept_where_everything_is_seen_exactly() {
-    assert!(Reports::new(ViewConfig::default(), 1).is_none());
-    assert_eq!(ViewConfig::default().memory(100.0, 1e6, 1e6, 1e3), 0.0);
+    assert!(ReportHistory::new(ViewConfig::default(), 1).is_none());
+    assert_eq!(
+        ViewConfig::default().stored_reports_memory(100.0, 1e6, 1e6, 1e3),
+        0.0
+    );
 }
 
 #[test]

@@ -26,40 +26,41 @@
 //! fuzzing tests).
 
 use super::executions::{
-    Execution, Groups, Running, process_execution, share_changing_host, share_host,
+    Execution, ProcessGroups, RunningComputations, compute_ends_on_changing_host,
+    compute_ends_on_shared_host, process_execution,
 };
 use super::input::SuperstepInput;
 use super::memo::{CallMessage, are_equal_placements};
 use super::result::SuperstepResult;
 use super::slow_start::SlowStart;
 use crate::barrier::Barrier;
-use crate::config::{DelayFactor, Receives, RuntimeConfig, Sends, Shortcuts};
-use crate::event::Token;
-use crate::{Measures, refill};
+use crate::config::{DelayFactor, RuntimeConfig, SendOrder, ShortcutChoice, TransferStart};
+use crate::event::ActivityToken;
+use crate::{Measures, resize_and_fill};
 use crate::{Message, Plan};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
 use migsim_engine::{
-    BandwidthChanges, FlowBatch, FlowStart, NetworkModel, PathId, PathTable, Simulation,
-    SteadyUntil,
+    BandwidthChanges, FlowBatch, FlowStart, NetworkModel, NextChangeTimes, PathId, PathTable,
+    Simulation,
 };
 use migsim_platform::{Link, Platform};
 
 /// The state of direct evaluation that is kept from one superstep to the next: paths, stored rates, and arrays for reuse.
 #[derive(Clone, Debug)]
-pub(crate) struct Direct {
-    config: RuntimeConfig,
+pub(crate) struct DirectEvaluation {
+    runtime_config: RuntimeConfig,
     /// Whether the capacities of the platform never change, shortcuts are allowed, and the network model has neither slow start
     /// nor queues.
-    is_constant: bool,
+    has_constant_capacities: bool,
     /// Whether the platform and the options allow direct evaluation of supersteps.
-    is_possible: bool,
+    is_direct_evaluation_possible: bool,
     /// Whether every host and every link has a capacity above zero at present.
     has_capacity_everywhere: bool,
     /// A copy of the platform with the present capacities and latencies of its links; `None` if links never change.
     present_platform: Option<Box<Platform>>,
-    paths: PathTable,
+    path_table: PathTable,
     slow_start: SlowStart,
-    batch: FlowBatch,
+    flow_batch: FlowBatch,
     /// Number of capacity changes that the engine had counted when `present_platform` was last updated.
     link_changes_seen: u64,
     /// The placement of processes for which the clusters of processes and the groups of processes on the same host were computed.
@@ -68,11 +69,11 @@ pub(crate) struct Direct {
     speed_changes_seen: u64,
     /// For each process, the speed of its host with which the computation of the process is evaluated.
     process_speeds: Vec<f64>,
-    cluster_of: Vec<u32>,
+    process_clusters: Vec<u32>,
     /// The groups of two or more processes that share a host, one group for each such host.
-    colocated: Groups,
+    processes_sharing_hosts: ProcessGroups,
     /// The processes that are alone on their hosts.
-    processes_alone: Vec<u32>,
+    processes_alone_on_hosts: Vec<u32>,
     /// Local time at which the computation of each process ends \[s\].
     computation_ends: Vec<f64>,
     /// Local time at which each process arrives at the barrier \[s\].
@@ -84,28 +85,28 @@ pub(crate) struct Direct {
     /// Local time at which each message is delivered \[s\].
     delivery_times: Vec<f64>,
     /// For each message, the next message of the same sender; used only with sequential sends.
-    next_message: Vec<u32>,
+    next_messages_of_sender: Vec<u32>,
     /// For each process, the first message that it sends; used only with sequential sends.
-    first_message: Vec<u32>,
+    first_sent_messages: Vec<u32>,
     /// For each pair of sender and receiver, the engine's number of the connection that their messages have already used. It is
     /// stored only with slow start and few processes.
-    connections: Vec<u32>,
+    process_pair_connections: Vec<u32>,
     /// Work \[cycles\] and number of each process in a group of processes that share a host and begin at the same time.
-    shared_works: Vec<(f64, u32)>,
+    works_on_shared_host: Vec<(f64, u32)>,
     /// The computations on one host, if they begin at different times or the speed of the host changes.
-    executions: Vec<Execution>,
-    running: Running,
+    host_executions: Vec<Execution>,
+    running_computations: RunningComputations,
 }
 
 const NONE: u32 = u32::MAX;
 /// Maximum number of processes for which the connection of each pair of processes is stored. With more processes, connections are
 /// found by the hosts of the processes.
-const MOST_CONNECTED: usize = 256;
+const MAX_CONNECTION_PROCESSES: usize = 256;
 /// Tolerance factor for the comparison of two times: a change of capacity that is later by less than this factor may count as
 /// simultaneous.
-pub(super) const JUST_AFTER: f64 = 1.0 + 1e-12;
+pub(super) const SIMULTANEITY_TOLERANCE: f64 = 1.0 + 1e-12;
 
-impl Direct {
+impl DirectEvaluation {
     pub(crate) fn new(
         platform: &Platform,
         network: NetworkModel,
@@ -113,20 +114,21 @@ impl Direct {
         barrier: &Barrier,
     ) -> Self {
         // Processes whose sends and receives are both blocking can wait for each other for ever.
-        let is_ordered = config.sends == Sends::Concurrent || config.receives == Receives::Early;
+        let is_ordered =
+            config.sends == SendOrder::Concurrent || config.receives == TransferStart::Early;
         // A process that waits for its sends has two times: of its last receive, and of its last delivery.
         let has_order = is_ordered && !config.wait_for_sends;
         let paths = match config.receives {
-            Receives::Early | Receives::Late => PathTable::new(platform, network),
-            Receives::Above { .. } => PathTable::with_handshakes(platform, network),
+            TransferStart::Early | TransferStart::Late => PathTable::new(platform, network),
+            TransferStart::Above { .. } => PathTable::with_handshakes(platform, network),
         };
         Self {
-            config,
-            is_constant: config.shortcuts != Shortcuts::None
+            runtime_config: config,
+            has_constant_capacities: config.shortcuts != ShortcutChoice::None
                 && !network.slow_start
                 && !network.queues
-                && is_constant(platform),
-            is_possible: config.shortcuts != Shortcuts::None
+                && has_constant_positive_capacities(platform),
+            is_direct_evaluation_possible: config.shortcuts != ShortcutChoice::None
                 && has_order
                 && !(network.slow_start && barrier.uses_links())
                 && !network.uses_pipe_sharing(platform)
@@ -134,63 +136,63 @@ impl Direct {
                 && barrier.is_predictable(),
             has_capacity_everywhere: has_capacity_everywhere(platform),
             present_platform: has_varying_links(platform).then(|| Box::new(platform.clone())),
-            paths,
+            path_table: paths,
             slow_start: SlowStart::new(network.slow_start),
-            batch: FlowBatch::default(),
+            flow_batch: FlowBatch::default(),
             placement: Vec::new(),
             link_changes_seen: 0,
             speed_changes_seen: 0,
             process_speeds: Vec::new(),
-            cluster_of: Vec::new(),
-            colocated: Groups::default(),
-            processes_alone: Vec::new(),
+            process_clusters: Vec::new(),
+            processes_sharing_hosts: ProcessGroups::default(),
+            processes_alone_on_hosts: Vec::new(),
             computation_ends: Vec::new(),
             arrival_times: Vec::new(),
             message_paths: Vec::new(),
             start_times: Vec::new(),
             delivery_times: Vec::new(),
-            next_message: Vec::new(),
-            first_message: Vec::new(),
-            connections: Vec::new(),
-            shared_works: Vec::new(),
-            executions: Vec::new(),
-            running: Running::new(),
+            next_messages_of_sender: Vec::new(),
+            first_sent_messages: Vec::new(),
+            process_pair_connections: Vec::new(),
+            works_on_shared_host: Vec::new(),
+            host_executions: Vec::new(),
+            running_computations: RunningComputations::new(),
         }
     }
 
     /// Computes the result of a superstep directly from its plan; returns `None` if the superstep must be simulated by events.
-    pub(crate) fn evaluate(
+    pub(crate) fn evaluate_superstep(
         &mut self,
         input: &SuperstepInput<'_>,
         barrier: &mut Barrier,
     ) -> Option<SuperstepResult> {
-        if !self.is_possible {
+        if !self.is_direct_evaluation_possible {
             return None;
         }
         let Some(mut present) = self.present_platform.take() else {
-            return self.evaluate_on_platform(input, barrier);
+            return self.evaluate_with_present_links(input, barrier);
         };
         if self.link_changes_seen != input.engine.applied_change_count() {
             self.link_changes_seen = input.engine.applied_change_count();
-            let paths = &self.paths;
+            let paths = &self.path_table;
             let (mut is_new, mut is_crossed) = (false, false);
-            update_links(&mut present, input.engine, |link| {
+            update_link_capacities(&mut present, input.engine, |link| {
                 is_new = true;
                 is_crossed |= paths.is_link_crossed(link);
             });
             if is_new {
                 self.has_capacity_everywhere = has_capacity_everywhere(&present);
-                self.batch.reset();
+                self.flow_batch.clear_path_data();
             }
             if is_crossed {
-                self.paths.clear();
+                self.path_table.clear();
             }
         }
         let now = SuperstepInput {
             platform: &present,
             ..*input
         };
-        let result = self.evaluate_on_platform(&now, barrier);
+        let result = self.evaluate_with_present_links(&now, barrier);
         self.present_platform = Some(present);
         result
     }
@@ -202,15 +204,20 @@ impl Direct {
         &mut self,
         input: &SuperstepInput<'_>,
     ) -> Option<(f64, f64)> {
-        if !self.is_possible {
+        if !self.is_direct_evaluation_possible {
             return None;
         }
-        self.compute_with_constant_speeds(input);
-        let SteadyUntil { hosts, links, .. } = input.steady;
-        let is_before = |until: f64| move |end: &f64| end * JUST_AFTER < until; // no host stands still, either
+        self.compute_ends_at_constant_speeds(input);
+        let NextChangeTimes {
+            of_host_speeds: hosts,
+            of_link_capacities: links,
+            ..
+        } = input.constant_until;
+        let is_before = |until: f64| move |end: &f64| end * SIMULTANEITY_TOLERANCE < until; // no host stands still, either
         let all_before = |ends: &[f64], until: f64| ends.iter().all(is_before(until));
         let is_known = all_before(&self.computation_ends, links.min(hosts))
-            || (self.compute_through_changes(input) && all_before(&self.computation_ends, links));
+            || (self.compute_ends_at_changing_speeds(input)
+                && all_before(&self.computation_ends, links));
         let first = self
             .computation_ends
             .iter()
@@ -222,7 +229,7 @@ impl Direct {
 
     /// Computes the result of a superstep directly, on a platform whose links have their present capacities; returns `None` if
     /// the superstep must be simulated by events.
-    fn evaluate_on_platform(
+    fn evaluate_with_present_links(
         &mut self,
         input: &SuperstepInput<'_>,
         barrier: &mut Barrier,
@@ -230,83 +237,91 @@ impl Direct {
         if !self.has_capacity_everywhere {
             return None;
         }
-        if self.paths.clear_if_large() {
-            self.batch.reset();
+        if self.path_table.clear_if_large() {
+            self.flow_batch.clear_path_data();
         }
-        let sends = self.config.sends;
-        let is_known = self.find_paths(input)
-            && (self.slow_start).prepare_delays(input, &self.message_paths, &self.paths, sends);
+        let sends = self.runtime_config.sends;
+        let is_known = self.find_message_paths(input)
+            && (self.slow_start).prepare_delays(
+                input,
+                &self.message_paths,
+                &self.path_table,
+                sends,
+            );
         if !is_known {
             return None;
         }
         if !input.has_computation_ends {
             self.compute_computation_ends(input)?;
         }
-        let steady = self.compute_messages(input);
+        let steady = self.compute_message_times(input);
         self.compute_arrivals(input.plan);
         let Self {
-            paths,
+            path_table: paths,
             arrival_times: arrival,
             ..
         } = self;
         let places = (input.platform, input.placement);
         let (duration, flows) = barrier.predict_departure(arrival, places, |from, to, bytes| {
-            let path = paths.find_path(input.platform, from, to)?;
+            let path = paths.find_or_add_path(input.platform, from, to)?;
             let way = paths.get(path);
-            let is_alone = !way.is_shared() || bytes.get() <= 0.0;
+            let is_alone = !way.has_shared_links() || bytes.get() <= 0.0;
             let (delay, amount) = paths.delay_and_flow_bytes((path, way), bytes.get());
-            is_alone.then(|| delay * self.config.barrier.delay.0 + amount / way.rate_alone)
+            is_alone.then(|| {
+                delay * self.runtime_config.barrier.delay.0 + amount / way.uncontended_rate
+            })
         })?;
         // An activity that ends when a capacity changes ends before the change, but activities after it are slower.
-        (duration * JUST_AFTER < steady).then(|| SuperstepResult {
+        (duration * SIMULTANEITY_TOLERANCE < steady).then(|| SuperstepResult {
             duration,
-            flows: flows + input.plan.messages.len() as u64,
+            flow_count: flows + input.plan.messages.len() as u64,
         })
     }
 
     /// Returns the duration and the number of flows of messages that are sent at the same time while nothing else is in progress;
     /// `None` if the messages must be simulated by events. The delay of each message before its transfer is multiplied by
     /// `factor`.
-    pub(crate) fn deliver_messages(
+    pub(crate) fn evaluate_call_messages(
         &mut self,
         platform: &Platform,
         (messages, factor): (&[CallMessage], DelayFactor),
     ) -> Option<SuperstepResult> {
-        if !self.is_constant {
+        if !self.has_constant_capacities {
             return None;
         }
-        if self.paths.clear_if_large() {
-            self.batch.reset();
+        if self.path_table.clear_if_large() {
+            self.flow_batch.clear_path_data();
         }
         let mut last = 0.0_f64;
         for (at, &(from, to, size)) in messages.iter().enumerate() {
-            let Some(path) = self.paths.find_path(platform, from, to) else {
-                self.batch.starts.clear();
+            let Some(path) = self.path_table.find_or_add_path(platform, from, to) else {
+                self.flow_batch.starts.clear();
                 return None;
             };
-            match launch_message((at, size.get(), factor.0), path, 0.0, &self.paths) {
+            match launch_message((at, size.get(), factor.0), path, 0.0, &self.path_table) {
                 LaunchedMessage::Delivered(date) => last = last.max(date),
-                LaunchedMessage::Flies(start) => self.batch.starts.push(start),
+                LaunchedMessage::InTransfer(start) => self.flow_batch.starts.push(start),
             }
         }
-        self.batch.solve(platform, &self.paths, |_, date| {
-            last = last.max(date);
-        });
+        self.flow_batch
+            .solve(platform, &self.path_table, |_, date| {
+                last = last.max(date);
+            });
         Some(SuperstepResult {
             duration: last,
-            flows: messages.len() as u64,
+            flow_count: messages.len() as u64,
         })
     }
 
     /// Finds the path of each message of the superstep, and returns whether every message has a path.
-    fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
+    fn find_message_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.message_paths.clear();
         self.message_paths.reserve(input.plan.messages.len());
-        self.paths.reserve(input.plan.messages.len());
+        self.path_table.reserve(input.plan.messages.len());
         for message in &input.plan.messages {
             let from = input.placement[message.from.index()];
             let to = input.placement[message.to.index()];
-            let Some(path) = self.paths.find_path(input.platform, from, to) else {
+            let Some(path) = self.path_table.find_or_add_path(input.platform, from, to) else {
                 return false;
             };
             self.message_paths.push(path);
@@ -315,7 +330,7 @@ impl Direct {
     }
 
     /// Computes when each computation ends, if the speeds of hosts are constant and all processes begin at the same time.
-    fn compute_with_constant_speeds(&mut self, input: &SuperstepInput<'_>) {
+    fn compute_ends_at_constant_speeds(&mut self, input: &SuperstepInput<'_>) {
         let has_moved = !are_equal_placements(&self.placement, input.placement);
         if has_moved {
             self.set_placement(input);
@@ -333,49 +348,54 @@ impl Direct {
         let speeds = self.process_speeds.iter().enumerate();
         self.computation_ends
             .extend(speeds.map(|(process, speed)| cycles(process) / speed));
-        if !input.begins.is_empty() {
-            self.compute_with_begins(input);
+        if !input.begin_times.is_empty() {
+            self.compute_ends_with_different_begins(input);
             return;
         }
-        for group in self.colocated.iter() {
-            self.shared_works.clear();
+        for group in self.processes_sharing_hosts.iter() {
+            self.works_on_shared_host.clear();
             let computing = group
                 .iter()
                 .map(|&process| (cycles(process as usize), process));
-            self.shared_works
+            self.works_on_shared_host
                 .extend(computing.filter(|(work, _)| *work > 0.0));
-            if self.shared_works.len() < 2 {
+            if self.works_on_shared_host.len() < 2 {
                 continue;
             }
-            self.shared_works
+            self.works_on_shared_host
                 .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let speed = self.process_speeds[group[0] as usize];
             let host = input.placement[group[0] as usize];
             let cores = f64::from(input.platform.hosts[host.index()].cores);
-            share_host(&self.shared_works, speed, cores, &mut self.computation_ends);
+            compute_ends_on_shared_host(
+                &self.works_on_shared_host,
+                speed,
+                cores,
+                &mut self.computation_ends,
+            );
         }
     }
 
     /// Computes when each computation ends, if processes begin at different times: adds the begin of each process to the duration
     /// of its computation, and evaluates how processes on the same host share this host.
-    fn compute_with_begins(&mut self, input: &SuperstepInput<'_>) {
-        for (end, begin) in self.computation_ends.iter_mut().zip(input.begins) {
+    fn compute_ends_with_different_begins(&mut self, input: &SuperstepInput<'_>) {
+        for (end, begin) in self.computation_ends.iter_mut().zip(input.begin_times) {
             *end += begin;
         }
-        for group in self.colocated.iter() {
+        for group in self.processes_sharing_hosts.iter() {
             let executions = group
                 .iter()
                 .map(|&process| process_execution(input, process));
-            self.executions.clear();
-            self.executions
+            self.host_executions.clear();
+            self.host_executions
                 .extend(executions.filter(|one| one.work > 0.0));
-            self.executions
+            self.host_executions
                 .sort_unstable_by(Execution::compare_by_begin);
             let host = input.placement[group[0] as usize];
             let available = std::iter::once((0.0, input.engine.available_fraction(host)));
             let host = &input.platform.hosts[host.index()];
-            share_changing_host(
-                (&self.executions, &mut self.running),
+            compute_ends_on_changing_host(
+                (&self.host_executions, &mut self.running_computations),
                 host,
                 available,
                 &mut self.computation_ends,
@@ -385,42 +405,45 @@ impl Direct {
 
     /// Computes when each computation ends while the speeds of hosts change. Returns whether all changes of speeds up to the last
     /// end are known in advance.
-    fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
-        let mut by_host = self.colocated.iter().chain(self.processes_alone.chunks(1));
+    fn compute_ends_at_changing_speeds(&mut self, input: &SuperstepInput<'_>) -> bool {
+        let mut by_host = self
+            .processes_sharing_hosts
+            .iter()
+            .chain(self.processes_alone_on_hosts.chunks(1));
         by_host.all(|group| {
             let host = input.placement[group[0] as usize];
             let executions = group
                 .iter()
                 .map(|&process| process_execution(input, process));
-            self.executions.clear();
-            self.executions
+            self.host_executions.clear();
+            self.host_executions
                 .extend(executions.filter(|one| one.work > 0.0));
-            self.executions
+            self.host_executions
                 .sort_unstable_by(Execution::compare_by_begin);
             let (changes, known) = input.engine.computed_speed_changes(host);
             let changes =
                 std::iter::once((0.0, input.engine.available_fraction(host))).chain(changes);
             let host = &input.platform.hosts[host.index()];
-            let has_ended = share_changing_host(
-                (&self.executions, &mut self.running),
+            let has_ended = compute_ends_on_changing_host(
+                (&self.host_executions, &mut self.running_computations),
                 host,
                 changes,
                 &mut self.computation_ends,
             );
             let is_known = |one: &Execution| self.computation_ends[one.process as usize] < known;
-            has_ended && self.executions.iter().all(is_known)
+            has_ended && self.host_executions.iter().all(is_known)
         })
     }
 
     /// Stores a new placement, and updates the clusters of the processes and the groups of processes on the same host.
     fn set_placement(&mut self, input: &SuperstepInput<'_>) {
         let platform = input.platform;
-        self.connections.clear();
+        self.process_pair_connections.clear();
         self.placement.clear();
         self.placement.extend_from_slice(input.placement);
         let host = |host: &HostId| &platform.hosts[host.index()];
-        self.cluster_of.clear();
-        self.cluster_of
+        self.process_clusters.clear();
+        self.process_clusters
             .extend(input.placement.iter().map(|at| host(at).cluster.0));
         let mut by_host: Vec<(HostId, u32)> = input
             .placement
@@ -429,45 +452,47 @@ impl Direct {
             .map(|(process, &host)| (host, ProcessId::from_index(process).0))
             .collect();
         by_host.sort_unstable();
-        self.colocated.clear();
-        self.processes_alone.clear();
+        self.processes_sharing_hosts.clear();
+        self.processes_alone_on_hosts.clear();
         for group in by_host.chunk_by(|a, b| a.0 == b.0) {
             let processes = group.iter().map(|(_, process)| *process);
             if group.len() > 1 {
-                self.colocated.push_group(processes);
+                self.processes_sharing_hosts.push_group(processes);
             } else {
-                self.processes_alone.extend(processes);
+                self.processes_alone_on_hosts.extend(processes);
             }
         }
     }
 
     /// Computes when each message starts and is delivered. Returns the time until which the computed times are valid \[s\]:
     /// because the maximum rate of a flow is set when it starts, all messages must be sent before the first change of a link.
-    fn compute_messages(&mut self, input: &SuperstepInput<'_>) -> f64 {
+    fn compute_message_times(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
-        let SteadyUntil {
-            links, latencies, ..
-        } = input.steady;
+        let NextChangeTimes {
+            of_link_capacities: links,
+            of_link_latencies: latencies,
+            ..
+        } = input.constant_until;
         // A message whose start is infinite is never delivered.
-        refill(&mut self.delivery_times, count, f64::INFINITY);
-        if self.config.sends == Sends::Sequential {
-            refill(&mut self.start_times, count, 0.0);
-            self.send_sequentially(input);
+        resize_and_fill(&mut self.delivery_times, count, f64::INFINITY);
+        if self.runtime_config.sends == SendOrder::Sequential {
+            resize_and_fill(&mut self.start_times, count, 0.0);
+            self.compute_sequential_messages(input);
             return links;
         }
         let may_change = !input.varying_links.is_empty();
         if !may_change || !self.has_message_in_progress_at(links, input.plan) {
-            self.send_concurrently(input, None);
-            let is_before = |end: &f64| end * JUST_AFTER < links;
+            self.compute_concurrent_messages(input, None);
+            let is_before = |end: &f64| end * SIMULTANEITY_TOLERANCE < links;
             if !may_change || self.delivery_times.iter().all(is_before) {
                 return links;
             }
-            refill(&mut self.delivery_times, count, f64::INFINITY);
+            resize_and_fill(&mut self.delivery_times, count, f64::INFINITY);
         }
-        let Some(changes) = input.engine.bandwidth_changes(input.varying_links) else {
+        let Some(changes) = input.engine.future_bandwidth_changes(input.varying_links) else {
             return links;
         };
-        self.send_concurrently(input, Some(changes));
+        self.compute_concurrent_messages(input, Some(changes));
         latencies
     }
 
@@ -479,35 +504,39 @@ impl Direct {
             .zip(&self.message_paths)
             .any(|(message, path)| {
                 let sent = self.computation_ends[message.from.index()];
-                sent + message.size.get() / self.paths.get(*path).rate_alone >= time
+                sent + message.size.get() / self.path_table.get(*path).uncontended_rate >= time
             })
     }
 
     /// Computes when each message starts and is delivered, if a process sends all its messages at the same time.
-    fn send_concurrently(&mut self, input: &SuperstepInput<'_>, changes: Option<BandwidthChanges>) {
+    fn compute_concurrent_messages(
+        &mut self,
+        input: &SuperstepInput<'_>,
+        changes: Option<BandwidthChanges>,
+    ) {
         let Self {
-            config,
-            paths,
+            runtime_config: config,
+            path_table: paths,
             slow_start,
-            batch,
+            flow_batch: batch,
             computation_ends: computed,
             message_paths: path,
             delivery_times: delivered,
             ..
         } = self;
-        let may_wait = slow_start.may_wait();
+        let may_wait = slow_start.may_delay_messages();
         for (at, message) in input.plan.messages.iter().enumerate() {
-            let started = message_start(message, *config, computed);
+            let started = concurrent_message_start(message, *config, computed);
             let mut date = started;
             if config.receives.has_handshake(message.size) {
-                date += paths.round_trip(path[at]);
+                date += paths.handshake_duration(path[at]);
             }
             if may_wait {
                 date += slow_start.message_delay(input, at, started);
             }
             match launch_message((at, message.size.get(), 1.0), path[at], date, paths) {
                 LaunchedMessage::Delivered(date) => delivered[at] = date,
-                LaunchedMessage::Flies(start) => batch.starts.push(start),
+                LaunchedMessage::InTransfer(start) => batch.starts.push(start),
             }
         }
         let ended = |message: u32, date| delivered[message as usize] = date;
@@ -520,17 +549,17 @@ impl Direct {
     }
 
     /// Computes when each message starts and is delivered, if a process sends its messages one after the other.
-    fn send_sequentially(&mut self, input: &SuperstepInput<'_>) {
+    fn compute_sequential_messages(&mut self, input: &SuperstepInput<'_>) {
         let plan = input.plan;
         let Self {
-            paths,
-            batch,
+            path_table: paths,
+            flow_batch: batch,
             computation_ends: computed,
             message_paths: path,
             start_times: started,
             delivery_times: delivered,
-            next_message: next,
-            first_message: first,
+            next_messages_of_sender: next,
+            first_sent_messages: first,
             ..
         } = self;
         link_messages_by_sender(plan, first, next);
@@ -543,7 +572,7 @@ impl Direct {
                     let size = plan.messages[at].size.get();
                     match launch_message((at, size, 1.0), path[at], date, paths) {
                         LaunchedMessage::Delivered(end) => date = end,
-                        LaunchedMessage::Flies(start) => return Some(start),
+                        LaunchedMessage::InTransfer(start) => return Some(start),
                     }
                     delivered[at] = date;
                     message = next[at];
@@ -558,7 +587,7 @@ impl Direct {
         let messages = plan.messages.iter().zip(&*path);
         let flows = messages.filter(|(message, path)| {
             let bytes = message.size.get();
-            bytes > 0.0 && paths.get(**path).is_shared()
+            bytes > 0.0 && paths.get(**path).has_shared_links()
         });
         let flows = flows.map(|(message, &path)| {
             let amount = paths
@@ -566,7 +595,7 @@ impl Direct {
                 .1;
             (path, amount)
         });
-        batch.solve_with_chained_flows(input.platform, paths, flows, |message, date| {
+        batch.solve_with_dependent_flows(input.platform, paths, flows, |message, date| {
             let at = message as usize;
             delivered[at] = date;
             go_on(next[at], date, started, delivered)
@@ -576,11 +605,11 @@ impl Direct {
     /// Computes when each process arrives at the barrier.
     fn compute_arrivals(&mut self, plan: &Plan) {
         self.arrival_times.clone_from(&self.computation_ends);
-        let waits_for_own = self.config.sends == Sends::Sequential;
+        let waits_for_own = self.runtime_config.sends == SendOrder::Sequential;
         for (message, &date) in plan.messages.iter().zip(&self.delivery_times) {
             let to = &mut self.arrival_times[message.to.index()];
             *to = greater(date, *to);
-            if waits_for_own || self.config.receives.has_handshake(message.size) {
+            if waits_for_own || self.runtime_config.receives.has_handshake(message.size) {
                 let from = &mut self.arrival_times[message.from.index()];
                 *from = greater(date, *from);
             }
@@ -589,57 +618,60 @@ impl Direct {
 
     /// Writes the measurements of the last evaluated superstep to `measures`. `begins` contains the times at which the processes
     /// began the superstep \[s\].
-    pub(crate) fn write_measures(
+    pub(crate) fn write_measurements(
         &self,
         (plan, begins): (&Plan, &[f64]),
         has_policy: bool,
         measures: &mut Measures,
     ) {
         let computed = &self.computation_ends;
-        measures.clear_sums(computed.len());
+        measures.clear_accumulated(computed.len());
         measures.work.clone_from(&plan.work);
-        measures.compute.clear();
+        measures.computation_times.clear();
         let durations = computed.iter().map(|&end| Seconds::of(end));
-        measures.compute.extend(durations);
-        let delayed = measures.delay.iter_mut().zip(&mut measures.compute);
+        measures.computation_times.extend(durations);
+        let delayed = measures
+            .begin_delays
+            .iter_mut()
+            .zip(&mut measures.computation_times);
         for ((delay, compute), &begin) in delayed.zip(begins) {
             *delay = Seconds::of(begin);
             *compute = Seconds::of((compute.get() - begin).max(0.0));
         }
         let after = |date: f64, computed: f64| Seconds::of((date - computed).max(0.0));
-        measures.communication.clear();
+        measures.communication_times.clear();
         let waits = self.arrival_times.iter().zip(computed);
         let waits = waits.map(|(&arrival, &end)| after(arrival, end));
-        measures.communication.extend(waits);
-        let send = &mut measures.send[..computed.len()];
+        measures.communication_times.extend(waits);
+        let send = &mut measures.send_times[..computed.len()];
         for (message, &end) in plan.messages.iter().zip(&self.delivery_times) {
             let from = message.from.index();
             send[from] = greater(after(end, computed[from]), send[from]);
         }
         if has_policy {
             // Only policies read traffic.
-            let cluster = |process: usize| self.cluster_of[process] as usize;
+            let cluster = |process: usize| self.process_clusters[process] as usize;
             measures.add_traffic(plan, cluster, self.message_durations(plan));
         }
     }
 
     /// Returns a description of the first violated invariant of the solver of flow batches; `None` if no invariant is violated.
     pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
-        self.batch.fault(platform)
+        self.flow_batch.describe_first_violation(platform)
     }
 
     /// Reports to the engine when the messages of the last evaluated superstep used their connections; needed only with slow
     /// start.
-    pub(crate) fn report_connections(
+    pub(crate) fn report_connection_uses(
         &mut self,
         (plan, placement): (&Plan, &[HostId]),
-        engine: &mut Simulation<'_, Token>,
+        engine: &mut Simulation<'_, ActivityToken>,
     ) {
         let at = |process: ProcessId| placement[process.index()];
         let count = placement.len();
-        let is_small = count <= MOST_CONNECTED;
-        if is_small && self.connections.is_empty() {
-            refill(&mut self.connections, count * count, NONE);
+        let is_small = count <= MAX_CONNECTION_PROCESSES;
+        if is_small && self.process_pair_connections.is_empty() {
+            resize_and_fill(&mut self.process_pair_connections, count * count, NONE);
         }
         let messages = plan
             .messages
@@ -647,7 +679,7 @@ impl Direct {
             .zip(&self.message_paths)
             .zip(&self.delivery_times);
         for ((message, path), &date) in messages {
-            if !self.paths.may_slow_start(*path) {
+            if !self.path_table.is_slow_start_possible(*path) {
                 continue;
             }
             let ends = || (at(message.from), at(message.to));
@@ -655,21 +687,22 @@ impl Direct {
                 engine.record_message_end(ends(), date);
                 continue;
             }
-            let known = &mut self.connections[message.from.index() * count + message.to.index()];
+            let known = &mut self.process_pair_connections
+                [message.from.index() * count + message.to.index()];
             if *known == NONE {
-                let Some(connection) = engine.connection(ends()) else {
+                let Some(connection) = engine.find_or_add_connection(ends()) else {
                     continue;
                 };
                 *known = connection;
             }
-            engine.record_connection_use(*known, date);
+            engine.record_message_end_on_connection(*known, date);
         }
     }
 
     /// Returns an iterator over the durations of the messages of the last evaluated superstep, whose plan is `plan`.
     pub(crate) fn message_durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
         let Self {
-            config,
+            runtime_config: config,
             computation_ends: computed,
             start_times: started,
             delivery_times: delivered,
@@ -678,8 +711,8 @@ impl Direct {
         let messages = plan.messages.iter().zip(delivered).enumerate();
         messages.map(|(at, (message, end))| {
             let start = match config.sends {
-                Sends::Concurrent => message_start(message, *config, computed),
-                Sends::Sequential => started[at],
+                SendOrder::Concurrent => concurrent_message_start(message, *config, computed),
+                SendOrder::Sequential => started[at],
             };
             Seconds::of((end - start).max(0.0))
         })
@@ -689,9 +722,9 @@ impl Direct {
 /// Returns the local time at which a message starts if its sender sends all messages at the same time \[s\]. `computed` contains
 /// the times at which the computations of processes end \[s\].
 #[inline]
-fn message_start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
+fn concurrent_message_start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     let sent = computed[message.from.index()];
-    if config.receives.is_late(message.size) {
+    if config.receives.waits_for_receiver(message.size) {
         greater(computed[message.to.index()], sent)
     } else {
         sent
@@ -699,7 +732,7 @@ fn message_start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> 
 }
 
 /// Returns whether the capacities of the platform never change and every host and every link has a capacity above zero.
-pub(crate) fn is_constant(platform: &Platform) -> bool {
+pub(crate) fn has_constant_positive_capacities(platform: &Platform) -> bool {
     !has_varying_links(platform)
         && has_capacity_everywhere(platform)
         && platform.hosts.iter().all(|host| !host.speed_varies())
@@ -711,9 +744,9 @@ fn has_varying_links(platform: &Platform) -> bool {
 
 /// Sets the links of `platform` to their present capacities and latencies; calls `has_changed` for each link whose values have
 /// changed.
-fn update_links(
+fn update_link_capacities(
     platform: &mut Platform,
-    engine: &Simulation<'_, Token>,
+    engine: &Simulation<'_, ActivityToken>,
     mut has_changed: impl FnMut(LinkId),
 ) {
     for (index, link) in platform.links.iter_mut().enumerate() {
@@ -739,7 +772,7 @@ enum LaunchedMessage {
     /// The message shares no link with other messages; the value is the local time at which it is delivered \[s\].
     Delivered(f64),
     /// The transfer of the message is a flow that shares links with other flows.
-    Flies(FlowStart),
+    InTransfer(FlowStart),
 }
 
 #[inline]
@@ -752,10 +785,10 @@ fn launch_message(
     let way = paths.get(path);
     let (delay, bytes) = paths.delay_and_flow_bytes((path, way), bytes);
     let delay = delay * factor;
-    if bytes <= 0.0 || !way.is_shared() {
-        return LaunchedMessage::Delivered(date + delay + bytes / way.rate_alone);
+    if bytes <= 0.0 || !way.has_shared_links() {
+        return LaunchedMessage::Delivered(date + delay + bytes / way.uncontended_rate);
     }
-    LaunchedMessage::Flies(FlowStart {
+    LaunchedMessage::InTransfer(FlowStart {
         start_time: date + delay,
         path,
         bytes,
@@ -766,8 +799,8 @@ fn launch_message(
 /// Links the messages of each sender into a list: sets `first` to the first message of each process, and `next` to the next
 /// message of the same sender for each message.
 fn link_messages_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
-    refill(first, plan.work.len(), NONE);
-    refill(next, plan.messages.len(), NONE);
+    resize_and_fill(first, plan.work.len(), NONE);
+    resize_and_fill(next, plan.messages.len(), NONE);
     for (index, message) in plan.messages.iter().enumerate().rev() {
         let head = &mut first[message.from.index()];
         next[index] = *head;

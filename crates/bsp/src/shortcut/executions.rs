@@ -10,13 +10,13 @@ use migsim_platform::Host;
 
 /// Maximum number of changes of a host's speed in a superstep that is computed directly. With more changes, simulation by events
 /// detects sooner that the run cannot continue.
-const MOST_CHANGES: usize = 1_000_000;
+const MAX_SPEED_CHANGES: usize = 1_000_000;
 
 /// The computation of a process on its host in one superstep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Execution {
     /// Time at which the computation starts \[s\].
-    pub(super) begin: f64,
+    pub(super) begin_time: f64,
     /// Work of the computation \[cycles\].
     pub(super) work: f64,
     pub(super) process: u32,
@@ -24,7 +24,7 @@ pub(super) struct Execution {
 
 impl Execution {
     pub(super) fn compare_by_begin(&self, other: &Self) -> Ordering {
-        let order = self.begin.total_cmp(&other.begin);
+        let order = self.begin_time.total_cmp(&other.begin_time);
         order.then(self.process.cmp(&other.process))
     }
 }
@@ -33,7 +33,7 @@ impl Execution {
 pub(super) fn process_execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     let at = process as usize;
     Execution {
-        begin: input.begins.get(at).copied().unwrap_or(0.0),
+        begin_time: input.begin_times.get(at).copied().unwrap_or(0.0),
         work: input.plan.work[at].get() * input.cycles_per_instruction,
         process,
     }
@@ -42,13 +42,13 @@ pub(super) fn process_execution(input: &SuperstepInput<'_>, process: u32) -> Exe
 /// The computations in progress on a host, ordered by the service at which each computation ends. Service is the number of cycles
 /// that each computation in progress has received since time 0. It is stored as the bits of a floating-point number, which sort
 /// like non-negative numbers.
-pub(super) type Running = BinaryHeap<Reverse<(u64, u32)>>;
+pub(super) type RunningComputations = BinaryHeap<Reverse<(u64, u32)>>;
 
 /// Computes when computations on one host end while the available fraction of the host's speed changes. The computations are in
 /// the order of their starts; `changes` are times \[s\] and fractions, from time 0 on. Computations share the host as in
 /// [`compute_ends_on_shared_host`]. Returns whether all computations end.
-pub(super) fn share_changing_host(
-    (executions, running): (&[Execution], &mut Running),
+pub(super) fn compute_ends_on_changing_host(
+    (executions, running): (&[Execution], &mut RunningComputations),
     host: &Host,
     changes: impl Iterator<Item = (f64, f64)>,
     computed: &mut [f64],
@@ -56,7 +56,7 @@ pub(super) fn share_changing_host(
     let (speed, cores) = (host.speed.get(), f64::from(host.cores));
     let mut changes = changes.peekable();
     let mut coming = executions.iter().peekable();
-    let mut left = MOST_CHANGES;
+    let mut left = MAX_SPEED_CHANGES;
     let (mut now, mut service, mut available) = (0.0, 0.0, 1.0);
     running.clear();
     while !running.is_empty() || coming.peek().is_some() {
@@ -70,7 +70,7 @@ pub(super) fn share_changing_host(
             Some(first) if rate > 0.0 => now + (first - service) / rate,
             _ => f64::INFINITY,
         };
-        let begin = coming.peek().map_or(f64::INFINITY, |next| next.begin);
+        let begin = coming.peek().map_or(f64::INFINITY, |next| next.begin_time);
         if let Some((date, value)) = changes.next_if(|change| change.0 < end.min(begin)) {
             service += rate * (date - now);
             (now, available) = (date, value);
@@ -79,10 +79,10 @@ pub(super) fn share_changing_host(
                 return false;
             }
         } else if let Some(next) =
-            coming.next_if(|next| next.begin <= end && next.begin.is_finite())
+            coming.next_if(|next| next.begin_time <= end && next.begin_time.is_finite())
         {
-            service += rate * (next.begin - now);
-            now = next.begin;
+            service += rate * (next.begin_time - now);
+            now = next.begin_time;
             let last: f64 = service + next.work;
             running.push(Reverse((last.to_bits(), next.process)));
         } else if let Some(first) = first.filter(|_| end.is_finite()) {
@@ -105,7 +105,12 @@ pub(super) fn share_changing_host(
 /// Computes when computations on one host end that all begin at time 0. The list `works` contains the work \[cycles\] and the
 /// process of each computation, in increasing order of work. While n computations are in progress, each has the speed `speed ·
 /// min(1, cores/n)`.
-pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
+pub(super) fn compute_ends_on_shared_host(
+    works: &[(f64, u32)],
+    speed: f64,
+    cores: f64,
+    computed: &mut [f64],
+) {
     let (mut now, mut service, mut at) = (0.0, 0.0, 0);
     while at < works.len() {
         let rate = speed * (cores / (works.len() - at) as f64).min(1.0);
@@ -124,28 +129,28 @@ pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed:
 
 /// Groups of processes, such as the processes on the same host, stored one after the other in one array.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Groups {
+pub(super) struct ProcessGroups {
     members: Vec<u32>,
     /// For each group, the index in `members` at which the group ends.
-    ends: Vec<u32>,
+    group_ends: Vec<u32>,
 }
 
-impl Groups {
+impl ProcessGroups {
     pub(super) fn clear(&mut self) {
         self.members.clear();
-        self.ends.clear();
+        self.group_ends.clear();
     }
 
     /// Adds a group with these processes.
     pub(super) fn push_group(&mut self, group: impl Iterator<Item = u32>) {
         self.members.extend(group);
-        self.ends.push(to_u32(self.members.len()));
+        self.group_ends.push(to_u32(self.members.len()));
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let mut rest = &self.members[..];
         let mut from = 0;
-        self.ends.iter().map(move |&end| {
+        self.group_ends.iter().map(move |&end| {
             let (group, others) = rest.split_at((end - from) as usize);
             (rest, from) = (others, end);
             group
@@ -161,7 +166,7 @@ mod tests {
     fn ends(works: &[f64], speed: f64) -> Vec<f64> {
         let works: Vec<(f64, u32)> = works.iter().copied().zip(0..).collect();
         let mut computed = vec![0.0; works.len()];
-        share_host(&works, speed, 1.0, &mut computed);
+        compute_ends_on_shared_host(&works, speed, 1.0, &mut computed);
         computed
     }
 

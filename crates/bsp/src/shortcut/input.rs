@@ -1,9 +1,9 @@
 //! The input of a shortcut: the superstep whose result is to be computed, and the state of its platform.
 
 use crate::Plan;
-use crate::event::Token;
+use crate::event::ActivityToken;
 use migsim_base::units::{HostId, LinkId};
-use migsim_engine::{Simulation, SteadyUntil};
+use migsim_engine::{NextChangeTimes, Simulation};
 use migsim_platform::Platform;
 
 /// The superstep whose result is to be computed directly, and the state of its platform.
@@ -14,11 +14,11 @@ pub(crate) struct SuperstepInput<'s> {
     pub placement: &'s [HostId],
     pub cycles_per_instruction: f64,
     /// Local time at which each process begins the superstep \[s\]; empty if all processes begin at time zero.
-    pub begins: &'s [f64],
+    pub begin_times: &'s [f64],
     /// The engine, from which the present speeds of hosts are read.
-    pub engine: &'s Simulation<'s, Token>,
+    pub engine: &'s Simulation<'s, ActivityToken>,
     /// Local times until which the capacities of hosts and of links stay constant.
-    pub steady: SteadyUntil,
+    pub constant_until: NextChangeTimes,
     /// The links on the routes of the messages whose bandwidth varies; empty if no message may be in progress when a bandwidth
     /// changes.
     pub varying_links: &'s [LinkId],

@@ -25,7 +25,7 @@ use crate::Measures;
 use crate::Plan;
 use migsim_base::memory::MEMO;
 use migsim_base::units::{Bytes, HostId, Seconds};
-use migsim_engine::EventLog;
+use migsim_engine::EventHash;
 use migsim_platform::Platform;
 
 /// The memory \[B\] that is still available for stored results; all memos and threads share this budget.
@@ -45,7 +45,7 @@ impl MemoBudget {
     }
 
     /// Subtracts `bytes` from the budget and returns true, if enough bytes are available; otherwise returns false.
-    fn reserve_bytes(&self, bytes: usize) -> bool {
+    fn try_reserve_bytes(&self, bytes: usize) -> bool {
         let left = |left: usize| left.checked_sub(bytes);
         self.0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left)
@@ -56,21 +56,21 @@ impl MemoBudget {
 /// Results of supersteps that are stored for all runs of one workload on one platform with the same runtime options.
 #[derive(Debug)]
 pub struct Memo {
-    results_by_placement: Mutex<BTreeMap<Vec<HostId>, Arc<Place>>>,
+    results_by_placement: Mutex<BTreeMap<Vec<HostId>, Arc<PlacementResults>>>,
     budget: MemoBudget,
 }
 
 /// The stored results of supersteps and of steps of rescheduling calls for one placement of the processes.
 #[derive(Debug, Default)]
-struct Place {
-    supersteps: Mutex<BTreeMap<usize, Arc<Entry>>>,
+struct PlacementResults {
+    superstep_results: Mutex<BTreeMap<usize, Arc<StoredSuperstep>>>,
     /// The stored steps of rescheduling calls, in a list that is searched from the beginning because it is short.
-    call_steps: Mutex<Vec<Step>>,
+    call_steps: Mutex<Vec<StoredCallStep>>,
 }
 
 /// A group of messages of a rescheduling call that are sent at the same time, with the stored result of this group.
 #[derive(Debug)]
-struct Step {
+struct StoredCallStep {
     messages: Box<[CallMessage]>,
     result: SuperstepResult,
 }
@@ -80,16 +80,16 @@ pub(crate) type CallMessage = (HostId, HostId, Bytes);
 
 /// The stored result of a superstep, with its measurements.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct StoredSuperstep {
     pub result: SuperstepResult,
     /// The hash of messages and times for the event log of the run, and the duration of the longest computation of the superstep.
-    pub digest: (EventLog, Seconds),
+    pub digest: (EventHash, Seconds),
     /// Duration of the computation of each process, as in [`Measures`].
-    pub compute: Box<[Seconds]>,
+    pub computation_times: Box<[Seconds]>,
     /// Duration of the communication of each process, as in [`Measures`].
-    pub communication: Box<[Seconds]>,
+    pub communication_times: Box<[Seconds]>,
     /// Duration until the messages that each process sent were delivered, as in [`Measures`].
-    pub send: Box<[Seconds]>,
+    pub send_times: Box<[Seconds]>,
     /// Duration of each message of the superstep, in the order of its plan.
     pub message_durations: Box<[Seconds]>,
 }
@@ -104,7 +104,7 @@ impl Memo {
     }
 
     /// Returns the stored results of supersteps and calls for a placement; if the placement is new, these results are empty.
-    fn results_for(&self, placement: &[HostId]) -> Arc<Place> {
+    fn results_for_placement(&self, placement: &[HostId]) -> Arc<PlacementResults> {
         let mut places = self
             .results_by_placement
             .lock()
@@ -112,10 +112,10 @@ impl Memo {
         if let Some(place) = places.get(placement) {
             return Arc::clone(place);
         }
-        let place = Arc::new(Place::default());
+        let place = Arc::new(PlacementResults::default());
         if self
             .budget
-            .reserve_bytes(size_of_val(placement) + size_of::<Place>())
+            .try_reserve_bytes(size_of_val(placement) + size_of::<PlacementResults>())
         {
             places.insert(placement.to_vec(), Arc::clone(&place));
         }
@@ -125,18 +125,18 @@ impl Memo {
 
 /// The access of one run to the results that a memo stores for the present placement of the run.
 #[derive(Clone, Debug)]
-pub(super) struct SharedMemo<'a> {
+pub(super) struct MemoAccess<'a> {
     memo: &'a Memo,
     placement: Vec<HostId>,
-    place: Arc<Place>,
+    placement_results: Arc<PlacementResults>,
 }
 
-impl<'a> SharedMemo<'a> {
+impl<'a> MemoAccess<'a> {
     pub(super) fn new(all: &'a Memo, placement: &[HostId]) -> Self {
         Self {
             memo: all,
             placement: placement.to_vec(),
-            place: all.results_for(placement),
+            placement_results: all.results_for_placement(placement),
         }
     }
 
@@ -146,19 +146,19 @@ impl<'a> SharedMemo<'a> {
         &mut self,
         superstep: usize,
         placement: &[HostId],
-    ) -> Option<Arc<Entry>> {
+    ) -> Option<Arc<StoredSuperstep>> {
         if !are_equal_placements(&self.placement, placement) {
             *self = Self::new(self.memo, placement);
         }
-        let supersteps = self.place.supersteps.lock();
+        let supersteps = self.placement_results.superstep_results.lock();
         let supersteps = supersteps.unwrap_or_else(PoisonError::into_inner);
         supersteps.get(&superstep).cloned()
     }
 
     /// Returns the stored result of the same messages of a rescheduling call, for the placement of the last call of
     /// [`find_superstep`](Self::find_superstep); `None` if no result is stored.
-    pub(super) fn find_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
-        let steps = self.place.call_steps.lock();
+    pub(super) fn find_call_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
+        let steps = self.placement_results.call_steps.lock();
         let steps = steps.unwrap_or_else(PoisonError::into_inner);
         let known = steps.iter().find(|step| *step.messages == *messages)?;
         Some(known.result)
@@ -166,14 +166,14 @@ impl<'a> SharedMemo<'a> {
 
     /// Stores the result of a group of messages of a rescheduling call that are sent at the same time, if the budget has enough
     /// memory.
-    pub(super) fn store_step(&self, messages: &[CallMessage], result: SuperstepResult) {
-        let bytes = size_of_val(messages) + size_of::<Step>();
-        if !self.memo.budget.reserve_bytes(bytes) {
+    pub(super) fn store_call_step(&self, messages: &[CallMessage], result: SuperstepResult) {
+        let bytes = size_of_val(messages) + size_of::<StoredCallStep>();
+        if !self.memo.budget.try_reserve_bytes(bytes) {
             return;
         }
-        let steps = self.place.call_steps.lock();
+        let steps = self.placement_results.call_steps.lock();
         let mut steps = steps.unwrap_or_else(PoisonError::into_inner);
-        steps.push(Step {
+        steps.push(StoredCallStep {
             messages: messages.into(),
             result,
         });
@@ -184,22 +184,26 @@ impl<'a> SharedMemo<'a> {
     pub(super) fn store_superstep(
         &self,
         superstep: usize,
-        entry: impl FnOnce() -> Entry,
+        entry: impl FnOnce() -> StoredSuperstep,
         bytes: usize,
     ) {
-        if !self.memo.budget.reserve_bytes(bytes + size_of::<Entry>()) {
+        if !self
+            .memo
+            .budget
+            .try_reserve_bytes(bytes + size_of::<StoredSuperstep>())
+        {
             return;
         }
         let entry = Arc::new(entry());
-        let supersteps = self.place.supersteps.lock();
+        let supersteps = self.placement_results.superstep_results.lock();
         let mut supersteps = supersteps.unwrap_or_else(PoisonError::into_inner);
         supersteps.entry(superstep).or_insert(entry);
     }
 }
 
-impl Entry {
+impl StoredSuperstep {
     /// Writes the stored measurements to `measures`. The traffic of processes is included only if a policy needs it.
-    pub(super) fn restore_measures(
+    pub(super) fn restore_measurements(
         &self,
         (platform, placement): (&Platform, &[HostId]),
         plan: &Plan,
@@ -208,9 +212,13 @@ impl Entry {
     ) {
         measures.clear(placement.len());
         measures.work.clone_from(&plan.work);
-        measures.compute.copy_from_slice(&self.compute);
-        measures.communication.copy_from_slice(&self.communication);
-        measures.send.copy_from_slice(&self.send);
+        measures
+            .computation_times
+            .copy_from_slice(&self.computation_times);
+        measures
+            .communication_times
+            .copy_from_slice(&self.communication_times);
+        measures.send_times.copy_from_slice(&self.send_times);
         if has_policy {
             let cluster = |process: usize| platform.cluster_of(placement[process]).index();
             measures.add_traffic(plan, cluster, self.message_durations.iter().copied());
@@ -228,12 +236,12 @@ pub(crate) fn are_equal_placements(one: &[HostId], other: &[HostId]) -> bool {
 /// The stored result of the previous superstep, for use if the next superstep is equal. It is stored only if all processes began
 /// and ended that superstep together.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Previous {
+pub(super) struct PreviousResult {
     result: Option<SuperstepResult>,
     placement: Vec<HostId>,
 }
 
-impl Previous {
+impl PreviousResult {
     /// Returns the stored result of the previous superstep if the next superstep has the same placement; otherwise `None`. The
     /// plans of both supersteps are equal, because the stored result is removed when the plan changes.
     pub(super) fn find_result(&self, placement: &[HostId]) -> Option<SuperstepResult> {

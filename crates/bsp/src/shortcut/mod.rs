@@ -11,64 +11,64 @@ mod memo;
 mod result;
 mod slow_start;
 
-use direct::{Direct, JUST_AFTER, is_constant};
+use direct::{DirectEvaluation, SIMULTANEITY_TOLERANCE, has_constant_positive_capacities};
 use input::SuperstepInput;
 pub(super) use memo::{CallMessage, are_equal_placements};
-use memo::{Entry, Previous, SharedMemo};
 pub use memo::{Memo, MemoBudget};
-pub(super) use result::{Digest, SuperstepResult};
+use memo::{MemoAccess, PreviousResult, StoredSuperstep};
+pub(super) use result::{SuperstepDigest, SuperstepResult};
 
 use super::barrier::Barrier;
-use super::config::{DelayFactor, Shortcuts as Allowed};
-use super::world::{Setup, World};
+use super::config::{DelayFactor, ShortcutChoice as Allowed};
+use super::world::{RunState, Setup};
 use crate::Measures;
 use crate::Plan;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, greater};
-use migsim_engine::{EventLog, SteadyUntil};
+use migsim_engine::{EventHash, NextChangeTimes};
 use migsim_platform::Platform;
 
 /// Maximum number of messages in a step of a rescheduling call for which the result is stored. For longer lists, the memory is
 /// better used for the results of supersteps.
-const MOST_REMEMBERED: usize = 1 << 12;
+const MAX_STORED_CALL_MESSAGES: usize = 1 << 12;
 
 /// The shortcuts of a run: direct evaluation, repetition of the previous superstep, and results that several runs share.
 #[derive(Clone)]
 pub(super) struct Shortcuts<'a> {
-    direct: Direct,
-    previous: Previous,
-    shared: Option<SharedMemo<'a>>,
+    direct_evaluation: DirectEvaluation,
+    previous_result: PreviousResult,
+    memo_access: Option<MemoAccess<'a>>,
     /// Whether a superstep that equals the previous superstep has the same result, so that the result may be reused.
-    may_repeat: bool,
+    may_repeat_supersteps: bool,
     /// The result of the open superstep, if it has just been computed directly; otherwise `None`.
     evaluated_result: Option<SuperstepResult>,
     /// The digest (hash and longest computation) of the open superstep; `None` as long as it is not known.
-    digest: Option<Digest>,
+    digest: Option<SuperstepDigest>,
     /// Number of flows before the open superstep. It is set only if the superstep is simulated by events, all processes began the
     /// superstep together, and nothing else was in progress.
-    flows_before: Option<u64>,
+    flow_count_before: Option<u64>,
     /// The links with varying bandwidth that the messages of the open superstep use.
-    varying_links: CrossedLinks,
+    varying_links: UsedVaryingLinks,
 }
 
 /// The links with varying bandwidth on the routes of the messages of a superstep, stored as long as plan and placement do not
 /// change.
 #[derive(Clone, Debug, Default)]
-struct CrossedLinks {
+struct UsedVaryingLinks {
     /// The placement for which the links were found; empty if the plan has changed since then.
     placement: Vec<HostId>,
     links: Vec<LinkId>,
 }
 
-impl CrossedLinks {
+impl UsedVaryingLinks {
     /// Returns the links with varying bandwidth on the routes of the messages of the open superstep.
-    fn find_links(&mut self, world: &World<'_>) -> &[LinkId] {
+    fn find_varying_links(&mut self, world: &RunState<'_>) -> &[LinkId] {
         if !are_equal_placements(&self.placement, &world.placement) {
             self.placement.clone_from(&world.placement);
             let at = |process: ProcessId| world.placement[process.index()];
-            let messages = world.plan.messages.iter();
+            let messages = world.superstep_plan.messages.iter();
             let ends = messages.map(|message| (at(message.from), at(message.to)));
-            self.links = world.engine.varying_links(ends);
+            self.links = world.engine.varying_links_on_routes(ends);
         }
         &self.links
     }
@@ -76,43 +76,48 @@ impl CrossedLinks {
 
 /// Returns whether, in this run, a superstep with the same plan and placement as the previous superstep certainly has the same
 /// result.
-fn may_repeat(setup: &Setup<'_>, barrier: &Barrier) -> bool {
+fn may_repeat_supersteps(setup: &Setup<'_>, barrier: &Barrier) -> bool {
     // With slow start, or if processes begin one by one, a superstep depends on those before it.
     setup.runtime.shortcuts == Allowed::All
         && !setup.network.slow_start
         && !barrier.predicts_each_departure()
-        && is_constant(setup.platform)
+        && has_constant_positive_capacities(setup.platform)
 }
 
 impl<'a> Shortcuts<'a> {
     pub(super) fn new(setup: &'a Setup<'a>, barrier: &Barrier) -> Self {
-        let may_repeat = may_repeat(setup, barrier);
+        let may_repeat = may_repeat_supersteps(setup, barrier);
         let memo = setup.memo.filter(|_| may_repeat);
         Self {
-            direct: Direct::new(setup.platform, setup.network, setup.runtime, barrier),
-            previous: Previous::default(),
-            shared: memo.map(|memo| SharedMemo::new(memo, setup.placement)),
-            may_repeat,
+            direct_evaluation: DirectEvaluation::new(
+                setup.platform,
+                setup.network,
+                setup.runtime,
+                barrier,
+            ),
+            previous_result: PreviousResult::default(),
+            memo_access: memo.map(|memo| MemoAccess::new(memo, setup.placement)),
+            may_repeat_supersteps: may_repeat,
             evaluated_result: None,
             digest: None,
-            flows_before: None,
-            varying_links: CrossedLinks::default(),
+            flow_count_before: None,
+            varying_links: UsedVaryingLinks::default(),
         }
     }
 
     /// Allows the repetition of supersteps if a run with the definition `setup` would allow it. This function is called for a run
     /// whose critical path is recorded and which is therefore simulated by events; `setup` is the definition of this run with its
     /// shortcuts.
-    pub(super) fn allow_repetition_as(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
-        self.may_repeat = may_repeat(setup, barrier);
+    pub(super) fn allow_repetition_as_in(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
+        self.may_repeat_supersteps = may_repeat_supersteps(setup, barrier);
     }
 
     /// Prepares the shortcuts for a superstep that has been opened; `is_new` states whether its plan differs from the previous
     /// plan.
     pub(super) fn open_superstep(&mut self, is_new: bool) {
-        self.flows_before = None;
+        self.flow_count_before = None;
         if is_new {
-            self.previous.remove_result();
+            self.previous_result.remove_result();
             self.varying_links.placement.clear();
         }
     }
@@ -125,29 +130,32 @@ impl<'a> Shortcuts<'a> {
     /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::refresh`]).
     pub(super) fn try_shortcut(
         &mut self,
-        world: &mut World<'_>,
+        world: &mut RunState<'_>,
         barrier: &mut Barrier,
         begins: &[f64],
     ) -> Result<bool, Error> {
         let start = world.engine.now();
-        let mut steady = world.engine.steady_until(&world.placement)?;
+        let mut steady = world.engine.next_capacity_change_times(&world.placement)?;
         let mut varying = &[][..];
         let is_computed = world.engine.has_varying_bandwidths();
         if is_computed {
             let input = superstep_input(world, begins, steady);
-            let Some((first, last)) = self.direct.compute_computation_ends(&input) else {
+            let Some((first, last)) = self.direct_evaluation.compute_computation_ends(&input)
+            else {
                 return Ok(false);
             };
-            let links = (!barrier.uses_links()).then(|| self.varying_links.find_links(world));
+            let links =
+                (!barrier.uses_links()).then(|| self.varying_links.find_varying_links(world));
             let engine = &mut world.engine;
-            let bandwidths = engine.bandwidths_steady_until(links, first * LESS, last)?;
-            steady.links = steady.links.min(bandwidths);
-            if last * JUST_AFTER >= steady.links {
+            let bandwidths =
+                engine.next_bandwidth_change_time(links, first * EARLIER_END_TOLERANCE, last)?;
+            steady.of_link_capacities = steady.of_link_capacities.min(bandwidths);
+            if last * SIMULTANEITY_TOLERANCE >= steady.of_link_capacities {
                 return Ok(false);
             }
             varying = links.unwrap_or_default();
         }
-        let shared = self.shared.as_mut();
+        let shared = self.memo_access.as_mut();
         let entry =
             shared.and_then(|shared| shared.find_superstep(world.open_superstep, &world.placement));
         let input = SuperstepInput {
@@ -156,32 +164,42 @@ impl<'a> Shortcuts<'a> {
             ..superstep_input(world, begins, steady)
         };
         let recalled = entry.as_ref().map(|entry| entry.result);
-        let result = recalled.or_else(|| self.direct.evaluate(&input, barrier));
+        let result =
+            recalled.or_else(|| self.direct_evaluation.evaluate_superstep(&input, barrier));
         let Some(result) = result.filter(|result| {
             world
                 .engine
-                .advance_without_events(result.duration, result.flows)
+                .advance_without_events(result.duration, result.flow_count)
         }) else {
             return Ok(false);
         };
         if world.setup.network.slow_start {
-            let places = (&world.plan, &*world.placement);
-            self.direct.report_connections(places, &mut world.engine);
-            barrier.report_connections(&mut world.engine);
+            let places = (&world.superstep_plan, &*world.placement);
+            self.direct_evaluation
+                .report_connection_uses(places, &mut world.engine);
+            barrier.report_connection_uses(&mut world.engine);
         }
-        let has_policy = world.has_policy();
+        let has_policy = world.has_active_policy();
         if let Some(entry) = entry {
             let places = (world.setup.platform, &*world.placement);
-            entry.restore_measures(places, &world.plan, has_policy, &mut world.measures);
+            entry.restore_measurements(
+                places,
+                &world.superstep_plan,
+                has_policy,
+                &mut world.measurements,
+            );
             self.digest = Some(entry.digest);
         } else {
-            let measures = &mut world.measures;
-            self.direct
-                .write_measures((&world.plan, begins), has_policy, measures);
+            let measures = &mut world.measurements;
+            self.direct_evaluation.write_measurements(
+                (&world.superstep_plan, begins),
+                has_policy,
+                measures,
+            );
             self.digest = None;
             self.evaluated_result = Some(result);
         }
-        self.keep_previous(result, world);
+        self.store_as_previous_result(result, world);
         world.outcome.supersteps[world.open_superstep].start = start;
         Ok(true)
     }
@@ -189,19 +207,21 @@ impl<'a> Shortcuts<'a> {
     /// Returns the duration and the number of flows of messages of a call that are sent at the same time while nothing else is in
     /// progress; `None` if the messages must be simulated by events. The delay of each message before its transfer is multiplied
     /// by `factor`.
-    pub(super) fn deliver_call_messages(
+    pub(super) fn evaluate_call_messages(
         &mut self,
         platform: &Platform,
         (messages, factor): (&[CallMessage], DelayFactor),
     ) -> Option<SuperstepResult> {
-        let are_few = messages.len() <= MOST_REMEMBERED;
-        let shared = self.shared.as_ref().filter(|_| are_few);
-        if let Some(known) = shared.and_then(|shared| shared.find_step(messages)) {
+        let are_few = messages.len() <= MAX_STORED_CALL_MESSAGES;
+        let shared = self.memo_access.as_ref().filter(|_| are_few);
+        if let Some(known) = shared.and_then(|shared| shared.find_call_step(messages)) {
             return Some(known);
         }
-        let result = self.direct.deliver_messages(platform, (messages, factor))?;
+        let result = self
+            .direct_evaluation
+            .evaluate_call_messages(platform, (messages, factor))?;
         if let Some(shared) = shared {
-            shared.store_step(messages, result);
+            shared.store_call_step(messages, result);
         }
         Some(result)
     }
@@ -209,97 +229,109 @@ impl<'a> Shortcuts<'a> {
     /// Returns the result and the digest of the last closed superstep if a superstep with this placement and the same plan would
     /// repeat it; otherwise `None`. Repetition is possible only if all processes began that superstep together and left it
     /// together.
-    pub(super) fn repeated_result(
+    pub(super) fn result_if_repeated(
         &self,
         placement: &[HostId],
-    ) -> Option<(SuperstepResult, Digest)> {
-        self.previous.find_result(placement).zip(self.digest)
+    ) -> Option<(SuperstepResult, SuperstepDigest)> {
+        self.previous_result.find_result(placement).zip(self.digest)
     }
 
     /// Records that the open superstep is simulated by events. `is_alone` states whether all processes begin the superstep
     /// together while nothing else is in progress.
-    pub(super) fn record_simulation_by_events(&mut self, is_alone: bool, world: &World<'_>) {
-        self.flows_before = is_alone.then(|| world.engine.flow_count());
+    pub(super) fn record_simulation_by_events(&mut self, is_alone: bool, world: &RunState<'_>) {
+        self.flow_count_before = is_alone.then(|| world.engine.started_flow_count());
         self.digest = None;
-        self.previous.remove_result();
+        self.previous_result.remove_result();
     }
 
     /// Completes the measurements of a superstep in which all processes have arrived at the barrier, and returns its digest. The
     /// time `price` that process 0 spends on the barrier is added to the measurements.
-    pub(super) fn close_superstep(&mut self, price: Seconds, world: &mut World<'_>) -> Digest {
+    pub(super) fn complete_measurements_and_digest(
+        &mut self,
+        price: Seconds,
+        world: &mut RunState<'_>,
+    ) -> SuperstepDigest {
         let digest = *self.digest.get_or_insert_with(|| {
-            world.measures.communication[0] += price;
-            world.measures.send[0] += price;
-            superstep_digest(&world.plan, &world.measures)
+            world.measurements.communication_times[0] += price;
+            world.measurements.send_times[0] += price;
+            superstep_digest(&world.superstep_plan, &world.measurements)
         });
         if let Some(result) = self.evaluated_result.take() {
-            self.share_result(result, digest, world);
+            self.store_for_other_runs(result, digest, world);
         }
         digest
     }
 
     /// Stores the result of a superstep that was simulated by events, so that it can be repeated. It must be called only if all
     /// processes leave the barrier together.
-    pub(super) fn store_by_events(&mut self, world: &World<'_>) {
-        if let Some(before) = self.flows_before
+    pub(super) fn store_simulated_result(&mut self, world: &RunState<'_>) {
+        if let Some(before) = self.flow_count_before
             && world.engine.is_idle()
         {
             let result = SuperstepResult {
                 duration: world.engine.local_time(),
-                flows: world.engine.flow_count() - before,
+                flow_count: world.engine.started_flow_count() - before,
             };
-            self.keep_previous(result, world);
+            self.store_as_previous_result(result, world);
         }
     }
 
     /// Returns a description of the first violated invariant of direct evaluation; `None` if no invariant is violated.
     pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
-        self.direct.fault(platform)
+        self.direct_evaluation.fault(platform)
     }
 
     /// Stores the result as the result of the previous superstep, for use if the next superstep is equal.
-    fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
-        if self.may_repeat && world.repeats_previous(world.open_superstep + 1) {
-            self.previous.store_result(result, &world.placement);
+    fn store_as_previous_result(&mut self, result: SuperstepResult, world: &RunState<'_>) {
+        if self.may_repeat_supersteps && world.repeats_previous_plan(world.open_superstep + 1) {
+            self.previous_result.store_result(result, &world.placement);
         }
     }
 
     /// Stores the result of a superstep that was computed directly, so that other runs can reuse the result.
-    fn share_result(&self, result: SuperstepResult, digest: Digest, world: &World<'_>) {
-        let Some(shared) = &self.shared else {
+    fn store_for_other_runs(
+        &self,
+        result: SuperstepResult,
+        digest: SuperstepDigest,
+        world: &RunState<'_>,
+    ) {
+        let Some(shared) = &self.memo_access else {
             return;
         };
-        let measures = &world.measures;
-        let entry = || Entry {
+        let measures = &world.measurements;
+        let entry = || StoredSuperstep {
             result,
             digest,
-            compute: measures.compute.as_slice().into(),
-            communication: measures.communication.as_slice().into(),
-            send: measures.send.as_slice().into(),
-            message_durations: self.direct.message_durations(&world.plan).collect(),
+            computation_times: measures.computation_times.as_slice().into(),
+            communication_times: measures.communication_times.as_slice().into(),
+            send_times: measures.send_times.as_slice().into(),
+            message_durations: self
+                .direct_evaluation
+                .message_durations(&world.superstep_plan)
+                .collect(),
         };
-        let bytes = 24 * world.placement.len() + 8 * world.plan.messages.len();
+        let bytes = 24 * world.placement.len() + 8 * world.superstep_plan.messages.len();
         shared.store_superstep(world.open_superstep, entry, bytes);
     }
 }
 
 /// Tolerance factor for the end of a computation, because simulation by events may round the end to an earlier time.
-const LESS: f64 = 1.0 - 1e-9;
+const EARLIER_END_TOLERANCE: f64 = 1.0 - 1e-9;
 
 /// Returns the input from which the open superstep is computed directly.
 fn superstep_input<'w>(
-    world: &'w World<'_>,
+    world: &'w RunState<'_>,
     begins: &'w [f64],
-    steady: SteadyUntil,
+    steady: NextChangeTimes,
 ) -> SuperstepInput<'w> {
     SuperstepInput {
         platform: world.setup.platform,
-        plan: &world.plan,
+        plan: &world.superstep_plan,
         placement: &world.placement,
         cycles_per_instruction: world.setup.workload.cycles_per_instruction(),
-        begins,
+        begin_times: begins,
         engine: &world.engine,
-        steady,
+        constant_until: steady,
         varying_links: &[],
         has_computation_ends: false,
     }
@@ -307,15 +339,19 @@ fn superstep_input<'w>(
 
 /// Returns the digest of a superstep: the hash of its messages and of the times of its processes, and the duration of its longest
 /// computation.
-fn superstep_digest(plan: &Plan, measures: &Measures) -> Digest {
-    let mut log = EventLog::default();
+fn superstep_digest(plan: &Plan, measures: &Measures) -> SuperstepDigest {
+    let mut log = EventHash::default();
     for message in &plan.messages {
         let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);
-        log.add_pair(ends, message.size.get().to_bits());
+        log.add_number_pair(ends, message.size.get().to_bits());
     }
     let mut longest = Seconds::default();
-    for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
-        log.add_pair(compute.get().to_bits(), communication.get().to_bits());
+    for (compute, communication) in measures
+        .computation_times
+        .iter()
+        .zip(&measures.communication_times)
+    {
+        log.add_number_pair(compute.get().to_bits(), communication.get().to_bits());
         longest = greater(*compute, longest);
     }
     (log, longest)

@@ -9,7 +9,7 @@
 //! The state of connections is kept in the engine, to which the ends of messages are reported.
 
 use super::input::SuperstepInput;
-use crate::config::Sends;
+use crate::config::SendOrder;
 use migsim_base::units::{HostId, ProcessId, greater};
 use migsim_engine::{NetworkModel, PathId, PathTable};
 
@@ -21,7 +21,7 @@ pub(super) struct SlowStart {
     /// Delay of each message by slow start if its connection is idle \[s\]; empty if no message is delayed.
     delays_if_idle: Vec<f64>,
     /// The hosts of each message's connection, and whether slow start may delay the message, sorted by hosts.
-    connections: Vec<(HostId, HostId, bool)>,
+    message_connections: Vec<(HostId, HostId, bool)>,
 }
 
 impl SlowStart {
@@ -39,7 +39,7 @@ impl SlowStart {
         input: &SuperstepInput<'_>,
         path: &[PathId],
         paths: &PathTable,
-        sends: Sends,
+        sends: SendOrder,
     ) -> bool {
         self.delays_if_idle.clear();
         if !self.is_enabled {
@@ -47,7 +47,7 @@ impl SlowStart {
         }
         let messages = || input.plan.messages.iter().zip(path);
         let sizes = input.plan.messages.iter().map(|message| message.size.get());
-        if NetworkModel::fits_first_window(sizes.fold(0.0, greater)) {
+        if NetworkModel::fits_initial_window(sizes.fold(0.0, greater)) {
             return true;
         }
         let waits =
@@ -57,20 +57,22 @@ impl SlowStart {
         }
         self.delays_if_idle.extend(waits());
         let at = |process: ProcessId| input.placement[process.index()];
-        self.connections.clear();
+        self.message_connections.clear();
         let ends = messages().map(|(message, _)| (at(message.from), at(message.to)));
         let used = ends.zip(&self.delays_if_idle);
-        self.connections
+        self.message_connections
             .extend(used.map(|((from, to), wait)| (from, to, *wait > 0.0)));
-        self.connections.sort_unstable();
-        let mut connections = self.connections.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        self.message_connections.sort_unstable();
+        let mut connections = self
+            .message_connections
+            .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let is_known =
             |group: &[(HostId, HostId, bool)]| group.len() == 1 || group.iter().all(|used| !used.2);
-        sends == Sends::Concurrent && connections.all(is_known)
+        sends == SendOrder::Concurrent && connections.all(is_known)
     }
 
     /// Returns whether slow start may delay at least one message of the superstep.
-    pub(super) fn may_wait(&self) -> bool {
+    pub(super) fn may_delay_messages(&self) -> bool {
         !self.delays_if_idle.is_empty()
     }
 

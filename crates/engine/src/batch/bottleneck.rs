@@ -6,10 +6,10 @@
 //! clusters whose uplinks are saturated, this solver takes a tenth of the time that [`super::incremental`] takes. The reference
 //! implementation is [`super::incremental`] on the same flows.
 
-use super::flow::{ChainedStarts, FlowStart, PendingStarts};
+use super::flow::{DependentFlows, FlowStart, PendingFlows};
 use super::path_table::{PathId, PathTable};
-use crate::checks::Fault;
-use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous};
+use crate::checks::InvariantViolation;
+use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 use crate::profile::BandwidthChanges;
 use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
@@ -18,7 +18,7 @@ use migsim_platform::Platform;
 /// Minimum mean number of flows on a link for which this solver is used; the mean is taken over all uses of links by flows.
 const MIN_MEAN_FLOWS_PER_LINK: u64 = 12;
 /// Minimum number of flows in a batch for which this solver is used.
-const MIN_CROWD_SIZE: usize = 256;
+const MIN_FLOWS_FOR_BOTTLENECK_SOLVER: usize = 256;
 
 /// Batch solver for many flows on few links; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub(super) struct BottleneckBatch {
     /// For each group of flows: the path of its flows.
     path_of_group: Vec<PathId>,
     free_groups: Vec<u32>,
-    chained_starts: ChainedStarts,
+    dependent_flows: DependentFlows,
     /// Number of flows on each link, from which the solver recognises a batch of many flows on few links.
     flows_on_link: Vec<u32>,
 }
@@ -38,13 +38,15 @@ const NOT_IN_USE: u32 = u32::MAX;
 
 impl BottleneckBatch {
     /// Whether this solver is efficient for the flows on the given paths, which means that many flows share few links (a crowd).
-    pub(super) fn is_crowd(
+    pub(super) fn is_efficient_for(
         &mut self,
         flows: impl Iterator<Item = PathId> + Clone,
         platform: &Platform,
         paths: &PathTable,
     ) -> bool {
-        if flows.clone().take(MIN_CROWD_SIZE).count() < MIN_CROWD_SIZE {
+        if flows.clone().take(MIN_FLOWS_FOR_BOTTLENECK_SOLVER).count()
+            < MIN_FLOWS_FOR_BOTTLENECK_SOLVER
+        {
             return false;
         }
         self.flows_on_link.clear();
@@ -77,14 +79,14 @@ impl BottleneckBatch {
         }
         self.group_of_path.resize(paths.len(), NOT_IN_USE);
         starts.sort_unstable_by_key(FlowStart::sort_key);
-        let mut later = std::mem::take(&mut self.chained_starts);
-        let mut pending = PendingStarts {
-            known_starts: starts,
-            chained_starts: &mut later,
+        let mut later = std::mem::take(&mut self.dependent_flows);
+        let mut pending = PendingFlows {
+            independent_flows: starts,
+            dependent_flows: &mut later,
         };
         loop {
             let next_start = pending.next_start_time();
-            let next_end = self.flows.next_end();
+            let next_end = self.flows.next_end_time();
             let change = changes
                 .as_ref()
                 .filter(|_| next_start < f64::INFINITY || !self.flows.is_empty());
@@ -95,7 +97,7 @@ impl BottleneckBatch {
                 break;
             }
             // At one time flows end first; then capacities change and flows start.
-            let now = if next_end <= last_simultaneous(next) {
+            let now = if next_end <= last_simultaneous_time(next) {
                 self.end_flows(next_end, &mut ended, &mut pending);
                 next_end
             } else {
@@ -103,17 +105,17 @@ impl BottleneckBatch {
             };
             let due = changes.iter_mut();
             for (link, capacity) in
-                due.flat_map(|changes| changes.take_changes_until(last_simultaneous(now)))
+                due.flat_map(|changes| changes.take_changes_until(last_simultaneous_time(now)))
             {
                 self.flows.set_capacity(link, capacity);
             }
             while let Some(start) = pending.take_due_flow(now) {
                 self.start_flow(&start, now, paths);
             }
-            self.flows.update_shares(now);
+            self.flows.update_fair_shares(now);
         }
-        pending.clear();
-        self.chained_starts = later;
+        pending.clear_unstartable_flows();
+        self.dependent_flows = later;
         self.flows.remove_unending_flows(|_, name| {
             let _ = ended(name, f64::INFINITY); // what would follow starts at no date, either
         });
@@ -124,8 +126,8 @@ impl BottleneckBatch {
     }
 
     /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
-    pub(super) fn fault(&self) -> Option<Fault> {
-        self.flows.fault()
+    pub(super) fn first_violation(&self) -> Option<InvariantViolation> {
+        self.flows.first_violation()
     }
 
     fn start_flow(&mut self, start: &FlowStart, now: f64, paths: &PathTable) {
@@ -151,7 +153,7 @@ impl BottleneckBatch {
         &mut self,
         now: f64,
         ended: &mut impl FnMut(u32, f64) -> Option<FlowStart>,
-        pending: &mut PendingStarts<'_>,
+        pending: &mut PendingFlows<'_>,
     ) {
         let Self {
             flows,
@@ -162,7 +164,7 @@ impl BottleneckBatch {
         } = self;
         flows.end_flows((now, SAME_TIME_TOLERANCE), |number, name, is_last| {
             if let Some(start) = ended(name, now) {
-                pending.push_chained(start, now);
+                pending.push_dependent_flow(start, now);
             }
             if is_last {
                 group[path[number as usize] as usize] = NOT_IN_USE;

@@ -24,20 +24,20 @@ use migsim_platform::Platform;
 /// Splits a batch of flows into contention groups, so that flows of different groups never use the same link at the same time;
 /// the arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Contention {
+pub(crate) struct ContentionSplitter {
     /// The flows that may share a link at the same time, ordered by contention group.
-    grouped_starts: Vec<FlowStart>,
+    flow_starts_by_group: Vec<FlowStart>,
     /// For each contention group, the index in the list of flows by group after the last flow of the group.
-    group_ends: Vec<usize>,
+    group_end_indices: Vec<usize>,
     links: Vec<Link>,
     /// The numbers of the links that at least one flow of the batch uses.
     used_links: Vec<u32>,
     /// The indices of the flows on each used link, ordered by link and then by the start time of the flow.
     flows_by_link: Vec<u32>,
     /// Latest possible time at which each flow ends \[s\].
-    latest_ends: Vec<f64>,
+    latest_end_times: Vec<f64>,
     /// Pairs of the link that represents a contention group and the index of a flow in this group.
-    leader_flow_pairs: Vec<(u32, u32)>,
+    representative_flow_pairs: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,34 +45,34 @@ struct Link {
     /// Time that the link needs to carry all bytes of the batch that cross it \[s\].
     busy_time: f64,
     /// Index of the first flow of the link in the list of flows by link.
-    first_flow: u32,
+    flow_range_start: u32,
     /// Index after the last flow of the link in the list of flows by link.
-    end_of_flows: u32,
+    flow_range_end: u32,
     /// Another link of the same contention group, or this link itself if it represents the group (parent in a forest of disjoint
     /// sets).
-    leader: u32,
+    union_find_parent: u32,
     /// Whether two flows of the batch may use the link at the same time.
     is_contended: bool,
 }
 
-const UNUSED: Link = Link {
+const UNUSED_LINK: Link = Link {
     busy_time: 0.0,
-    first_flow: 0,
-    end_of_flows: 0,
-    leader: 0,
+    flow_range_start: 0,
+    flow_range_end: 0,
+    union_find_parent: 0,
     is_contended: true,
 };
 
 /// Number of flows on one link above which all flows of the batch are sorted once, before the flows of each link are sorted.
-const MAX_UNSORTED_FLOWS: u32 = 64;
+const MAX_LINK_FLOWS_WITHOUT_PRESORT: u32 = 64;
 
 impl Link {
     fn flow_range(self) -> Range<usize> {
-        self.first_flow as usize..self.end_of_flows as usize
+        self.flow_range_start as usize..self.flow_range_end as usize
     }
 }
 
-impl Contention {
+impl ContentionSplitter {
     /// Splits the flows in `starts` into contention groups, and empties that list. Calls `alone(flow_id, end)` for each flow that
     /// never shares a link, with the identifier of the flow and its end time \[s\]; [`Self::groups`] returns all other flows
     /// afterwards.
@@ -83,27 +83,27 @@ impl Contention {
         starts: &mut Vec<FlowStart>,
         mut alone: impl FnMut(u32, f64),
     ) {
-        self.links.resize(platform.links.len(), UNUSED);
+        self.links.resize(platform.links.len(), UNUSED_LINK);
         self.list_flows_by_link(paths, starts);
         self.compute_busy_times(platform, paths, starts);
-        self.latest_ends.clear();
-        if self.exclude_links(paths, starts) {
-            self.exclude_links(paths, starts);
+        self.latest_end_times.clear();
+        if self.exclude_uncontended_links(paths, starts) {
+            self.exclude_uncontended_links(paths, starts);
         }
         let links = &self.links;
         let is_contended = |used: &(u32, f64)| links[used.0 as usize].is_contended;
         starts.retain(|start| {
             let meets_others = paths.link_uses(start.path).iter().any(is_contended);
             if !meets_others {
-                let duration = start.bytes / paths.get(start.path).rate_alone;
+                let duration = start.bytes / paths.get(start.path).uncontended_rate;
                 alone(start.flow_id, start.start_time + duration);
             }
             meets_others
         });
-        self.form_groups(paths, starts);
+        self.form_contention_groups(paths, starts);
         starts.clear();
         for link in self.used_links.drain(..) {
-            self.links[link as usize] = UNUSED;
+            self.links[link as usize] = UNUSED_LINK;
         }
     }
 
@@ -112,21 +112,21 @@ impl Contention {
         for start in &*starts {
             for &(link, _) in paths.link_uses(start.path) {
                 let state = &mut self.links[link as usize];
-                if state.end_of_flows == 0 {
-                    state.leader = link;
+                if state.flow_range_end == 0 {
+                    state.union_find_parent = link;
                     self.used_links.push(link);
                 }
-                state.end_of_flows += 1; // how many they are, so far
+                state.flow_range_end += 1; // how many they are, so far
             }
         }
         let (mut first, mut most) = (0, 0);
         for &link in &self.used_links {
             let state = &mut self.links[link as usize];
-            let count = state.end_of_flows;
-            (state.first_flow, state.end_of_flows) = (first, first);
+            let count = state.flow_range_end;
+            (state.flow_range_start, state.flow_range_end) = (first, first);
             (first, most) = (first + count, most.max(count));
         }
-        if most > MAX_UNSORTED_FLOWS {
+        if most > MAX_LINK_FLOWS_WITHOUT_PRESORT {
             // One sort serves the lists of all links.
             starts.sort_by_key(FlowStart::sort_key);
         }
@@ -134,8 +134,8 @@ impl Contention {
         for (index, start) in (0..).zip(&*starts) {
             for &(link, _) in paths.link_uses(start.path) {
                 let state = &mut self.links[link as usize];
-                self.flows_by_link[state.end_of_flows as usize] = index;
-                state.end_of_flows += 1;
+                self.flows_by_link[state.flow_range_end as usize] = index;
+                state.flow_range_end += 1;
             }
         }
     }
@@ -160,8 +160,8 @@ impl Contention {
 
     /// Returns the flows of each contention group, ordered by start time within the group.
     pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [FlowStart]> {
-        let (mut rest, mut first) = (&mut self.grouped_starts[..], 0);
-        self.group_ends.iter().map(move |&end| {
+        let (mut rest, mut first) = (&mut self.flow_starts_by_group[..], 0);
+        self.group_end_indices.iter().map(move |&end| {
             let (group, others) = std::mem::take(&mut rest).split_at_mut(end - first);
             (rest, first) = (others, end);
             group
@@ -169,8 +169,8 @@ impl Contention {
     }
 
     /// Marks each contended link whose flows never overlap in time as not contended; returns whether any link was marked.
-    fn exclude_links(&mut self, paths: &PathTable, starts: &[FlowStart]) -> bool {
-        self.compute_latest_ends(paths, starts);
+    fn exclude_uncontended_links(&mut self, paths: &PathTable, starts: &[FlowStart]) -> bool {
+        self.compute_latest_end_times(paths, starts);
         let mut has_freed = false;
         for &link in &self.used_links {
             let link = &mut self.links[link as usize];
@@ -181,7 +181,7 @@ impl Contention {
             link.is_contended = self.flows_by_link[link.flow_range()].iter().any(|&user| {
                 let user = user as usize;
                 let meets_another = starts[user].start_time < until;
-                until = until.max(self.latest_ends[user]);
+                until = until.max(self.latest_end_times[user]);
                 meets_another
             });
             has_freed |= !link.is_contended;
@@ -191,10 +191,11 @@ impl Contention {
 
     /// Computes the latest possible end of each flow: in the first round for all flows, in the second round for the flows on
     /// links that are still contended.
-    fn compute_latest_ends(&mut self, paths: &PathTable, starts: &[FlowStart]) {
+    fn compute_latest_end_times(&mut self, paths: &PathTable, starts: &[FlowStart]) {
         let links = &self.links;
         let latest = |start: &FlowStart| {
-            let mut latest = start.start_time + start.bytes / paths.get(start.path).rate_alone;
+            let mut latest =
+                start.start_time + start.bytes / paths.get(start.path).uncontended_rate;
             for &(link, _) in paths.link_uses(start.path) {
                 let link = &links[link as usize];
                 if link.is_contended {
@@ -203,65 +204,66 @@ impl Contention {
             }
             latest
         };
-        if self.latest_ends.is_empty() {
-            self.latest_ends.extend(starts.iter().map(latest));
+        if self.latest_end_times.is_empty() {
+            self.latest_end_times.extend(starts.iter().map(latest));
             return;
         }
         let used = self.used_links.iter().map(|&link| &links[link as usize]);
         for link in used.filter(|link| link.is_contended) {
             for &user in &self.flows_by_link[link.flow_range()] {
-                self.latest_ends[user as usize] = latest(&starts[user as usize]);
+                self.latest_end_times[user as usize] = latest(&starts[user as usize]);
             }
         }
     }
 
     /// Forms the contention groups from the flows that may share links; within a group, flows are ordered by start time.
-    fn form_groups(&mut self, paths: &PathTable, starts: &mut [FlowStart]) {
+    fn form_contention_groups(&mut self, paths: &PathTable, starts: &mut [FlowStart]) {
         // Flows of one cluster mostly start at one time, and are then adjacent.
         starts.sort_by_key(FlowStart::sort_key);
-        self.leader_flow_pairs.clear();
+        self.representative_flow_pairs.clear();
         for (index, start) in (0..).zip(&*starts) {
             let mut group = None;
             for &(link, _) in paths.link_uses(start.path) {
                 if self.links[link as usize].is_contended {
-                    let leader = self.find_leader(link);
+                    let leader = self.find_representative(link);
                     let joined = *group.get_or_insert(leader);
-                    self.links[leader as usize].leader = joined;
+                    self.links[leader as usize].union_find_parent = joined;
                 }
             }
-            self.leader_flow_pairs
+            self.representative_flow_pairs
                 .extend(group.map(|group| (group, index)));
         }
-        self.sort_by_group(starts);
+        self.sort_flows_by_group(starts);
     }
 
     /// Returns the link that represents the contention group of a link.
-    fn find_leader(&mut self, mut link: u32) -> u32 {
+    fn find_representative(&mut self, mut link: u32) -> u32 {
         loop {
-            let next = self.links[link as usize].leader;
+            let next = self.links[link as usize].union_find_parent;
             if next == link {
                 return link;
             }
-            self.links[link as usize].leader = self.links[next as usize].leader; // halves the way
+            self.links[link as usize].union_find_parent =
+                self.links[next as usize].union_find_parent; // halves the way
             link = next;
         }
     }
 
     /// Orders the flows by contention group, and records where each group ends in the list.
-    fn sort_by_group(&mut self, starts: &[FlowStart]) {
-        let mut grouped = std::mem::take(&mut self.leader_flow_pairs);
+    fn sort_flows_by_group(&mut self, starts: &[FlowStart]) {
+        let mut grouped = std::mem::take(&mut self.representative_flow_pairs);
         for (link, _) in &mut grouped {
-            *link = self.find_leader(*link);
+            *link = self.find_representative(*link);
         }
         grouped.sort_unstable();
-        self.grouped_starts.clear();
-        self.group_ends.clear();
+        self.flow_starts_by_group.clear();
+        self.group_end_indices.clear();
         for group in grouped.chunk_by(|a, b| a.0 == b.0) {
-            self.grouped_starts
+            self.flow_starts_by_group
                 .extend(group.iter().map(|&(_, index)| starts[index as usize]));
-            self.group_ends.push(self.grouped_starts.len());
+            self.group_end_indices.push(self.flow_starts_by_group.len());
         }
-        self.leader_flow_pairs = grouped;
+        self.representative_flow_pairs = grouped;
     }
 }
 
@@ -289,11 +291,14 @@ mod tests {
         in_groups: bool,
     ) -> (Vec<f64>, usize) {
         let mut paths = PathTable::new(platform, model);
-        let (mut memoized, mut contention) = (MemoizedBatch::default(), Contention::default());
+        let (mut memoized, mut contention) =
+            (MemoizedBatch::default(), ContentionSplitter::default());
         let mut starts = Vec::new();
         let mut ends = vec![0.0; flows.len()];
         for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
-            let path = paths.find_path(platform, HostId(from), HostId(to)).unwrap();
+            let path = paths
+                .find_or_add_path(platform, HostId(from), HostId(to))
+                .unwrap();
             starts.push(FlowStart {
                 start_time: date,
                 path,

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::path_table::PathId;
-use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous};
+use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 
 /// A flow whose transfer starts at a known time, as input of a batch solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,44 +77,44 @@ impl Ord for StartInOrder {
 
 /// Flows that can start only after another flow has ended, because the process that sends them has to receive that flow first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ChainedStarts {
-    start_heap: BinaryHeap<Reverse<StartInOrder>>,
+pub(crate) struct DependentFlows {
+    flow_start_heap: BinaryHeap<Reverse<StartInOrder>>,
     /// Flows whose start was caused at the current time and is only slightly later, within the tolerance of equal times. These
     /// flows do not start before the next time at which a flow starts or ends, because a process that reacts to the end of a flow
     /// and then waits, however shortly, is not ready before that time.
     postponed_starts: Vec<FlowStart>,
 }
 
-impl ChainedStarts {
+impl DependentFlows {
     /// Moves the postponed flows into the heap of flows that can start.
     #[cold]
     #[inline(never)]
-    fn release_postponed(&mut self) {
+    fn release_postponed_flows(&mut self) {
         let next = self
             .postponed_starts
             .drain(..)
             .map(|start| Reverse(StartInOrder(start)));
-        self.start_heap.extend(next);
+        self.flow_start_heap.extend(next);
     }
 }
 
 /// The flows that have not started yet: flows with known start times, sorted by start time, and flows that the end of another
 /// flow causes.
 #[derive(Debug)]
-pub(crate) struct PendingStarts<'s> {
-    pub(crate) known_starts: &'s [FlowStart],
-    pub(crate) chained_starts: &'s mut ChainedStarts,
+pub(crate) struct PendingFlows<'s> {
+    pub(crate) independent_flows: &'s [FlowStart],
+    pub(crate) dependent_flows: &'s mut DependentFlows,
 }
 
-impl PendingStarts<'_> {
+impl PendingFlows<'_> {
     /// Returns the time at which the next pending flow starts \[s\]; infinite if no flow is pending.
     #[inline]
     pub(crate) fn next_start_time(&self) -> f64 {
         let known = self
-            .known_starts
+            .independent_flows
             .first()
             .map_or(f64::INFINITY, |start| start.start_time);
-        let later = self.chained_starts.start_heap.peek();
+        let later = self.dependent_flows.flow_start_heap.peek();
         later.map_or(known, |Reverse(StartInOrder(start))| {
             known.min(start.start_time)
         })
@@ -124,43 +124,43 @@ impl PendingStarts<'_> {
     /// the flows that were postponed at this time into the heap of flows that can start.
     #[inline]
     pub(crate) fn take_due_flow(&mut self, date: f64) -> Option<FlowStart> {
-        let limit = last_simultaneous(date);
-        if let Some((start, others)) = self.known_starts.split_first()
+        let limit = last_simultaneous_time(date);
+        if let Some((start, others)) = self.independent_flows.split_first()
             && start.start_time <= limit
         {
-            self.known_starts = others;
+            self.independent_flows = others;
             return Some(*start);
         }
-        if let Some(&Reverse(StartInOrder(start))) = self.chained_starts.start_heap.peek()
+        if let Some(&Reverse(StartInOrder(start))) = self.dependent_flows.flow_start_heap.peek()
             && start.start_time <= limit
         {
-            self.chained_starts.start_heap.pop();
+            self.dependent_flows.flow_start_heap.pop();
             return Some(start);
         }
-        if !self.chained_starts.postponed_starts.is_empty() {
-            self.chained_starts.release_postponed();
+        if !self.dependent_flows.postponed_starts.is_empty() {
+            self.dependent_flows.release_postponed_flows();
         }
         None
     }
 
     /// Adds a flow that was caused by the end of another flow at the time `now` \[s\].
     #[inline]
-    pub(crate) fn push_chained(&mut self, start: FlowStart, now: f64) {
+    pub(crate) fn push_dependent_flow(&mut self, start: FlowStart, now: f64) {
         let wait = start.start_time - now;
         // A start slightly later than the times that count as now may wait as well.
         if wait > 0.0 && wait <= now * (2.0 * SAME_TIME_TOLERANCE) {
-            self.chained_starts.postponed_starts.push(start);
+            self.dependent_flows.postponed_starts.push(start);
         } else {
-            self.chained_starts
-                .start_heap
+            self.dependent_flows
+                .flow_start_heap
                 .push(Reverse(StartInOrder(start)));
         }
     }
 
     /// Removes all remaining flows, which never start because their start times are not finite.
-    pub(crate) fn clear(&mut self) {
-        self.known_starts = &[];
-        self.chained_starts.start_heap.clear();
-        self.chained_starts.postponed_starts.clear();
+    pub(crate) fn clear_unstartable_flows(&mut self) {
+        self.independent_flows = &[];
+        self.dependent_flows.flow_start_heap.clear();
+        self.dependent_flows.postponed_starts.clear();
     }
 }

@@ -14,10 +14,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::flow::{ChainedStarts, FlowStart, PendingStarts};
+use super::flow::{DependentFlows, FlowStart, PendingFlows};
 use super::path_table::{PathId, PathTable};
-use crate::checks::{Fault, is_used_up};
-use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous};
+use crate::checks::{InvariantViolation, is_explained_by_rounding};
+use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 use crate::completion::CompletionIndex;
 use crate::maxmin::incremental::IncrementalMaxMin;
 use migsim_base::units::to_u32;
@@ -26,21 +26,21 @@ use migsim_platform::Platform;
 /// Batch solver with incremental max-min fairness; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncrementalBatch {
-    max_min: IncrementalMaxMin,
+    max_min_solver: IncrementalMaxMin,
     /// For each path: the index of the class of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
     class_of_path: Vec<u32>,
     classes: Vec<FlowClass>,
     free_classes: Vec<u32>,
     /// For each class of flows: the time at which the next flow of the class ends \[s\].
-    next_ends: CompletionIndex,
+    next_end_times: CompletionIndex,
     /// The indices of the classes in which a flow ends at the current time.
-    ending_classes: Vec<u32>,
-    chained_starts: ChainedStarts,
+    classes_with_ending_flow: Vec<u32>,
+    dependent_flows: DependentFlows,
     /// The indices of the classes in which a flow has started or ended at the current time, except for new classes, whose rate is
     /// not known yet.
-    changed_classes: Vec<u32>,
+    classes_with_changed_flows: Vec<u32>,
     /// Whether any flow ended with bytes left, or with more bytes transferred than its size.
-    has_lost_bytes: bool,
+    violates_byte_conservation: bool,
 }
 
 /// The active flows of one path, which all have the same rate.
@@ -49,12 +49,12 @@ struct FlowClass {
     path: PathId,
     /// Bytes that each flow of the class has transferred from the opening of the class until the time of the last update \[B\]: V
     /// in the equations of the module.
-    bytes_per_flow: f64,
-    last_update: f64,
-    rate: f64,
+    transferred_bytes_per_flow: f64,
+    last_update_time: f64,
+    rate_per_flow: f64,
     /// The flow of the class that ends first: the value of V at its end \[B\], and its flow identifier. V is stored as the bits
     /// of the number, which sort like its value.
-    first_to_end: Option<(u64, u32)>,
+    first_flow_to_end: Option<(u64, u32)>,
     /// All other flows of the class, as pairs of the value of V at the end and the flow identifier; most classes have only one
     /// flow.
     other_flows: BinaryHeap<Reverse<(u64, u32)>>,
@@ -62,26 +62,26 @@ struct FlowClass {
 
 impl FlowClass {
     fn advance_to(&mut self, now: f64) {
-        self.bytes_per_flow += self.rate * (now - self.last_update);
-        self.last_update = now;
+        self.transferred_bytes_per_flow += self.rate_per_flow * (now - self.last_update_time);
+        self.last_update_time = now;
     }
 
     /// Returns the number of active flows of the class.
     fn len(&self) -> u32 {
-        u32::from(self.first_to_end.is_some()) + to_u32(self.other_flows.len())
+        u32::from(self.first_flow_to_end.is_some()) + to_u32(self.other_flows.len())
     }
 
     /// Adds a flow of `bytes` bytes with the flow identifier `name` to the class; its transfer starts at the time of the last
     /// update.
-    fn push(&mut self, bytes: f64, name: u32) {
-        let flow = ((self.bytes_per_flow + bytes).to_bits(), name);
-        let later = match self.first_to_end {
+    fn add_flow(&mut self, bytes: f64, name: u32) {
+        let flow = ((self.transferred_bytes_per_flow + bytes).to_bits(), name);
+        let later = match self.first_flow_to_end {
             Some(first) => first.max(flow),
             None => flow,
         };
         if self
-            .first_to_end
-            .replace(self.first_to_end.map_or(flow, |first| first.min(flow)))
+            .first_flow_to_end
+            .replace(self.first_flow_to_end.map_or(flow, |first| first.min(flow)))
             .is_some()
         {
             self.other_flows.push(Reverse(later));
@@ -90,23 +90,25 @@ impl FlowClass {
 
     /// Removes the flow of the class that ends first, and returns its flow identifier; returns `None` if this flow ends after V =
     /// `moved` \[B\], or if the class has no flow.
-    fn pop_ended(&mut self, moved: f64) -> Option<u32> {
-        let (target, name) = self.first_to_end?;
+    fn pop_ended_flow(&mut self, moved: f64) -> Option<u32> {
+        let (target, name) = self.first_flow_to_end?;
         if f64::from_bits(target) > moved {
             return None;
         }
-        self.first_to_end = self.other_flows.pop().map(|Reverse(flow)| flow);
+        self.first_flow_to_end = self.other_flows.pop().map(|Reverse(flow)| flow);
         Some(name)
     }
 
     /// Returns the value of V at which the next flow of the class ends \[B\]; infinite if the class has no flow.
-    fn bytes_at_next_end(&self) -> f64 {
-        self.first_to_end
+    fn transferred_bytes_at_next_end(&self) -> f64 {
+        self.first_flow_to_end
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
     }
 
     fn next_end_time(&self) -> f64 {
-        self.last_update + (self.bytes_at_next_end() - self.bytes_per_flow).max(0.0) / self.rate
+        self.last_update_time
+            + (self.transferred_bytes_at_next_end() - self.transferred_bytes_per_flow).max(0.0)
+                / self.rate_per_flow
     }
 }
 
@@ -122,28 +124,29 @@ impl IncrementalBatch {
         starts: &mut [FlowStart],
         mut ended: impl FnMut(u32, f64) -> Option<FlowStart>,
     ) {
-        if !self.max_min.has_links() {
+        if !self.max_min_solver.has_links() {
             let capacities = platform.links.iter().map(|link| link.bandwidth.get());
-            self.max_min = IncrementalMaxMin::new(capacities);
+            self.max_min_solver = IncrementalMaxMin::new(capacities);
         }
-        self.max_min.ensure_use_width(paths.max_shared_links());
+        self.max_min_solver
+            .ensure_max_uses_per_group(paths.max_shared_links());
         self.class_of_path.resize(paths.len(), NOT_IN_USE);
         self.classes
             .reserve(starts.len().saturating_sub(self.classes.len()));
         starts.sort_unstable_by_key(FlowStart::sort_key);
-        let mut later = std::mem::take(&mut self.chained_starts);
-        let mut pending = PendingStarts {
-            known_starts: starts,
-            chained_starts: &mut later,
+        let mut later = std::mem::take(&mut self.dependent_flows);
+        let mut pending = PendingFlows {
+            independent_flows: starts,
+            dependent_flows: &mut later,
         };
         loop {
             let next_start = pending.next_start_time();
-            let next_end = self.next_ends.next_end();
+            let next_end = self.next_end_times.next_end_time();
             if next_end.min(next_start) == f64::INFINITY {
                 break;
             }
             // At one time flows end first, then flows start.
-            let now = if next_end <= last_simultaneous(next_start) {
+            let now = if next_end <= last_simultaneous_time(next_start) {
                 self.end_flows(next_end, &mut ended, &mut pending);
                 next_end
             } else {
@@ -154,15 +157,17 @@ impl IncrementalBatch {
             }
             self.update_rates(now, paths.bandwidth_factor());
         }
-        pending.clear();
-        self.chained_starts = later;
+        pending.clear_unstartable_flows();
+        self.dependent_flows = later;
         self.remove_unending_flows(ended);
     }
 
     /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
-    pub(crate) fn fault(&self) -> Option<Fault> {
-        let lost = self.has_lost_bytes.then_some(Fault::BytesNotConserved);
-        lost.or(self.max_min.fault())
+    pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
+        let lost = self
+            .violates_byte_conservation
+            .then_some(InvariantViolation::BytesNotConserved);
+        lost.or(self.max_min_solver.first_violation())
     }
 
     fn start_flow(&mut self, start: &FlowStart, now: f64, paths: &PathTable) {
@@ -171,13 +176,13 @@ impl IncrementalBatch {
             self.open_class(start.path, now, paths)
         } else {
             let count = self.classes[number as usize].len() + 1;
-            self.max_min.set_flow_count(number, count);
-            self.changed_classes.push(number);
+            self.max_min_solver.set_flow_count(number, count);
+            self.classes_with_changed_flows.push(number);
             number
         };
         let class = &mut self.classes[number as usize];
         class.advance_to(now);
-        class.push(start.bytes, start.flow_id);
+        class.add_flow(start.bytes, start.flow_id);
     }
 
     /// Opens a class for the flows of a path that has no active flow; returns the index of the class.
@@ -189,14 +194,14 @@ impl IncrementalBatch {
         let class = &mut self.classes[number as usize];
         (
             class.path,
-            class.bytes_per_flow,
-            class.rate,
-            class.last_update,
+            class.transferred_bytes_per_flow,
+            class.rate_per_flow,
+            class.last_update_time,
         ) = (path, 0.0, 0.0, now);
         self.class_of_path[path as usize] = number;
         let way = paths.get(path);
         let uses = paths.link_uses(path).iter().copied();
-        self.max_min
+        self.max_min_solver
             .add_group(number, (way.weight, way.max_rate, 1), uses);
         number
     }
@@ -206,32 +211,42 @@ impl IncrementalBatch {
         &mut self,
         now: f64,
         ended: &mut impl FnMut(u32, f64) -> Option<FlowStart>,
-        pending: &mut PendingStarts<'_>,
+        pending: &mut PendingFlows<'_>,
     ) {
-        self.next_ends
-            .take_ends_until(last_simultaneous(now), &mut self.ending_classes);
-        for &number in &self.ending_classes {
+        self.next_end_times.take_classes_ending_until(
+            last_simultaneous_time(now),
+            &mut self.classes_with_ending_flow,
+        );
+        for &number in &self.classes_with_ending_flow {
             let class = &mut self.classes[number as usize];
             class.advance_to(now);
             if cfg!(debug_assertions) {
-                let left = class.bytes_at_next_end() - class.bytes_per_flow;
-                self.has_lost_bytes |= !is_used_up(left, class.bytes_per_flow, class.rate, now);
+                let left = class.transferred_bytes_at_next_end() - class.transferred_bytes_per_flow;
+                self.violates_byte_conservation |= !is_explained_by_rounding(
+                    left,
+                    class.transferred_bytes_per_flow,
+                    class.rate_per_flow,
+                    now,
+                );
             }
             // At least one flow has ended, even if rounding leaves V below its target.
-            class.bytes_per_flow = class.bytes_per_flow.max(class.bytes_at_next_end());
-            let limit = class.bytes_per_flow + class.rate * SAME_TIME_TOLERANCE * now;
-            while let Some(name) = class.pop_ended(limit) {
+            class.transferred_bytes_per_flow = class
+                .transferred_bytes_per_flow
+                .max(class.transferred_bytes_at_next_end());
+            let limit =
+                class.transferred_bytes_per_flow + class.rate_per_flow * SAME_TIME_TOLERANCE * now;
+            while let Some(name) = class.pop_ended_flow(limit) {
                 if let Some(start) = ended(name, now) {
-                    pending.push_chained(start, now);
+                    pending.push_dependent_flow(start, now);
                 }
             }
             let count = class.len();
-            self.max_min.set_flow_count(number, count);
+            self.max_min_solver.set_flow_count(number, count);
             if count == 0 {
                 self.class_of_path[class.path as usize] = NOT_IN_USE;
                 self.free_classes.push(number);
             } else {
-                self.changed_classes.push(number);
+                self.classes_with_changed_flows.push(number);
             }
         }
     }
@@ -239,22 +254,22 @@ impl IncrementalBatch {
     /// Updates the rate and the time of the next end of each class whose rate changes at the time `now` \[s\].
     fn update_rates(&mut self, now: f64, bandwidth_factor: f64) {
         let Self {
-            max_min: levels,
+            max_min_solver: levels,
             classes,
-            next_ends: ends,
-            changed_classes: touched,
+            next_end_times: ends,
+            classes_with_changed_flows: touched,
             ..
         } = self;
-        levels.update_levels(|number, rate| {
+        levels.update_fair_share_levels(|number, rate| {
             let class = &mut classes[number as usize];
             class.advance_to(now);
-            class.rate = rate * bandwidth_factor;
-            ends.set_end(number, class.next_end_time());
+            class.rate_per_flow = rate * bandwidth_factor;
+            ends.set_end_time(number, class.next_end_time());
         });
         for number in touched.drain(..) {
             let class = &mut classes[number as usize];
-            if class.first_to_end.is_some() {
-                ends.set_end(number, class.next_end_time());
+            if class.first_flow_to_end.is_some() {
+                ends.set_end_time(number, class.next_end_time());
             }
         }
     }
@@ -263,21 +278,21 @@ impl IncrementalBatch {
     /// state of the solver, so that the results of later batches do not depend on this batch.
     fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32, f64) -> Option<FlowStart>) {
         for (number, class) in (0..).zip(&mut self.classes) {
-            if class.first_to_end.is_none() {
+            if class.first_flow_to_end.is_none() {
                 continue;
             }
-            while let Some(name) = class.pop_ended(f64::INFINITY) {
+            while let Some(name) = class.pop_ended_flow(f64::INFINITY) {
                 let _ = ended(name, f64::INFINITY); // what would follow starts at no date, either
             }
             self.class_of_path[class.path as usize] = NOT_IN_USE;
-            self.max_min.set_flow_count(number, 0);
+            self.max_min_solver.set_flow_count(number, 0);
         }
-        self.next_ends.clear();
+        self.next_end_times.clear();
         self.free_classes.clear();
         self.free_classes
             .extend((0..to_u32(self.classes.len())).rev());
-        self.max_min.update_levels(|_, _| {});
-        self.max_min.reset();
+        self.max_min_solver.update_fair_share_levels(|_, _| {});
+        self.max_min_solver.reset_state_of_removed_groups();
     }
 }
 
@@ -306,7 +321,7 @@ mod tests {
                 (name + 1000, to, from, bytes / 2.0),
             ] {
                 let path = paths
-                    .find_path(&platform, HostId(from), HostId(to))
+                    .find_or_add_path(&platform, HostId(from), HostId(to))
                     .unwrap();
                 starts.push(FlowStart {
                     start_time: date,
@@ -361,7 +376,9 @@ mod tests {
     fn flows_of_one_path_share_it_and_end_in_the_order_of_their_bytes() {
         let platform = single_cluster_platform(&[1e9; 2], 1e3, 0.0);
         let mut paths = PathTable::new(&platform, NetworkModel::default());
-        let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
+        let path = paths
+            .find_or_add_path(&platform, HostId(0), HostId(1))
+            .unwrap();
         let flow = |(name, bytes)| FlowStart {
             start_time: 1.0,
             path,
@@ -383,7 +400,9 @@ mod tests {
     fn what_never_ends_is_told_and_leaves_nothing_behind() {
         let platform = single_cluster_platform(&[1e9; 2], 1e-200, 0.0);
         let mut paths = PathTable::new(&platform, NetworkModel::default());
-        let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
+        let path = paths
+            .find_or_add_path(&platform, HostId(0), HostId(1))
+            .unwrap();
         let mut incremental = IncrementalBatch::default();
         let mut solve = |bytes: f64| {
             let flow = |name| FlowStart {

@@ -11,11 +11,11 @@
 //!
 //! The slower reference implementation, with which tests compare this solver, is [`crate::Simulation`].
 
-use super::flow::{ActiveFlow, ChainedStarts, FlowStart, PendingStarts};
+use super::flow::{ActiveFlow, DependentFlows, FlowStart, PendingFlows};
 use super::path_table::PathTable;
 use super::rate_cache::RateCache;
-use crate::checks::Fault;
-use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous};
+use crate::checks::InvariantViolation;
+use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 use migsim_base::units::lesser;
 use migsim_platform::Platform;
 
@@ -23,24 +23,24 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoizedBatch {
     rate_cache: RateCache,
-    chained_starts: ChainedStarts,
-    flows: Vec<ActiveFlow>,
+    dependent_flows: DependentFlows,
+    active_flows: Vec<ActiveFlow>,
     bytes_left: Vec<f64>,
     /// The flows whose transfers start at the current time.
     starting_flows: Vec<FlowStart>,
     /// For each path that has been used: its pseudo-random number, and 0 for all other paths. The sum of the numbers of the paths
     /// of a set of flows identifies the set.
-    random_numbers: Vec<u128>,
+    random_number_of_path: Vec<u128>,
 }
 
 /// Maximum number of different start times in a batch for which the flows are sorted by partitioning: for each start time in
 /// increasing order, the flows with this time are moved to the front.
-const MAX_TIMES_TO_PARTITION: usize = 6;
+const MAX_START_TIMES_FOR_PARTITION_SORT: usize = 6;
 
 impl MemoizedBatch {
     /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
-    pub(crate) fn fault(&self) -> Option<Fault> {
-        self.rate_cache.fault()
+    pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
+        self.rate_cache.first_violation()
     }
 
     /// Solves the flows of `starts`, which may be in any order. Calls `ended(flow_id, time)` for each flow that ends, with the
@@ -54,11 +54,11 @@ impl MemoizedBatch {
     ) {
         let Self {
             rate_cache: shares,
-            chained_starts: later,
-            flows,
+            dependent_flows: later,
+            active_flows: flows,
             bytes_left: left,
             starting_flows: batch,
-            random_numbers: numbers,
+            random_number_of_path: numbers,
         } = self;
         if numbers.len() < paths.len() {
             // The operating system provides memory only for the paths that are used.
@@ -67,9 +67,9 @@ impl MemoizedBatch {
             *numbers = more;
         }
         sort_by_start_time(starts);
-        let mut pending = PendingStarts {
-            known_starts: starts,
-            chained_starts: later,
+        let mut pending = PendingFlows {
+            independent_flows: starts,
+            dependent_flows: later,
         };
         let (mut now, mut set) = (0.0_f64, 0_u128);
         loop {
@@ -81,8 +81,8 @@ impl MemoizedBatch {
                 now = next_start;
             } else {
                 let (rates, inverses) = shares.rates_of_set(set, flows, paths, platform);
-                let until_end = min_product(left, inverses);
-                if now + until_end <= last_simultaneous(next_start) {
+                let until_end = min_elementwise_product(left, inverses);
+                if now + until_end <= last_simultaneous_time(next_start) {
                     now += until_end;
                     let limit = until_end + SAME_TIME_TOLERANCE * now;
                     let left_now = &mut left[..rates.len()];
@@ -91,12 +91,16 @@ impl MemoizedBatch {
                         let before = left_now[at];
                         let rest = (before - rates[at] * until_end).max(0.0);
                         let has_ended = before * inverses[at] <= limit;
-                        left_now[at] = if has_ended { ENDED_FLOW } else { rest };
+                        left_now[at] = if has_ended {
+                            BYTES_LEFT_OF_ENDED_FLOW
+                        } else {
+                            rest
+                        };
                     }
                     remove_ended_flows(flows, left, |flow| {
                         set = set.wrapping_sub(numbers[flow.path as usize]);
                         if let Some(start) = ended(flow.flow_id, now) {
-                            pending.push_chained(start, now);
+                            pending.push_dependent_flow(start, now);
                         }
                     });
                 } else {
@@ -125,15 +129,15 @@ impl MemoizedBatch {
                     }
                     set = set.wrapping_add(*number);
                 }
-                merge_starts(batch, flows, left);
+                merge_into_active_flows(batch, flows, left);
             }
         }
-        pending.clear();
+        pending.clear_unstartable_flows();
     }
 }
 
 /// Value in the array of bytes left that marks a flow as ended.
-const ENDED_FLOW: f64 = -1.0;
+const BYTES_LEFT_OF_ENDED_FLOW: f64 = -1.0;
 
 /// Removes the flows that have ended from the two arrays of active flows, and calls `ended(flow)` for each of them in order.
 #[inline]
@@ -162,7 +166,7 @@ fn remove_ended_flows(
 
 /// Returns the minimum of the products a\[i\] · b\[i\] of two lists of equal length; the minimum is computed in eight independent
 /// parts, so that the compiler can use vector instructions.
-fn min_product(a: &[f64], b: &[f64]) -> f64 {
+fn min_elementwise_product(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [f64::INFINITY; 8];
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b.as_chunks::<8>();
@@ -180,7 +184,7 @@ fn min_product(a: &[f64], b: &[f64]) -> f64 {
 /// Sorts flows by start time. If there are only a few different start times, as for processes with equal work, the flows of each
 /// time are moved to the front one time after the other.
 fn sort_by_start_time(mut starts: &mut [FlowStart]) {
-    for _ in 0..MAX_TIMES_TO_PARTITION {
+    for _ in 0..MAX_START_TIMES_FOR_PARTITION_SORT {
         let first = starts.iter().fold(f64::INFINITY, |first, start| {
             lesser(start.start_time, first)
         });
@@ -198,7 +202,7 @@ fn sort_by_start_time(mut starts: &mut [FlowStart]) {
 
 /// Merges new flows into the arrays of active flows. Both lists are in increasing order of paths; among flows on the same path,
 /// the new flows come last.
-fn merge_starts(batch: &[FlowStart], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
+fn merge_into_active_flows(batch: &[FlowStart], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
     let mut from = flows.len();
     for start in batch {
         flows.push(ActiveFlow::from_start(start));
@@ -226,7 +230,13 @@ mod tests {
 
     #[test]
     fn starts_are_sorted_by_their_dates_however_many() {
-        for dates in [0, 1, MAX_TIMES_TO_PARTITION, MAX_TIMES_TO_PARTITION + 1, 40] {
+        for dates in [
+            0,
+            1,
+            MAX_START_TIMES_FOR_PARTITION_SORT,
+            MAX_START_TIMES_FOR_PARTITION_SORT + 1,
+            40,
+        ] {
             let start = |name: u32| FlowStart {
                 start_time: f64::from(name * 7 % 41 % u32::try_from(dates.max(1)).unwrap()),
                 path: 1,
@@ -260,7 +270,7 @@ mod tests {
             vec![start(5, 3)],
             vec![start(1, 4), start(3, 5), start(4, 6), start(9, 7)],
         ] {
-            merge_starts(&batch, &mut flows, &mut left);
+            merge_into_active_flows(&batch, &mut flows, &mut left);
         }
         let merged: Vec<_> = flows.iter().map(|flow| (flow.path, flow.flow_id)).collect();
         let expected = [(1, 4), (3, 1), (3, 5), (4, 6), (5, 2), (5, 3), (9, 7)];

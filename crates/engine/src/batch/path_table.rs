@@ -27,7 +27,7 @@ pub struct Path {
     /// Maximum rate of a flow on the path, before the bandwidth factor is applied \[B/s\].
     pub max_rate: f64,
     /// Rate of a flow on the path that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
-    pub rate_alone: f64,
+    pub uncontended_rate: f64,
     /// The endpoint classes of sender and receiver, combined into one number. Paths are ordered by this number, so that their
     /// order does not depend on when each path was first requested.
     pub endpoint_pair: u64,
@@ -40,7 +40,7 @@ pub struct Path {
 impl Path {
     /// Whether the path crosses at least one link whose capacity several flows share.
     #[inline]
-    pub fn is_shared(&self) -> bool {
+    pub fn has_shared_links(&self) -> bool {
         self.link_use_count > 0
     }
 
@@ -71,7 +71,7 @@ struct PathDetails {
     /// Smallest bandwidth of the links on the route \[B/s\].
     min_bandwidth: f64,
     /// Whether slow start can delay a message on this path, if the connection of the message was idle before.
-    may_slow_start: bool,
+    is_slow_start_possible: bool,
 }
 
 /// The table of all paths that have been requested so far, with the parameters of each path.
@@ -83,13 +83,13 @@ pub struct PathTable {
     endpoint_class_count: usize,
     /// The number of each known path plus 1, at the index `row start of the sender's class + receiver's class`; 0 if the path has
     /// not been requested yet. The list is used if there are few endpoint classes.
-    path_array: Vec<u32>,
+    path_plus_one_by_class_pair: Vec<u32>,
     /// For each endpoint class, the index in the array of paths at which the row of this class as the sender starts. Until the
     /// class first sends, the index is 0, which is the start of a row of zeros. The list is used if there are few endpoint
     /// classes.
-    row_start: Vec<u32>,
+    row_start_of_sender_class: Vec<u32>,
     /// The number of each known path, by the pair of endpoint classes; used if there are many endpoint classes.
-    path_by_pair: HashTable<PathId>,
+    path_by_class_pair: HashTable<PathId>,
     /// The number of the path after the path that was found last. It is tried first because paths are often requested in the same
     /// order; used if there are many endpoint classes.
     next_path_guess: PathId,
@@ -98,13 +98,13 @@ pub struct PathTable {
     max_shared_links: usize,
     /// Additional parameters of each path; empty if the network model does not need them.
     path_details: Vec<PathDetails>,
-    has_details: bool,
+    has_path_details: bool,
     /// Whether the delay of a message is independent of its size.
     has_fixed_delays: bool,
     /// The shared links of all paths, path by path: the number of the link, and the load on it per unit of the rate of a flow.
     all_link_uses: Vec<(u32, f64)>,
     /// For each link, whether at least one path of the table crosses it, even if flows do not share the link.
-    is_crossed: Vec<bool>,
+    link_is_crossed: Vec<bool>,
 }
 
 /// Maximum number of endpoint classes for which paths are found in an array (16 MB, if hosts of all classes send).
@@ -133,17 +133,17 @@ impl PathTable {
             model,
             class_of_host: endpoint_class,
             endpoint_class_count,
-            path_array: table,
-            row_start: vec![0; if is_small { endpoint_class_count } else { 0 }],
-            path_by_pair: HashTable::new(),
+            path_plus_one_by_class_pair: table,
+            row_start_of_sender_class: vec![0; if is_small { endpoint_class_count } else { 0 }],
+            path_by_class_pair: HashTable::new(),
             next_path_guess: LOOPBACK_PATH,
             paths: Vec::with_capacity(INITIAL_PATH_CAPACITY),
             max_shared_links: 0,
             path_details: Vec::new(),
-            has_details: !model.has_fixed_delay() || model.slow_start,
+            has_path_details: !model.has_fixed_delay() || model.slow_start,
             has_fixed_delays: model.has_fixed_delay(),
             all_link_uses: Vec::with_capacity(2 * INITIAL_PATH_CAPACITY),
-            is_crossed: vec![false; platform.links.len()],
+            link_is_crossed: vec![false; platform.links.len()],
         };
         paths.add_loopback();
         paths
@@ -152,7 +152,7 @@ impl PathTable {
     /// Creates a table that also stores the latency of each path, for messages that may begin with a handshake of one round trip.
     pub fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
         let mut paths = Self::new(platform, model);
-        paths.has_details = true;
+        paths.has_path_details = true;
         paths.clear();
         paths
     }
@@ -166,39 +166,50 @@ impl PathTable {
     /// Returns the number of the path from one host to another, and adds the path to the table if it is new. The hosts may be the
     /// same. Returns `None` if the platform has no route.
     #[inline]
-    pub fn find_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+    pub fn find_or_add_path(
+        &mut self,
+        platform: &Platform,
+        from: HostId,
+        to: HostId,
+    ) -> Option<PathId> {
         if from != to {
             let out = self.class_of_host[from.index()];
             let into = self.class_of_host[to.index()];
-            if let Some(&row) = self.row_start.get(out as usize)
-                && let Some(known) = self.path_array[(row + into) as usize].checked_sub(1)
+            if let Some(&row) = self.row_start_of_sender_class.get(out as usize)
+                && let Some(known) =
+                    self.path_plus_one_by_class_pair[(row + into) as usize].checked_sub(1)
             {
                 return Some(known);
             }
         }
-        self.find_or_add(platform, from, to)
+        self.find_or_add_path_outside_array(platform, from, to)
     }
 
     /// Returns the number of a path that is not in the array of paths, and adds the path to the table if it is new. Returns
     /// `None` if the platform has no route.
     #[inline(never)]
-    fn find_or_add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        if from == to && !platform.has_own_loopback(from) {
+    fn find_or_add_path_outside_array(
+        &mut self,
+        platform: &Platform,
+        from: HostId,
+        to: HostId,
+    ) -> Option<PathId> {
+        if from == to && !platform.has_loopback_route(from) {
             return Some(LOOPBACK_PATH);
         }
         let (out, into) = (
             self.class_of_host[from.index()],
             self.class_of_host[to.index()],
         );
-        if let Some(&row) = self.row_start.get(out as usize) {
-            let known = self.path_array[(row + into) as usize].checked_sub(1);
-            return known.or_else(|| self.add_to_array(platform, from, to));
+        if let Some(&row) = self.row_start_of_sender_class.get(out as usize) {
+            let known = self.path_plus_one_by_class_pair[(row + into) as usize].checked_sub(1);
+            return known.or_else(|| self.add_path_to_array(platform, from, to));
         }
-        self.find_in_hash_table(platform, from, to)
+        self.find_or_add_path_in_hash_table(platform, from, to)
     }
 
     #[inline(never)]
-    fn find_in_hash_table(
+    fn find_or_add_path_in_hash_table(
         &mut self,
         platform: &Platform,
         from: HostId,
@@ -213,13 +224,16 @@ impl PathTable {
             .filter(|next| next.endpoint_pair == pair);
         let known = match next {
             Some(_) => Some(self.next_path_guess),
-            None => self.path_by_pair.find(hash_of_pair(pair), is_it).copied(),
+            None => self
+                .path_by_class_pair
+                .find(hash_of_pair(pair), is_it)
+                .copied(),
         };
         let found = known.or_else(|| {
             let path = self.add_path(platform, from, to)?;
             let list = &self.paths;
             let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
-            self.path_by_pair
+            self.path_by_class_pair
                 .insert_unique(hash_of_pair(pair), path, hash_of);
             Some(path)
         })?;
@@ -234,8 +248,12 @@ impl PathTable {
             self.all_link_uses.reserve(2 * paths);
             let list = &self.paths;
             let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
-            let room = if self.row_start.is_empty() { paths } else { 0 };
-            self.path_by_pair.reserve(room, hash_of);
+            let room = if self.row_start_of_sender_class.is_empty() {
+                paths
+            } else {
+                0
+            };
+            self.path_by_class_pair.reserve(room, hash_of);
         }
     }
 
@@ -249,15 +267,24 @@ impl PathTable {
     }
 
     #[cold]
-    fn add_to_array(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+    fn add_path_to_array(
+        &mut self,
+        platform: &Platform,
+        from: HostId,
+        to: HostId,
+    ) -> Option<PathId> {
         let path = self.add_path(platform, from, to)?;
-        let row = &mut self.row_start[self.class_of_host[from.index()] as usize];
+        let row = &mut self.row_start_of_sender_class[self.class_of_host[from.index()] as usize];
         if *row == 0 {
-            *row = u32::try_from(self.path_array.len()).expect("fewer than 2048² places");
-            self.path_array
-                .resize(self.path_array.len() + self.endpoint_class_count, 0);
+            *row = u32::try_from(self.path_plus_one_by_class_pair.len())
+                .expect("fewer than 2048² places");
+            self.path_plus_one_by_class_pair.resize(
+                self.path_plus_one_by_class_pair.len() + self.endpoint_class_count,
+                0,
+            );
         }
-        self.path_array[(*row + self.class_of_host[to.index()]) as usize] = path + 1;
+        self.path_plus_one_by_class_pair[(*row + self.class_of_host[to.index()]) as usize] =
+            path + 1;
         Some(path)
     }
 
@@ -274,7 +301,7 @@ impl PathTable {
     pub(super) fn random_number(&self, path: PathId) -> u128 {
         match self.paths[path as usize].endpoint_pair {
             LOOPBACK_PAIR => 0,
-            pair => random_number_of(pair),
+            pair => random_number_of_pair(pair),
         }
     }
 
@@ -285,24 +312,25 @@ impl PathTable {
 
     /// Removes all paths between hosts from the table; this is necessary when links have changed.
     pub fn clear(&mut self) {
-        if self.row_start.is_empty() {
-            self.path_by_pair.clear();
+        if self.row_start_of_sender_class.is_empty() {
+            self.path_by_class_pair.clear();
         } else {
             for path in &self.paths[LOOPBACK_PATH as usize + 1..] {
                 let (from, to) = path.endpoint_classes();
-                self.path_array[self.row_start[from] as usize + to] = 0;
+                self.path_plus_one_by_class_pair
+                    [self.row_start_of_sender_class[from] as usize + to] = 0;
             }
         }
         self.paths.clear();
         self.path_details.clear();
         self.all_link_uses.clear();
-        self.is_crossed.fill(false);
+        self.link_is_crossed.fill(false);
         self.add_loopback();
     }
 
     /// Whether at least one path in the table crosses the given link.
     pub fn is_link_crossed(&self, link: LinkId) -> bool {
-        self.is_crossed[link.index()]
+        self.link_is_crossed[link.index()]
     }
 
     /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\], and the number of bytes
@@ -312,13 +340,13 @@ impl PathTable {
         if self.has_fixed_delays {
             return (way.delay, bytes);
         }
-        self.delay_and_amount_of_library(path, bytes)
+        self.delay_and_flow_bytes_by_size(path, bytes)
     }
 
     /// Returns the delay of a message \[s\] and the number of bytes that its flow transfers, for network models in which they
     /// depend on the message's size. The delay is the time from the sending of the message until its transfer begins.
     #[inline(never)] // so that it takes no registers of the loop that has no library
-    fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
+    fn delay_and_flow_bytes_by_size(&self, path: PathId, bytes: f64) -> (f64, f64) {
         let details = &self.path_details[path as usize];
         if self.model.factors.is_empty() {
             let packet = self.model.packet_size(bytes);
@@ -338,33 +366,33 @@ impl PathTable {
     }
 
     /// Returns the duration of the handshake of a message that waits for its receiver \[s\], if handshakes can occur.
-    pub fn round_trip(&self, path: PathId) -> f64 {
-        self.round_trip_of(self.path_details[path as usize].latency)
+    pub fn handshake_duration(&self, path: PathId) -> f64 {
+        self.round_trip_time_of(self.path_details[path as usize].latency)
     }
 
-    fn round_trip_of(&self, latency: Option<f64>) -> f64 {
-        latency.map_or(0.0, |latency| self.model.round_trip(latency))
+    fn round_trip_time_of(&self, latency: Option<f64>) -> f64 {
+        latency.map_or(0.0, |latency| self.model.round_trip_time(latency))
     }
 
     /// Whether slow start may delay a message of an idle connection.
     #[inline]
-    pub fn may_slow_start(&self, path: PathId) -> bool {
-        self.model.slow_start && self.path_details[path as usize].may_slow_start
+    pub fn is_slow_start_possible(&self, path: PathId) -> bool {
+        self.model.slow_start && self.path_details[path as usize].is_slow_start_possible
     }
 
-    fn may_slow_start_with(&self, narrowest: f64, latency: Option<f64>) -> bool {
-        let round_trip = self.round_trip_of(latency);
-        self.model.may_slow_start(narrowest, round_trip)
+    fn is_slow_start_possible_for(&self, narrowest: f64, latency: Option<f64>) -> bool {
+        let round_trip = self.round_trip_time_of(latency);
+        self.model.is_slow_start_possible(narrowest, round_trip)
     }
 
     /// Returns the time by which slow start delays a message of `bytes` bytes on a path, if its connection was idle \[s\].
     pub fn slow_start_delay(&self, path: PathId, bytes: f64) -> f64 {
-        if NetworkModel::fits_first_window(bytes) || !self.may_slow_start(path) {
+        if NetworkModel::fits_initial_window(bytes) || !self.is_slow_start_possible(path) {
             return 0.0;
         }
         let narrowest = self.path_details[path as usize].min_bandwidth;
         self.model
-            .slow_start_delay(bytes, narrowest, self.round_trip(path))
+            .slow_start_delay(bytes, narrowest, self.handshake_duration(path))
     }
 
     /// Returns the parameters of the path with the given number.
@@ -387,7 +415,7 @@ impl PathTable {
     #[inline]
     pub(super) fn endpoint_classes_of(&self, path: PathId) -> Option<(usize, usize)> {
         let path = &self.paths[path as usize];
-        path.is_shared().then(|| path.endpoint_classes())
+        path.has_shared_links().then(|| path.endpoint_classes())
     }
 
     /// Returns the shared links of a path: for each, the number of the link and the load on it per unit of the rate of a flow.
@@ -419,20 +447,20 @@ impl PathTable {
     /// Adds the path from a host to itself, which is always the first path of the table and has no shared links.
     fn add_loopback(&mut self) {
         let delay = self.model.loopback_delay(self.model.loopback_latency.get());
-        if self.has_details {
+        if self.has_path_details {
             self.path_details.push(PathDetails {
                 latency: None,
                 fixed_delay: delay,
                 router_time_per_byte: 0.0,
                 min_bandwidth: f64::INFINITY, // nothing waits inside a host
-                may_slow_start: self.may_slow_start_with(f64::INFINITY, None),
+                is_slow_start_possible: self.is_slow_start_possible_for(f64::INFINITY, None),
             });
         }
         self.paths.push(Path {
             delay,
             weight: 1.0,
             max_rate: self.model.loopback_bandwidth,
-            rate_alone: self.model.loopback_rate(),
+            uncontended_rate: self.model.loopback_rate(),
             endpoint_pair: LOOPBACK_PAIR,
             first_link_use: 0,
             link_use_count: 0,
@@ -443,12 +471,12 @@ impl PathTable {
         let route = platform.route(from, to)?;
         let first_use = self.all_link_uses.len();
         let (mut narrowest, mut latency) =
-            (self.model.loopback_max_rate(route.loopback_count), 0.0);
+            (self.model.loopback_max_rate(route.loopback_crossings), 0.0);
         for id in route.links() {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
             latency += link.latency.get();
-            self.is_crossed[id.index()] = true;
+            self.link_is_crossed[id.index()] = true;
             if link.is_shared {
                 self.add_link_use(first_use, id.0, 1.0);
             }
@@ -457,7 +485,7 @@ impl PathTable {
             && let Some(back) = platform.route(to, from)
         {
             for id in back.links() {
-                self.is_crossed[id.index()] = true;
+                self.link_is_crossed[id.index()] = true;
                 if platform.links[id.index()].is_shared {
                     self.add_link_use(first_use, id.0, ACKNOWLEDGEMENT_LOAD);
                 }
@@ -472,12 +500,12 @@ impl PathTable {
         };
         let of_links = self
             .model
-            .weight_of_links(bandwidths(), route.loopback_count);
+            .weight_from_links(bandwidths(), route.loopback_crossings);
         let is_linkless = self.all_link_uses.len() == first_use && narrowest.is_infinite();
         let window = if is_linkless && NetworkModel::has_instant_linkless_transfer(platform) {
             f64::INFINITY
         } else {
-            self.model.max_share_of_window(latency)
+            self.model.max_share_of_tcp_window(latency)
         };
         let bound = narrowest.min(window);
         let capacities = self.all_link_uses[first_use..]
@@ -490,24 +518,25 @@ impl PathTable {
         let delay = if from == to {
             self.model.loopback_delay(latency)
         } else {
-            self.model.delay(latency)
+            self.model.flow_delay(latency)
         };
-        if self.has_details {
+        if self.has_path_details {
             let latency = (from != to).then_some(latency);
             self.path_details.push(PathDetails {
                 latency,
-                fixed_delay: latency.map_or(delay, |latency| self.model.fixed_delay(latency)),
+                fixed_delay: latency
+                    .map_or(delay, |latency| self.model.fixed_message_delay(latency)),
                 router_time_per_byte: latency
                     .map_or(0.0, |_| self.model.router_time_per_byte(bandwidths())),
                 min_bandwidth: narrowest,
-                may_slow_start: self.may_slow_start_with(narrowest, latency),
+                is_slow_start_possible: self.is_slow_start_possible_for(narrowest, latency),
             });
         }
         Some(Path {
             delay,
-            weight: self.model.weight(latency, of_links, false),
+            weight: self.model.flow_weight(latency, of_links, false),
             max_rate: bound,
-            rate_alone: alone * self.model.bandwidth_factor,
+            uncontended_rate: alone * self.model.bandwidth_factor,
             endpoint_pair: 0,
             first_link_use: 0,
             link_use_count: 0,
@@ -542,7 +571,7 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
 
 /// Returns a fixed pseudo-random number for a pair of endpoint classes. With 128 bits, it is practically impossible that sums of a
 /// few such numbers are equal by chance.
-fn random_number_of(pair: u64) -> u128 {
+fn random_number_of_pair(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     u128::from(hash_of_pair(pair)) << 64 | u128::from(mix_bits(pair, 0x6a09_e667_f3bc_c909))
 }
@@ -587,7 +616,7 @@ mod tests {
 
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
-            let path = paths.find_path(&platform, HostId(from), HostId(to));
+            let path = paths.find_or_add_path(&platform, HostId(from), HostId(to));
             path.expect("all have a route")
         };
         assert_eq!(find(0, 6), find(2, 8));
@@ -599,7 +628,7 @@ mod tests {
         let before = find(3, 7);
         paths.clear();
         assert_ne!(
-            paths.find_path(&platform, HostId(3), HostId(7)),
+            paths.find_or_add_path(&platform, HostId(3), HostId(7)),
             Some(before)
         );
         assert_eq!(paths.len(), 2);
@@ -611,7 +640,7 @@ mod tests {
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths
-                .find_path(&platform, HostId(from), HostId(to))
+                .find_or_add_path(&platform, HostId(from), HostId(to))
                 .unwrap();
             let uses: Vec<u32> = paths.link_uses(path).iter().map(|used| used.0).collect();
             (path, uses)
@@ -630,7 +659,9 @@ mod tests {
         let platform = single_cluster_platform(&[1e9; 2], 1e6, 0.5);
         let path = |model: NetworkModel| {
             let mut paths = PathTable::new(&platform, model);
-            let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
+            let path = paths
+                .find_or_add_path(&platform, HostId(0), HostId(1))
+                .unwrap();
             *paths.get(path)
         };
         let model = NetworkModel {
@@ -644,13 +675,16 @@ mod tests {
         let found = path(model);
         // Latency 1 s; weight 1 + 2 · 2; a window of 100 kB per 2 s of round trip.
         assert_eq!((found.delay, found.weight), (13.0, 5.0));
-        assert_eq!((found.max_rate, found.rate_alone), (5e4, 2.5e4));
+        assert_eq!((found.max_rate, found.uncontended_rate), (5e4, 2.5e4));
         // Without a window: the flow also takes 5 % of its rate on the way back.
         let found = path(NetworkModel {
             tcp_gamma: None,
             ..model
         });
-        assert_eq!((found.max_rate, found.rate_alone), (1e6, 1e6 / 1.05 * 0.5));
+        assert_eq!(
+            (found.max_rate, found.uncontended_rate),
+            (1e6, 1e6 / 1.05 * 0.5)
+        );
     }
 
     #[test]

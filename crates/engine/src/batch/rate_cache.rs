@@ -17,7 +17,7 @@ use hashbrown::HashTable;
 
 use super::flow::ActiveFlow;
 use super::path_table::PathTable;
-use crate::checks::Fault;
+use crate::checks::InvariantViolation;
 use crate::maxmin::SharingProblem;
 use migsim_base::units::LinkId;
 use migsim_platform::Platform;
@@ -27,21 +27,21 @@ use migsim_platform::Platform;
 pub(crate) struct RateCache {
     /// The number of the row of rates of each set of flows, found by the key of the set (the sum of the random numbers of its
     /// paths).
-    rows_by_name: HashTable<u32>,
+    row_of_flow_set: HashTable<u32>,
     /// For each row: the key of the set of flows, and the index of the row's first number in the list of stored numbers. A row
     /// contains the rates \[B/s\] of the flows, followed by the inverses of the rates \[s/B\].
-    rows: Vec<(u128, usize)>,
+    set_keys_and_row_starts: Vec<(u128, usize)>,
     rates_and_inverses: Vec<f64>,
     sharing_problem: SharingProblem,
     /// The flows of the present max-min problem, ordered by pair of hosts. Each entry combines the pair and, in the lower 32
     /// bits, the position of the flow in the row.
-    flow_order: Vec<u128>,
+    flow_sort_keys: Vec<u128>,
     /// Rates of the flows in the order of the present max-min problem, before the bandwidth factor is applied \[B/s\].
-    problem_rates: Vec<f64>,
+    rates_in_problem_order: Vec<f64>,
     /// Rates of the flows in the order of their row, before the bandwidth factor is applied \[B/s\].
-    row_rates: Vec<f64>,
+    rates_in_row_order: Vec<f64>,
     /// For each link of the platform: the last max-min problem that contains the link, and the index of the link in that problem.
-    last_uses: Vec<LastUse>,
+    last_problem_with_link: Vec<LastProblemWithLink>,
     problem_count: u64,
     /// The first link that was found to carry more than its capacity; `None` if no link did.
     overloaded_link: Option<u32>,
@@ -49,10 +49,10 @@ pub(crate) struct RateCache {
 
 /// For a link: the last max-min problem that contains the link, and the index of the link in that problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct LastUse {
+struct LastProblemWithLink {
     /// Number of the max-min problem, counted from 1; 0 if no problem has contained the link.
-    problem: u64,
-    link_in_problem: u32,
+    problem_number: u64,
+    link_index_in_problem: u32,
 }
 
 /// Maximum number of stored rates and inverses, which take 64 MB; when the number is exceeded, all rows are removed.
@@ -68,18 +68,18 @@ impl RateCache {
         paths: &PathTable,
         platform: &Platform,
     ) -> (&[f64], &[f64]) {
-        let rows = &self.rows;
+        let rows = &self.set_keys_and_row_starts;
         let is_it = |row: &u32| rows[*row as usize].0 == name;
-        let first = match self.rows_by_name.find(hash_of_name(name), is_it) {
-            Some(&row) => self.rows[row as usize].1,
-            None => self.add_row(name, flows, paths, platform),
+        let first = match self.row_of_flow_set.find(hash_of_set_key(name), is_it) {
+            Some(&row) => self.set_keys_and_row_starts[row as usize].1,
+            None => self.add_rate_row(name, flows, paths, platform),
         };
         self.rates_and_inverses[first..first + 2 * flows.len()].split_at(flows.len())
     }
 
     /// Computes the rates of the flows of a set and stores them as a new row; returns the index of the row's first number in the
     /// list of stored numbers. `name` is the key of the set.
-    fn add_row(
+    fn add_rate_row(
         &mut self,
         name: u128,
         flows: &[ActiveFlow],
@@ -87,91 +87,102 @@ impl RateCache {
         platform: &Platform,
     ) -> usize {
         if self.rates_and_inverses.len() + 2 * flows.len() > MAX_STORED_NUMBERS {
-            self.rows_by_name.clear();
-            self.rows.clear();
+            self.row_of_flow_set.clear();
+            self.set_keys_and_row_starts.clear();
             self.rates_and_inverses.clear();
         }
-        self.solve_problem(flows, paths, platform);
+        self.solve_sharing_problem(flows, paths, platform);
         let first = self.rates_and_inverses.len();
         let rates = self
-            .row_rates
+            .rates_in_row_order
             .iter()
             .map(|share| share * paths.bandwidth_factor());
         self.rates_and_inverses.extend(rates.clone());
         self.rates_and_inverses.extend(rates.map(|rate| 1.0 / rate));
-        let row = u32::try_from(self.rows.len()).expect("at most MOST_NUMBERS rows");
-        self.rows.push((name, first));
-        let rows = &self.rows;
-        let hash_of = |row: &u32| hash_of_name(rows[*row as usize].0);
-        self.rows_by_name
-            .insert_unique(hash_of_name(name), row, hash_of);
+        let row =
+            u32::try_from(self.set_keys_and_row_starts.len()).expect("at most MOST_NUMBERS rows");
+        self.set_keys_and_row_starts.push((name, first));
+        let rows = &self.set_keys_and_row_starts;
+        let hash_of = |row: &u32| hash_of_set_key(rows[*row as usize].0);
+        self.row_of_flow_set
+            .insert_unique(hash_of_set_key(name), row, hash_of);
         first
     }
 
     /// Returns the first violated invariant of the engine that was found in a max-min problem; `None` if there is none.
-    pub(crate) fn fault(&self) -> Option<Fault> {
-        self.overloaded_link.map(Fault::LinkOverloaded)
+    pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
+        self.overloaded_link.map(InvariantViolation::LinkOverloaded)
     }
 
-    fn solve_problem(&mut self, flows: &[ActiveFlow], paths: &PathTable, platform: &Platform) {
+    fn solve_sharing_problem(
+        &mut self,
+        flows: &[ActiveFlow],
+        paths: &PathTable,
+        platform: &Platform,
+    ) {
         self.problem_count += 1;
-        self.last_uses
-            .resize(platform.links.len(), LastUse::default());
+        self.last_problem_with_link
+            .resize(platform.links.len(), LastProblemWithLink::default());
         self.sharing_problem.clear();
-        self.flow_order.clear();
+        self.flow_sort_keys.clear();
         let key = |(flow, place): (&ActiveFlow, u32)| {
             u128::from(paths.get(flow.path).endpoint_pair) << 32 | u128::from(place)
         };
-        self.flow_order.extend(flows.iter().zip(0..).map(key));
-        self.flow_order.sort_unstable();
-        for &key in &self.flow_order {
-            let flow = flows[position_in_row(key)].path;
+        self.flow_sort_keys.extend(flows.iter().zip(0..).map(key));
+        self.flow_sort_keys.sort_unstable();
+        for &key in &self.flow_sort_keys {
+            let flow = flows[flow_position_in_row(key)].path;
             for &(link, _) in paths.link_uses(flow) {
-                let last_use = &mut self.last_uses[link as usize];
-                if last_use.problem != self.problem_count {
+                let last_use = &mut self.last_problem_with_link[link as usize];
+                if last_use.problem_number != self.problem_count {
                     let capacity = platform.links[link as usize].bandwidth.get();
-                    *last_use = LastUse {
-                        problem: self.problem_count,
-                        link_in_problem: self.sharing_problem.add_link(capacity),
+                    *last_use = LastProblemWithLink {
+                        problem_number: self.problem_count,
+                        link_index_in_problem: self.sharing_problem.add_link(capacity),
                     };
                 }
             }
             let path = paths.get(flow);
-            let last_uses = &self.last_uses;
+            let last_uses = &self.last_problem_with_link;
             let uses = paths.link_uses(flow).iter();
             self.sharing_problem.add_flow(
                 path.weight,
                 path.max_rate,
-                uses.map(|&(link, share)| (last_uses[link as usize].link_in_problem, share)),
+                uses.map(|&(link, share)| (last_uses[link as usize].link_index_in_problem, share)),
             );
         }
-        self.sharing_problem.solve(&mut self.problem_rates);
+        self.sharing_problem.solve(&mut self.rates_in_problem_order);
         if cfg!(debug_assertions)
-            && let Some(link) = self.sharing_problem.find_overloaded(&self.problem_rates)
+            && let Some(link) = self
+                .sharing_problem
+                .find_overloaded_link(&self.rates_in_problem_order)
         {
-            let last_use = LastUse {
-                problem: self.problem_count,
-                link_in_problem: link,
+            let last_use = LastProblemWithLink {
+                problem_number: self.problem_count,
+                link_index_in_problem: link,
             };
-            let link = self.last_uses.iter().position(|one| *one == last_use);
+            let link = self
+                .last_problem_with_link
+                .iter()
+                .position(|one| *one == last_use);
             self.overloaded_link = self
                 .overloaded_link
                 .or(link.map(|at| LinkId::from_index(at).0));
         }
-        self.row_rates.resize(flows.len(), 0.0);
-        for (&key, &rate) in self.flow_order.iter().zip(&self.problem_rates) {
-            self.row_rates[position_in_row(key)] = rate;
+        self.rates_in_row_order.resize(flows.len(), 0.0);
+        for (&key, &rate) in self.flow_sort_keys.iter().zip(&self.rates_in_problem_order) {
+            self.rates_in_row_order[flow_position_in_row(key)] = rate;
         }
     }
 }
 
 /// Returns the position of a flow in its row, which is stored in the lower 32 bits of the sort key of the flow.
-fn position_in_row(key: u128) -> usize {
+fn flow_position_in_row(key: u128) -> usize {
     (key & 0xffff_ffff) as usize
 }
 
 /// Returns a hash of the key of a set of flows. Since the key is a sum of pseudo-random numbers, its upper 64 bits serve as the
 /// hash.
-fn hash_of_name(name: u128) -> u64 {
+fn hash_of_set_key(name: u128) -> u64 {
     u64::try_from(name >> 64).expect("64 bits are left")
 }

@@ -18,11 +18,11 @@ use migsim_platform::Platform;
 
 /// Ratio up to which two fair shares count as equal. Fair shares that are equal in theory may differ slightly, since the weights
 /// of the flows may be added in different orders.
-const EQUAL_SHARE_TOLERANCE: f64 = 1.0 + 1e-15;
+const MAX_EQUAL_SHARE_RATIO: f64 = 1.0 + 1e-15;
 
 /// Finds the time at which a set of flows ends, if all flows end at the same time; the arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CommonEnd {
+pub(super) struct CommonEndFinder {
     /// For each link: during a search first the sum of the inverses of the weights of its flows, then its fair share \[B/s\]; 0
     /// between two searches.
     fair_shares: Vec<f64>,
@@ -30,9 +30,9 @@ pub(super) struct CommonEnd {
     used_links: Vec<u32>,
 }
 
-impl CommonEnd {
+impl CommonEndFinder {
     /// Returns the time at which all flows of `starts` end \[s\]; `None` if it is not certain that they all end at the same time.
-    pub(super) fn find_common_end(
+    pub(super) fn find_common_end_time(
         &mut self,
         platform: &Platform,
         paths: &PathTable,
@@ -51,7 +51,7 @@ impl CommonEnd {
             let path = paths.get(start.path);
             let mut links = paths.link_uses(start.path).iter();
             let is_on_lowest = |&(link, _): &(u32, f64)| {
-                self.fair_shares[link as usize] <= lowest * EQUAL_SHARE_TOLERANCE
+                self.fair_shares[link as usize] <= lowest * MAX_EQUAL_SHARE_RATIO
             };
             links.any(is_on_lowest) && lowest / path.weight <= path.max_rate
         };
@@ -111,7 +111,7 @@ mod tests {
         let mut starts = Vec::new();
         for (name, &(from, to)) in (0..).zip(pairs) {
             let path = paths
-                .find_path(platform, HostId(from), HostId(to))
+                .find_or_add_path(platform, HostId(from), HostId(to))
                 .expect("all have a route");
             starts.push(FlowStart {
                 start_time: 0.25,
@@ -120,10 +120,10 @@ mod tests {
                 flow_id: name,
             });
         }
-        let mut search = CommonEnd::default();
-        let end = search.find_common_end(platform, &paths, &starts);
+        let mut search = CommonEndFinder::default();
+        let end = search.find_common_end_time(platform, &paths, &starts);
         assert_eq!(
-            search.find_common_end(platform, &paths, &starts),
+            search.find_common_end_time(platform, &paths, &starts),
             end,
             "nothing is left of a search"
         );

@@ -17,18 +17,18 @@
 //! | 100 processes, line and 3 random messages of one size | 235 | 12 | incremental |
 
 use super::bottleneck::BottleneckBatch;
-use super::contention::Contention;
+use super::contention::ContentionSplitter;
 use super::flow::FlowStart;
 use super::incremental::IncrementalBatch;
 use super::memoized::MemoizedBatch;
 use super::path_table::{PathId, PathTable};
-use super::together::CommonEnd;
-use crate::checks::Fault;
+use super::together::CommonEndFinder;
+use crate::checks::InvariantViolation;
 use crate::profile::BandwidthChanges;
 use migsim_platform::Platform;
 
 /// Maximum number of flows up to which a group is always solved with memoized rates.
-const MAX_FEW_FLOWS: usize = 64;
+const MAX_ALWAYS_MEMOIZED_FLOWS: usize = 64;
 /// Maximum number of flows up to which a group is solved with memoized rates if its sets of active flows recur.
 const MAX_MEMOIZED_FLOWS: usize = 512;
 /// Minimum number of flows per different size from which a group of flows counts as having few sizes.
@@ -39,12 +39,12 @@ const MAX_FLOWS_PER_RECEIVER: usize = 2;
 /// Maximum number of flows per receiver up to which the flows of a group count as rarely sharing a receiver, if the hosts that
 /// send have at least `PER_SENDER` flows each on average. The number is higher than in the general case because two processes may
 /// share a host.
-const MAX_FLOWS_PER_RECEIVER_FEW_SENDERS: usize = 4;
-const PER_SENDER: usize = 4;
+const MAX_FLOWS_PER_RECEIVER_IF_FEW_SENDERS: usize = 4;
+const MIN_FLOWS_PER_SENDER_IF_FEW: usize = 4;
 
 /// Predicts whether the sets of active flows recur while a group of flows is solved; its arrays are reused.
 #[derive(Clone, Debug, Default)]
-struct RecurrenceTest {
+struct RecurrencePredictor {
     different_sizes: Vec<u64>,
     /// Number of groups examined so far, which also identifies the current group.
     group_number: u64,
@@ -55,10 +55,10 @@ struct RecurrenceTest {
     last_receiving_group: Vec<(u64, usize)>,
 }
 
-impl RecurrenceTest {
+impl RecurrencePredictor {
     /// Whether the sets of active flows probably recur while the given flows are solved; each flow is given by its path and its
     /// size \[B\].
-    fn do_sets_recur(
+    fn do_active_sets_recur(
         &mut self,
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
         paths: &PathTable,
@@ -67,8 +67,8 @@ impl RecurrenceTest {
             (least, Some(most)) if least == most => most,
             _ => flows.clone().take(MAX_MEMOIZED_FLOWS + 1).count(),
         };
-        if count <= MAX_FEW_FLOWS || count > MAX_MEMOIZED_FLOWS {
-            return count <= MAX_FEW_FLOWS;
+        if count <= MAX_ALWAYS_MEMOIZED_FLOWS || count > MAX_MEMOIZED_FLOWS {
+            return count <= MAX_ALWAYS_MEMOIZED_FLOWS;
         }
         self.have_few_sizes(flows.clone().map(|(_, bytes)| bytes), count)
             && self.rarely_share_receivers(flows.map(|(path, _)| path), paths, count)
@@ -116,17 +116,17 @@ impl RecurrenceTest {
             }
             *received += 1;
             most = most.max(*received);
-            if most > MAX_FLOWS_PER_RECEIVER_FEW_SENDERS {
+            if most > MAX_FLOWS_PER_RECEIVER_IF_FEW_SENDERS {
                 return false;
             }
         }
-        most <= MAX_FLOWS_PER_RECEIVER || senders * PER_SENDER <= count
+        most <= MAX_FLOWS_PER_RECEIVER || senders * MIN_FLOWS_PER_SENDER_IF_FEW <= count
     }
 }
 
 /// Whether all flows have the same start time, size and weight, and the same sender or the same receiver. Most of them then end
 /// at the same time, so that few events remain.
-fn mostly_end_together(flows: &[FlowStart], paths: &PathTable) -> bool {
+fn do_most_flows_end_together(flows: &[FlowStart], paths: &PathTable) -> bool {
     let Some(first) = flows.first() else {
         return true;
     };
@@ -151,11 +151,11 @@ pub struct FlowBatch {
     memoized_solver: MemoizedBatch,
     incremental_solver: IncrementalBatch,
     bottleneck_solver: BottleneckBatch,
-    contention: Contention,
-    common_end_finder: CommonEnd,
-    recurrence_test: RecurrenceTest,
+    contention_splitter: ContentionSplitter,
+    common_end_finder: CommonEndFinder,
+    recurrence_predictor: RecurrencePredictor,
     /// The first invariant of the engine that was violated while capacities changed; `None` if there is none.
-    fault: Option<Fault>,
+    violation_during_changes: Option<InvariantViolation>,
 }
 
 impl FlowBatch {
@@ -172,21 +172,21 @@ impl FlowBatch {
             memoized_solver: memoized,
             incremental_solver: incremental,
             bottleneck_solver: bottleneck,
-            contention,
+            contention_splitter: contention,
             common_end_finder: common_end,
-            recurrence_test: recurrence,
-            fault: _,
+            recurrence_predictor: recurrence,
+            violation_during_changes: _,
         } = self;
         let mut only_ended = |name: u32, date: f64| {
             ended(name, date);
             None
         };
-        if recurrence.do_sets_recur(starts.iter().map(FlowStart::path_and_bytes), paths) {
+        if recurrence.do_active_sets_recur(starts.iter().map(FlowStart::path_and_bytes), paths) {
             memoized.solve(platform, paths, starts, only_ended);
             starts.clear();
             return;
         }
-        if let Some(end) = common_end.find_common_end(platform, paths, starts) {
+        if let Some(end) = common_end.find_common_end_time(platform, paths, starts) {
             for start in starts.drain(..) {
                 only_ended(start.flow_id, end);
             }
@@ -196,14 +196,18 @@ impl FlowBatch {
             only_ended(name, date);
         });
         for group in contention.groups() {
-            if recurrence.do_sets_recur(group.iter().map(FlowStart::path_and_bytes), paths) {
+            if recurrence.do_active_sets_recur(group.iter().map(FlowStart::path_and_bytes), paths) {
                 memoized.solve(platform, paths, group, &mut only_ended);
-            } else if let Some(end) = common_end.find_common_end(platform, paths, group) {
+            } else if let Some(end) = common_end.find_common_end_time(platform, paths, group) {
                 for start in group {
                     only_ended(start.flow_id, end);
                 }
-            } else if !mostly_end_together(group, paths)
-                && bottleneck.is_crowd(group.iter().map(|start| start.path), platform, paths)
+            } else if !do_most_flows_end_together(group, paths)
+                && bottleneck.is_efficient_for(
+                    group.iter().map(|start| start.path),
+                    platform,
+                    paths,
+                )
             {
                 bottleneck.solve((platform, None), paths, group, &mut only_ended);
             } else {
@@ -228,13 +232,15 @@ impl FlowBatch {
             None
         });
         starts.clear();
-        self.fault = self.fault.or(bottleneck.fault());
+        self.violation_during_changes = self
+            .violation_during_changes
+            .or(bottleneck.first_violation());
     }
 
     /// Solves the flows in `starts` and all flows that start after the end of another flow. `flows` are the paths and sizes \[B\]
     /// of all flows of either kind. Calls `ended(flow_id, time)` for each flow that ends, with the identifier of the flow and the
     /// end time \[s\]; this callback may return the next flow, which starts at that time or later.
-    pub fn solve_with_chained_flows(
+    pub fn solve_with_dependent_flows(
         &mut self,
         platform: &Platform,
         paths: &PathTable,
@@ -243,9 +249,12 @@ impl FlowBatch {
     ) {
         let starts = &mut self.starts;
         let crowd = flows.clone().map(|(path, _)| path);
-        if self.recurrence_test.do_sets_recur(flows, paths) {
+        if self.recurrence_predictor.do_active_sets_recur(flows, paths) {
             self.memoized_solver.solve(platform, paths, starts, ended);
-        } else if self.bottleneck_solver.is_crowd(crowd, platform, paths) {
+        } else if self
+            .bottleneck_solver
+            .is_efficient_for(crowd, platform, paths)
+        {
             self.bottleneck_solver
                 .solve((platform, None), paths, starts, ended);
         } else {
@@ -257,17 +266,19 @@ impl FlowBatch {
 
     /// Returns a description of the first violated invariant of the engine since the solvers were last reset; `None` if there is
     /// none.
-    pub fn fault(&self, platform: &Platform) -> Option<String> {
+    pub fn describe_first_violation(&self, platform: &Platform) -> Option<String> {
         let fault = self
             .incremental_solver
-            .fault()
-            .or(self.memoized_solver.fault());
-        let fault = fault.or(self.bottleneck_solver.fault()).or(self.fault);
+            .first_violation()
+            .or(self.memoized_solver.first_violation());
+        let fault = fault
+            .or(self.bottleneck_solver.first_violation())
+            .or(self.violation_during_changes);
         fault.map(|fault| fault.description(platform))
     }
 
     /// Removes all data about paths from the solvers; this is necessary when paths or links have changed.
-    pub fn reset(&mut self) {
+    pub fn clear_path_data(&mut self) {
         *self = Self::default();
     }
 }

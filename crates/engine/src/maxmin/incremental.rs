@@ -24,8 +24,8 @@ use std::ops::Range;
 
 use super::solve::{OVERLOAD_RATIO, SharingProblem};
 use super::tables::{FlowGroup, GroupOnLink, Link, LinkUse, LowestLevels, NO_LINK};
-use super::worklist::{QueuedLink, Worklist};
-use crate::checks::Fault;
+use super::worklist::{LinkWorklist, QueuedLink};
+use crate::checks::InvariantViolation;
 use migsim_base::units::{lesser, to_u32};
 
 /// Solver for max-min fair sharing with incremental updates: contains all links, and the groups of flows on them.
@@ -33,7 +33,7 @@ use migsim_base::units::{lesser, to_u32};
 pub(crate) struct IncrementalMaxMin {
     links: Vec<Link>,
     /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
-    level_of_link: Vec<f64>,
+    fair_share_level_of_link: Vec<f64>,
     groups: Vec<FlowGroup>,
     /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
     /// number of uses per group.
@@ -42,19 +42,19 @@ pub(crate) struct IncrementalMaxMin {
     /// The links that have been marked since the last update because their levels may have to change, in the order of marking.
     marked_links: Vec<u32>,
     /// During an update, the links that still have to be updated because their levels may depend on new levels, ordered by level.
-    worklist: Worklist,
+    worklist: LinkWorklist,
     /// The groups whose fair-share level may have changed since the last update.
-    changed_groups: Vec<u32>,
+    groups_with_changed_level: Vec<u32>,
     /// The links that have had groups since the solver was last reset, or whose stored demand may be above 0.
-    used_since_reset: Vec<u32>,
+    links_used_since_reset: Vec<u32>,
     /// Number of capacity changes since the last update, on links with groups.
-    capacity_changes: usize,
+    capacity_change_count: usize,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded_link: Option<u32>,
     /// The links examined in the search for an overloaded link; the list is stored so that its memory is reused.
     examined_links: Vec<u32>,
     sharing_problem: SharingProblem,
-    rates: Vec<f64>,
+    recomputed_flow_rates: Vec<f64>,
 }
 
 /// Ratio of capacity to load up to which a link counts as saturated after all levels have been recomputed, since sums have
@@ -72,7 +72,7 @@ const INITIAL_GROUPS_PER_LINK: usize = 2;
 const MAX_UPDATES_PER_LINK: usize = 50;
 /// Maximum number of capacity changes at the same time, on links with flows, after which levels are updated incrementally. After
 /// more changes, all levels are recomputed from scratch, since incremental updates would affect all links anyway.
-const MAX_CAPACITY_CHANGES: usize = 16;
+const MAX_CAPACITY_CHANGES_FOR_UPDATES: usize = 16;
 
 impl IncrementalMaxMin {
     /// Creates a solver without flows for links with the given capacities \[B/s\], numbered from 0.
@@ -83,7 +83,7 @@ impl IncrementalMaxMin {
         };
         let links: Vec<Link> = capacities.into_iter().map(link).collect();
         Self {
-            level_of_link: vec![f64::INFINITY; links.len()],
+            fair_share_level_of_link: vec![f64::INFINITY; links.len()],
             links,
             ..Self::default()
         }
@@ -98,12 +98,12 @@ impl IncrementalMaxMin {
     pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
-        if state.groups.is_empty() && !state.is_marked {
+        if state.groups.is_empty() && !state.is_marked_for_update {
             state.demand = 0.0;
             return;
         }
-        self.capacity_changes += 1;
-        self.mark_link(link);
+        self.capacity_change_count += 1;
+        self.mark_link_for_update(link);
     }
 
     /// Adds a group of `count` flows with the same weight and the same maximum rate `bound` \[B/s\]. `uses` are the links of
@@ -115,7 +115,7 @@ impl IncrementalMaxMin {
         uses: impl ExactSizeIterator<Item = (u32, f64)>,
     ) {
         let at = group as usize;
-        self.ensure_use_width(uses.len());
+        self.ensure_max_uses_per_group(uses.len());
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two().max(INITIAL_GROUP_CAPACITY);
             self.groups.resize(room, FlowGroup::default());
@@ -127,12 +127,12 @@ impl IncrementalMaxMin {
         entry.set_weight_and_max_rate(weight, bound);
         entry.flow_count = count;
         let weight = entry.weight;
-        entry.use_count = to_u32(uses.len());
+        entry.link_count = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
             let state = &mut self.links[link as usize];
             if !state.is_listed_as_used {
                 state.is_listed_as_used = true;
-                self.used_since_reset.push(link);
+                self.links_used_since_reset.push(link);
             }
             let slots = &mut state.groups;
             if slots.capacity() == 0 {
@@ -141,10 +141,10 @@ impl IncrementalMaxMin {
             let slot = to_u32(slots.len());
             slots.push(GroupOnLink {
                 group,
-                use_index: which,
+                index_in_group_links: which,
                 other_link: NO_LINK,
                 position_on_other_link: 0,
-                pull: f64::from(count) * share / weight,
+                load_per_level: f64::from(count) * share / weight,
                 ceiling: f64::INFINITY,
             });
             self.link_uses[at * self.max_uses_per_group + which as usize] = LinkUse {
@@ -153,15 +153,15 @@ impl IncrementalMaxMin {
                 load_per_rate: share,
             };
         }
-        if let &[a, b] = &self.link_uses[self.use_range(group)] {
+        if let &[a, b] = &self.link_uses[self.link_use_range(group)] {
             self.store_mutual_positions(a, b);
             self.store_mutual_positions(b, a);
         }
         self.update_group_level(group);
-        for index in self.use_range(group) {
+        for index in self.link_use_range(group) {
             let used = self.link_uses[index];
             let slot = self.links[used.link as usize].groups[used.position_on_link as usize];
-            self.add_demand(used.link, slot.pull * slot.ceiling);
+            self.add_demand(used.link, slot.load_per_level * slot.ceiling);
         }
     }
 
@@ -180,20 +180,20 @@ impl IncrementalMaxMin {
         let entry = &mut self.groups[group as usize];
         entry.flow_count = count;
         let weight = entry.weight;
-        for index in self.use_range(group) {
+        for index in self.link_use_range(group) {
             let used = self.link_uses[index];
             let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
             let before = std::mem::replace(
-                &mut slot.pull,
+                &mut slot.load_per_level,
                 f64::from(count) * used.load_per_rate / weight,
             );
-            let more = (slot.pull - before) * slot.ceiling;
+            let more = (slot.load_per_level - before) * slot.ceiling;
             self.add_demand(used.link, more);
         }
     }
 
     /// Changes the weight and the maximum rate \[B/s\] of the flows of a group.
-    pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) {
+    pub(crate) fn set_weight_and_max_rate(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set_weight_and_max_rate(weight, bound);
         self.update_group_level(group);
         let FlowGroup {
@@ -201,17 +201,17 @@ impl IncrementalMaxMin {
             weight,
             ..
         } = self.groups[group as usize];
-        for index in self.use_range(group) {
+        for index in self.link_use_range(group) {
             let used = self.link_uses[index];
             let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
-            slot.pull = f64::from(count) * used.load_per_rate / weight;
-            self.mark_link(used.link);
+            slot.load_per_level = f64::from(count) * used.load_per_rate / weight;
+            self.mark_link_for_update(used.link);
         }
     }
 
     fn remove_group(&mut self, group: u32) {
         self.groups[group as usize].flow_count = 0;
-        for index in self.use_range(group) {
+        for index in self.link_use_range(group) {
             let LinkUse {
                 link,
                 position_on_link: slot,
@@ -222,7 +222,7 @@ impl IncrementalMaxMin {
             slots.swap_remove(slot as usize);
             if let Some(&moved) = slots.get(slot as usize) {
                 let first = moved.group as usize * self.max_uses_per_group;
-                self.link_uses[first + moved.use_index as usize].position_on_link = slot;
+                self.link_uses[first + moved.index_in_group_links as usize].position_on_link = slot;
                 if moved.other_link != NO_LINK {
                     let other = &mut self.links[moved.other_link as usize].groups;
                     other[moved.position_on_other_link as usize].position_on_other_link = slot;
@@ -233,29 +233,29 @@ impl IncrementalMaxMin {
 
     /// Resets the state that removed groups have left behind, so that later groups get the same rates as on a new solver, to the
     /// last bit. All groups must have been removed.
-    pub(crate) fn reset(&mut self) {
-        for link in self.used_since_reset.drain(..) {
+    pub(crate) fn reset_state_of_removed_groups(&mut self) {
+        for link in self.links_used_since_reset.drain(..) {
             let state = &mut self.links[link as usize];
             (state.demand, state.is_listed_as_used) = (0.0, false);
         }
     }
 
     /// Returns the range of indices in the list `link_uses` that contains the links of a group.
-    fn use_range(&self, group: u32) -> Range<usize> {
+    fn link_use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.max_uses_per_group;
-        first..first + self.groups[group as usize].use_count as usize
+        first..first + self.groups[group as usize].link_count as usize
     }
 
     /// Enlarges the list `link_uses`, so that each group can have up to `width` links.
     #[inline]
-    pub(crate) fn ensure_use_width(&mut self, width: usize) {
+    pub(crate) fn ensure_max_uses_per_group(&mut self, width: usize) {
         if width > self.max_uses_per_group {
-            self.widen_uses(width);
+            self.widen_link_uses(width);
         }
     }
 
     #[cold]
-    fn widen_uses(&mut self, width: usize) {
+    fn widen_link_uses(&mut self, width: usize) {
         let before = std::mem::take(&mut self.link_uses);
         self.link_uses
             .resize(self.groups.len() * width, LinkUse::default());
@@ -271,72 +271,79 @@ impl IncrementalMaxMin {
     /// Computes the fair-share level of a group, and the level up to which the load of the group rises on each of its links (the
     /// ceiling).
     fn update_group_level(&mut self, group: u32) {
-        let uses = &self.link_uses[self.use_range(group)];
+        let uses = &self.link_uses[self.link_use_range(group)];
         let entry = &mut self.groups[group as usize];
-        let least = LowestLevels::excluding_link(NO_LINK, entry, uses, &self.level_of_link);
-        entry.level = least.lowest;
+        let least = LowestLevels::for_group_without_link(
+            NO_LINK,
+            entry,
+            uses,
+            &self.fair_share_level_of_link,
+        );
+        entry.fair_share_level = least.lowest_level;
         for used in uses {
             let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
-            slot.ceiling = least.level_without(used.link);
+            slot.ceiling = least.lowest_level_without_link(used.link);
         }
         self.mark_group_changed(group);
     }
 
     /// Whether all fair-share levels are up to date, so that no link needs an update.
     #[inline]
-    pub(crate) fn is_up_to_date(&self) -> bool {
-        self.marked_links.is_empty() && self.changed_groups.is_empty() && self.capacity_changes == 0
+    pub(crate) fn are_levels_up_to_date(&self) -> bool {
+        self.marked_links.is_empty()
+            && self.groups_with_changed_level.is_empty()
+            && self.capacity_change_count == 0
     }
 
     /// Updates all fair-share levels after changes, and calls `changed` with the number and the rate \[B/s\] of each group whose
     /// rate may have changed.
-    pub(crate) fn update_levels(&mut self, mut changed: impl FnMut(u32, f64)) {
+    pub(crate) fn update_fair_share_levels(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked_links);
-        let limit = MAX_UPDATES_PER_LINK * (marked.len() + self.level_of_link.len());
-        if std::mem::take(&mut self.capacity_changes) > MAX_CAPACITY_CHANGES {
+        let limit = MAX_UPDATES_PER_LINK * (marked.len() + self.fair_share_level_of_link.len());
+        if std::mem::take(&mut self.capacity_change_count) > MAX_CAPACITY_CHANGES_FOR_UPDATES {
             self.marked_links = marked;
             self.solve_from_scratch();
         } else {
             for &link in &marked {
-                self.update_level(link);
+                self.update_link_level(link);
             }
             marked.clear();
             self.marked_links = marked;
         }
         while let Some(worklist) = self.worklist.pop() {
-            self.update_level(worklist.link());
+            self.update_link_level(worklist.link());
             repairs += 1;
             if repairs > limit {
                 self.solve_from_scratch();
             }
         }
         if cfg!(debug_assertions) && self.overloaded_link.is_none() {
-            self.overloaded_link = self.find_overloaded();
+            self.overloaded_link = self.find_overloaded_link();
         }
-        for &group in &self.changed_groups {
+        for &group in &self.groups_with_changed_level {
             let entry = &mut self.groups[group as usize];
             entry.is_listed_as_changed = false;
             if entry.flow_count > 0 {
                 changed(group, entry.flow_rate());
             }
         }
-        self.changed_groups.clear();
+        self.groups_with_changed_level.clear();
     }
 
     /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
-    pub(crate) fn fault(&self) -> Option<Fault> {
-        self.overloaded_link.map(Fault::LinkOverloaded)
+    pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
+        self.overloaded_link.map(InvariantViolation::LinkOverloaded)
     }
 
     /// Returns a link that carries more than its capacity, so that `Σ n · c · rate > capacity`; `None` if there is none. Only the
     /// links of groups whose rates change are examined.
-    fn find_overloaded(&mut self) -> Option<u32> {
+    fn find_overloaded_link(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
-        let present = self.changed_groups.iter().copied();
+        let present = self.groups_with_changed_level.iter().copied();
         let present = present.filter(|&group| self.groups[group as usize].flow_count > 0);
-        let uses = present.flat_map(|group| self.link_uses[self.use_range(group)].iter());
+        let uses = present.flat_map(|group| self.link_uses[self.link_use_range(group)].iter());
         links.extend(uses.map(|used| used.link));
         links.sort_unstable();
         links.dedup();
@@ -346,7 +353,7 @@ impl IncrementalMaxMin {
             } = &self.links[link as usize];
             let taken = groups.iter().map(|slot| {
                 let group = &self.groups[slot.group as usize];
-                slot.pull * group.weight * group.flow_rate()
+                slot.load_per_level * group.weight * group.flow_rate()
             });
             taken.sum::<f64>() > capacity * OVERLOAD_RATIO
         };
@@ -355,19 +362,19 @@ impl IncrementalMaxMin {
         found
     }
 
-    fn mark_link(&mut self, link: u32) {
+    fn mark_link_for_update(&mut self, link: u32) {
         let state = &mut self.links[link as usize];
-        if !state.is_marked {
-            state.is_marked = true;
+        if !state.is_marked_for_update {
+            state.is_marked_for_update = true;
             self.marked_links.push(link);
         }
     }
 
     /// Adds `more` \[B/s\] to the demand on a link; marks the link unless the link certainly stays unsaturated.
     fn add_demand(&mut self, link: u32, more: f64) {
-        let is_full = self.level_of_link[link as usize].is_finite();
+        let is_full = self.fair_share_level_of_link[link as usize].is_finite();
         if is_full || more > 0.0 && self.links[link as usize].add_demand(more) {
-            self.mark_link(link);
+            self.mark_link_for_update(link);
         }
     }
 
@@ -375,36 +382,36 @@ impl IncrementalMaxMin {
         let entry = &mut self.groups[group as usize];
         if !entry.is_listed_as_changed {
             entry.is_listed_as_changed = true;
-            self.changed_groups.push(group);
+            self.groups_with_changed_level.push(group);
         }
     }
 
     /// Recomputes the fair-share level of a link, and marks the links whose levels may depend on the new level.
-    fn update_level(&mut self, link: u32) {
-        self.links[link as usize].is_marked = false;
-        let old = self.level_of_link[link as usize];
-        let new = self.links[link as usize].compute_level(old);
+    fn update_link_level(&mut self, link: u32) {
+        self.links[link as usize].is_marked_for_update = false;
+        let old = self.fair_share_level_of_link[link as usize];
+        let new = self.links[link as usize].compute_fair_share_level(old);
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= LEVEL_TOLERANCE * old);
         if is_same {
             return;
         }
-        self.level_of_link[link as usize] = new;
+        self.fair_share_level_of_link[link as usize] = new;
         let Self {
             links,
-            level_of_link: level,
+            fair_share_level_of_link: level,
             groups,
             link_uses: uses,
             max_uses_per_group: width,
             worklist,
-            changed_groups: touched,
+            groups_with_changed_level: touched,
             ..
         } = self;
         let here = std::mem::take(&mut links[link as usize].groups);
         for slot in &here {
             let group = &mut groups[slot.group as usize];
             let reached = lesser(slot.ceiling, new);
-            if group.level != reached {
-                group.level = reached;
+            if group.fair_share_level != reached {
+                group.fair_share_level = reached;
                 if !group.is_listed_as_changed {
                     group.is_listed_as_changed = true;
                     touched.push(slot.group);
@@ -423,7 +430,7 @@ impl IncrementalMaxMin {
                 continue;
             }
             let first = slot.group as usize * *width;
-            let uses = &uses[first..first + group.use_count as usize];
+            let uses = &uses[first..first + group.link_count as usize];
             update_other_ceilings(links, (link, new), group, uses, level, worklist);
         }
         links[link as usize].groups = here;
@@ -441,37 +448,37 @@ impl IncrementalMaxMin {
         for &number in &present {
             let group = &self.groups[number as usize];
             for _ in 0..group.flow_count {
-                let uses = self.link_uses[self.use_range(number)].iter();
+                let uses = self.link_uses[self.link_use_range(number)].iter();
                 let uses = uses.map(|used| (used.link, used.load_per_rate));
                 self.sharing_problem
                     .add_flow(group.weight, group.max_rate, uses);
             }
         }
-        self.sharing_problem.solve(&mut self.rates);
+        self.sharing_problem.solve(&mut self.recomputed_flow_rates);
         // A saturated link has the level of its fastest flow.
         let mut taken = vec![0.0; self.links.len()];
         let mut fastest = vec![0.0_f64; self.links.len()];
         let mut flow = 0;
         for &number in &present {
             let group = &self.groups[number as usize];
-            let rate = self.rates[flow];
+            let rate = self.recomputed_flow_rates[flow];
             flow += group.flow_count as usize;
-            for used in &self.link_uses[self.use_range(number)] {
+            for used in &self.link_uses[self.link_use_range(number)] {
                 let link = used.link as usize;
                 taken[link] += f64::from(group.flow_count) * used.load_per_rate * rate;
                 fastest[link] = fastest[link].max(rate * group.weight);
             }
         }
         for (link, state) in self.links.iter_mut().enumerate() {
-            state.is_marked = false;
+            state.is_marked_for_update = false;
             state.demand = f64::INFINITY; // to be found when more is wanted
             if !state.is_listed_as_used {
                 state.is_listed_as_used = true;
-                self.used_since_reset.push(to_u32(link));
+                self.links_used_since_reset.push(to_u32(link));
             }
             let is_full = !state.groups.is_empty()
                 && taken[link] * MAX_CAPACITY_RATIO_OF_SATURATED >= state.capacity;
-            self.level_of_link[link] = if is_full {
+            self.fair_share_level_of_link[link] = if is_full {
                 fastest[link]
             } else {
                 f64::INFINITY
@@ -494,12 +501,12 @@ fn update_other_ceilings(
     group: &FlowGroup,
     uses: &[LinkUse],
     level: &[f64],
-    worklist: &mut Worklist,
+    worklist: &mut LinkWorklist,
 ) {
-    let others = LowestLevels::excluding_link(link, group, uses, level);
+    let others = LowestLevels::for_group_without_link(link, group, uses, level);
     for used in uses.iter().filter(|used| used.link != link) {
         let there = level[used.link as usize];
-        let ceiling = lesser(others.level_without(used.link), new);
+        let ceiling = lesser(others.lowest_level_without_link(used.link), new);
         if links[used.link as usize].set_ceiling(used.position_on_link, ceiling, there) {
             worklist.push(QueuedLink::new(there, used.link));
         }

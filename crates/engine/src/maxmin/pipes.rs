@@ -22,9 +22,9 @@ struct LinkState {
     capacity: f64,
     is_pipe: bool,
     capacity_left: f64,
-    pull: f64,
+    load_per_level: f64,
     /// Number of flows on the link whose rate is not fixed yet.
-    unfixed_flows: u32,
+    unfixed_flow_count: u32,
 }
 
 /// Problem of fair sharing with links and pipes; its arrays are reused for the next problem.
@@ -42,7 +42,7 @@ pub(crate) struct PipesProblem {
 /// Ratio up to which the maximum rate of a flow counts as equal to the smallest maximum rate of any flow.
 const SAME_BOUND_RATIO: f64 = 1.0 + 1e-12;
 /// Unused fraction of the capacity up to which a link counts as saturated.
-const MAX_UNUSED_OF_SATURATED: f64 = 1e-9;
+const MAX_UNUSED_FRACTION_OF_SATURATED: f64 = 1e-9;
 
 impl PipesProblem {
     /// Creates a problem without flows; each link is given by its capacity \[B/s\] and whether it is a pipe.
@@ -51,8 +51,8 @@ impl PipesProblem {
             capacity,
             is_pipe,
             capacity_left: 0.0,
-            pull: 0.0,
-            unfixed_flows: 0,
+            load_per_level: 0.0,
+            unfixed_flow_count: 0,
         };
         Self {
             links: links.map(link).collect(),
@@ -95,14 +95,14 @@ impl PipesProblem {
             let link = &mut self.links[link as usize];
             link.capacity_left = link.capacity;
         }
-        while let Some(level) = self.lowest_level() {
-            self.fix_rates(level);
+        while let Some(level) = self.lowest_unfixed_level() {
+            self.fix_rates_at_level(level);
         }
         // The rate of a flow without links is its bound.
         self.flows.iter().map(|flow| flow.2.unwrap_or(flow.1))
     }
 
-    fn uses_of_flow(&self, flow: usize) -> &[(u32, f64)] {
+    fn link_uses_of_flow(&self, flow: usize) -> &[(u32, f64)] {
         let end = self
             .flows
             .get(flow + 1)
@@ -111,22 +111,22 @@ impl PipesProblem {
     }
 
     /// Returns the lowest fair-share level of all links with flows whose rate is not fixed yet; `None` if all rates are fixed.
-    fn lowest_level(&mut self) -> Option<f64> {
+    fn lowest_unfixed_level(&mut self) -> Option<f64> {
         for &link in &self.used_links {
             let link = &mut self.links[link as usize];
-            (link.pull, link.unfixed_flows) = (0.0, 0);
+            (link.load_per_level, link.unfixed_flow_count) = (0.0, 0);
         }
         for flow in 0..self.flows.len() {
             let (weight, _, rate, first) = self.flows[flow];
-            let count = self.uses_of_flow(flow).len();
+            let count = self.link_uses_of_flow(flow).len();
             for at in first..first + if rate.is_none() { count } else { 0 } {
                 let (link, share) = self.link_uses[at];
                 let link = &mut self.links[link as usize];
-                link.unfixed_flows += 1;
-                link.pull = if link.is_pipe {
-                    link.pull.max(share / weight)
+                link.unfixed_flow_count += 1;
+                link.load_per_level = if link.is_pipe {
+                    link.load_per_level.max(share / weight)
                 } else {
-                    link.pull + share / weight
+                    link.load_per_level + share / weight
                 };
             }
         }
@@ -135,24 +135,24 @@ impl PipesProblem {
             .iter()
             .map(|&link| &self.links[link as usize]);
         let levels = open
-            .filter(|link| link.unfixed_flows > 0)
-            .map(LinkState::level);
+            .filter(|link| link.unfixed_flow_count > 0)
+            .map(LinkState::fair_share_level);
         levels.reduce(f64::min)
     }
 
     /// Fixes the rates of the flows on the links that have the lowest fair-share level `level`. If some of these flows reach
     /// their maximum rate below this level, only the flows with the smallest maximum rate get their rates.
-    fn fix_rates(&mut self, level: f64) {
+    fn fix_rates_at_level(&mut self, level: f64) {
         let is_full = |link: u32| {
             let link = &self.links[link as usize];
-            link.unfixed_flows > 0 && link.level() <= level
+            link.unfixed_flow_count > 0 && link.fair_share_level() <= level
         };
         let full: Vec<u32> = (0..to_u32(self.flows.len()))
             .filter(|&flow| {
                 let is_open = self.flows[flow as usize].2.is_none();
                 is_open
                     && self
-                        .uses_of_flow(flow as usize)
+                        .link_uses_of_flow(flow as usize)
                         .iter()
                         .any(|used| is_full(used.0))
             })
@@ -171,12 +171,12 @@ impl PipesProblem {
                 Some(_) => continue,
             };
             *rate = Some(found);
-            for at in 0..self.uses_of_flow(flow as usize).len() {
-                let (link, share) = self.uses_of_flow(flow as usize)[at];
+            for at in 0..self.link_uses_of_flow(flow as usize).len() {
+                let (link, share) = self.link_uses_of_flow(flow as usize)[at];
                 let link = &mut self.links[link as usize];
                 if !link.is_pipe {
                     link.capacity_left -= share * found;
-                    if link.capacity_left < MAX_UNUSED_OF_SATURATED * link.capacity {
+                    if link.capacity_left < MAX_UNUSED_FRACTION_OF_SATURATED * link.capacity {
                         link.capacity_left = 0.0;
                     }
                 }
@@ -186,11 +186,11 @@ impl PipesProblem {
 }
 
 impl LinkState {
-    fn level(&self) -> f64 {
+    fn fair_share_level(&self) -> f64 {
         if self.is_pipe {
-            self.capacity / self.pull
+            self.capacity / self.load_per_level
         } else {
-            self.capacity_left / self.pull
+            self.capacity_left / self.load_per_level
         }
     }
 }

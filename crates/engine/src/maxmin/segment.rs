@@ -1,17 +1,17 @@
 //! The fair-share level of one link, computed as the root of a piecewise linear equation.
 
-use super::solve::MAX_LEVEL;
+use super::solve::MAX_FAIR_SHARE_LEVEL;
 use migsim_base::units::{greater, lesser};
 
 /// Ratio of load to capacity up to which a link counts as unsaturated if all its flows are limited by their maximum rates or by
 /// other links. For example, the maximum rates of the flows may add up to the capacity of the link.
-const MAX_LOAD_OF_UNSATURATED: f64 = 1.0 + 1e-14;
+const MAX_LOAD_RATIO_OF_UNSATURATED: f64 = 1.0 + 1e-14;
 
 /// A load on a link that rises with the fair-share level of the link: by `load_per_level` per unit of level, up to the level
 /// `ceiling`.
 pub(super) trait RisingLoad: Copy {
     /// Returns the increase of the load per unit of the fair-share level.
-    fn pull(&self) -> f64;
+    fn load_per_level(&self) -> f64;
     /// Returns the fair-share level above which the load does not rise any more.
     fn ceiling(&self) -> f64;
 }
@@ -19,7 +19,7 @@ pub(super) trait RisingLoad: Copy {
 /// A linear segment of the load on a link as a function of its fair-share level. The load has a constant part, from groups whose
 /// ceiling is below the segment, and a part that grows with the level.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment {
+pub(super) struct LoadSegment {
     constant_load: f64,
     slope: f64,
     /// Fair-share level above which the segment is valid.
@@ -28,7 +28,7 @@ pub(super) struct Segment {
     upper_level: f64,
 }
 
-impl Default for Segment {
+impl Default for LoadSegment {
     fn default() -> Self {
         Self {
             constant_load: 0.0,
@@ -39,14 +39,14 @@ impl Default for Segment {
     }
 }
 
-impl Segment {
+impl LoadSegment {
     /// Returns the linear segment of the load that contains `level`, and the number of groups whose ceiling is below the level.
     #[inline]
-    fn at_level(level: f64, groups: &[impl RisingLoad]) -> (Self, usize) {
+    fn find_at_level(level: f64, groups: &[impl RisingLoad]) -> (Self, usize) {
         let mut segment = Self::default();
         let mut count = 0;
         for group in groups {
-            let (pull, ceiling) = (group.pull(), group.ceiling());
+            let (pull, ceiling) = (group.load_per_level(), group.ceiling());
             let is_below = ceiling < level;
             let (low, high) = if is_below {
                 (ceiling, f64::INFINITY)
@@ -81,7 +81,7 @@ impl Segment {
     }
 
     /// Returns the lower end of the segment, which is the highest ceiling of the groups added to the constant part of the load.
-    pub(super) fn lower_end(&self) -> f64 {
+    pub(super) fn lower_end_level(&self) -> f64 {
         self.lower_level
     }
 
@@ -90,15 +90,16 @@ impl Segment {
     #[inline]
     pub(super) fn level_for_capacity(&self, capacity: f64) -> Option<f64> {
         if self.slope <= 0.0 {
-            return (self.constant_load <= capacity * MAX_LOAD_OF_UNSATURATED)
+            return (self.constant_load <= capacity * MAX_LOAD_RATIO_OF_UNSATURATED)
                 .then_some(f64::INFINITY);
         }
         let level = (capacity - self.constant_load) / self.slope;
-        self.contains(level).then(|| lesser(level, MAX_LEVEL))
+        self.contains_level(level)
+            .then(|| lesser(level, MAX_FAIR_SHARE_LEVEL))
     }
 
     /// Whether the fair-share level `level` is within the range of the segment.
-    fn contains(&self, level: f64) -> bool {
+    fn contains_level(&self, level: f64) -> bool {
         self.lower_level < level && level <= self.upper_level
     }
 }
@@ -111,23 +112,27 @@ impl Segment {
 /// segment, and the last segment gives the exact result. A level beyond the largest number (1e307 B/s times a weight of 1e60 s)
 /// is replaced by the maximum fair-share level, because a load that rises so high reaches its bound before.
 #[inline]
-pub(super) fn find_link_level(capacity: f64, groups: &[impl RisingLoad], from: f64) -> (f64, f64) {
-    let full = capacity * MAX_LOAD_OF_UNSATURATED;
-    let (mut segment, mut below) = Segment::at_level(from, groups);
+pub(super) fn find_link_level_and_demand(
+    capacity: f64,
+    groups: &[impl RisingLoad],
+    from: f64,
+) -> (f64, f64) {
+    let full = capacity * MAX_LOAD_RATIO_OF_UNSATURATED;
+    let (mut segment, mut below) = LoadSegment::find_at_level(from, groups);
     if segment.slope <= 0.0 {
         // The demand does not grow above this level.
         if segment.constant_load <= full {
             return (f64::INFINITY, segment.constant_load);
         }
-        (segment, below) = Segment::at_level(0.0, groups);
+        (segment, below) = LoadSegment::find_at_level(0.0, groups);
     }
     let mut climbs = false;
     loop {
         let level = (capacity - segment.constant_load) / segment.slope;
-        if segment.contains(level) {
-            return (lesser(level, MAX_LEVEL), capacity);
+        if segment.contains_level(level) {
+            return (lesser(level, MAX_FAIR_SHARE_LEVEL), capacity);
         }
-        let (next, next_below) = Segment::at_level(level, groups);
+        let (next, next_below) = LoadSegment::find_at_level(level, groups);
         if climbs && next_below < below {
             // Rounding put the level below the segment that it is on.
             return (level.max(segment.lower_level), capacity);
@@ -164,7 +169,7 @@ mod tests {
             capacity in prop_oneof![(0_u8..40).prop_map(f64::from), 0.0..40.0_f64],
             from in ceilings(),
         ) {
-            let mut segment = Segment::default();
+            let mut segment = LoadSegment::default();
             for &(pull, ceiling) in &groups {
                 if ceiling < from {
                     segment.add_constant_load(pull, ceiling);
@@ -172,7 +177,7 @@ mod tests {
                     segment.add_rising_load(pull, ceiling);
                 }
             }
-            let (level, _) = find_link_level(capacity, &groups, from);
+            let (level, _) = find_link_level_and_demand(capacity, &groups, from);
             if let Some(told) = segment.level_for_capacity(capacity) {
                 prop_assert_eq!(told.to_bits(), level.to_bits());
             } else {

@@ -15,35 +15,35 @@ use migsim_base::units::{lesser, to_u32};
 #[derive(Clone, Debug, Default)]
 pub struct SharingProblem {
     /// Capacity of each link \[B/s\].
-    capacity: Vec<f64>,
+    link_capacities: Vec<f64>,
     /// Weight of each flow \[s\]; the rate of a flow is the fair-share level divided by its weight.
-    weight: Vec<f64>,
+    flow_weights: Vec<f64>,
     /// Maximum rate of each flow \[B/s\].
-    max_rate: Vec<f64>,
+    flow_max_rates: Vec<f64>,
     /// The links on the routes of all flows, each with the load on the link per unit of the flow's rate. The links of flow f are
     /// at `first_use_of_flow[f]..first_use_of_flow[f + 1]`.
     link_uses: Vec<(u32, f64)>,
     /// For each flow, the index of its first link in the list of link uses; one more entry contains the length of the list.
-    first_use: Vec<u32>,
-    working_arrays: Scratch,
+    first_use_of_flow: Vec<u32>,
+    working_arrays: FillingScratch,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Scratch {
+struct FillingScratch {
     links: Vec<Link>,
     /// Fair-share level at which each link becomes saturated; infinite if the rates of all flows on the link are fixed.
-    saturation_level: Vec<f64>,
+    saturation_level_of_link: Vec<f64>,
     /// For each use of a link by a flow: the load c per unit of rate divided by the weight w, which is the load per unit of the
     /// level.
-    pulls: Vec<f64>,
+    load_per_level_of_use: Vec<f64>,
     /// The flows on all links, link by link. The flows of link l are at `first_flow_of_link[l]..first_flow_of_link[l + 1]`.
     flows_by_link: Vec<u32>,
     /// For each link, the index of its first flow in the list of flows by link; one more entry contains the length of the list.
-    first_flow: Vec<u32>,
+    first_flow_of_link: Vec<u32>,
     /// The flows that may reach their maximum rate before a link of their route is saturated, each with the fair-share level at
     /// which it reaches that rate; ordered by level.
-    flows_with_bound: Vec<(f64, u32)>,
-    is_fixed: Vec<bool>,
+    flows_with_reachable_max_rate: Vec<(f64, u32)>,
+    is_rate_fixed: Vec<bool>,
     /// Sum of the loads that the flows put on each link \[B/s\].
     load_of_link: Vec<f64>,
 }
@@ -54,17 +54,17 @@ struct Link {
     capacity_left: f64,
     /// Load on the link per unit of the fair-share level: sum of c/w over the flows whose rate is not fixed yet and still rises
     /// with the level.
-    pull: f64,
+    load_per_level: f64,
     /// The value of `load_per_level` when it was last recomputed from all flows of the link.
-    pull_at_last_sum: f64,
+    load_per_level_at_last_sum: f64,
     /// Number of flows on the link whose rate is not fixed yet and still rises with the fair-share level.
-    rising_flows: u32,
+    rising_flow_count: u32,
 }
 
 impl Link {
     fn saturation_level(&self) -> f64 {
-        if self.rising_flows > 0 {
-            self.capacity_left / self.pull
+        if self.rising_flow_count > 0 {
+            self.capacity_left / self.load_per_level
         } else {
             f64::INFINITY
         }
@@ -77,32 +77,32 @@ pub(crate) const OVERLOAD_RATIO: f64 = 1.0 + 1e-6;
 const SAME_LEVEL_RATIO: f64 = 1.0 + 1e-13;
 /// Fraction of its initial value below which a sum that has been reduced by subtractions is recomputed, because of rounding
 /// errors.
-const RESUM_BELOW: f64 = 1e-4;
+const RECOMPUTE_SUM_BELOW_FRACTION: f64 = 1e-4;
 /// Maximum of a fair-share level (rate in B/s times weight in s), so that products with a level stay finite.
-pub(super) const MAX_LEVEL: f64 = 1e300;
+pub(super) const MAX_FAIR_SHARE_LEVEL: f64 = 1e300;
 /// Maximum weight of a flow \[s\]. This value replaces an infinite weight, which a flow has on a link that is down in models
 /// whose weights depend on bandwidths.
-const MAX_WEIGHT: f64 = 1e300;
+const MAX_FLOW_WEIGHT: f64 = 1e300;
 /// Minimum weight of a flow \[s\], so that the inverse is finite. This value replaces the weight of a flow with almost no
 /// latency.
-const MIN_WEIGHT: f64 = 1e-300;
+const MIN_FLOW_WEIGHT: f64 = 1e-300;
 
 impl SharingProblem {
     /// Removes all links and flows from the problem.
     pub fn clear(&mut self) {
-        self.capacity.clear();
-        self.weight.clear();
-        self.max_rate.clear();
+        self.link_capacities.clear();
+        self.flow_weights.clear();
+        self.flow_max_rates.clear();
         self.link_uses.clear();
-        self.first_use.clear();
-        self.first_use.push(0);
+        self.first_use_of_flow.clear();
+        self.first_use_of_flow.push(0);
     }
 
     /// Adds to the problem a link of `capacity` \[B/s\]; returns its number.
     #[inline]
     pub fn add_link(&mut self, capacity: f64) -> u32 {
-        self.capacity.push(capacity);
-        to_u32(self.capacity.len() - 1)
+        self.link_capacities.push(capacity);
+        to_u32(self.link_capacities.len() - 1)
     }
 
     /// Adds a flow with the given weight and the maximum rate `bound` \[B/s\]. `links` are the links of its route, each with the
@@ -114,32 +114,34 @@ impl SharingProblem {
         bound: f64,
         links: impl IntoIterator<Item = (u32, f64)>,
     ) {
-        self.weight.push(clamped_weight(weight, bound));
-        self.max_rate.push(bound);
+        self.flow_weights.push(clamped_weight(weight, bound));
+        self.flow_max_rates.push(bound);
         self.link_uses.extend(links);
-        self.first_use.push(to_u32(self.link_uses.len()));
+        self.first_use_of_flow.push(to_u32(self.link_uses.len()));
     }
 
     /// Computes the rate of each flow \[B/s\], and writes the rates to `rates` in the order in which the flows were added.
     pub fn solve(&mut self, rates: &mut Vec<f64>) {
         rates.clear();
-        rates.resize(self.weight.len(), 0.0);
-        self.prepare_filling();
+        rates.resize(self.flow_weights.len(), 0.0);
+        self.prepare_progressive_filling();
         let mut next_bounded = 0;
         loop {
             let level = self.next_saturation_level();
             // Bounds reached before the next link is saturated, in the order of their levels.
             let mut fixed_by_bound = false;
-            while let Some(&(bound_level, flow)) =
-                self.working_arrays.flows_with_bound.get(next_bounded)
+            while let Some(&(bound_level, flow)) = self
+                .working_arrays
+                .flows_with_reachable_max_rate
+                .get(next_bounded)
             {
                 if bound_level > level {
                     break;
                 }
                 next_bounded += 1;
-                if !self.working_arrays.is_fixed[flow as usize] {
-                    rates[flow as usize] = self.max_rate[flow as usize];
-                    self.fix_flow(flow, rates[flow as usize]);
+                if !self.working_arrays.is_rate_fixed[flow as usize] {
+                    rates[flow as usize] = self.flow_max_rates[flow as usize];
+                    self.fix_flow_rate(flow, rates[flow as usize]);
                     fixed_by_bound = true;
                     break; // levels of links may have risen
                 }
@@ -150,34 +152,35 @@ impl SharingProblem {
             if level == f64::INFINITY {
                 break;
             }
-            self.fill_links(level, rates);
+            self.fix_rates_at_level(level, rates);
         }
     }
 
     /// Returns a link on which flows with the given rates exceed the capacity by more than a millionth, so that `Σ c · r > C`.
     /// Returns `None` if there is no such link.
-    pub(crate) fn find_overloaded(&mut self, rates: &[f64]) -> Option<u32> {
+    pub(crate) fn find_overloaded_link(&mut self, rates: &[f64]) -> Option<u32> {
         let taken = &mut self.working_arrays.load_of_link;
         taken.clear();
-        taken.resize(self.capacity.len(), 0.0);
-        for (uses, rate) in self.first_use.windows(2).zip(rates) {
+        taken.resize(self.link_capacities.len(), 0.0);
+        for (uses, rate) in self.first_use_of_flow.windows(2).zip(rates) {
             for &(link, share) in &self.link_uses[uses[0] as usize..uses[1] as usize] {
                 taken[link as usize] += share * rate;
             }
         }
-        let over =
-            |link: &u32| taken[*link as usize] > self.capacity[*link as usize] * OVERLOAD_RATIO;
-        (0..to_u32(self.capacity.len())).find(over)
+        let over = |link: &u32| {
+            taken[*link as usize] > self.link_capacities[*link as usize] * OVERLOAD_RATIO
+        };
+        (0..to_u32(self.link_capacities.len())).find(over)
     }
 
     /// Prepares progressive filling: lists the flows of each link, and the flows that may reach their maximum rate.
-    fn prepare_filling(&mut self) {
+    fn prepare_progressive_filling(&mut self) {
         let Self {
-            capacity,
-            weight,
-            max_rate: bound,
+            link_capacities: capacity,
+            flow_weights: weight,
+            flow_max_rates: bound,
             link_uses: uses,
-            first_use,
+            first_use_of_flow: first_use,
             working_arrays: scratch,
         } = self;
         scratch.links.clear();
@@ -185,24 +188,26 @@ impl SharingProblem {
             capacity_left: left,
             ..Link::default()
         }));
-        scratch.is_fixed.clear();
-        scratch.is_fixed.resize(weight.len(), false);
-        scratch.flows_with_bound.clear();
-        scratch.pulls.clear();
-        scratch.pulls.resize(uses.len(), 0.0);
+        scratch.is_rate_fixed.clear();
+        scratch.is_rate_fixed.resize(weight.len(), false);
+        scratch.flows_with_reachable_max_rate.clear();
+        scratch.load_per_level_of_use.clear();
+        scratch.load_per_level_of_use.resize(uses.len(), 0.0);
         let links = &mut *scratch.links;
         let limits = weight.iter().zip(&*bound);
         for ((flow, ends), (&weight, &bound)) in (0..).zip(first_use.windows(2)).zip(limits) {
             let range = ends[0] as usize..ends[1] as usize;
             let whole = 1.0 / weight;
             let mut ceiling = f64::INFINITY;
-            for (&(link, share), pull) in uses[range.clone()].iter().zip(&mut scratch.pulls[range])
+            for (&(link, share), pull) in uses[range.clone()]
+                .iter()
+                .zip(&mut scratch.load_per_level_of_use[range])
             {
                 let link = &mut links[link as usize];
                 let is_whole = share == 1.0; // most are: no need to divide
                 *pull = if is_whole { whole } else { share / weight };
-                link.pull += *pull;
-                link.rising_flows += 1;
+                link.load_per_level += *pull;
+                link.rising_flow_count += 1;
                 let most = if is_whole {
                     link.capacity_left
                 } else {
@@ -211,28 +216,32 @@ impl SharingProblem {
                 ceiling = lesser(most, ceiling);
             }
             if bound < ceiling {
-                scratch.flows_with_bound.push((bound * weight, flow));
+                scratch
+                    .flows_with_reachable_max_rate
+                    .push((bound * weight, flow));
             }
         }
         scratch
-            .flows_with_bound
+            .flows_with_reachable_max_rate
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        scratch.first_flow.clear();
-        scratch.first_flow.push(0);
-        scratch.saturation_level.clear();
+        scratch.first_flow_of_link.clear();
+        scratch.first_flow_of_link.push(0);
+        scratch.saturation_level_of_link.clear();
         let mut total = 0;
         let ends = links.iter_mut().map(|link| {
-            link.pull_at_last_sum = link.pull;
-            scratch.saturation_level.push(link.saturation_level());
-            total += link.rising_flows;
+            link.load_per_level_at_last_sum = link.load_per_level;
+            scratch
+                .saturation_level_of_link
+                .push(link.saturation_level());
+            total += link.rising_flow_count;
             total
         });
-        scratch.first_flow.extend(ends);
+        scratch.first_flow_of_link.extend(ends);
         scratch.flows_by_link.clear();
         scratch.flows_by_link.resize(total as usize, 0);
         // Fill from the back: `first_flow[l + 1]` walks down to the first entry of link l and becomes `first_flow[l]`.
         let flow_of = &mut *scratch.flows_by_link;
-        let first_flow = &mut scratch.first_flow[1..];
+        let first_flow = &mut scratch.first_flow_of_link[1..];
         for (flow, ends) in (0..to_u32(weight.len())).zip(first_use.windows(2)).rev() {
             for &(link, _) in &uses[ends[0] as usize..ends[1] as usize] {
                 let end = &mut first_flow[link as usize];
@@ -240,14 +249,17 @@ impl SharingProblem {
                 flow_of[*end as usize] = flow;
             }
         }
-        scratch.first_flow.remove(0);
-        scratch.first_flow.push(total);
+        scratch.first_flow_of_link.remove(0);
+        scratch.first_flow_of_link.push(total);
     }
 
     /// Returns the fair-share level at which the next link becomes saturated; infinite if no other link becomes saturated.
     fn next_saturation_level(&self) -> f64 {
         let mut lanes = [f64::INFINITY; 8];
-        let (chunks, rest) = self.working_arrays.saturation_level.as_chunks::<8>();
+        let (chunks, rest) = self
+            .working_arrays
+            .saturation_level_of_link
+            .as_chunks::<8>();
         for chunk in chunks {
             for (least, level) in lanes.iter_mut().zip(chunk) {
                 *least = lesser(*level, *least);
@@ -258,20 +270,20 @@ impl SharingProblem {
     }
 
     /// Fixes the rates of the flows on all links that become saturated at the fair-share level `level`.
-    fn fill_links(&mut self, level: f64, rates: &mut [f64]) {
+    fn fix_rates_at_level(&mut self, level: f64, rates: &mut [f64]) {
         let full = level * SAME_LEVEL_RATIO;
-        for link in 0..self.working_arrays.saturation_level.len() {
-            if self.working_arrays.saturation_level[link] <= full
-                && self.working_arrays.links[link].rising_flows > 0
+        for link in 0..self.working_arrays.saturation_level_of_link.len() {
+            if self.working_arrays.saturation_level_of_link[link] <= full
+                && self.working_arrays.links[link].rising_flow_count > 0
             {
-                for entry in
-                    self.working_arrays.first_flow[link]..self.working_arrays.first_flow[link + 1]
+                for entry in self.working_arrays.first_flow_of_link[link]
+                    ..self.working_arrays.first_flow_of_link[link + 1]
                 {
                     let flow = self.working_arrays.flows_by_link[entry as usize];
-                    if !self.working_arrays.is_fixed[flow as usize] {
-                        rates[flow as usize] =
-                            (level / self.weight[flow as usize]).min(self.max_rate[flow as usize]);
-                        self.fix_flow(flow, rates[flow as usize]);
+                    if !self.working_arrays.is_rate_fixed[flow as usize] {
+                        rates[flow as usize] = (level / self.flow_weights[flow as usize])
+                            .min(self.flow_max_rates[flow as usize]);
+                        self.fix_flow_rate(flow, rates[flow as usize]);
                     }
                 }
             }
@@ -279,21 +291,24 @@ impl SharingProblem {
     }
 
     /// Records that the rate of a flow is final, and removes the flow from the sums over the rising flows on its links.
-    fn fix_flow(&mut self, flow: u32, rate: f64) {
-        self.working_arrays.is_fixed[flow as usize] = true;
-        let first = self.first_use[flow as usize];
-        let end = self.first_use[flow as usize + 1];
+    fn fix_flow_rate(&mut self, flow: u32, rate: f64) {
+        self.working_arrays.is_rate_fixed[flow as usize] = true;
+        let first = self.first_use_of_flow[flow as usize];
+        let end = self.first_use_of_flow[flow as usize + 1];
         for at in first as usize..end as usize {
             let (link, share) = self.link_uses[at];
             let link = link as usize;
-            let pull = self.working_arrays.pulls[at];
+            let pull = self.working_arrays.load_per_level_of_use[at];
             let state = &mut self.working_arrays.links[link];
             state.capacity_left = (state.capacity_left - share * rate).max(0.0);
-            state.pull -= pull;
-            state.rising_flows -= 1;
-            self.working_arrays.saturation_level[link] = state.saturation_level();
-            if state.rising_flows > 0 && state.pull < RESUM_BELOW * state.pull_at_last_sum {
-                self.recompute_pull(link);
+            state.load_per_level -= pull;
+            state.rising_flow_count -= 1;
+            self.working_arrays.saturation_level_of_link[link] = state.saturation_level();
+            if state.rising_flow_count > 0
+                && state.load_per_level
+                    < RECOMPUTE_SUM_BELOW_FRACTION * state.load_per_level_at_last_sum
+            {
+                self.recompute_load_per_level(link);
             }
         }
     }
@@ -301,20 +316,20 @@ impl SharingProblem {
     /// Recomputes the load on a link per unit of the fair-share level as a sum over its flows, because repeated subtractions have
     /// made it inaccurate.
     #[cold]
-    fn recompute_pull(&mut self, link: usize) {
+    fn recompute_load_per_level(&mut self, link: usize) {
         let Self {
-            weight,
+            flow_weights: weight,
             link_uses: uses,
-            first_use,
+            first_use_of_flow: first_use,
             working_arrays: scratch,
             ..
         } = self;
         let mut pull = 0.0;
-        for &flow in &scratch.flows_by_link
-            [scratch.first_flow[link] as usize..scratch.first_flow[link + 1] as usize]
+        for &flow in &scratch.flows_by_link[scratch.first_flow_of_link[link] as usize
+            ..scratch.first_flow_of_link[link + 1] as usize]
         {
             let flow = flow as usize;
-            if !scratch.is_fixed[flow] {
+            if !scratch.is_rate_fixed[flow] {
                 let links = &uses[first_use[flow] as usize..first_use[flow + 1] as usize];
                 let share: f64 = links
                     .iter()
@@ -325,8 +340,8 @@ impl SharingProblem {
             }
         }
         let state = &mut scratch.links[link];
-        (state.pull, state.pull_at_last_sum) = (pull, pull);
-        scratch.saturation_level[link] = state.saturation_level();
+        (state.load_per_level, state.load_per_level_at_last_sum) = (pull, pull);
+        scratch.saturation_level_of_link[link] = state.saturation_level();
     }
 }
 
@@ -334,8 +349,8 @@ impl SharingProblem {
 /// rate are finite.
 #[inline]
 pub(crate) fn clamped_weight(weight: f64, bound: f64) -> f64 {
-    let weight = weight.clamp(MIN_WEIGHT, MAX_WEIGHT);
-    if weight * bound <= MAX_LEVEL || !bound.is_finite() {
+    let weight = weight.clamp(MIN_FLOW_WEIGHT, MAX_FLOW_WEIGHT);
+    if weight * bound <= MAX_FAIR_SHARE_LEVEL || !bound.is_finite() {
         weight
     } else {
         weight_at_max_level(bound)
@@ -345,7 +360,7 @@ pub(crate) fn clamped_weight(weight: f64, bound: f64) -> f64 {
 /// Returns the weight with which a flow of the maximum rate `bound` \[B/s\] reaches this rate at the maximum fair-share level.
 #[cold]
 fn weight_at_max_level(bound: f64) -> f64 {
-    MAX_LEVEL / bound
+    MAX_FAIR_SHARE_LEVEL / bound
 }
 
 #[cfg(test)]

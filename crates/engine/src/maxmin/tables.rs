@@ -1,12 +1,12 @@
 //! Tables of links and of groups of flows in the incremental solver, with the indices that connect them.
 
 use super::clamped_weight;
-use super::segment::{RisingLoad, find_link_level};
+use super::segment::{RisingLoad, find_link_level_and_demand};
 use migsim_base::units::lesser;
 
 pub(super) const NO_LINK: u32 = u32::MAX;
 /// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
-const MAX_UNSATURATED_LOAD: f64 = 1.0 - 1e-6;
+const MAX_DEMAND_RATIO_OF_UNSATURATED: f64 = 1.0 - 1e-6;
 
 /// A link with the groups of flows that use it.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Link {
     /// valid only while the link is unsaturated and not marked for an update.
     pub(super) demand: f64,
     pub(super) groups: Vec<GroupOnLink>,
-    pub(super) is_marked: bool,
+    pub(super) is_marked_for_update: bool,
     /// Whether the link is in the solver's list of links that have had groups since the last reset.
     pub(super) is_listed_as_used: bool,
 }
@@ -25,15 +25,15 @@ impl Link {
     /// Adds `more` \[B/s\] to the demand on an unsaturated link; returns whether the link may now be saturated.
     pub(super) fn add_demand(&mut self, more: f64) -> bool {
         self.demand += more;
-        let is_free = self.demand <= self.capacity * MAX_UNSATURATED_LOAD;
+        let is_free = self.demand <= self.capacity * MAX_DEMAND_RATIO_OF_UNSATURATED;
         !is_free // also if that is no number
     }
 
     /// Returns the fair-share level of the link, computed from the start value `from`; stores the demand on the link if the link
     /// is unsaturated.
     #[inline]
-    pub(super) fn compute_level(&mut self, from: f64) -> f64 {
-        let (level, wanted) = find_link_level(self.capacity, &self.groups, from);
+    pub(super) fn compute_fair_share_level(&mut self, from: f64) -> f64 {
+        let (level, wanted) = find_link_level_and_demand(self.capacity, &self.groups, from);
         if level == f64::INFINITY {
             self.demand = wanted;
         }
@@ -47,15 +47,15 @@ impl Link {
     pub(super) fn set_ceiling(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
         let slot = &mut self.groups[slot as usize];
         let before = std::mem::replace(&mut slot.ceiling, ceiling);
-        let more = slot.pull * (ceiling - before);
+        let more = slot.load_per_level * (ceiling - before);
         // Demand above the level of a link does not affect the link.
         let matters = if level < f64::INFINITY {
             level > lesser(ceiling, before) && ceiling != before
         } else {
             self.add_demand(more) && ceiling > before
         };
-        let marks = matters && !self.is_marked;
-        self.is_marked |= marks;
+        let marks = matters && !self.is_marked_for_update;
+        self.is_marked_for_update |= marks;
         marks
     }
 }
@@ -65,13 +65,13 @@ impl Link {
 pub(super) struct GroupOnLink {
     pub(super) group: u32,
     /// Index of the link among the links of the group.
-    pub(super) use_index: u32,
+    pub(super) index_in_group_links: u32,
     /// The other link of a group that uses exactly two links; otherwise [`NO_LINK`].
     pub(super) other_link: u32,
     /// Position of the group in the list of the other link, if the group uses exactly two links.
     pub(super) position_on_other_link: u32,
     /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
-    pub(super) pull: f64,
+    pub(super) load_per_level: f64,
     /// Level above which the load of the group on this link does not rise, because another link or the maximum rate limits the
     /// group: u in the equation of the solver.
     pub(super) ceiling: f64,
@@ -79,8 +79,8 @@ pub(super) struct GroupOnLink {
 
 impl RisingLoad for GroupOnLink {
     #[inline]
-    fn pull(&self) -> f64 {
-        self.pull
+    fn load_per_level(&self) -> f64 {
+        self.load_per_level
     }
 
     #[inline]
@@ -107,9 +107,9 @@ pub(super) struct FlowGroup {
     pub(super) level_at_max_rate: f64,
     /// The level of the group: the lowest of the fair-share levels of its links and the level at which it reaches its maximum
     /// rate.
-    pub(super) level: f64,
+    pub(super) fair_share_level: f64,
     /// Number of links that the group uses.
-    pub(super) use_count: u32,
+    pub(super) link_count: u32,
     /// Number of flows in the group.
     pub(super) flow_count: u32,
     pub(super) is_listed_as_changed: bool,
@@ -123,10 +123,10 @@ impl FlowGroup {
     }
 
     pub(super) fn flow_rate(&self) -> f64 {
-        if self.level >= self.level_at_max_rate {
+        if self.fair_share_level >= self.level_at_max_rate {
             self.max_rate
         } else {
-            self.level / self.weight
+            self.fair_share_level / self.weight
         }
     }
 }
@@ -136,47 +136,50 @@ impl FlowGroup {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LowestLevels {
     /// The lowest of the levels that limit the group.
-    pub(super) lowest: f64,
+    pub(super) lowest_level: f64,
     /// The link that has the lowest level; [`NO_LINK`] if the level of the group's maximum rate is the lowest.
     pub(super) lowest_link: u32,
     /// The second lowest level: the lowest of the levels that limit the group without the link that has the lowest level.
-    pub(super) lowest_without_link: f64,
+    pub(super) second_lowest_level: f64,
 }
 
 impl LowestLevels {
     /// Returns the lowest levels that limit a group, over its maximum rate and its links in `uses` except for `link`.
-    pub(super) fn excluding_link(
+    pub(super) fn for_group_without_link(
         link: u32,
         group: &FlowGroup,
         uses: &[LinkUse],
         level: &[f64],
     ) -> Self {
         let mut least = Self {
-            lowest: group.level_at_max_rate,
+            lowest_level: group.level_at_max_rate,
             lowest_link: NO_LINK,
-            lowest_without_link: f64::INFINITY,
+            second_lowest_level: f64::INFINITY,
         };
         for used in uses {
             let here = level[used.link as usize];
             if used.link == link {
                 continue;
             }
-            if here < least.lowest {
-                (least.lowest_without_link, least.lowest, least.lowest_link) =
-                    (least.lowest, here, used.link);
-            } else if here < least.lowest_without_link {
-                least.lowest_without_link = here;
+            if here < least.lowest_level {
+                (
+                    least.second_lowest_level,
+                    least.lowest_level,
+                    least.lowest_link,
+                ) = (least.lowest_level, here, used.link);
+            } else if here < least.second_lowest_level {
+                least.second_lowest_level = here;
             }
         }
         least
     }
 
     /// Returns the lowest of the levels that limit the group if `link` is left out.
-    pub(super) fn level_without(&self, link: u32) -> f64 {
+    pub(super) fn lowest_level_without_link(&self, link: u32) -> f64 {
         if link == self.lowest_link {
-            self.lowest_without_link
+            self.second_lowest_level
         } else {
-            self.lowest
+            self.lowest_level
         }
     }
 }

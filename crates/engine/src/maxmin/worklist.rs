@@ -21,13 +21,13 @@ impl QueuedLink {
 /// The links to be updated, beginning with the lowest fair-share level. Up to 8 links are in a sorted list, which suffices for
 /// most updates; all other links are in a heap.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Worklist {
+pub(super) struct LinkWorklist {
     /// Up to 8 links, sorted by decreasing fair-share level.
     sorted_entries: Vec<QueuedLink>,
     heap_entries: BinaryHeap<Reverse<QueuedLink>>,
 }
 
-impl Worklist {
+impl LinkWorklist {
     pub(super) fn push(&mut self, new: QueuedLink) {
         let mut at = self.sorted_entries.len();
         if at == MAX_SORTED_ENTRIES {
@@ -75,7 +75,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_worklist_goes_from_the_least_level_to_the_greatest(steps in prop::collection::vec(prop::option::weighted(0.7, 0_u8..8), 0..100)) {
-            let (mut worklist, mut heap) = (Worklist::default(), BinaryHeap::new());
+            let (mut worklist, mut heap) = (LinkWorklist::default(), BinaryHeap::new());
             for (link, step) in (0..).zip(steps) {
                 if let Some(level) = step {
                     // Few different levels, so that many are equal.

@@ -16,10 +16,10 @@ fn ends(
     links: &[(f64, f64, bool)],
     mut change: Option<(f64, f64)>,
 ) -> Vec<f64> {
-    let mut queues = Queues::new(links.len(), PACKET);
+    let mut queues = PacketQueues::new(links.len(), PACKET);
     let mut queue = EventQueue::new();
     let mut bandwidth: Vec<f64> = links.iter().map(|link| link.0).collect();
-    let event = |step: Step| step;
+    let event = |step: PacketStep| step;
     for (token, (start, bytes, route)) in messages.iter().enumerate() {
         let way = route.iter().map(|&link| {
             let (_, latency, is_shared) = links[link as usize];
@@ -33,10 +33,10 @@ fn ends(
         queues.start_message(start, way, token, 0.0, &mut queue, &event);
     }
     let mut ends = vec![f64::NAN; messages.len()];
-    while let Some(date) = queue.next_time() {
+    while let Some(date) = queue.next_event_time() {
         if let Some((at, to)) = change.filter(|&(at, _)| at < date) {
             bandwidth[0] = to;
-            queues.resume_link(0, to, at, &mut queue, &event);
+            queues.resume_queues_of_link(0, to, at, &mut queue, &event);
             change = None;
             continue;
         }
@@ -45,7 +45,7 @@ fn ends(
             break;
         };
         let speed = |link: u32| bandwidth[link as usize];
-        if let Some(ended) = queues.perform_step(step, date, &speed, &mut queue, &event) {
+        if let Some(ended) = queues.perform_packet_step(step, date, &speed, &mut queue, &event) {
             assert_eq!(
                 queues.links_on_route(&ended).count(),
                 messages[ended.token].2.len()

@@ -16,7 +16,13 @@ fn an_execution_takes_its_work_over_the_speed() {
         .execute(HostId(0), Instructions::new(3e9).unwrap(), 'a')
         .unwrap();
     assert_eq!(run_to_end(&mut simulation), [('a', 2.0)]);
-    assert_eq!((simulation.flow_count(), simulation.fault()), (0, None));
+    assert_eq!(
+        (
+            simulation.started_flow_count(),
+            simulation.describe_first_violation()
+        ),
+        (0, None)
+    );
 }
 
 #[test]
@@ -37,7 +43,7 @@ fn two_executions_share_a_host_and_the_second_speeds_up_when_the_first_ends() {
 fn a_link_that_a_route_passes_twice_counts_twice() {
     // h0, l0, l2 twice, l1, h1: four latencies, and half of a capacity. 1 + 1e6 / 5e5 s.
     let mut platform = single_cluster_platform(&[1e9; 3], 1e6, 0.25);
-    let Routes::Clustered {
+    let Routes::StoredClusterPaths {
         cluster_paths: pairs,
         path_links: links,
         ..
@@ -55,9 +61,11 @@ fn a_link_that_a_route_passes_twice_counts_twice() {
     simulation.send(HostId(0), HostId(1), size, 'm').unwrap();
     assert_eq!(run_to_end(&mut simulation), [('m', 3.0)]);
     let mut paths = crate::PathTable::new(&platform, NetworkModel::default());
-    let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
+    let path = paths
+        .find_or_add_path(&platform, HostId(0), HostId(1))
+        .unwrap();
     let path = paths.get(path);
-    assert_eq!((path.delay, path.rate_alone), (1.0, 5e5));
+    assert_eq!((path.delay, path.uncontended_rate), (1.0, 5e5));
 }
 
 #[test]
@@ -65,11 +73,17 @@ fn time_passes_only_while_nothing_is_in_progress_and_flows_are_counted() {
     let platform = single_cluster_platform(&[1e9, 1e9], 1e6, 0.0);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     assert!(simulation.try_advance_time(2.0, 3));
-    assert_eq!((simulation.local_time(), simulation.flow_count()), (2.0, 3));
+    assert_eq!(
+        (simulation.local_time(), simulation.started_flow_count()),
+        (2.0, 3)
+    );
     let size = Bytes::new(1e6).unwrap();
     simulation.send(HostId(0), HostId(1), size, 'a').unwrap();
     assert!(!simulation.try_advance_time(2.0, 3));
-    assert_eq!((simulation.local_time(), simulation.flow_count()), (2.0, 4));
+    assert_eq!(
+        (simulation.local_time(), simulation.started_flow_count()),
+        (2.0, 4)
+    );
     assert_eq!(run_to_end(&mut simulation), [('a', 3.0)]);
     assert!(!simulation.try_advance_time(f64::INFINITY, 0));
 }
@@ -184,7 +198,7 @@ fn equal_work_after_a_rebase_takes_equal_time_to_the_bit() {
             .unwrap();
         while simulation.next_ended().unwrap().is_some() {}
         durations.push(simulation.local_time());
-        assert!(simulation.rebase());
+        assert!(simulation.try_move_time_origin_to_now());
     }
     assert!(
         durations
@@ -233,7 +247,7 @@ proptest! {
         let mut simulation = Simulation::new(&platform, model);
         for flows in &before {
             local_ends(&mut simulation, flows);
-            prop_assert!(simulation.rebase());
+            prop_assert!(simulation.try_move_time_origin_to_now());
         }
         prop_assert_eq!(local_ends(&mut simulation, &flows), first);
     }
@@ -268,14 +282,23 @@ fn a_host_that_has_slept_has_the_speed_of_the_date() {
         .execute(HostId(0), Instructions::new(1e9).unwrap(), 'b')
         .unwrap();
     assert_eq!(run_to_end(&mut simulation), [('b', 2.875)]);
-    let since_start = AvailabilityStart::default();
+    let since_start = AvailabilityIntervalStart::default();
     // 1 s of 0.5, 1 s of 0.25, 0.875 s of 1.
     let mean = simulation.mean_availability(HostId(0), since_start);
     assert_eq!(mean, 1.625 / 2.875);
     // The next change is known, whether the host is asleep or not.
-    assert_eq!(simulation.steady_until(&[HostId(0)]).unwrap().hosts, 9.0);
     assert_eq!(
-        simulation.steady_until(&[HostId(1)]).unwrap().hosts,
+        simulation
+            .next_capacity_change_times(&[HostId(0)])
+            .unwrap()
+            .of_host_speeds,
+        9.0
+    );
+    assert_eq!(
+        simulation
+            .next_capacity_change_times(&[HostId(1)])
+            .unwrap()
+            .of_host_speeds,
         f64::INFINITY
     );
 }
@@ -295,7 +318,7 @@ fn an_execution_ends_through_as_many_changes_as_are_allowed_and_no_more() {
     let platform = slow_in_half_of_each_second(8.0);
     for (changes, is_refused) in [(101.0, false), (102.0, true)] {
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
-        simulation.max_changes = 101;
+        simulation.max_changes_without_end = 101;
         let work = Instructions::new(3.0 * changes + 2.0).unwrap();
         simulation.execute(HostId(0), work, 'a').unwrap();
         let ended = simulation.next_ended();
@@ -312,7 +335,7 @@ fn a_host_with_too_many_changes_while_it_is_idle_is_an_error() {
         let mut simulation = Simulation::<char>::new(&platform, NetworkModel::default());
         simulation.max_unused_changes = 101;
         assert!(simulation.try_advance_time(until, 0));
-        let done = simulation.refresh(HostId(0));
+        let done = simulation.apply_due_speed_changes(HostId(0));
         assert_eq!(done.is_err(), is_refused, "{until}");
         if let Err(error) = done {
             let error = error.to_string();

@@ -12,7 +12,7 @@
 //! without latency gets its computed weight instead of 1. These side effects are simulated if `reweigh_slip` is on.
 
 use super::{Message, NetworkState};
-use crate::checks::is_used_up;
+use crate::checks::is_explained_by_rounding;
 use crate::event::{Event, EventList};
 use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
 use crate::queue::EventKey;
@@ -32,7 +32,7 @@ pub(super) struct Flow<T> {
     pub(super) token: T,
     pub(super) phase: Phase,
     /// Key of the flow's event in the event list; `None` for a flow that has ended or whose end the network itself determines.
-    pub(super) event: Option<EventKey>,
+    pub(super) event_key: Option<EventKey>,
     /// Whether the network itself determines when the flow ends, without an event in the event list.
     pub(super) is_ended_by_network: bool,
     /// Whether the weight of the flow has to be computed again, because its links have changed.
@@ -42,14 +42,14 @@ pub(super) struct Flow<T> {
     /// Rate of the flow since the time of the last update, after the bandwidth factor is applied \[B/s\].
     pub(super) rate: f64,
     /// Local time at which the remaining bytes of the flow were last computed \[s\].
-    pub(super) last_update: f64,
+    pub(super) last_update_time: f64,
     /// Fair share that the flow gets on its links, which is the rate of the flow before the bandwidth factor is applied \[B/s\].
     pub(super) fair_share: f64,
     pub(super) weight: f64,
     /// Smallest bandwidth of the links on the route at the time when the flow started \[B/s\].
     pub(super) min_bandwidth: f64,
     /// Maximum rate that the TCP window allows the flow, before the bandwidth factor is applied \[B/s\].
-    pub(super) window_bound: f64,
+    pub(super) max_rate_of_tcp_window: f64,
     /// The links on the route to the receiver whose capacity is not shared among flows.
     pub(super) unshared_links: Vec<u32>,
     /// The pipes that are only on the route from the receiver to the sender: links whose capacity is not shared among flows, but
@@ -67,13 +67,13 @@ pub(super) struct Flow<T> {
     /// The links of the route to the receiver come first, then the links that are only on the other route.
     pub(super) link_uses: LinkUses,
     /// Number of entries in the list of shared links that belong to the route to the receiver.
-    pub(super) outward_use_count: usize,
+    pub(super) link_use_count_to_receiver: usize,
 }
 
 impl<T> Flow<T> {
     /// Whether the flow is in its latency or transfer phase; otherwise its slot is free for another flow.
     fn is_in_progress(&self) -> bool {
-        self.event.is_some() || self.is_ended_by_network
+        self.event_key.is_some() || self.is_ended_by_network
     }
 
     /// Whether the flow is in its transfer phase.
@@ -87,7 +87,7 @@ impl<T> Flow<T> {
     }
 
     /// Returns the links that the flow uses: each shared link once, each other link as often as the flow crosses it.
-    fn links(&self) -> impl Iterator<Item = u32> + '_ {
+    fn crossed_links(&self) -> impl Iterator<Item = u32> + '_ {
         let shared = self.link_uses.iter().map(|used| used.0);
         shared.chain(
             self.unshared_links
@@ -99,7 +99,7 @@ impl<T> Flow<T> {
 
     /// Returns the maximum rate that the route and the TCP window allow the flow, before the bandwidth factor is applied \[B/s\].
     pub(super) fn max_rate(&self) -> f64 {
-        self.min_bandwidth.min(self.window_bound)
+        self.min_bandwidth.min(self.max_rate_of_tcp_window)
     }
 }
 
@@ -116,8 +116,8 @@ impl<T: Copy> Flow<T> {
         if share.to_bits() == self.fair_share.to_bits() && self.rate > 0.0 {
             return;
         }
-        self.bytes_left = (self.bytes_left - self.rate * (now - self.last_update)).max(0.0);
-        self.last_update = now;
+        self.bytes_left = (self.bytes_left - self.rate * (now - self.last_update_time)).max(0.0);
+        self.last_update_time = now;
         self.fair_share = share;
         self.rate = share * factor;
         let date = if self.rate > 0.0 {
@@ -125,7 +125,7 @@ impl<T: Copy> Flow<T> {
         } else {
             f64::INFINITY
         };
-        let end = self.event;
+        let end = self.event_key;
         let end = end.expect("a transferring flow has its end in the queue");
         events.reschedule(end, date);
     }
@@ -142,14 +142,14 @@ pub(super) struct Flows<T> {
     /// no link varies.
     flows_on_link: Vec<Vec<u32>>,
     /// The slots of the flows in transfer whose links have changed since the weights of the flows were last computed.
-    flows_needing_weight: Vec<u32>,
+    flows_needing_new_weight: Vec<u32>,
     /// Whether flows that cross no link have no maximum rate, as on platforms of SimGrid.
     has_unlimited_linkless_flows: bool,
     /// Whether a link whose capacity is not shared also limits the flows that cross it only on the route from the receiver to the
     /// sender.
-    limits_route_back: bool,
+    unshared_links_limit_return_route: bool,
     /// Whether any flow ended with bytes left, or later than its last byte, which violates an invariant of the engine.
-    pub(super) has_lost_bytes: bool,
+    pub(super) violates_byte_conservation: bool,
 }
 
 impl<T: Copy> Flows<T> {
@@ -160,15 +160,15 @@ impl<T: Copy> Flows<T> {
             network_state: state,
             flow_slots: Vec::new(),
             free_slots: Vec::new(),
-            flows_needing_weight: Vec::new(),
+            flows_needing_new_weight: Vec::new(),
             has_unlimited_linkless_flows: NetworkModel::has_instant_linkless_transfer(platform),
-            limits_route_back: binds_back,
-            has_lost_bytes: false,
+            unshared_links_limit_return_route: binds_back,
+            violates_byte_conservation: false,
         }
     }
 
     /// Resets the order in which free slots are reused, so that equal flows get equal slots. No flow may be in progress.
-    pub(super) fn reset_slots(&mut self) {
+    pub(super) fn reset_slot_order(&mut self) {
         debug_assert_eq!(self.free_slots.len(), self.flow_slots.len());
         self.free_slots.clear();
         self.free_slots.extend((0..).take(self.flow_slots.len()));
@@ -187,11 +187,11 @@ impl<T: Copy> Flows<T> {
         let NetworkState { model, links, .. } = &self.network_state;
         let flow = &mut self.flow_slots[slot as usize];
         flow.fixed_latency = route.latency.map(Seconds::get);
-        flow.loopback_count = route.loopback_count;
-        flow.min_bandwidth = model.loopback_max_rate(route.loopback_count);
+        flow.loopback_count = route.loopback_crossings;
+        flow.min_bandwidth = model.loopback_max_rate(route.loopback_crossings);
         for link in route.links() {
             if links[link.index()].is_shared {
-                flow.link_uses.add(link.0, 1.0);
+                flow.link_uses.add_load(link.0, 1.0);
             } else {
                 flow.unshared_links.push(link.0);
             }
@@ -203,22 +203,24 @@ impl<T: Copy> Flows<T> {
             let bounds = flow.unshared_links.iter();
             let bounds = bounds.map(|&link| links[link as usize].bandwidth);
             flow.min_bandwidth =
-                bounds.fold(model.loopback_max_rate(route.loopback_count), f64::min);
+                bounds.fold(model.loopback_max_rate(route.loopback_crossings), f64::min);
         }
-        flow.outward_use_count = flow.link_uses.len();
+        flow.link_use_count_to_receiver = flow.link_uses.len();
         if model.crosstraffic
             && let Some(back) = message.platform.route(message.to, message.from)
         {
             for link in back.links() {
                 if links[link.index()].is_shared {
-                    flow.link_uses.add(link.0, ACKNOWLEDGEMENT_LOAD);
-                } else if self.limits_route_back && !flow.unshared_links.contains(&link.0) {
+                    flow.link_uses.add_load(link.0, ACKNOWLEDGEMENT_LOAD);
+                } else if self.unshared_links_limit_return_route
+                    && !flow.unshared_links.contains(&link.0)
+                {
                     flow.pipes_on_return_route.push(link.0);
                 }
             }
         }
         if self.network_state.has_varying_links() {
-            self.add_to_links(slot);
+            self.add_flow_to_links(slot);
         }
         let delay = if message.from == message.to {
             self.network_state
@@ -231,13 +233,13 @@ impl<T: Copy> Flows<T> {
     }
 
     /// Adds a flow to the list of flows of each of its links; if a list contains many flows that have ended, these are removed.
-    fn add_to_links(&mut self, slot: u32) {
-        let links: Vec<u32> = self.flow_slots[slot as usize].links().collect();
+    fn add_flow_to_links(&mut self, slot: u32) {
+        let links: Vec<u32> = self.flow_slots[slot as usize].crossed_links().collect();
         for link in links {
             if self.flows_on_link[link as usize].len()
                 > 2 * self.network_state.crossings_of_link[link as usize] + 16
             {
-                self.flows_on_link[link as usize] = self.flows_in_progress_on(link as usize);
+                self.flows_on_link[link as usize] = self.flows_in_progress_on_link(link as usize);
             }
             self.flows_on_link[link as usize].push(slot);
             self.network_state.crossings_of_link[link as usize] += 1;
@@ -263,7 +265,7 @@ impl<T: Copy> Flows<T> {
         let flow = &mut self.flow_slots[slot as usize];
         let bytes = flow.bytes_left;
         let round_trip = if message.has_handshake || model.slow_start {
-            model.round_trip(latency)
+            model.round_trip_time(latency)
         } else {
             0.0
         };
@@ -280,7 +282,7 @@ impl<T: Copy> Flows<T> {
             }
         }
         if model.has_fixed_delay() {
-            return delay + model.delay(latency);
+            return delay + model.flow_delay(latency);
         }
         flow.bytes_left = model.flow_bytes(bytes);
         let bandwidths = route.links().map(|link| links[link.index()].bandwidth);
@@ -292,7 +294,7 @@ impl<T: Copy> Flows<T> {
         let flow = &self.flow_slots[slot as usize];
         let links = &self.network_state.links;
         let sum = || {
-            let shared = flow.link_uses[..flow.outward_use_count]
+            let shared = flow.link_uses[..flow.link_use_count_to_receiver]
                 .iter()
                 .map(|&(link, share)| links[link as usize].latency * share.floor());
             let unshared = flow.unshared_links.iter();
@@ -308,23 +310,23 @@ impl<T: Copy> Flows<T> {
             self.flow_slots.push(Flow {
                 token,
                 phase: Phase::Latency,
-                event: None,
+                event_key: None,
                 is_ended_by_network: false,
                 needs_new_weight: false,
                 bytes_left: 0.0,
                 rate: 0.0,
-                last_update: 0.0,
+                last_update_time: 0.0,
                 fair_share: 0.0,
                 weight: 1.0,
                 min_bandwidth: 0.0,
-                window_bound: 0.0,
+                max_rate_of_tcp_window: 0.0,
                 loopback_count: 0,
                 fixed_latency: None,
                 connection: None,
                 unshared_links: Vec::new(),
                 pipes_on_return_route: Vec::new(),
                 link_uses: LinkUses::default(),
-                outward_use_count: 0,
+                link_use_count_to_receiver: 0,
             });
             to_u32(self.flow_slots.len() - 1)
         });
@@ -336,7 +338,7 @@ impl<T: Copy> Flows<T> {
         flow.bytes_left = bytes;
         flow.rate = 0.0;
         flow.fair_share = 0.0;
-        flow.last_update = now;
+        flow.last_update_time = now;
         flow.min_bandwidth = f64::INFINITY;
         flow.link_uses.clear();
         flow.unshared_links.clear();
@@ -357,16 +359,16 @@ impl<T: Copy> Flows<T> {
         let has_latency = delay > 0.0 || bytes <= 0.0;
         if has_latency {
             let event = events.push(now + delay, Event::NetworkStep(slot));
-            self.flow_slots[slot as usize].event = Some(event);
+            self.flow_slots[slot as usize].event_key = Some(event);
         }
         !has_latency
     }
 
     /// Records that the event of a flow has been removed from the event list. Returns true if the event begins the transfer of
     /// the flow, false if it ends the flow.
-    pub(super) fn take_event_of(&mut self, slot: u32) -> bool {
+    pub(super) fn clear_event_and_check_transfer_begin(&mut self, slot: u32) -> bool {
         let flow = &mut self.flow_slots[slot as usize];
-        flow.event = None;
+        flow.event_key = None;
         flow.phase == Phase::Latency && flow.bytes_left > 0.0
     }
 
@@ -374,15 +376,16 @@ impl<T: Copy> Flows<T> {
     pub(super) fn begin_transfer(&mut self, slot: u32, now: f64) {
         let flow = &mut self.flow_slots[slot as usize];
         flow.phase = Phase::Transfer;
-        flow.last_update = now;
+        flow.last_update_time = now;
     }
 
     /// Ends a flow whose end event is due, and returns the token of its message.
     pub(super) fn end_flow(&mut self, slot: u32, now: f64) -> T {
         let flow = &mut self.flow_slots[slot as usize];
         if cfg!(debug_assertions) {
-            let left = flow.bytes_left - flow.rate * (now - flow.last_update);
-            self.has_lost_bytes |= !is_used_up(left, flow.bytes_left, flow.rate, now);
+            let left = flow.bytes_left - flow.rate * (now - flow.last_update_time);
+            self.violates_byte_conservation |=
+                !is_explained_by_rounding(left, flow.bytes_left, flow.rate, now);
         }
         self.remove_flow(slot, now)
     }
@@ -392,7 +395,7 @@ impl<T: Copy> Flows<T> {
         let flow = &self.flow_slots[slot as usize];
         let (token, connection) = (flow.token, flow.connection);
         if self.network_state.has_varying_links() {
-            let links = flow.links();
+            let links = flow.crossed_links();
             links.for_each(|link| self.network_state.crossings_of_link[link as usize] -= 1);
         }
         self.network_state.end_message(connection, now);
@@ -401,7 +404,7 @@ impl<T: Copy> Flows<T> {
     }
 
     /// Whether a flow is in its transfer phase and crosses the shared link with the number `link`.
-    pub(super) fn is_transferred_over(&self, slot: u32, link: usize) -> bool {
+    pub(super) fn is_in_transfer_over_link(&self, slot: u32, link: usize) -> bool {
         let flow = &self.flow_slots[slot as usize];
         let crosses = || flow.link_uses.iter().any(|used| used.0 as usize == link);
         flow.is_in_transfer() && crosses()
@@ -414,26 +417,26 @@ impl<T: Copy> Flows<T> {
         let NetworkState { model, links, .. } = &self.network_state;
         let flow = &self.flow_slots[slot as usize];
         // A link that is crossed twice counts twice, like two links of its bandwidth.
-        let outward = &flow.link_uses[..flow.outward_use_count];
+        let outward = &flow.link_uses[..flow.link_use_count_to_receiver];
         let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
         let crossed = shared.chain(flow.unshared_links.iter().map(|&link| (link, 1.0)));
         let bandwidths = crossed.map(|(link, times)| links[link as usize].bandwidth / times);
-        let of_links = model.weight_of_links(bandwidths, flow.loopback_count);
-        let is_free = self.has_unlimited_linkless_flows && flow.links().next().is_none();
+        let of_links = model.weight_from_links(bandwidths, flow.loopback_count);
+        let is_free = self.has_unlimited_linkless_flows && flow.crossed_links().next().is_none();
         let flow = &mut self.flow_slots[slot as usize];
-        flow.weight = model.weight(latency, of_links, again);
-        flow.window_bound = if is_free {
+        flow.weight = model.flow_weight(latency, of_links, again);
+        flow.max_rate_of_tcp_window = if is_free {
             f64::INFINITY
         } else {
-            model.max_share_of_window(latency)
+            model.max_share_of_tcp_window(latency)
         };
     }
 
     /// Returns the slots of the flows in progress on a link that varies, in increasing order and without repetition.
-    pub(super) fn flows_in_progress_on(&self, link: usize) -> Vec<u32> {
+    pub(super) fn flows_in_progress_on_link(&self, link: usize) -> Vec<u32> {
         let is_on = |slot: &u32| {
             let flow = &self.flow_slots[*slot as usize];
-            flow.is_in_progress() && flow.links().any(|other| other as usize == link)
+            flow.is_in_progress() && flow.crossed_links().any(|other| other as usize == link)
         };
         let flows = self.flows_on_link[link].iter().copied();
         let mut flows: Vec<u32> = flows.filter(is_on).collect();
@@ -444,18 +447,23 @@ impl<T: Copy> Flows<T> {
 
     /// Reacts to a change of a link: marks the flows in transfer over the link, whose weights have to be computed again. If
     /// `reweigh_slip` is on, the latency phase of other flows on the link ends.
-    pub(super) fn on_link_changed(&mut self, link: usize, now: f64, events: &mut EventList<T>) {
-        for slot in self.flows_in_progress_on(link) {
-            if self.is_transferred_over(slot, link) {
+    pub(super) fn mark_flows_after_link_change(
+        &mut self,
+        link: usize,
+        now: f64,
+        events: &mut EventList<T>,
+    ) {
+        for slot in self.flows_in_progress_on_link(link) {
+            if self.is_in_transfer_over_link(slot, link) {
                 let flow = &mut self.flow_slots[slot as usize];
                 if !std::mem::replace(&mut flow.needs_new_weight, true) {
-                    self.flows_needing_weight.push(slot);
+                    self.flows_needing_new_weight.push(slot);
                 }
                 continue;
             }
             let flow = &self.flow_slots[slot as usize];
-            let outward = &flow.link_uses[..flow.outward_use_count];
-            if let (Phase::Latency, Some(key)) = (flow.phase, flow.event)
+            let outward = &flow.link_uses[..flow.link_use_count_to_receiver];
+            if let (Phase::Latency, Some(key)) = (flow.phase, flow.event_key)
                 && self.network_state.model.reweigh_slip
                 && outward.iter().any(|used| used.0 as usize == link)
             {
@@ -466,14 +474,14 @@ impl<T: Copy> Flows<T> {
 
     /// Whether there are flows whose weights have to be computed again, since their links have changed.
     #[inline]
-    pub(super) fn has_flows_needing_weight(&self) -> bool {
-        !self.flows_needing_weight.is_empty()
+    pub(super) fn has_flows_needing_new_weight(&self) -> bool {
+        !self.flows_needing_new_weight.is_empty()
     }
 
     /// Computes the weights of the flows whose links have changed, and returns the slots of these flows. It is called after all
     /// changes of one time have been applied.
-    pub(super) fn recompute_weights(&mut self) -> Vec<u32> {
-        let mut unweighed = std::mem::take(&mut self.flows_needing_weight);
+    pub(super) fn recompute_outdated_weights(&mut self) -> Vec<u32> {
+        let mut unweighed = std::mem::take(&mut self.flows_needing_new_weight);
         unweighed.sort_unstable();
         unweighed.retain(|&slot| {
             let flow = &mut self.flow_slots[slot as usize];
@@ -488,7 +496,7 @@ impl<T: Copy> Flows<T> {
     }
 
     /// Returns the rate that a flow would have if no other flow used its links, before the bandwidth factor is applied \[B/s\].
-    pub(super) fn rate_alone(&self, slot: u32) -> f64 {
+    pub(super) fn uncontended_rate(&self, slot: u32) -> f64 {
         let flow = &self.flow_slots[slot as usize];
         let capacities = flow
             .link_uses

@@ -7,7 +7,7 @@
 
 use super::flows::Flows;
 use super::{Message, NetworkState, Transport};
-use crate::checks::Fault;
+use crate::checks::InvariantViolation;
 use crate::clock::SAME_TIME_TOLERANCE;
 use crate::event::{Event, EventList};
 use crate::maxmin::incremental::IncrementalMaxMin;
@@ -17,7 +17,7 @@ use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
 
 /// Minimum number of flows sharing links for which the end times of flows are computed from the service of bottleneck links.
-const MIN_FLOWS_FOR_SERVICE: usize = 256;
+const MIN_FLOWS_FOR_SERVICE_SOLVER: usize = 256;
 
 /// A network whose flows share the capacities of its links by weighted max-min fairness.
 #[derive(Clone, Debug)]
@@ -25,21 +25,21 @@ pub(crate) struct FluidNetwork<T> {
     flows: Flows<T>,
     /// Solver for the fair shares of links with incremental updates; it has no links until the first flow starts that shares a
     /// link.
-    max_min: IncrementalMaxMin,
+    incremental_solver: IncrementalMaxMin,
     /// Number of flows in the incremental solver.
     incremental_flow_count: usize,
     /// Solver for the flows that share links if their ends are computed from the service of bottleneck links. It is used from the
     /// time at which 256 flows share links until no flow is in progress.
-    flows_by_service: BottleneckedFlows,
+    service_solver: BottleneckedFlows,
 }
 
 impl<T: Copy> FluidNetwork<T> {
     pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
         Self {
             flows: Flows::new(platform, model, false),
-            max_min: IncrementalMaxMin::default(),
+            incremental_solver: IncrementalMaxMin::default(),
             incremental_flow_count: 0,
-            flows_by_service: BottleneckedFlows::default(),
+            service_solver: BottleneckedFlows::default(),
         }
     }
 
@@ -48,75 +48,75 @@ impl<T: Copy> FluidNetwork<T> {
         self.flows.begin_transfer(slot, now);
         let model = &self.flows.network_state.model;
         let shares = !self.flows.flow_slots[slot as usize].link_uses.is_empty() && model.sharing;
-        if shares && self.flows_by_service.has_links() {
-            self.start_by_service(slot, now);
+        if shares && self.service_solver.has_links() {
+            self.start_in_service_solver(slot, now);
             return;
         }
         let event = events.push(f64::INFINITY, Event::NetworkStep(slot));
-        self.flows.flow_slots[slot as usize].event = Some(event);
+        self.flows.flow_slots[slot as usize].event_key = Some(event);
         if shares {
             self.incremental_flow_count += 1;
-            self.add_to_sharing(slot);
+            self.add_to_incremental_solver(slot);
         } else {
             // Starting this flow changes the rate of no other flow.
-            let share = self.flows.rate_alone(slot);
+            let share = self.flows.uncontended_rate(slot);
             self.flows.set_fair_share(slot, share, now, events);
         }
     }
 
     /// Adds a flow to the incremental solver for the fair shares of its links.
-    fn add_to_sharing(&mut self, slot: u32) {
+    fn add_to_incremental_solver(&mut self, slot: u32) {
         let flow = &self.flows.flow_slots[slot as usize];
-        if !self.max_min.has_links() {
+        if !self.incremental_solver.has_links() {
             let links = self.flows.network_state.links.iter();
-            self.max_min = IncrementalMaxMin::new(links.map(|link| link.bandwidth));
+            self.incremental_solver = IncrementalMaxMin::new(links.map(|link| link.bandwidth));
         }
         let constants = (flow.weight, flow.max_rate(), 1);
-        self.max_min
+        self.incremental_solver
             .add_group(slot, constants, flow.link_uses.iter().copied());
     }
 
     /// Removes a flow that has ended from the solver for the fair shares of its links.
-    fn remove_from_sharing(&mut self, slot: u32) {
+    fn remove_from_solver(&mut self, slot: u32) {
         let flow = &self.flows.flow_slots[slot as usize];
         if flow.shares_links() && self.flows.network_state.model.sharing {
             self.incremental_flow_count -= 1;
-            self.max_min.set_flow_count(slot, 0);
+            self.incremental_solver.set_flow_count(slot, 0);
         }
     }
 
     /// Moves all flows that share links from the incremental solver to the solver that computes ends from the service of
     /// bottleneck links.
-    fn move_all_to_service(&mut self, now: f64, events: &mut EventList<T>) {
+    fn move_all_flows_to_service_solver(&mut self, now: f64, events: &mut EventList<T>) {
         let state = &self.flows.network_state;
         let capacities = state.links.iter().map(|link| link.bandwidth);
-        self.flows_by_service = BottleneckedFlows::new(
+        self.service_solver = BottleneckedFlows::new(
             capacities,
             state.has_varying_links(),
             state.model.bandwidth_factor,
         );
-        self.max_min = IncrementalMaxMin::default();
+        self.incremental_solver = IncrementalMaxMin::default();
         self.incremental_flow_count = 0;
         for slot in 0..to_u32(self.flows.flow_slots.len()) {
             let flow = &mut self.flows.flow_slots[slot as usize];
             let shares = flow.shares_links();
-            if let (true, Some(event)) = (shares, flow.event) {
+            if let (true, Some(event)) = (shares, flow.event_key) {
                 events.cancel(event);
-                flow.event = None;
-                let moved = flow.rate * (now - flow.last_update);
+                flow.event_key = None;
+                let moved = flow.rate * (now - flow.last_update_time);
                 flow.bytes_left = (flow.bytes_left - moved).max(0.0);
-                self.start_by_service(slot, now);
+                self.start_in_service_solver(slot, now);
             }
         }
     }
 
     /// Starts the transfer of a flow in the solver that computes ends from the service of bottleneck links.
-    fn start_by_service(&mut self, slot: u32, now: f64) {
+    fn start_in_service_solver(&mut self, slot: u32, now: f64) {
         let flow = &mut self.flows.flow_slots[slot as usize];
         flow.is_ended_by_network = true;
         let constants = (flow.weight, flow.max_rate(), 1);
         let uses = flow.link_uses.iter().copied();
-        self.flows_by_service
+        self.service_solver
             .start_flow(slot, (flow.bytes_left, slot), now, |levels| {
                 levels.add_group(slot, constants, uses);
             });
@@ -124,43 +124,45 @@ impl<T: Copy> FluidNetwork<T> {
 
     /// Updates the fair shares that have changed at the time `now` \[s\], and moves the ends of the affected flows in the event
     /// list.
-    fn update_shares(&mut self, now: f64, events: &mut EventList<T>) {
-        if self.flows.has_flows_needing_weight() {
-            self.update_weights(now, events);
+    fn update_fair_shares(&mut self, now: f64, events: &mut EventList<T>) {
+        if self.flows.has_flows_needing_new_weight() {
+            self.update_weights_and_max_rates(now, events);
         }
-        if self.incremental_flow_count >= MIN_FLOWS_FOR_SERVICE {
-            self.move_all_to_service(now, events);
+        if self.incremental_flow_count >= MIN_FLOWS_FOR_SERVICE_SOLVER {
+            self.move_all_flows_to_service_solver(now, events);
         }
-        if self.flows_by_service.has_links() {
-            self.flows_by_service.update_shares(now);
+        if self.service_solver.has_links() {
+            self.service_solver.update_fair_shares(now);
         }
         let Self {
             flows,
-            max_min: levels,
+            incremental_solver: levels,
             ..
         } = self;
-        levels.update_levels(|slot, share| flows.set_fair_share(slot, share, now, events));
+        levels
+            .update_fair_share_levels(|slot, share| flows.set_fair_share(slot, share, now, events));
     }
 
     /// Updates the weight and the maximum rate of each flow whose links have changed.
-    fn update_weights(&mut self, now: f64, events: &mut EventList<T>) {
-        for slot in self.flows.recompute_weights() {
+    fn update_weights_and_max_rates(&mut self, now: f64, events: &mut EventList<T>) {
+        for slot in self.flows.recompute_outdated_weights() {
             let flow = &self.flows.flow_slots[slot as usize];
             let (weight, bound) = (flow.weight, flow.max_rate());
             if flow.is_ended_by_network {
                 if !self
-                    .flows_by_service
-                    .set_weight_and_bound(slot, now, weight, bound)
+                    .service_solver
+                    .try_set_weight_and_max_rate(slot, now, weight, bound)
                 {
                     let uses = flow.link_uses.iter().copied();
-                    self.flows_by_service.reroute_group(slot, now, |levels| {
+                    self.service_solver.reroute_group(slot, now, |levels| {
                         levels.add_group(slot, (weight, bound, 1), uses);
                     });
                 }
             } else if self.flows.network_state.model.sharing {
-                self.max_min.set_weight_and_bound(slot, weight, bound);
+                self.incremental_solver
+                    .set_weight_and_max_rate(slot, weight, bound);
             } else {
-                let share = self.flows.rate_alone(slot);
+                let share = self.flows.uncontended_rate(slot);
                 self.flows.set_fair_share(slot, share, now, events);
             }
         }
@@ -175,11 +177,11 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         Box::new(self.clone())
     }
 
-    fn state(&self) -> &NetworkState {
+    fn network_state(&self) -> &NetworkState {
         &self.flows.network_state
     }
 
-    fn state_mut(&mut self) -> &mut NetworkState {
+    fn network_state_mut(&mut self) -> &mut NetworkState {
         &mut self.flows.network_state
     }
 
@@ -199,70 +201,75 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         }
     }
 
-    fn perform_step(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {
-        if self.flows.take_event_of(step) {
+    fn perform_message_step(
+        &mut self,
+        step: u32,
+        now: f64,
+        events: &mut EventList<T>,
+    ) -> Option<T> {
+        if self.flows.clear_event_and_check_transfer_begin(step) {
             self.start_transfer(step, now, events);
             return None;
         }
-        self.remove_from_sharing(step);
+        self.remove_from_solver(step);
         Some(self.flows.end_flow(step, now))
     }
 
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>) {
         self.flows.network_state.links[link].bandwidth = capacity;
-        if self.max_min.has_links() {
-            self.max_min.set_capacity(to_u32(link), capacity);
+        if self.incremental_solver.has_links() {
+            self.incremental_solver.set_capacity(to_u32(link), capacity);
         }
-        if self.flows_by_service.has_links() {
-            self.flows_by_service.set_capacity(to_u32(link), capacity);
+        if self.service_solver.has_links() {
+            self.service_solver.set_capacity(to_u32(link), capacity);
         }
         if !self.flows.network_state.model.sharing {
-            for slot in self.flows.flows_in_progress_on(link) {
-                if self.flows.is_transferred_over(slot, link) {
-                    let share = self.flows.rate_alone(slot);
+            for slot in self.flows.flows_in_progress_on_link(link) {
+                if self.flows.is_in_transfer_over_link(slot, link) {
+                    let share = self.flows.uncontended_rate(slot);
                     self.flows.set_fair_share(slot, share, now, events);
                 }
             }
         }
         if self.flows.network_state.model.weight_s > 0.0 {
-            self.flows.on_link_changed(link, now, events);
+            self.flows.mark_flows_after_link_change(link, now, events);
         }
     }
 
     fn set_latency(&mut self, link: usize, latency: f64, now: f64, events: &mut EventList<T>) {
         self.flows.network_state.links[link].latency = latency;
-        self.flows.on_link_changed(link, now, events);
+        self.flows.mark_flows_after_link_change(link, now, events);
     }
 
     /// Updates the fair shares that have changed at the time `now` \[s\], and moves the ends of the affected flows in the event
     /// list.
     #[inline]
     fn update_rates(&mut self, now: f64, events: &mut EventList<T>) {
-        let is_settled = self.max_min.is_up_to_date()
-            && self.incremental_flow_count < MIN_FLOWS_FOR_SERVICE
-            && !self.flows.has_flows_needing_weight()
-            && !self.flows_by_service.has_links();
+        let is_settled = self.incremental_solver.are_levels_up_to_date()
+            && self.incremental_flow_count < MIN_FLOWS_FOR_SERVICE_SOLVER
+            && !self.flows.has_flows_needing_new_weight()
+            && !self.service_solver.has_links();
         if !is_settled {
-            self.update_shares(now, events);
+            self.update_fair_shares(now, events);
         }
     }
 
     fn has_unscheduled_ends(&self) -> bool {
-        !self.flows_by_service.is_empty()
+        !self.service_solver.is_empty()
     }
 
     fn next_unscheduled_end(&mut self) -> f64 {
-        if self.flows_by_service.is_empty() {
+        if self.service_solver.is_empty() {
             f64::INFINITY
         } else {
-            self.flows_by_service.next_end()
+            self.service_solver.next_end_time()
         }
     }
 
     fn end_unscheduled_messages(&mut self, now: f64, ended: &mut Vec<T>) {
         let Self {
             flows,
-            flows_by_service: held,
+            service_solver: held,
             ..
         } = self;
         held.end_flows((now, SAME_TIME_TOLERANCE), |slot, _, _| {
@@ -275,22 +282,22 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         if self.flows.flow_slots.is_empty() {
             return;
         }
-        self.flows.reset_slots();
-        if !self.max_min.is_up_to_date() {
-            self.max_min.update_levels(|_, _| {});
+        self.flows.reset_slot_order();
+        if !self.incremental_solver.are_levels_up_to_date() {
+            self.incremental_solver.update_fair_share_levels(|_, _| {});
         }
-        self.max_min.reset();
-        if self.flows_by_service.has_links() {
-            self.flows_by_service = BottleneckedFlows::default();
+        self.incremental_solver.reset_state_of_removed_groups();
+        if self.service_solver.has_links() {
+            self.service_solver = BottleneckedFlows::default();
         }
     }
 
-    fn fault(&self) -> Option<Fault> {
+    fn first_violation(&self) -> Option<InvariantViolation> {
         let lost = self
             .flows
-            .has_lost_bytes
-            .then_some(Fault::BytesNotConserved);
-        lost.or(self.max_min.fault())
-            .or(self.flows_by_service.fault())
+            .violates_byte_conservation
+            .then_some(InvariantViolation::BytesNotConserved);
+        lost.or(self.incremental_solver.first_violation())
+            .or(self.service_solver.first_violation())
     }
 }

@@ -17,7 +17,7 @@ mod state;
 
 use std::fmt;
 
-use super::checks::Fault;
+use super::checks::InvariantViolation;
 use super::event::EventList;
 use super::model::NetworkModel;
 use migsim_base::units::HostId;
@@ -53,10 +53,10 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
         T: 'p;
 
     /// Returns the model, the links and the connections of the network.
-    fn state(&self) -> &NetworkState;
+    fn network_state(&self) -> &NetworkState;
 
     /// Returns the model, the links and the connections of the network, mutably.
-    fn state_mut(&mut self) -> &mut NetworkState;
+    fn network_state_mut(&mut self) -> &mut NetworkState;
 
     /// Starts a message over the route `route` at local time `now` \[s\].
     fn start_message(
@@ -69,7 +69,8 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
 
     /// Performs a step of a message, whose event has just been removed from the event list. Returns the token of the message if
     /// the message has ended, otherwise `None`.
-    fn perform_step(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T>;
+    fn perform_message_step(&mut self, step: u32, now: f64, events: &mut EventList<T>)
+    -> Option<T>;
 
     /// Changes the bandwidth of a link to `capacity` \[B/s\].
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>);
@@ -104,7 +105,7 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
     fn reset(&mut self) {}
 
     /// Returns the first violated invariant of the engine that the network has found; `None` if there is none.
-    fn fault(&self) -> Option<Fault> {
+    fn first_violation(&self) -> Option<InvariantViolation> {
         None
     }
 }

@@ -3,7 +3,7 @@
 use super::{Message, NetworkState, Transport};
 use crate::event::{Event, EventList};
 use crate::model::NetworkModel;
-use crate::packets::{MAX_PACKETS, MessageStart, Queues, Step, packet_count};
+use crate::packets::{MAX_PACKETS, MessageStart, PacketQueues, PacketStep, packet_count};
 use migsim_base::units::{Bytes, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
@@ -13,33 +13,33 @@ const DEFAULT_PAYLOAD: f64 = 1448.0;
 /// A network in which each link has a queue of packets, served in the order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct PacketNetwork<T> {
-    state: NetworkState,
-    queues: Queues<T>,
+    network_state: NetworkState,
+    queues: PacketQueues<T>,
 }
 
 impl<T: Copy> PacketNetwork<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel) -> Self {
         Self {
-            queues: Queues::new(platform.links.len(), packet_payload(&model)),
-            state: NetworkState::new(platform, model),
+            queues: PacketQueues::new(platform.links.len(), max_packet_payload(&model)),
+            network_state: NetworkState::new(platform, model),
         }
     }
 }
 
 /// Returns the maximum payload of a packet that the network model specifies \[B\]; at least 1.
-fn packet_payload(model: &NetworkModel) -> f64 {
+fn max_packet_payload(model: &NetworkModel) -> f64 {
     model.packet.map_or(DEFAULT_PAYLOAD, Bytes::get).max(1.0)
 }
 
 /// Returns the number of packets of a message if the number is larger than can be simulated packet by packet; otherwise `None`.
 pub(crate) fn packet_count_if_too_large(model: &NetworkModel, bytes: f64) -> Option<f64> {
-    let packets = packet_count(model.flow_bytes(bytes), packet_payload(model));
+    let packets = packet_count(model.flow_bytes(bytes), max_packet_payload(model));
     let are_few = packets <= MAX_PACKETS;
     (!are_few).then_some(packets)
 }
 
 /// Returns the event of the event list that stands for a step of a packet.
-fn event_of_step<T>(step: Step) -> Event<T> {
+fn event_of_step<T>(step: PacketStep) -> Event<T> {
     Event::NetworkStep(step.number())
 }
 
@@ -51,12 +51,12 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         Box::new(self.clone())
     }
 
-    fn state(&self) -> &NetworkState {
-        &self.state
+    fn network_state(&self) -> &NetworkState {
+        &self.network_state
     }
 
-    fn state_mut(&mut self) -> &mut NetworkState {
-        &mut self.state
+    fn network_state_mut(&mut self) -> &mut NetworkState {
+        &mut self.network_state
     }
 
     fn start_message(
@@ -71,7 +71,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             links,
             crossings_of_link: crossings,
             connections,
-        } = &mut self.state;
+        } = &mut self.network_state;
         let (ends, bytes) = ((message.from, message.to), message.bytes);
         let links_of_route = || route.links().map(|link| &links[link.index()]);
         let fixed = route.latency.map(Seconds::get);
@@ -83,7 +83,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         let mut factor = model.latency_factor;
         if ends.0 != ends.1 {
             let latency = fixed.unwrap_or_else(|| links_of_route().map(|link| link.latency).sum());
-            let round_trip = model.round_trip(latency);
+            let round_trip = model.round_trip_time(latency);
             start.bytes = model.flow_bytes(bytes);
             start.delay = model.overhead.get()
                 + if message.has_handshake {
@@ -109,7 +109,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         factor *= message.delay_factor;
         if route.links().next().is_none() {
             // The route has only loopbacks of the model, or no link at all.
-            start.delay += bytes / model.loopback_max_rate(route.loopback_count);
+            start.delay += bytes / model.loopback_max_rate(route.loopback_crossings);
         }
         if let Some(fixed) = fixed {
             start.delay += fixed * factor;
@@ -130,11 +130,19 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             .start_message(start, way, message.token, now, events, &event_of_step);
     }
 
-    fn perform_step(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {
-        let Self { state, queues } = self;
+    fn perform_message_step(
+        &mut self,
+        step: u32,
+        now: f64,
+        events: &mut EventList<T>,
+    ) -> Option<T> {
+        let Self {
+            network_state: state,
+            queues,
+        } = self;
         let bandwidth = |link: u32| state.links[link as usize].bandwidth;
-        let ended = queues.perform_step(
-            Step::from_number(step),
+        let ended = queues.perform_packet_step(
+            PacketStep::from_number(step),
             now,
             &bandwidth,
             events,
@@ -149,13 +157,13 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
     }
 
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>) {
-        self.state.links[link].bandwidth = capacity;
+        self.network_state.links[link].bandwidth = capacity;
         self.queues
-            .resume_link(to_u32(link), capacity, now, events, &event_of_step);
+            .resume_queues_of_link(to_u32(link), capacity, now, events, &event_of_step);
     }
 
     /// Changes the latency of a link to `latency` \[s\] for messages that start from now on.
     fn set_latency(&mut self, link: usize, latency: f64, _: f64, _: &mut EventList<T>) {
-        self.state.links[link].latency = latency;
+        self.network_state.links[link].latency = latency;
     }
 }

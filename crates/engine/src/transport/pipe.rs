@@ -7,7 +7,7 @@
 
 use super::flows::{Flow, Flows};
 use super::{Message, NetworkState, Transport};
-use crate::checks::Fault;
+use crate::checks::InvariantViolation;
 use crate::event::{Event, EventList};
 use crate::maxmin::pipes::PipesProblem;
 use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
@@ -38,7 +38,7 @@ impl<T: Copy> PipeNetwork<T> {
         self.flows.update_weight_and_window(slot, false);
         self.flows.begin_transfer(slot, now);
         let event = events.push(f64::INFINITY, Event::NetworkStep(slot));
-        self.flows.flow_slots[slot as usize].event = Some(event);
+        self.flows.flow_slots[slot as usize].event_key = Some(event);
         self.are_rates_outdated = true;
     }
 
@@ -81,11 +81,11 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PipeNetwork<T> {
         Box::new(self.clone())
     }
 
-    fn state(&self) -> &NetworkState {
+    fn network_state(&self) -> &NetworkState {
         &self.flows.network_state
     }
 
-    fn state_mut(&mut self) -> &mut NetworkState {
+    fn network_state_mut(&mut self) -> &mut NetworkState {
         &mut self.flows.network_state
     }
 
@@ -105,8 +105,13 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PipeNetwork<T> {
         }
     }
 
-    fn perform_step(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {
-        if self.flows.take_event_of(step) {
+    fn perform_message_step(
+        &mut self,
+        step: u32,
+        now: f64,
+        events: &mut EventList<T>,
+    ) -> Option<T> {
+        if self.flows.clear_event_and_check_transfer_begin(step) {
             self.start_transfer(step, now, events);
             return None;
         }
@@ -119,19 +124,19 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PipeNetwork<T> {
         self.sharing_problem.set_capacity(link, capacity);
         self.are_rates_outdated = true;
         if self.flows.network_state.model.weight_s > 0.0 {
-            self.flows.on_link_changed(link, now, events);
+            self.flows.mark_flows_after_link_change(link, now, events);
         }
     }
 
     fn set_latency(&mut self, link: usize, latency: f64, now: f64, events: &mut EventList<T>) {
         self.flows.network_state.links[link].latency = latency;
-        self.flows.on_link_changed(link, now, events);
+        self.flows.mark_flows_after_link_change(link, now, events);
     }
 
     /// Computes the rates of all flows in transfer if flows or links have changed since the last call.
     fn update_rates(&mut self, now: f64, events: &mut EventList<T>) {
-        if self.flows.has_flows_needing_weight() {
-            self.are_rates_outdated |= !self.flows.recompute_weights().is_empty();
+        if self.flows.has_flows_needing_new_weight() {
+            self.are_rates_outdated |= !self.flows.recompute_outdated_weights().is_empty();
         }
         if std::mem::take(&mut self.are_rates_outdated) {
             self.compute_rates(now, events);
@@ -139,12 +144,12 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PipeNetwork<T> {
     }
 
     fn reset(&mut self) {
-        self.flows.reset_slots();
+        self.flows.reset_slot_order();
     }
 
-    fn fault(&self) -> Option<Fault> {
+    fn first_violation(&self) -> Option<InvariantViolation> {
         self.flows
-            .has_lost_bytes
-            .then_some(Fault::BytesNotConserved)
+            .violates_byte_conservation
+            .then_some(InvariantViolation::BytesNotConserved)
     }
 }

@@ -60,7 +60,7 @@ impl NetworkState {
     }
 
     /// Returns the links that have no capacity although messages in progress cross them.
-    pub(crate) fn stopped_links(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn stopped_links_in_use(&self) -> impl Iterator<Item = usize> + '_ {
         let used = (0..self.crossings_of_link.len()).filter(|&link| self.is_link_used(link));
         used.filter(|&link| self.links[link].bandwidth <= 0.0)
     }
@@ -90,13 +90,13 @@ impl NetworkState {
 
     /// Returns the number of the connection from one host to another; `None` if the hosts are the same or slow start is not
     /// simulated.
-    pub(crate) fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
+    pub(crate) fn find_or_add_connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
         let connections = self.connections.as_mut().filter(|_| ends.0 != ends.1)?;
         Some(connections.find_or_add(ends))
     }
 
     /// Records that a message of a connection, which was computed without events, ends at local time `time` \[s\].
-    pub(crate) fn record_connection_use(&mut self, connection: u32, time: f64) {
+    pub(crate) fn record_message_end_on_connection(&mut self, connection: u32, time: f64) {
         if let Some(connections) = &mut self.connections {
             connections.record_message_end(connection, time);
         }
@@ -115,9 +115,9 @@ impl NetworkState {
     }
 
     /// Moves the instant to which the local time 0 corresponds to a time that is later by `elapsed` \[s\].
-    pub(crate) fn rebase(&mut self, elapsed: f64) {
+    pub(crate) fn shift_time_origin(&mut self, elapsed: f64) {
         if let Some(connections) = &mut self.connections {
-            connections.rebase(elapsed);
+            connections.shift_time_origin(elapsed);
         }
     }
 }

@@ -11,9 +11,9 @@ fn platform() -> Platform {
 
 fn table(rows: &[(f64, f64)]) -> Vec<MeasuredMessages> {
     let ping = |&(bytes, time): &(f64, f64)| MeasuredMessages {
-        from: HostId(0),
-        to: HostId(1),
-        bytes,
+        sender_host: HostId(0),
+        receiver_host: HostId(1),
+        message_size: bytes,
         median_time: time,
         message_count: 1,
         is_exchange: false,
@@ -39,18 +39,21 @@ fn overhead_and_factor_are_found_in_spite_of_outliers() {
     rows[1].1 *= 3.0;
     rows[5].1 *= 0.6;
     let found = calibrate(&platform(), &table(&rows), "open-mpi", ("mine", "t.csv")).unwrap();
-    assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9, "{found:?}");
-    assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-5);
+    assert!(
+        (found.fitted_overhead.unwrap() - 50e-6).abs() < 1e-9,
+        "{found:?}"
+    );
+    assert!((found.fitted_bandwidth_factor.unwrap() - 0.8).abs() < 1e-5);
     assert!(found.median_residual < 1e-6);
     assert_eq!(found.undetermined_constants.len(), 1);
-    assert_eq!(found.library_file["network"]["overhead"], "50 us");
+    assert_eq!(found.library_json["network"]["overhead"], "50 us");
     assert!(
-        found.library_file["origins"]["network.overhead"]
+        found.library_json["origins"]["network.overhead"]
             .as_str()
             .unwrap()
             .starts_with("fitted: t.csv")
     );
-    assert_eq!(found.library_file["runtime"]["barrier"]["kind"], "library");
+    assert_eq!(found.library_json["runtime"]["barrier"]["kind"], "library");
     assert_eq!(found.reasons_for_doubt, [""; 0]);
 }
 
@@ -63,14 +66,14 @@ fn a_fit_that_no_library_has_is_doubted() {
     // Milliseconds are given as seconds.
     let found_in_ms = found(&sizes.map(|size| (size, 1e3 * time(size))));
     assert!(found_in_ms.reasons_for_doubt[0].contains("check that the times are in seconds"));
-    let origin = &found_in_ms.library_file["origins"]["network.overhead"];
+    let origin = &found_in_ms.library_json["origins"]["network.overhead"];
     assert!(
         origin
             .as_str()
             .unwrap()
             .contains("; doubtful: the overhead of ")
     );
-    let description = found_in_ms.library_file["description"].as_str().unwrap();
+    let description = found_in_ms.library_json["description"].as_str().unwrap();
     assert!(description.contains("t.csv. Doubtful: the overhead of "));
     // The platform is ten times too slow.
     let found_fast = found(&sizes.map(|size| (size, time(size) - size * 1.125e-6)));
@@ -95,15 +98,18 @@ fn a_network_slower_than_its_platform_has_a_small_factor() {
     let sizes = [1.0, 1e3, 1e6, 4e6];
     let rows: Vec<(f64, f64)> = sizes.iter().map(|&size| (size, slow(size))).collect();
     let found = calibrate(&platform(), &table(&rows), "open-mpi", ("mine", "t.csv")).unwrap();
-    assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-5);
-    assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9);
+    assert!((found.fitted_bandwidth_factor.unwrap() - 0.1).abs() < 1e-5);
+    assert!((found.fitted_overhead.unwrap() - 50e-6).abs() < 1e-9);
     assert!(found.median_residual < 1e-6);
     // With one size alone, the overhead is that of the library.
     let one = table(&rows[3..]);
     let found = calibrate(&platform(), &one, "open-mpi", ("mine", "t.csv")).unwrap();
-    assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-3);
+    assert!((found.fitted_bandwidth_factor.unwrap() - 0.1).abs() < 1e-3);
     assert_eq!(
-        (found.overhead, found.overhead_and_bandwidth_factor.0),
+        (
+            found.fitted_overhead,
+            found.library_overhead_and_bandwidth_factor.0
+        ),
         (None, 147e-6)
     );
 }
@@ -111,9 +117,9 @@ fn a_network_slower_than_its_platform_has_a_small_factor() {
 #[test]
 fn messages_inside_a_host_have_a_line_of_their_own() {
     let ping = |bytes: f64, is_exchange: bool| MeasuredMessages {
-        from: HostId(0),
-        to: HostId(0),
-        bytes,
+        sender_host: HostId(0),
+        receiver_host: HostId(0),
+        message_size: bytes,
         // 4 us and 2 GB/s; two at a time take twice the transfer.
         median_time: 4e-6 + bytes / 2e9 * if is_exchange { 2.0 } else { 1.0 },
         message_count: 1,
@@ -126,26 +132,29 @@ fn messages_inside_a_host_have_a_line_of_their_own() {
         calibrate(&platform(), rows, "open-mpi", ("mine", "t.csv")).unwrap()
     };
     let alone = found(&rows);
-    let inside = alone.inside_host.unwrap();
+    let inside = alone.inside_host_constants.unwrap();
     assert!((inside.overhead - 4e-6).abs() < 1e-12, "{inside:?}");
     assert!((inside.bandwidth.unwrap() / 2e9 - 1.0).abs() < 1e-9);
-    assert_eq!(inside.is_shared, Some(true));
+    assert_eq!(inside.is_bandwidth_shared, Some(true));
     assert!(alone.median_residual < 1e-9);
     assert_eq!(
-        (alone.overhead, alone.overhead_and_bandwidth_factor),
+        (
+            alone.fitted_overhead,
+            alone.library_overhead_and_bandwidth_factor
+        ),
         (None, (147e-6, 0.94))
     );
     assert!(
         alone.undetermined_constants[0].starts_with("overhead and bandwidth factor between hosts")
     );
-    let network = &alone.library_file["network"];
+    let network = &alone.library_json["network"];
     assert_eq!(
         (&network["loopback_overhead"], &network["overhead"]),
         (&json!("4 us"), &json!("147 us"))
     );
     assert_eq!(network["loopback_shared"], true);
     // The engine has the same times.
-    let (model, _) = read_library_models(&alone.library_file).unwrap();
+    let (model, _) = read_library_models(&alone.library_json).unwrap();
     let platform = platform();
     let mut simulation = Simulation::new(&platform, model);
     simulation
@@ -156,8 +165,8 @@ fn messages_inside_a_host_have_a_line_of_their_own() {
     // Both kinds in one table.
     let network = [1.0, 1e3, 1e6].map(|size| (size, time(size)));
     let both = found(&[table(&network), rows].concat());
-    assert!((both.overhead.unwrap() - 50e-6).abs() < 1e-9);
-    assert!((both.inside_host.unwrap().overhead - 4e-6).abs() < 1e-12);
+    assert!((both.fitted_overhead.unwrap() - 50e-6).abs() < 1e-9);
+    assert!((both.inside_host_constants.unwrap().overhead - 4e-6).abs() < 1e-12);
     assert!(both.median_residual < 1e-6, "{both:?}");
 }
 
@@ -165,21 +174,21 @@ fn messages_inside_a_host_have_a_line_of_their_own() {
 fn constants_that_a_table_does_not_determine_keep_their_values() {
     let small = table(&[(1.0, time(1.0)), (8.0, time(8.0))]);
     let found = calibrate(&platform(), &small, "open-mpi", ("mine", "t.csv")).unwrap();
-    assert_eq!(found.bandwidth_factor, None);
+    assert_eq!(found.fitted_bandwidth_factor, None);
     assert_eq!(
-        found.overhead_and_bandwidth_factor,
-        (found.overhead.unwrap(), 0.94)
+        found.library_overhead_and_bandwidth_factor,
+        (found.fitted_overhead.unwrap(), 0.94)
     );
-    assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-6);
-    assert_eq!(found.library_file["network"]["bandwidth_factor"], 0.94);
+    assert!((found.fitted_overhead.unwrap() - 50e-6).abs() < 1e-6);
+    assert_eq!(found.library_json["network"]["bandwidth_factor"], 0.94);
     let large = table(&[(1e7, time(1e7)), (2e7, time(2e7))]);
     let found = calibrate(&platform(), &large, "open-mpi", ("mine", "t.csv")).unwrap();
-    assert_eq!(found.overhead, None);
-    assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-4);
+    assert_eq!(found.fitted_overhead, None);
+    assert!((found.fitted_bandwidth_factor.unwrap() - 0.8).abs() < 1e-4);
     assert!(found.undetermined_constants[0].contains("no message is small enough"));
     // The messages are faster than the platform allows: the overhead stays 0.
     let fast = table(&[(1.0, 0.001), (8.0, 0.001)]);
     let found = calibrate(&platform(), &fast, "open-mpi", ("mine", "t.csv")).unwrap();
-    assert_eq!(found.overhead, Some(0.0));
+    assert_eq!(found.fitted_overhead, Some(0.0));
     assert!(found.undetermined_constants[0].contains("explain more time"));
 }

@@ -6,7 +6,7 @@ use super::balanced::ScaledWorkload;
 use super::{CaseChange, ChangedQuantity, capacities, spread};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, Seconds};
-use migsim_bsp::{BarrierKind, CallModel, Costs, RuntimeConfig, Transfer};
+use migsim_bsp::{BarrierKind, CallModel, Costs, MemoryTransfer, RuntimeConfig};
 use migsim_engine::NetworkModel;
 use migsim_platform::LoadedPlatform;
 use migsim_workloads::Workload;
@@ -36,7 +36,7 @@ pub(in super::super) fn apply_changes(
         let change = text.parse::<CaseChange>();
         let made = change.and_then(|change| {
             match change.quantity {
-                ChangedQuantity::Moves => memory *= change.cost_factor(),
+                ChangedQuantity::MoveCosts => memory *= change.cost_factor(),
                 ChangedQuantity::Imbalance => imbalance *= change.cost_factor(),
                 _ => {}
             }
@@ -47,9 +47,9 @@ pub(in super::super) fn apply_changes(
                 .map(|problem| problem.key(format!("changes[{index}]"))),
         );
     }
-    super::super::resolve::fail_on_any(problems)?;
+    super::super::resolve::fail_on_any_problem(problems)?;
     if memory != 1.0 || imbalance != 1.0 {
-        let shares = balanced_shares(&parts);
+        let shares = balanced_work_shares(&parts);
         parts.workload = Box::new(ScaledWorkload::new(
             parts.workload,
             shares,
@@ -67,18 +67,18 @@ fn apply_one_change(change: &CaseChange, parts: &mut ChangeableParts) -> Result<
         ChangedQuantity::ClusterSpeed(_)
         | ChangedQuantity::ClusterLinks(..)
         | ChangedQuantity::Link(..)
-        | ChangedQuantity::Route(_)
-        | ChangedQuantity::Load => {
+        | ChangedQuantity::RouteLatency(_)
+        | ChangedQuantity::BackgroundLoad => {
             capacities::change_platform(change, &mut Arc::make_mut(&mut parts.platform).platform)?;
         }
-        ChangedQuantity::Barrier => scale_barrier_costs(factor, &mut parts.runtime),
-        ChangedQuantity::Overhead => multiply_duration(&mut parts.network.overhead, factor),
-        ChangedQuantity::Calls => scale_call_costs(factor, &mut parts.costs),
-        ChangedQuantity::Moves => {
+        ChangedQuantity::BarrierCosts => scale_barrier_costs(factor, &mut parts.runtime),
+        ChangedQuantity::MessageOverhead => multiply_duration(&mut parts.network.overhead, factor),
+        ChangedQuantity::CallCosts => scale_call_costs(factor, &mut parts.costs),
+        ChangedQuantity::MoveCosts => {
             let migration = &mut parts.costs.migration;
             multiply_duration(&mut migration.fixed, factor);
             if factor <= 0.0 {
-                migration.transfer = Transfer::None;
+                migration.transfer = MemoryTransfer::None;
             }
         }
         ChangedQuantity::Imbalance => {}
@@ -140,7 +140,7 @@ fn scale_call_costs(factor: f64, costs: &mut Costs) {
 
 /// Computes the fraction of the total work that each process has in a balanced superstep: it is proportional to the nominal speed
 /// of the process on the host that it has at the start.
-fn balanced_shares(parts: &ChangeableParts) -> Vec<f64> {
+fn balanced_work_shares(parts: &ChangeableParts) -> Vec<f64> {
     let hosts = &parts.platform.platform.hosts;
     let mut residents = vec![0_u32; hosts.len()];
     for host in &parts.placement {

@@ -2,22 +2,22 @@
 
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, ProcessId};
-use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
+use migsim_workloads::{ApplicationSize, Plan, PrescribedMigration, VtLabels, Workload};
 
 /// Application that behaves like another application, except that the imbalance of its work and the memory of its processes are
 /// multiplied by factors.
 #[derive(Debug)]
 pub(super) struct ScaledWorkload {
-    inner: Box<dyn Workload>,
+    original_workload: Box<dyn Workload>,
     /// Fraction of the total work of a superstep that each process would have if the superstep were balanced.
-    balanced_shares: Vec<f64>,
+    balanced_work_shares: Vec<f64>,
     /// Factor that multiplies the deviation of the work of each process from its work in a balanced superstep.
     imbalance_factor: f64,
     /// Factor that multiplies the memory of each process.
     memory_factor: f64,
     /// The moves that the application prescribes, by superstep, with size and delay multiplied by the memory factor; empty if the
     /// application prescribes no moves.
-    moves_by_superstep: Vec<Vec<PrescribedMove>>,
+    prescribed_moves_by_superstep: Vec<Vec<PrescribedMigration>>,
 }
 
 impl ScaledWorkload {
@@ -33,16 +33,18 @@ impl ScaledWorkload {
         } else {
             0
         };
-        let changed = |one: &PrescribedMove| PrescribedMove {
-            size: Bytes::of(one.size.get() * memory),
-            delay: migsim_base::units::Seconds::of(one.delay.get() * memory),
+        let changed = |one: &PrescribedMigration| PrescribedMigration {
+            transferred_bytes: Bytes::of(one.transferred_bytes.get() * memory),
+            wait_after_transfer: migsim_base::units::Seconds::of(
+                one.wait_after_transfer.get() * memory,
+            ),
             ..one.clone()
         };
         let of = |superstep| inner.prescribed_moves(superstep).iter().map(changed);
         Self {
-            moves_by_superstep: (0..supersteps).map(|one| of(one).collect()).collect(),
-            inner,
-            balanced_shares: shares,
+            prescribed_moves_by_superstep: (0..supersteps).map(|one| of(one).collect()).collect(),
+            original_workload: inner,
+            balanced_work_shares: shares,
             imbalance_factor: imbalance,
             memory_factor: memory,
         }
@@ -54,47 +56,47 @@ impl ScaledWorkload {
 macro_rules! other_methods {
     () => {
         fn processes(&self) -> usize {
-            self.inner.processes()
+            self.original_workload.processes()
         }
 
         fn supersteps(&self) -> usize {
-            self.inner.supersteps()
+            self.original_workload.supersteps()
         }
 
-        fn extent(&self) -> Extent {
-            self.inner.extent()
+        fn extent(&self) -> ApplicationSize {
+            self.original_workload.extent()
         }
 
         fn is_memory_known(&self, process: ProcessId) -> bool {
-            self.inner.is_memory_known(process)
+            self.original_workload.is_memory_known(process)
         }
 
         fn initial_host(&self, process: ProcessId) -> Option<&str> {
-            self.inner.initial_host(process)
+            self.original_workload.initial_host(process)
         }
 
         fn initial_rank(&self, process: ProcessId) -> Option<usize> {
-            self.inner.initial_rank(process)
+            self.original_workload.initial_rank(process)
         }
 
         fn is_movable(&self, process: ProcessId) -> bool {
-            self.inner.is_movable(process)
+            self.original_workload.is_movable(process)
         }
 
-        fn labels(&self) -> Option<&Labels> {
-            self.inner.labels()
+        fn labels(&self) -> Option<&VtLabels> {
+            self.original_workload.labels()
         }
 
         fn prescribes_moves(&self) -> bool {
-            self.inner.prescribes_moves()
+            self.original_workload.prescribes_moves()
         }
 
         fn failure(&self) -> Option<Error> {
-            self.inner.failure()
+            self.original_workload.failure()
         }
 
         fn cycles_per_instruction(&self) -> f64 {
-            self.inner.cycles_per_instruction()
+            self.original_workload.cycles_per_instruction()
         }
     };
 }
@@ -104,12 +106,12 @@ impl Workload for ScaledWorkload {
     other_methods!();
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
-        self.inner.fill(superstep, plan);
+        self.original_workload.fill(superstep, plan);
         if self.imbalance_factor == 1.0 {
             return;
         }
         let total: f64 = plan.work.iter().map(|work| work.get()).sum();
-        for (work, share) in plan.work.iter_mut().zip(&self.balanced_shares) {
+        for (work, share) in plan.work.iter_mut().zip(&self.balanced_work_shares) {
             let balanced = total * share;
             let changed = balanced + (work.get() - balanced) * self.imbalance_factor;
             *work = Instructions::of(changed.max(0.0));
@@ -117,20 +119,20 @@ impl Workload for ScaledWorkload {
     }
 
     fn memory(&self, process: ProcessId) -> Bytes {
-        Bytes::of(self.inner.memory(process).get() * self.memory_factor)
+        Bytes::of(self.original_workload.memory(process).get() * self.memory_factor)
     }
 
-    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
-        self.moves_by_superstep
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMigration] {
+        self.prescribed_moves_by_superstep
             .get(superstep)
             .map_or(&[], Vec::as_slice)
     }
 
     fn repeats(&self, superstep: usize) -> bool {
-        self.inner.repeats(superstep)
+        self.original_workload.repeats(superstep)
     }
 
     fn uses_seed(&self) -> bool {
-        self.inner.uses_seed()
+        self.original_workload.uses_seed()
     }
 }

@@ -20,7 +20,9 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
             let cluster = find_cluster(platform, name)?;
             for host in platform.clusters[cluster.index()].hosts.clone() {
                 let host = &mut platform.hosts[host as usize];
-                host.speed = InstructionsPerSecond::of(host.speed.get() * change.rate_factor());
+                host.speed = InstructionsPerSecond::of(
+                    host.speed.get() * change.speed_or_bandwidth_factor(),
+                );
             }
         }
         ChangedQuantity::ClusterLinks(name, of) => {
@@ -41,7 +43,7 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
             }
         }
         ChangedQuantity::Link(name, of) => {
-            let links = find_link(platform, name)?;
+            let links = find_link_directions(platform, name)?;
             if *of == LinkQuantity::Latency {
                 check_latency_effect(platform, &links, &format!("link `{name}`"))?;
             }
@@ -49,8 +51,8 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
                 change_link(change, *of, link, platform);
             }
         }
-        ChangedQuantity::Route(names) => change_route_latency(change, names, platform)?,
-        ChangedQuantity::Load => change_background_load(change, platform),
+        ChangedQuantity::RouteLatency(names) => change_route_latency(change, names, platform)?,
+        ChangedQuantity::BackgroundLoad => change_background_load(change, platform),
         _ => {}
     }
     Ok(())
@@ -63,7 +65,7 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
 fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
     platform.cluster_named(name).ok_or_else(|| {
         let names = platform.clusters.iter().map(|one| one.name.as_str());
-        Problem::unknown("cluster", name).with_known_names("clusters", names)
+        Problem::unknown_name("cluster", name).with_known_names("clusters", names)
     })
 }
 
@@ -71,13 +73,13 @@ fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
 ///
 /// # Errors
 /// The platform has no link with this name.
-fn find_link(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
+fn find_link_directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
     let found = platform.links.iter().position(|link| link.name == name);
     let Some(found) = found.map(LinkId::from_index) else {
         let names = platform.links.iter().map(|link| link.name.as_str());
-        return Err(Problem::unknown("link", name).with_known_names("links", names));
+        return Err(Problem::unknown_name("link", name).with_known_names("links", names));
     };
-    let first = platform.first_direction(found);
+    let first = platform.first_direction_of_link(found);
     let second = platform.opposite_link(first);
     let mut both = vec![first, second];
     both.dedup();
@@ -86,12 +88,12 @@ fn find_link(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
 
 /// Returns the links whose bandwidth or latency a change alters; empty if the change concerns no links or if the platform does
 /// not have them.
-pub(in super::super) fn changed_links(
+pub(in super::super) fn links_altered_by_change(
     changed: &ChangedQuantity,
     platform: &Platform,
 ) -> Vec<LinkId> {
     match changed {
-        ChangedQuantity::Link(name, _) => find_link(platform, name).unwrap_or_default(),
+        ChangedQuantity::Link(name, _) => find_link_directions(platform, name).unwrap_or_default(),
         ChangedQuantity::ClusterLinks(name, _) => {
             let hosts = find_cluster(platform, name).map(|cluster| {
                 let hosts = &platform.clusters[cluster.index()].hosts;
@@ -167,7 +169,7 @@ fn change_link(change: &CaseChange, of: LinkQuantity, link: LinkId, platform: &m
     let link = &mut platform.links[link.index()];
     match of {
         LinkQuantity::Bandwidth => {
-            let factor = change.rate_factor();
+            let factor = change.speed_or_bandwidth_factor();
             link.bandwidth = BytesPerSecond::of(link.bandwidth.get() * factor);
             link.bandwidth_profile = link
                 .bandwidth_profile
@@ -192,7 +194,7 @@ pub(super) fn check_latency_effect(
     changed: &[LinkId],
     what: &str,
 ) -> Result<(), Problem> {
-    let Routes::Clustered {
+    let Routes::StoredClusterPaths {
         access_links: access,
         cluster_paths: pairs,
         path_links: links,
@@ -242,7 +244,7 @@ fn change_route_latency(
     };
     let (a, b, clusters) = (a.index(), b.index(), platform.clusters.len());
     let given = match &mut platform.routes {
-        Routes::Clustered {
+        Routes::StoredClusterPaths {
             cluster_paths: pairs,
             ..
         } => {
@@ -259,7 +261,7 @@ fn change_route_latency(
             }
             has_latency
         }
-        Routes::Routers { .. } | Routes::Zoned { .. } => false,
+        Routes::ComputedClusterPaths { .. } | Routes::Zoned { .. } => false,
     };
     if given {
         return Ok(());
@@ -277,9 +279,9 @@ fn change_background_load(change: &CaseChange, platform: &mut Platform) {
             loads.clear();
         }
         for load in loads {
-            *load = Arc::new(ScaledLoad {
-                load: Arc::clone(load),
-                factor: change.cost_factor(),
+            *load = Arc::new(ScaledBackgroundLoad {
+                unscaled_load: Arc::clone(load),
+                load_factor: change.cost_factor(),
             });
         }
     }
@@ -287,17 +289,17 @@ fn change_background_load(change: &CaseChange, platform: &mut Platform) {
 
 /// Background load whose share of the capacity is a multiple of the share that another background load takes.
 #[derive(Debug)]
-struct ScaledLoad {
-    load: Arc<dyn BackgroundLoad>,
+struct ScaledBackgroundLoad {
+    unscaled_load: Arc<dyn BackgroundLoad>,
     /// Factor that multiplies the share of capacity that the unscaled background load takes.
-    factor: f64,
+    load_factor: f64,
 }
 
-impl BackgroundLoad for ScaledLoad {
-    fn remaining_shares(&self) -> Box<dyn BufferedSteps> {
+impl BackgroundLoad for ScaledBackgroundLoad {
+    fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps> {
         Box::new(ScaledLoadSteps {
-            steps: self.load.remaining_shares(),
-            factor: self.factor,
+            unscaled_steps: self.unscaled_load.remaining_capacity_shares(),
+            load_factor: self.load_factor,
         })
     }
 }
@@ -306,17 +308,17 @@ impl BackgroundLoad for ScaledLoad {
 /// share.
 #[derive(Clone, Debug)]
 struct ScaledLoadSteps {
-    steps: Box<dyn BufferedSteps>,
+    unscaled_steps: Box<dyn BufferedSteps>,
     /// Factor that multiplies the share of capacity that the unscaled background load takes.
-    factor: f64,
+    load_factor: f64,
 }
 
 impl Iterator for ScaledLoadSteps {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let (date, share) = self.steps.next()?;
-        Some((date, 1.0 - (1.0 - share) * self.factor))
+        let (date, share) = self.unscaled_steps.next()?;
+        Some((date, 1.0 - (1.0 - share) * self.load_factor))
     }
 }
 

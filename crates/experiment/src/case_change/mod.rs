@@ -30,7 +30,7 @@ use migsim_base::error::Problem;
 
 pub(super) use apply::{ChangeableParts, apply_changes};
 pub(super) use balanced::other_methods;
-pub(super) use capacities::changed_links;
+pub(super) use capacities::links_altered_by_change;
 pub use possible::PossibleChanges;
 
 /// Factor that multiplies a speed or a bandwidth that a change makes `unlimited`.
@@ -66,17 +66,17 @@ pub enum ChangedQuantity {
     /// Bandwidth or latency of the link with this name.
     Link(String, LinkQuantity),
     /// Latency that the platform specifies for the route between two clusters; the text holds their names, separated by a space.
-    Route(String),
+    RouteLatency(String),
     /// Times that the barrier protocol adds, and delays and sizes of the messages of the barrier.
-    Barrier,
+    BarrierCosts,
     /// Fixed time that the library adds to each message, besides the latency and the transfer.
-    Overhead,
+    MessageOverhead,
     /// Times and work of rescheduling calls, and delays and sizes of their messages.
-    Calls,
+    CallCosts,
     /// Fixed time of each migration, and the memory that migrations transfer.
-    Moves,
+    MoveCosts,
     /// Share of the capacity of hosts and links that the background load takes.
-    Load,
+    BackgroundLoad,
     /// Deviation of the work of each process from the work that it would have in a balanced superstep.
     Imbalance,
     /// Number of processes on each host at the start.
@@ -93,7 +93,7 @@ pub enum Amount {
     /// other quantity 0.
     Unlimited,
     /// Number of processes that each host gets in addition; a negative number takes processes away from each host.
-    Count(i32),
+    ProcessCount(i32),
 }
 
 /// A change of one quantity of an experiment by an amount.
@@ -136,11 +136,11 @@ impl CaseChange {
     }
 
     /// Returns the factor by which the change multiplies a speed or a bandwidth.
-    fn rate_factor(&self) -> f64 {
+    fn speed_or_bandwidth_factor(&self) -> f64 {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,
             Amount::Unlimited => UNLIMITED_FACTOR,
-            Amount::Count(_) => 1.0,
+            Amount::ProcessCount(_) => 1.0,
         }
     }
 
@@ -150,7 +150,7 @@ impl CaseChange {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,
             Amount::Unlimited => 0.0,
-            Amount::Count(_) => 1.0,
+            Amount::ProcessCount(_) => 1.0,
         }
     }
 }
@@ -173,12 +173,12 @@ impl fmt::Display for ChangedQuantity {
             Self::ClusterSpeed(name) => write!(out, "cluster {name} speed"),
             Self::ClusterLinks(name, of) => write!(out, "cluster {name} links {}", of.name()),
             Self::Link(name, of) => write!(out, "link {name} {}", of.name()),
-            Self::Route(names) => write!(out, "route {names} latency"),
-            Self::Barrier => out.write_str("barrier"),
-            Self::Overhead => out.write_str("overhead"),
-            Self::Calls => out.write_str("calls"),
-            Self::Moves => out.write_str("moves"),
-            Self::Load => out.write_str("load"),
+            Self::RouteLatency(names) => write!(out, "route {names} latency"),
+            Self::BarrierCosts => out.write_str("barrier"),
+            Self::MessageOverhead => out.write_str("overhead"),
+            Self::CallCosts => out.write_str("calls"),
+            Self::MoveCosts => out.write_str("moves"),
+            Self::BackgroundLoad => out.write_str("load"),
             Self::Imbalance => out.write_str("imbalance"),
             Self::ProcessesPerHost => out.write_str("processes per host"),
         }
@@ -190,7 +190,7 @@ impl fmt::Display for Amount {
         match self {
             Self::Percent(percent) => write!(out, "{percent:+}%"),
             Self::Unlimited => out.write_str("unlimited"),
-            Self::Count(count) => write!(out, "{count:+}"),
+            Self::ProcessCount(count) => write!(out, "{count:+}"),
         }
     }
 }
@@ -207,11 +207,11 @@ impl FromStr for CaseChange {
     fn from_str(text: &str) -> Result<Self, Problem> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let Some((amount, quantity)) = words.split_last() else {
-            return Err(parse_error("the change is empty"));
+            return Err(unparsable_change_problem("the change is empty"));
         };
         let changed = parse_quantity(quantity).ok_or_else(|| {
             let no = format!("`{text}` is not a change that migsim can make");
-            parse_error(&no)
+            unparsable_change_problem(&no)
         })?;
         let amount = parse_amount(amount, &changed)?;
         Ok(Self {
@@ -222,7 +222,7 @@ impl FromStr for CaseChange {
 }
 
 /// Returns the error that a change cannot be parsed, with `message` and the forms in which changes can be written.
-fn parse_error(message: &str) -> Problem {
+fn unparsable_change_problem(message: &str) -> Problem {
     Problem::new(message).hint(format!("write one of: {}", CHANGE_FORMS.join(", ")))
 }
 
@@ -244,13 +244,13 @@ fn parse_quantity(words: &[&str]) -> Option<ChangedQuantity> {
             ChangedQuantity::Link(name.join(" "), link(of)?)
         }
         ["route", names @ .., "latency"] if names.len() > 1 => {
-            ChangedQuantity::Route(names.join(" "))
+            ChangedQuantity::RouteLatency(names.join(" "))
         }
-        ["barrier"] => ChangedQuantity::Barrier,
-        ["overhead"] => ChangedQuantity::Overhead,
-        ["calls"] => ChangedQuantity::Calls,
-        ["moves"] => ChangedQuantity::Moves,
-        ["load"] => ChangedQuantity::Load,
+        ["barrier"] => ChangedQuantity::BarrierCosts,
+        ["overhead"] => ChangedQuantity::MessageOverhead,
+        ["calls"] => ChangedQuantity::CallCosts,
+        ["moves"] => ChangedQuantity::MoveCosts,
+        ["load"] => ChangedQuantity::BackgroundLoad,
         ["imbalance"] => ChangedQuantity::Imbalance,
         ["processes", "per", "host"] => ChangedQuantity::ProcessesPerHost,
         _ => return None,
@@ -261,8 +261,8 @@ fn parse_quantity(words: &[&str]) -> Option<ChangedQuantity> {
 fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem> {
     if *changed == ChangedQuantity::ProcessesPerHost {
         return match text {
-            "+1" => Ok(Amount::Count(1)),
-            "-1" => Ok(Amount::Count(-1)),
+            "+1" => Ok(Amount::ProcessCount(1)),
+            "-1" => Ok(Amount::ProcessCount(-1)),
             _ => {
                 let message =
                     format!("the change of `{changed}` is `{text}` instead of one process");
@@ -287,7 +287,7 @@ fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem
             "choose a percentage above -100% and up to +100000000%, or `unlimited` for a quantity without limit",
         ));
     }
-    if *changed == ChangedQuantity::Load && percent > 0.0 {
+    if *changed == ChangedQuantity::BackgroundLoad && percent > 0.0 {
         let problem = Problem::new(format!("the change `{text}` of the load adds load"));
         return Err(problem.hint("write a percentage below 0, or add load with `--load`"));
     }

@@ -6,7 +6,7 @@ use super::capacities::{check_latency_effect, private_access_links};
 use super::{Amount, ChangedQuantity, LinkQuantity, spread};
 use crate::resolve::Experiment;
 use migsim_base::units::{ClusterId, HostId, LinkId};
-use migsim_bsp::{BarrierKind, CallModel, Outcome};
+use migsim_bsp::{BarrierKind, CallModel, RunOutcome};
 use migsim_platform::{Platform, Routes};
 
 /// Maximum number of clusters for which all clusters of the platform are listed. On a larger platform, only clusters that have a
@@ -21,10 +21,10 @@ const MAX_LINKS: usize = 64;
 pub struct PossibleChanges {
     /// The quantities that can be changed, in the order of the platform file; without the number of processes per host, which
     /// `processes_per_host` lists.
-    pub quantities: Vec<ChangedQuantity>,
+    pub changeable_quantities: Vec<ChangedQuantity>,
     /// The possible changes of the number of processes per host: one process more, one process less, or both, as far as the
     /// platform has enough hosts.
-    pub processes_per_host: Vec<Amount>,
+    pub processes_per_host_changes: Vec<Amount>,
     /// Number of links that are not listed as quantities because the platform has too many links.
     pub omitted_link_count: usize,
 }
@@ -34,11 +34,11 @@ impl Experiment {
     /// them.
     ///
     /// These are speeds and links of clusters, individual links, latencies of routes, costs of rescheduling, load and imbalance.
-    pub fn possible_changes(&self, outcome: &Outcome) -> PossibleChanges {
+    pub fn possible_changes(&self, outcome: &RunOutcome) -> PossibleChanges {
         let platform = &self.platform.platform;
-        let clusters = relevant_clusters(platform, &self.placement, outcome);
+        let clusters = changeable_clusters(platform, &self.placement, outcome);
         let mut possible = PossibleChanges::default();
-        let all = &mut possible.quantities;
+        let all = &mut possible.changeable_quantities;
         let name = |cluster: &ClusterId| platform.clusters[cluster.index()].name.clone();
         all.extend(
             clusters
@@ -63,7 +63,7 @@ impl Experiment {
                 }
             }
         }
-        let links = links_between(platform, &clusters);
+        let links = non_access_links(platform, &clusters);
         possible.omitted_link_count = links.len().saturating_sub(MAX_LINKS);
         for link in links.into_iter().take(MAX_LINKS) {
             let name = || platform.links[link.index()].name.clone();
@@ -72,8 +72,8 @@ impl Experiment {
                 all.push(ChangedQuantity::Link(name(), LinkQuantity::Latency));
             }
         }
-        all.extend(route_latencies(platform, &clusters));
-        all.extend(self.possible_costs(outcome));
+        all.extend(changeable_route_latencies(platform, &clusters));
+        all.extend(self.changeable_costs(outcome));
         let processes = self.placement.len();
         if processes > 1 {
             all.push(ChangedQuantity::Imbalance);
@@ -84,8 +84,8 @@ impl Experiment {
             spread::change_processes_per_host(*amount, &mut placement, hosts).is_ok()
                 && placement != self.placement
         };
-        possible.processes_per_host = [1, -1]
-            .map(Amount::Count)
+        possible.processes_per_host_changes = [1, -1]
+            .map(Amount::ProcessCount)
             .into_iter()
             .filter(is_possible)
             .collect();
@@ -94,7 +94,7 @@ impl Experiment {
 
     /// Lists the costs that occur in the run and can therefore be changed: barrier, overhead of messages, rescheduling calls,
     /// migrations, and the background load.
-    fn possible_costs(&self, outcome: &Outcome) -> Vec<ChangedQuantity> {
+    fn changeable_costs(&self, outcome: &RunOutcome) -> Vec<ChangedQuantity> {
         let platform = &self.platform.platform;
         let kind = self.config.runtime.barrier.kind;
         let loads = platform.hosts.iter().map(|host| &host.loads);
@@ -103,13 +103,19 @@ impl Experiment {
             !outcome.calls.is_empty() && self.config.costs.call.model != CallModel::None;
         let prices = [
             (
-                ChangedQuantity::Barrier,
+                ChangedQuantity::BarrierCosts,
                 !matches!(kind, BarrierKind::Ideal | BarrierKind::None),
             ),
-            (ChangedQuantity::Overhead, self.network.overhead.get() > 0.0),
-            (ChangedQuantity::Calls, has_calls),
-            (ChangedQuantity::Moves, !outcome.migrations.is_empty()),
-            (ChangedQuantity::Load, loads.any(|loads| !loads.is_empty())),
+            (
+                ChangedQuantity::MessageOverhead,
+                self.network.overhead.get() > 0.0,
+            ),
+            (ChangedQuantity::CallCosts, has_calls),
+            (ChangedQuantity::MoveCosts, !outcome.migrations.is_empty()),
+            (
+                ChangedQuantity::BackgroundLoad,
+                loads.any(|loads| !loads.is_empty()),
+            ),
         ];
         let paid = prices.into_iter().filter(|one| one.1);
         paid.map(|one| one.0).collect()
@@ -118,10 +124,10 @@ impl Experiment {
 
 /// Lists the clusters whose speed or links can be changed: all clusters if there are at most [`MAX_CLUSTERS`], otherwise those
 /// that have a process at some time of the run.
-fn relevant_clusters(
+fn changeable_clusters(
     platform: &Platform,
     placement: &[HostId],
-    outcome: &Outcome,
+    outcome: &RunOutcome,
 ) -> Vec<ClusterId> {
     let all = platform.clusters.len();
     if all <= MAX_CLUSTERS {
@@ -135,7 +141,7 @@ fn relevant_clusters(
 
 /// Lists the links between and inside clusters, without access links of hosts, in the order of the platform file. A duplex link
 /// is listed by its first direction.
-fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
+fn non_access_links(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
     let ends = |cluster: &ClusterId| {
         let hosts = platform.clusters[cluster.index()].hosts.clone();
         hosts.take(2).map(HostId).collect::<Vec<_>>()
@@ -157,14 +163,16 @@ fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
         }
     }
     let between = links.into_iter().filter(|link| !own.contains(link));
-    let undirected: BTreeSet<LinkId> = between.map(|link| platform.first_direction(link)).collect();
+    let undirected: BTreeSet<LinkId> = between
+        .map(|link| platform.first_direction_of_link(link))
+        .collect();
     undirected.into_iter().collect()
 }
 
 /// Lists the latencies of routes that can be changed: one for each pair of clusters for which the platform specifies the latency
 /// of the whole route.
-fn route_latencies(platform: &Platform, clusters: &[ClusterId]) -> Vec<ChangedQuantity> {
-    let Routes::Clustered {
+fn changeable_route_latencies(platform: &Platform, clusters: &[ClusterId]) -> Vec<ChangedQuantity> {
+    let Routes::StoredClusterPaths {
         cluster_paths: pairs,
         ..
     } = &platform.routes
@@ -178,7 +186,11 @@ fn route_latencies(platform: &Platform, clusters: &[ClusterId]) -> Vec<ChangedQu
         for b in &clusters[place..] {
             let path = pairs[a.index() * count + b.index()].as_ref();
             if path.is_some_and(|path| path.latency.is_some()) {
-                routes.push(ChangedQuantity::Route(format!("{} {}", name(a), name(b))));
+                routes.push(ChangedQuantity::RouteLatency(format!(
+                    "{} {}",
+                    name(a),
+                    name(b)
+                )));
             }
         }
     }

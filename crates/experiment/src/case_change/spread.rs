@@ -17,7 +17,7 @@ pub(super) fn change_processes_per_host(
     placement: &mut [HostId],
     hosts: usize,
 ) -> Result<(), Problem> {
-    let Amount::Count(more) = amount else {
+    let Amount::ProcessCount(more) = amount else {
         return Ok(());
     };
     let mut residents = vec![0_u32; hosts];

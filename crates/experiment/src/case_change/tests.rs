@@ -142,7 +142,8 @@ fn one_process_less_or_more_a_host_uses_more_or_fewer_hosts() {
             .iter()
             .map(|host| migsim_base::units::HostId::from_index(*host))
             .collect();
-        let changed = spread::change_processes_per_host(Amount::Count(count), &mut placement, 5);
+        let changed =
+            spread::change_processes_per_host(Amount::ProcessCount(count), &mut placement, 5);
         changed.map(|()| {
             placement
                 .iter()
@@ -198,7 +199,7 @@ fn less_load_leaves_more_and_no_load_leaves_all() {
 }
 
 /// An experiment on `ufrgs` in which only control messages take time, and the computations before calls.
-fn controlled(change: Option<&str>, settings: &[(&str, Value)]) -> migsim_bsp::Outcome {
+fn controlled(change: Option<&str>, settings: &[(&str, Value)]) -> migsim_bsp::RunOutcome {
     let mut all: Vec<(&str, Value)> = vec![
         ("platform", "ufrgs".into()),
         ("workload.app", "synthetic".into()),
@@ -267,7 +268,7 @@ fn a_tenth_less_of_calls_shortens_all_that_they_take() {
                 ("costs.call.fixed", "1 ms".into()),
                 ("runtime.shortcuts", shortcuts.into()),
             ];
-            let price = |change| controlled(change, &settings).scheduling.get();
+            let price = |change| controlled(change, &settings).call_waiting_time.get();
             let case = format!("{model} {order} {policy} {shortcuts}");
             assert_a_tenth_less(price(Some("calls -10%")), price(None), &case);
         }

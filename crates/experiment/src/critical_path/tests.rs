@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{Layers, Limits};
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use serde_json::{Value, json};
 
 /// Draws one value of a list.
@@ -68,7 +68,7 @@ fn share(settings: &mut Vec<(&str, Value)>, random: &mut Stream) {
 /// Creates an experiment with drawn settings. With `is_shared`, several processes share a core and messages share links, and there are loads
 /// and any policy.
 fn drawn(seed: u64, is_shared: bool) -> Experiment {
-    let mut random = Stream::new(seed, Purpose::Search);
+    let mut random = Stream::new(seed, StreamPurpose::MigrationSearch);
     let mut settings: Vec<(&str, Value)> = vec![
         ("workload.app", "synthetic".into()),
         ("workload.procs", (2 + random.draw_below(24)).into()),
@@ -160,9 +160,12 @@ fn the_pieces_of_drawn_runs_join_exactly_and_add_up_to_the_makespan() {
             (percent - 100.0).abs() < 1e-9 || path.pieces.is_empty(),
             "seed {seed}"
         );
-        for by in [SumBy::Kind, SumBy::Superstep] {
+        for by in [
+            CriticalPathGrouping::ActivityKind,
+            CriticalPathGrouping::Superstep,
+        ] {
             let all: f64 = experiment
-                .path_sums(&path, by)
+                .path_times_by_property(&path, by)
                 .iter()
                 .map(|one| one.1)
                 .sum();
@@ -207,7 +210,7 @@ fn changed(experiment: &Experiment, change: &str) -> Experiment {
     let mut layers = Layers::default();
     let text = experiment.resolved_settings.to_string();
     layers.push_file(migsim_base::document::Document::parse("drawn.json", text).unwrap());
-    layers.push_flags(vec![crate::Flag {
+    layers.push_flags(vec![crate::KeySetting {
         key: "changes".into(),
         source_text: "--change".into(),
         value: json!([change]),
@@ -231,7 +234,9 @@ fn unshared(seed: u64) -> (Experiment, f64, Vec<(ChangedQuantity, f64)>) {
     let clusters = experiment.platform.platform.clusters.iter();
     let shares = clusters.map(|cluster| {
         let changed = ChangedQuantity::ClusterSpeed(cluster.name.clone());
-        let share = experiment.path_share_of_quantity(&path, &changed).unwrap();
+        let share = experiment
+            .path_percent_of_quantity(&path, &changed)
+            .unwrap();
         (changed, share)
     });
     let shares = shares.collect();
@@ -308,7 +313,7 @@ fn class(changed: &ChangedQuantity) -> Option<&'static str> {
         | ChangedQuantity::ClusterLinks(_, LinkQuantity::Bandwidth) => "link bandwidth",
         ChangedQuantity::Link(_, LinkQuantity::Latency)
         | ChangedQuantity::ClusterLinks(_, LinkQuantity::Latency)
-        | ChangedQuantity::Route(_) => "latency",
+        | ChangedQuantity::RouteLatency(_) => "latency",
         _ => return None,
     })
 }
@@ -319,10 +324,14 @@ fn probes(seed: u64, is_shared: bool) -> Option<Vec<Probe>> {
     let experiment = drawn(seed, is_shared);
     let (run, path) = experiment.run_with_path(Scenario::Iii, &progress).ok()?;
     let base = run.outcome.makespan.get();
-    let possible = experiment.possible_changes(&run.outcome).quantities;
+    let possible = experiment
+        .possible_changes(&run.outcome)
+        .changeable_quantities;
     let resources = possible.into_iter().filter(|one| class(one).is_some());
     let probe = |changed: ChangedQuantity| {
-        let share = experiment.path_share_of_quantity(&path, &changed).unwrap();
+        let share = experiment
+            .path_percent_of_quantity(&path, &changed)
+            .unwrap();
         let (sign, part) = if changed.is_rate() {
             ('+', 1.0 - 1.0 / 1.01)
         } else {

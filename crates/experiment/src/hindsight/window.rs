@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::resolve::Experiment;
 use migsim_base::units::{Bytes, HostId, Seconds, to_u32};
-use migsim_bsp::{MoveCost, Transfer, View};
+use migsim_bsp::{MemoryTransfer, MigrationCostConfig, View};
 use migsim_workloads::Plan;
 
 /// Maximum number of supersteps of a window whose work enters the cost of a placement; the sampled supersteps are spread evenly
@@ -27,7 +27,7 @@ pub(super) struct SuperstepWindow<'w> {
     experiment: &'w Experiment,
     view: &'w View<'w>,
     /// Work \[instructions\] in each sampled superstep (outer index) of each process (inner index).
-    work_by_sample: Vec<Vec<f64>>,
+    process_work_by_sample: Vec<Vec<f64>>,
     /// Number of supersteps of the window that each sampled superstep represents.
     supersteps_per_sample: f64,
     /// Speed of a core of each host under its present background load \[instructions/s\].
@@ -70,7 +70,7 @@ impl<'w> SuperstepWindow<'w> {
                 .collect(),
             processes_on_host: vec![0; view.platform.hosts.len()],
             host_work_by_sample: vec![vec![0.0; view.platform.hosts.len()]; count],
-            work_by_sample: work,
+            process_work_by_sample: work,
             host_of_process: hosts,
         };
         for process in 0..window.host_of_process.len() {
@@ -79,7 +79,7 @@ impl<'w> SuperstepWindow<'w> {
             for (load, work) in window
                 .host_work_by_sample
                 .iter_mut()
-                .zip(&window.work_by_sample)
+                .zip(&window.process_work_by_sample)
             {
                 load[host] += work[process];
             }
@@ -95,7 +95,7 @@ impl<'w> SuperstepWindow<'w> {
             let Some((process, host)) = self.best_move() else {
                 break;
             };
-            self.move_process(process, host);
+            self.apply_move(process, host);
         }
         let places = self
             .host_of_process
@@ -114,7 +114,7 @@ impl<'w> SuperstepWindow<'w> {
         let tops: Vec<[(f64, usize); 3]> = self
             .host_work_by_sample
             .iter()
-            .map(|load| self.slowest_hosts(load))
+            .map(|load| self.three_slowest_hosts(load))
             .collect();
         let mut is_slow = vec![false; self.core_speeds.len()];
         for top in &tops {
@@ -167,7 +167,7 @@ impl<'w> SuperstepWindow<'w> {
 
     /// Finds the three hosts that need the most time to compute the given work per host \[instructions\], and returns their
     /// computation times \[s\] and indices, the slowest host first.
-    fn slowest_hosts(&self, load: &[f64]) -> [(f64, usize); 3] {
+    fn three_slowest_hosts(&self, load: &[f64]) -> [(f64, usize); 3] {
         let mut top = [(0.0, 0); 3];
         for (host, load) in load.iter().enumerate() {
             let time = load / self.busy_cores_speed(host, self.processes_on_host[host]);
@@ -200,7 +200,7 @@ impl<'w> SuperstepWindow<'w> {
         let samples = self
             .host_work_by_sample
             .iter()
-            .zip(&self.work_by_sample)
+            .zip(&self.process_work_by_sample)
             .zip(tops);
         let longest = samples.map(|((load, work), top)| {
             let others = top.iter().find(|(_, host)| ![from, to].contains(host));
@@ -221,28 +221,31 @@ impl<'w> SuperstepWindow<'w> {
             return 0.0;
         }
         // The memory is transferred as if no other flow shared its links.
-        let costs = MoveCost {
+        let costs = MigrationCostConfig {
             transfer: match self.experiment.config.costs.migration.transfer {
-                Transfer::Flow => Transfer::Nominal,
+                MemoryTransfer::Flow => MemoryTransfer::Nominal,
                 other => other,
             },
             ..self.experiment.config.costs.migration
         };
-        let memory: Bytes = self.view.memory[process];
-        let price: Seconds =
-            costs.time_without_flow(self.view.platform, (from, HostId::from_index(host)), memory);
+        let memory: Bytes = self.view.process_memory[process];
+        let price: Seconds = costs.duration_outside_flow(
+            self.view.platform,
+            (from, HostId::from_index(host)),
+            memory,
+        );
         price.get()
     }
 
     /// Moves a process to the host `to` in the placement that is being improved.
-    fn move_process(&mut self, process: usize, to: usize) {
+    fn apply_move(&mut self, process: usize, to: usize) {
         let from = std::mem::replace(&mut self.host_of_process[process], to);
         self.processes_on_host[from] -= 1;
         self.processes_on_host[to] += 1;
         for (load, work) in self
             .host_work_by_sample
             .iter_mut()
-            .zip(&self.work_by_sample)
+            .zip(&self.process_work_by_sample)
         {
             load[from] -= work[process];
             load[to] += work[process];

@@ -76,11 +76,11 @@ fn chain(seed: u64, size: (u64, u64, u64), budget: usize) -> [f64; 4] {
         let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), None);
         let outcome = run.unwrap().outcome;
         fastest = outcome.makespan.get().min(fastest);
-        starts.push(MovePlan::from_outcome(&outcome));
+        starts.push(ReschedulingPlan::from_outcome(&outcome));
     }
     let experiment = tiny(seed, size, "never").unwrap();
     let optimum = experiment.optimal_plan().unwrap();
-    let bound = experiment.lower_bound().get();
+    let bound = experiment.makespan_lower_bound().get();
     let hindsight = experiment
         .search_in_hindsight(&starts, budget, &progress)
         .unwrap();
@@ -141,7 +141,7 @@ fn gaps_of_drawn_cases() {
 fn the_optimum_is_that_of_all_plans_of_two_processes() {
     for seed in 1..=6 {
         let experiment = tiny(seed, (2, 2, 4), "never").unwrap();
-        let setup = experiment.setup(Scenario::Iii);
+        let setup = experiment.scenario_setup(Scenario::Iii);
         // Each of the first three supersteps has four placements after it; the last barrier has no call.
         let times = (0..64).map(|plan: usize| {
             let mut run = Stepper::new(&setup).unwrap();

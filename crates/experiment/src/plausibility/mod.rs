@@ -16,5 +16,5 @@ mod settings;
 
 pub use platform::{check_single_cluster, find_implausible_platform_values};
 pub use rules::Finding;
-pub use rules::{PLAUSIBILITY_RULES, Rule, RuleStage};
+pub use rules::{PLAUSIBILITY_RULES, PlausibilityRule, RuleStage};
 pub(super) use settings::{CheckedSettings, find_implausible_settings};

@@ -8,7 +8,7 @@ use crate::resolve::Experiment;
 use crate::run::{Results, ScenarioRun};
 use migsim_base::quantities::format_duration;
 use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
-use migsim_bsp::{Cause, Scenario, SuperstepDates, Transfer};
+use migsim_bsp::{MemoryTransfer, MigrationCause, Scenario, SuperstepTimes};
 use migsim_policies as policy;
 
 /// Maximum number of clusters that are compared to find the move that takes the shortest time.
@@ -17,7 +17,7 @@ const MAX_CLUSTERS: usize = 16;
 impl Experiment {
     /// Returns a note for the user about each implausible result, such as a load that begins after the run or a move that takes
     /// longer than the run.
-    pub fn implausible_results(&self, results: &Results) -> Vec<String> {
+    pub fn implausible_result_notes(&self, results: &Results) -> Vec<String> {
         let findings = find_implausible_results(self, results);
         findings.iter().map(Finding::note_text).collect()
     }
@@ -35,7 +35,7 @@ fn find_implausible_results(experiment: &Experiment, results: &Results) -> Vec<F
     let unit =
         check_longest_superstep(supersteps.clone()).or_else(|| check_short_supersteps(supersteps));
     let mut findings: Vec<Finding> = experiment
-        .load_start_times()
+        .background_load_start_times()
         .filter_map(|(name, begins)| check_load_start(&name, begins, makespan))
         .collect();
     // A superstep of a day is closer to the cause than a run of a year.
@@ -62,16 +62,16 @@ fn check_makespan(makespan: f64) -> Option<Finding> {
 }
 
 /// Returns the time from the start of a superstep until its last process has computed \[s\].
-fn computation_time(dates: &SuperstepDates) -> f64 {
-    dates.computed.get() - dates.start.get()
+fn superstep_computation_time(dates: &SuperstepTimes) -> f64 {
+    dates.last_computation_end.get() - dates.start.get()
 }
 
 fn check_longest_superstep<'r>(
-    supersteps: impl Iterator<Item = (&'r SuperstepDates, u64)>,
+    supersteps: impl Iterator<Item = (&'r SuperstepTimes, u64)>,
 ) -> Option<Finding> {
     let by_length =
         |a: &(f64, u64), b: &(f64, u64)| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1));
-    let all = supersteps.map(|(dates, number)| (computation_time(dates), number));
+    let all = supersteps.map(|(dates, number)| (superstep_computation_time(dates), number));
     let (longest, number) = all.max_by(by_length)?;
     let what = || {
         format!(
@@ -83,9 +83,9 @@ fn check_longest_superstep<'r>(
 }
 
 fn check_short_supersteps<'r>(
-    supersteps: impl Iterator<Item = (&'r SuperstepDates, u64)>,
+    supersteps: impl Iterator<Item = (&'r SuperstepTimes, u64)>,
 ) -> Option<Finding> {
-    let longest = supersteps.map(|(dates, _)| computation_time(dates));
+    let longest = supersteps.map(|(dates, _)| superstep_computation_time(dates));
     let longest = longest.fold(0.0, f64::max);
     (longest > 0.0 && longest < SHORT_SUPERSTEP.threshold).then(|| {
         let longest = format_duration(longest);
@@ -114,7 +114,8 @@ fn check_move_duration(experiment: &Experiment, results: &Results) -> Option<Fin
         .or_else(|| results.get(Scenario::Ii))?;
     let is_judged = experiment.policy_name() != policy::NEVER;
     let moved = results.get(Scenario::Iii).filter(|_| is_judged)?;
-    let shortest = shortest_move_duration(moved).or_else(|| fastest_possible_move(experiment))?;
+    let shortest =
+        shortest_move_duration(moved).or_else(|| fastest_possible_move_duration(experiment))?;
     let run = without.outcome.makespan.get();
     let is_longer = shortest > LONG_MOVE.threshold * run;
     is_longer.then(|| {
@@ -129,17 +130,17 @@ fn check_move_duration(experiment: &Experiment, results: &Results) -> Option<Fin
 /// Returns the duration of the shortest move that the policy decided in a run \[s\]; `None` if it decided no moves.
 fn shortest_move_duration(run: &ScenarioRun) -> Option<f64> {
     let moves = run.outcome.migrations.iter();
-    let moves = moves.filter(|one| one.cause == Cause::Policy);
+    let moves = moves.filter(|one| one.cause == MigrationCause::Policy);
     let moves = moves.map(|one| one.end.since(one.start).get());
     moves.reduce(f64::min)
 }
 
 /// Computes the time \[s\] of the fastest possible move between two clusters: the process with the least memory, over the route
 /// with the highest bandwidth.
-fn fastest_possible_move(experiment: &Experiment) -> Option<f64> {
+fn fastest_possible_move_duration(experiment: &Experiment) -> Option<f64> {
     let costs = experiment.config.costs.migration;
     let fixed = costs.fixed.get();
-    if costs.transfer == Transfer::None {
+    if costs.transfer == MemoryTransfer::None {
         return Some(fixed);
     }
     let workload = experiment.workload.as_ref();
@@ -186,11 +187,11 @@ mod tests {
     }
 
     /// Makes supersteps with these computations \[s\].
-    fn supersteps(computations: &[f64]) -> Vec<(SuperstepDates, u64)> {
+    fn supersteps(computations: &[f64]) -> Vec<(SuperstepTimes, u64)> {
         let at = |seconds: f64| Time::ZERO + Seconds::of(seconds);
-        let dates = |&length: &f64| SuperstepDates {
+        let dates = |&length: &f64| SuperstepTimes {
             start: at(1.0),
-            computed: at(1.0 + length),
+            last_computation_end: at(1.0 + length),
             end: at(2.0 + length),
         };
         computations.iter().map(dates).zip(1..).collect()

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::rules::{Finding, HOST_SPEED_RATIO, LONG_LATENCY, ONE_CLUSTER, Rule, SMALL_CLUSTERS};
+use super::rules::{
+    Finding, HOST_SPEED_RATIO, LONG_LATENCY, ONE_CLUSTER, PlausibilityRule, SMALL_CLUSTERS,
+};
 use migsim_base::quantities::{format_duration, format_speed};
 use migsim_base::words::format_count;
 use migsim_platform::{Host, Link, Platform, Routes};
@@ -45,11 +47,11 @@ pub(super) fn check_clusters_for_policy(
     policy: &policy::Entry,
     options: &Value,
 ) -> Option<Finding> {
-    let is_idle = policy.moves_between_clusters(options).ok()?;
+    let is_idle = policy.moves_only_between_clusters(options).ok()?;
     let mut found = is_idle.then(|| check_single_cluster(platform)).flatten()?;
     let cluster = &platform.clusters[0].name;
     let name = policy.name;
-    let inside = policy.option_for_moves_inside();
+    let inside = policy.option_for_moves_within_cluster();
     let unless = if inside.is_empty() {
         String::new()
     } else {
@@ -114,7 +116,7 @@ fn check_small_clusters(platform: &Platform) -> Option<Finding> {
 
 /// Returns a finding, described by the text of `what`, if a value is above the threshold of its rule.
 pub(super) fn finding_above_threshold(
-    rule: Rule,
+    rule: PlausibilityRule,
     value: f64,
     what: impl FnOnce() -> String,
 ) -> Option<Finding> {

@@ -6,17 +6,17 @@
 #[non_exhaustive]
 pub enum RuleStage {
     /// The rule is checked when a platform is read, also by `migsim platform show`.
-    Platform,
+    PlatformRead,
     /// The rule is checked when the settings of an experiment are read.
-    Settings,
+    SettingsRead,
     /// The rule is checked at the end of a run.
-    Result,
+    RunFinished,
 }
 
 /// A rule about implausible values: it causes a note if a value is above or below a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Rule {
+pub struct PlausibilityRule {
     /// The name of the rule in the user manual.
     pub name: &'static str,
     /// The stage at which the rule is checked.
@@ -33,9 +33,9 @@ pub struct Rule {
 }
 
 /// Rule about hosts whose speeds differ by a very large factor.
-pub(super) const HOST_SPEED_RATIO: Rule = Rule {
+pub(super) const HOST_SPEED_RATIO: PlausibilityRule = PlausibilityRule {
     name: "speed-ratio",
-    stage: RuleStage::Platform,
+    stage: RuleStage::PlatformRead,
     condition: "the fastest host is more than {} times as fast as the slowest",
     threshold: 100.0,
     reason: "the speeds of cores built within twenty years differ by a factor of 10 at most; writing MHz instead of GHz makes a factor of 1000",
@@ -43,9 +43,9 @@ pub(super) const HOST_SPEED_RATIO: Rule = Rule {
 };
 
 /// Rule about a link with a very long latency.
-pub(super) const LONG_LATENCY: Rule = Rule {
+pub(super) const LONG_LATENCY: PlausibilityRule = PlausibilityRule {
     name: "long-latency",
-    stage: RuleStage::Platform,
+    stage: RuleStage::PlatformRead,
     condition: "a link has a latency of more than {} s",
     threshold: 1.0,
     reason: "half a second is the latency of a link over a satellite; writing s instead of ms makes a factor of 1000",
@@ -53,9 +53,9 @@ pub(super) const LONG_LATENCY: Rule = Rule {
 };
 
 /// Rule about clusters of one or two hosts that were formed from host names or zones.
-pub(super) const SMALL_CLUSTERS: Rule = Rule {
+pub(super) const SMALL_CLUSTERS: PlausibilityRule = PlausibilityRule {
     name: "small-clusters",
-    stage: RuleStage::Platform,
+    stage: RuleStage::PlatformRead,
     condition: "the clusters found from zones or host names have {} hosts or fewer on average, and there are at least three",
     threshold: 2.0,
     reason: "a cluster has a manager that offers hosts; one or two hosts leave no choice",
@@ -63,9 +63,9 @@ pub(super) const SMALL_CLUSTERS: Rule = Rule {
 };
 
 /// Rule about a platform that has only one cluster.
-pub(super) const ONE_CLUSTER: Rule = Rule {
+pub(super) const ONE_CLUSTER: PlausibilityRule = PlausibilityRule {
     name: "one-cluster",
-    stage: RuleStage::Platform,
+    stage: RuleStage::PlatformRead,
     condition: "the platform has one cluster; in a run if the policy moves processes between clusters only",
     threshold: 1.0,
     reason: "MigBSP as its papers use it moves processes to other clusters only, so there is no destination",
@@ -73,9 +73,9 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
 };
 
 /// Rule about an option that should be a fraction but has a value above 1.
-pub(super) const FRACTION: Rule = Rule {
+pub(super) const FRACTION: PlausibilityRule = PlausibilityRule {
     name: "share-above-one",
-    stage: RuleStage::Settings,
+    stage: RuleStage::SettingsRead,
     condition: "an option that is a share, such as D, is above {}",
     threshold: 1.0,
     reason: "a share above 1 is possible, but the value was more likely meant in percent",
@@ -83,9 +83,9 @@ pub(super) const FRACTION: Rule = Rule {
 };
 
 /// Rule about a load whose times look like seconds since 1970.
-pub(super) const EPOCH_TIME: Rule = Rule {
+pub(super) const EPOCH_TIME: PlausibilityRule = PlausibilityRule {
     name: "dates-of-a-clock",
-    stage: RuleStage::Settings,
+    stage: RuleStage::SettingsRead,
     condition: "a load begins at {} s or later",
     threshold: 1e9,
     reason: "1e9 s are 31 years of simulated time; as a Unix time they are September 2001",
@@ -93,9 +93,9 @@ pub(super) const EPOCH_TIME: Rule = Rule {
 };
 
 /// Rule about processes that neither compute nor exchange messages.
-pub(super) const INACTIVE_PROCESSES: Rule = Rule {
+pub(super) const INACTIVE_PROCESSES: PlausibilityRule = PlausibilityRule {
     name: "idle-processes",
-    stage: RuleStage::Settings,
+    stage: RuleStage::SettingsRead,
     condition: "a process of a table or trace neither computes nor sends nor receives",
     threshold: 1.0,
     reason: "every number up to the largest one in the file becomes a process",
@@ -103,9 +103,9 @@ pub(super) const INACTIVE_PROCESSES: Rule = Rule {
 };
 
 /// Rule about a load that begins after the run has ended.
-pub(super) const LATE_LOAD: Rule = Rule {
+pub(super) const LATE_LOAD: PlausibilityRule = PlausibilityRule {
     name: "late-load",
-    stage: RuleStage::Result,
+    stage: RuleStage::RunFinished,
     condition: "a load begins after the end of the run",
     threshold: 1.0,
     reason: "such a load has no effect",
@@ -113,9 +113,9 @@ pub(super) const LATE_LOAD: Rule = Rule {
 };
 
 /// Rule about a makespan of more than a year.
-pub(super) const LONG_RUN: Rule = Rule {
+pub(super) const LONG_RUN: PlausibilityRule = PlausibilityRule {
     name: "long-run",
-    stage: RuleStage::Result,
+    stage: RuleStage::RunFinished,
     condition: "a makespan of more than {} s, a year",
     threshold: 31_557_600.0,
     reason: "no batch system grants a job a year",
@@ -123,9 +123,9 @@ pub(super) const LONG_RUN: Rule = Rule {
 };
 
 /// Rule about a superstep that computes for more than a day.
-pub(super) const LONG_SUPERSTEP: Rule = Rule {
+pub(super) const LONG_SUPERSTEP: PlausibilityRule = PlausibilityRule {
     name: "long-superstep",
-    stage: RuleStage::Result,
+    stage: RuleStage::RunFinished,
     condition: "the computation of a superstep takes more than {} s, a day",
     threshold: 86_400.0,
     reason: "supersteps of programs take from microseconds to minutes; writing Ginstr instead of instr makes a factor of 1e9",
@@ -133,9 +133,9 @@ pub(super) const LONG_SUPERSTEP: Rule = Rule {
 };
 
 /// Rule about supersteps with almost no computation.
-pub(super) const SHORT_SUPERSTEP: Rule = Rule {
+pub(super) const SHORT_SUPERSTEP: PlausibilityRule = PlausibilityRule {
     name: "short-supersteps",
-    stage: RuleStage::Result,
+    stage: RuleStage::RunFinished,
     condition: "processes compute, but in no superstep for {} s",
     threshold: 1e-6,
     reason: "a core executes some thousand instructions in a microsecond, which is less than a barrier takes; writing instr instead of Ginstr makes a factor of 1e9",
@@ -143,9 +143,9 @@ pub(super) const SHORT_SUPERSTEP: Rule = Rule {
 };
 
 /// Rule about runs whose shortest move takes longer than the whole run without moves.
-pub(super) const LONG_MOVE: Rule = Rule {
+pub(super) const LONG_MOVE: PlausibilityRule = PlausibilityRule {
     name: "move-longer-than-run",
-    stage: RuleStage::Result,
+    stage: RuleStage::RunFinished,
     condition: "the shortest move takes longer than the run without moves",
     threshold: 1.0,
     reason: "no gain can pay for the move, so the run says nothing about migration",
@@ -153,7 +153,7 @@ pub(super) const LONG_MOVE: Rule = Rule {
 };
 
 /// All rules about implausible values, in the order in which the user manual lists them.
-pub const PLAUSIBILITY_RULES: [Rule; 12] = [
+pub const PLAUSIBILITY_RULES: [PlausibilityRule; 12] = [
     HOST_SPEED_RATIO,
     LONG_LATENCY,
     SMALL_CLUSTERS,
@@ -172,14 +172,14 @@ pub const PLAUSIBILITY_RULES: [Rule; 12] = [
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The rule about values of this kind.
-    pub(super) rule: Rule,
+    pub(super) rule: PlausibilityRule,
     /// The implausible value in words; the note to the user begins with these words.
     pub(super) description: String,
 }
 
 impl Finding {
     /// Creates a finding from the rule about a value and from the description of the value in words.
-    pub(super) fn new(rule: Rule, what: String) -> Self {
+    pub(super) fn new(rule: PlausibilityRule, what: String) -> Self {
         Self {
             rule,
             description: what,

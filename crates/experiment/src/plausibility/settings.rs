@@ -44,10 +44,10 @@ pub(crate) fn find_implausible_settings(given: CheckedSettings<'_>) -> Vec<Findi
             given.policy,
             given.policy_options,
         ));
-        findings.extend(check_fractions(given.policy, given.policy_options));
+        findings.extend(check_fraction_options(given.policy, given.policy_options));
     }
     for (name, begins) in given.loads.first_positive_times() {
-        findings.extend(check_epoch_time(&name, begins));
+        findings.extend(check_load_epoch_time(&name, begins));
     }
     // The tasks of recorded ranks have other numbers than processes.
     if given.is_work_from_files && given.workload.labels().is_none() {
@@ -57,18 +57,22 @@ pub(crate) fn find_implausible_settings(given: CheckedSettings<'_>) -> Vec<Findi
 }
 
 /// Returns a finding for each option of the policy that should be a fraction but has a value above 1.
-fn check_fractions(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
+fn check_fraction_options(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
         // The text is the same for all values of a sweep, so that it is reported once.
         let what = || format!("`policy.{}.{key}` is a share, but is above 1", policy.name);
         finding_above_threshold(FRACTION, value, what)
     };
-    policy.share_options().iter().filter_map(one).collect()
+    policy
+        .fraction_option_keys()
+        .iter()
+        .filter_map(one)
+        .collect()
 }
 
 /// Returns a finding if the load `name` begins so late that its times are probably seconds since 1970.
-fn check_epoch_time(name: &str, begins: Seconds) -> Option<Finding> {
+fn check_load_epoch_time(name: &str, begins: Seconds) -> Option<Finding> {
     let is_late = is_epoch_time(begins);
     is_late.then(|| Finding::new(EPOCH_TIME, format!("the load of {name} begins at {begins}")))
 }
@@ -130,7 +134,7 @@ mod tests {
         let registry = Registry::standard();
         let of = |policy: &str, d: f64| {
             let policy = registry.policies().find(policy).unwrap();
-            let findings = check_fractions(policy, &json!({ "d": d }));
+            let findings = check_fraction_options(policy, &json!({ "d": d }));
             findings.first().map(Finding::note_text)
         };
         let expected =
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn epoch_times_are_noticed() {
-        let of = |begins: f64| check_epoch_time("`north.csv`", Seconds::of(begins));
+        let of = |begins: f64| check_load_epoch_time("`north.csv`", Seconds::of(begins));
         let note = of(1.7e9).unwrap().note_text();
         assert!(
             note.starts_with("the load of `north.csv` begins at 1700000000 s: "),
@@ -160,7 +164,7 @@ mod tests {
             let config = json!({ "work": "w.csv", "messages": "m.csv" });
             let config = serde_json::from_value(config).unwrap();
             let messages = messages.map(str::as_bytes);
-            let table = Table::of_bytes(work.as_bytes(), messages, &config).unwrap();
+            let table = Table::from_csv_bytes(work.as_bytes(), messages, &config).unwrap();
             check_inactive_processes(&table).map(|finding| finding.note_text())
         };
         let head = "superstep,process,work [instr]\n";

@@ -7,7 +7,7 @@ fn chosen(keys: &Value) -> Result<Value, String> {
     let keys = keys.as_object().unwrap();
     let chosen = PolicyChoice::from_settings(&registry, keys, &|_| true);
     let chosen = chosen.map_err(|error| error.to_string())?;
-    Ok(chosen.complete_settings().unwrap())
+    Ok(chosen.complete_policy_settings().unwrap())
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn an_edition_wins_over_built_in_settings_and_the_user_over_the_edition() {
     let of = |is_chosen: bool| {
         let keys = keys.as_object().unwrap();
         let chosen = PolicyChoice::from_settings(&registry, keys, &|_| is_chosen).unwrap();
-        let options = chosen.complete_settings().unwrap()["migbsp"].clone();
+        let options = chosen.complete_policy_settings().unwrap()["migbsp"].clone();
         (options["own_cluster"].clone(), options["x"].clone())
     };
     assert_eq!(of(false), (json!("within"), json!(0.68)));

@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::file::{Choice, Drawn, Fixed, Part, Unit};
-use migsim_base::random::{Purpose, Stream, round_portably};
+use super::file::{CasePart, FixedOrDrawnValue, FixedValue, PartChoice, Unit};
+use migsim_base::random::{Stream, StreamPurpose, round_portably};
 
 /// The quantities of a benchmark case to which drawn values refer: the time of a superstep, the number of supersteps, and the
 /// names of the hosts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CaseMeasures<'a> {
+pub(super) struct CaseQuantities<'a> {
     /// The nominal computation time of a superstep of the case \[s\].
     pub(super) superstep_time: f64,
     /// The number of supersteps of the case.
@@ -26,38 +26,44 @@ pub(super) fn round_to_three_digits(number: f64) -> f64 {
 
 /// Creates the random stream from which the values of one part of a case are drawn.
 pub(super) fn random_stream(draw: u64, case: &str, part: &str) -> Stream {
-    Stream::for_object(draw, Purpose::Suite, &format!("{case} {part}"))
+    Stream::for_object(
+        draw,
+        StreamPurpose::BenchmarkCases,
+        &format!("{case} {part}"),
+    )
 }
 
-impl Drawn {
+impl FixedOrDrawnValue {
     /// Draws a number from the distribution, without its unit and without rounding; 0 if the values of the distribution are not
     /// numbers.
     pub(super) fn draw_number(&self, random: &mut Stream) -> f64 {
         match self {
             Self::Uniform {
                 uniform: [a, b], ..
-            } => a + (b - a) * random.draw_unit(),
+            } => a + (b - a) * random.draw_from_zero_to_one(),
             Self::LogUniform {
                 log_uniform: [a, b],
                 ..
-            } => round_portably((a.ln() + (b.ln() - a.ln()) * random.draw_unit()).exp()),
+            } => {
+                round_portably((a.ln() + (b.ln() - a.ln()) * random.draw_from_zero_to_one()).exp())
+            }
             Self::OneOf { one_of } => one_of[random.draw_below(one_of.len())]
                 .as_f64()
                 .unwrap_or(0.0),
-            Self::Fixed(Fixed::Number(number)) => *number,
-            Self::Hosts { .. } | Self::Object { .. } | Self::Fixed(_) => 0.0,
+            Self::Fixed(FixedValue::Number(number)) => *number,
+            Self::HostSubset { .. } | Self::Object { .. } | Self::Fixed(_) => 0.0,
         }
     }
 
     /// Draws a value from the distribution, as the JSON value of a setting of an experiment.
-    pub(super) fn draw_value(&self, random: &mut Stream, measures: CaseMeasures<'_>) -> Value {
+    pub(super) fn draw_value(&self, random: &mut Stream, measures: CaseQuantities<'_>) -> Value {
         match self {
             Self::Uniform { unit, .. } | Self::LogUniform { unit, .. } => {
-                unit.json_value(self.draw_number(random), measures)
+                unit.setting_json_value(self.draw_number(random), measures)
             }
             Self::OneOf { one_of } => one_of[random.draw_below(one_of.len())].clone(),
-            Self::Hosts { hosts: [a, b] } => {
-                let share = a + (b - a) * random.draw_unit();
+            Self::HostSubset { hosts: [a, b] } => {
+                let share = a + (b - a) * random.draw_from_zero_to_one();
                 let count = (share * measures.host_names.len() as f64).ceil().max(1.0);
                 json!(random_subset(measures.host_names, count, random))
             }
@@ -67,9 +73,9 @@ impl Drawn {
                     values.map(|(key, one)| (key.clone(), one.draw_value(random, measures)));
                 Value::Object(values.collect())
             }
-            Self::Fixed(Fixed::Truth(truth)) => json!(truth),
-            Self::Fixed(Fixed::Number(number)) => json_number(*number),
-            Self::Fixed(Fixed::Text(text)) => json!(text),
+            Self::Fixed(FixedValue::Boolean(truth)) => json!(truth),
+            Self::Fixed(FixedValue::Number(number)) => json_number(*number),
+            Self::Fixed(FixedValue::Text(text)) => json!(text),
         }
     }
 }
@@ -77,7 +83,7 @@ impl Drawn {
 impl Unit {
     /// Converts a drawn number with this unit to the JSON value of a setting. A duration in multiples of supersteps or of runs is
     /// converted to seconds.
-    fn json_value(&self, number: f64, measures: CaseMeasures<'_>) -> Value {
+    fn setting_json_value(&self, number: f64, measures: CaseQuantities<'_>) -> Value {
         let seconds = |number: f64| json!(format!("{} s", round_to_three_digits(number)));
         match self {
             Self::None => json_number(round_to_three_digits(number)),
@@ -86,7 +92,7 @@ impl Unit {
             Self::Runs => {
                 seconds(number * measures.superstep_time * measures.superstep_count as f64)
             }
-            Self::Of(unit) => json!(format!("{} {unit}", round_to_three_digits(number))),
+            Self::Named(unit) => json!(format!("{} {unit}", round_to_three_digits(number))),
         }
     }
 }
@@ -112,7 +118,7 @@ fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<Strin
     let mut chosen = Vec::new();
     for (index, name) in names.iter().enumerate() {
         // Selection sampling: take each of the remaining names with the probability left / remaining.
-        if random.draw_unit() * (names.len() - index) as f64 <= left {
+        if random.draw_from_zero_to_one() * (names.len() - index) as f64 <= left {
             chosen.push(name.clone());
             left -= 1.0;
         }
@@ -120,11 +126,11 @@ fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<Strin
     chosen
 }
 
-impl Part {
+impl CasePart {
     /// Draws one of the choices of this part with probabilities proportional to their weights.
-    pub(super) fn draw_choice(&self, random: &mut Stream) -> &Choice {
+    pub(super) fn draw_choice(&self, random: &mut Stream) -> &PartChoice {
         let all: f64 = self.choices.iter().map(|one| one.weight).sum();
-        let mut left = all * random.draw_unit();
+        let mut left = all * random.draw_from_zero_to_one();
         for choice in &self.choices {
             left -= choice.weight;
             if left <= 0.0 {
@@ -145,9 +151,9 @@ mod tests {
             [1.23456, 0.000_123_456, 98_765.0].map(round_to_three_digits),
             [1.23, 0.000_123, 98_800.0]
         );
-        let drawn = Drawn::LogUniform {
+        let drawn = FixedOrDrawnValue::LogUniform {
             log_uniform: [1.0, 100.0],
-            unit: Unit::Of("MB".into()),
+            unit: Unit::Named("MB".into()),
         };
         let mut random = random_stream(1, "c", "p");
         let numbers: Vec<f64> = (0..1000).map(|_| drawn.draw_number(&mut random)).collect();
@@ -159,15 +165,15 @@ mod tests {
 
     #[test]
     fn units_follow_numbers_or_are_those_of_the_run() {
-        let measures = CaseMeasures {
+        let measures = CaseQuantities {
             superstep_time: 0.5,
             superstep_count: 10,
             host_names: &[],
         };
-        let value = |unit: Unit| unit.json_value(2.004, measures);
+        let value = |unit: Unit| unit.setting_json_value(2.004, measures);
         assert_eq!(value(Unit::None), json!(2));
         assert_eq!(value(Unit::Whole), json!(2));
-        assert_eq!(value(Unit::Of("us".into())), json!("2 us"));
+        assert_eq!(value(Unit::Named("us".into())), json!("2 us"));
         assert_eq!(value(Unit::Supersteps), json!("1 s"));
         assert_eq!(value(Unit::Runs), json!("10 s"));
     }

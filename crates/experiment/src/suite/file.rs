@@ -43,14 +43,14 @@ pub struct SuiteFile {
     /// Maximum of the number of processes times the number of supersteps of a case.
     pub process_supersteps: u64,
     /// The distribution of the platforms of the cases.
-    pub platform: PlatformDraw,
+    pub platform: PlatformDistribution,
     /// The distribution of the number of processes per core of the platform.
-    pub processes_per_core: Drawn,
+    pub processes_per_core: FixedOrDrawnValue,
     /// The distribution of the number of supersteps of a case.
-    pub supersteps: Drawn,
+    pub supersteps: FixedOrDrawnValue,
     /// The parts of an experiment, such as the application or the load, in the order in which they are drawn; a later part
     /// overrides settings of earlier parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CasePart>,
     /// The limits that sort the cases into classes, such as short and long runs.
     pub classes: ClassLimits,
     /// The fixed cases, which are not drawn from the distributions.
@@ -73,78 +73,78 @@ pub struct FixedCase {
 /// The distribution of the platforms of cases: clusters that links connect to a backbone.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PlatformDraw {
+pub struct PlatformDistribution {
     /// The distribution of the number of hosts of the platform.
-    pub hosts: Drawn,
+    pub hosts: FixedOrDrawnValue,
     /// The distribution of the number of clusters of the platform; a drawn number is at most half the number of hosts.
-    pub clusters: Drawn,
+    pub clusters: FixedOrDrawnValue,
     /// The distribution of the speed of a core; all hosts of a group have the same speed.
-    pub speed: Drawn,
+    pub speed: FixedOrDrawnValue,
     /// The distribution of the number of cores of a host; all hosts of a group have the same number.
-    pub cores: Drawn,
+    pub cores: FixedOrDrawnValue,
     /// Probability that a cluster has two groups of different hosts.
     pub unlike: f64,
     /// The distribution of the access links by which the hosts of a cluster are connected.
-    pub access: LinkDraw,
+    pub access: LinkDistribution,
     /// Probability that the clusters are joined by a wide-area network, if there are several clusters.
     pub wan: f64,
     /// The distribution of the link from a cluster to the backbone, if the clusters are joined by a local network.
-    pub local: LinkDraw,
+    pub local: LinkDistribution,
     /// The distribution of the link from a cluster to the backbone, if the clusters are joined by a wide-area network.
-    pub wide: LinkDraw,
+    pub wide: LinkDistribution,
 }
 
 /// The distribution of the bandwidth and the latency of links.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LinkDraw {
+pub struct LinkDistribution {
     /// The distribution of the bandwidth of a link.
-    pub bandwidth: Drawn,
+    pub bandwidth: FixedOrDrawnValue,
     /// The distribution of the one-way latency of a link.
-    pub latency: Drawn,
+    pub latency: FixedOrDrawnValue,
 }
 
 /// A part of a case, such as its load. For each case, one of several choices is drawn, which sets the settings of this part.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub struct CasePart {
     /// The name of the part, which determines its random stream.
     pub name: String,
     /// The application to which the part belongs; if absent, the part belongs to every application.
     #[serde(default)]
     pub app: Option<String>,
     /// The choices of which one is drawn for each case.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<PartChoice>,
 }
 
 /// A choice for a part of an experiment: settings, and the class to which cases with these settings belong.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Choice {
+pub struct PartChoice {
     /// The class to which a case with this choice belongs; if absent, the choice adds no class.
     #[serde(default)]
     pub class: Option<String>,
     /// The weight of this choice: its probability is the weight divided by the sum of the weights of all choices of the part.
     /// Default 1.
-    #[serde(default = "one")]
+    #[serde(default = "default_choice_weight")]
     pub weight: f64,
     /// The settings of this choice, by their keys in an experiment; each value is fixed or a distribution.
-    pub settings: BTreeMap<String, Drawn>,
+    pub settings: BTreeMap<String, FixedOrDrawnValue>,
     /// The typical duration of a superstep and number of supersteps, for an application that itself defines both. The units
     /// `supersteps` and `runs` of drawn durations refer to these values.
     #[serde(default)]
-    pub usual: Option<Usual>,
+    pub usual: Option<TypicalRun>,
 }
 
 /// Returns the default weight of a choice, 1.
-fn one() -> f64 {
+fn default_choice_weight() -> f64 {
     1.0
 }
 
 /// The typical duration of a superstep and number of supersteps of an application that itself defines both.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Usual {
+pub struct TypicalRun {
     /// The duration of a superstep in a typical run \[s\].
     pub superstep: Seconds,
     /// The number of supersteps in a typical run.
@@ -154,7 +154,7 @@ pub struct Usual {
 /// The value of a setting, either fixed or drawn from a distribution. Drawn numbers have three significant digits.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Drawn {
+pub enum FixedOrDrawnValue {
     /// A number drawn uniformly between two bounds.
     Uniform {
         /// The lower and the upper bound of the number, in its unit.
@@ -178,25 +178,25 @@ pub enum Drawn {
     },
     /// A random subset of the hosts of the platform. The fraction of the hosts that are in the subset is drawn uniformly between
     /// two bounds.
-    Hosts {
+    HostSubset {
         /// The lower and the upper bound of the fraction of the hosts that are in the subset.
         hosts: [f64; 2],
     },
     /// A JSON object, each of whose values is drawn or fixed.
     Object {
         /// The values of the object by their keys, each drawn or fixed.
-        object: BTreeMap<String, Drawn>,
+        object: BTreeMap<String, FixedOrDrawnValue>,
     },
     /// A fixed value: a text, a number, or true or false.
-    Fixed(Fixed),
+    Fixed(FixedValue),
 }
 
 /// A value of a setting that is not drawn.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Fixed {
+pub enum FixedValue {
     /// The value true or false.
-    Truth(bool),
+    Boolean(bool),
     /// A number without a unit.
     Number(f64),
     /// A text, which may contain a number with its unit.
@@ -218,7 +218,7 @@ pub enum Unit {
     Runs,
     /// A unit of measurement, which is written after the number, as in `10 MB`.
     #[serde(untagged)]
-    Of(String),
+    Named(String),
 }
 
 /// The limits that sort cases into classes by the number of supersteps and by the cost of moves.

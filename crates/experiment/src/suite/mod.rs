@@ -22,12 +22,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use file::{
-    Choice, ClassLimits, Drawn, Fixed, FixedCase, LinkDraw, Part, PlatformDraw, SuiteFile,
-    SuiteVersion, Unit, Usual, json_schema,
+    CasePart, ClassLimits, FixedCase, FixedOrDrawnValue, FixedValue, LinkDistribution, PartChoice,
+    PlatformDistribution, SuiteFile, SuiteVersion, TypicalRun, Unit, json_schema,
 };
 
 use super::built_in::ONE_READING;
-use draw::{CaseMeasures, random_stream};
+use draw::{CaseQuantities, random_stream};
 use file::Settings;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, Seconds};
@@ -44,41 +44,41 @@ const MIN_PROCESSES: u64 = 4;
 
 /// A built-in suite of benchmark cases; copies refer to the same suite file.
 #[derive(Clone, Copy, Debug)]
-pub struct Suite(&'static SuiteFile);
+pub struct BenchmarkSuite(&'static SuiteFile);
 
 /// A numbered list of cases of a suite: one of its random draws, or its fixed cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Draw {
+pub enum CaseSet {
     /// The fixed cases of the suite, which are not drawn.
     Fixed,
     /// The random draw with this number, counted from 1.
     #[serde(untagged)]
-    Number(u64),
+    RandomDraw(u64),
 }
 
-impl From<u64> for Draw {
+impl From<u64> for CaseSet {
     fn from(number: u64) -> Self {
-        Self::Number(number)
+        Self::RandomDraw(number)
     }
 }
 
-impl fmt::Display for Draw {
+impl fmt::Display for CaseSet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed => formatter.write_str("fixed"),
-            Self::Number(number) => number.fmt(formatter),
+            Self::RandomDraw(number) => number.fmt(formatter),
         }
     }
 }
 
-impl FromStr for Draw {
+impl FromStr for CaseSet {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match (text, text.parse()) {
             ("fixed", _) => Ok(Self::Fixed),
-            (_, Ok(number @ 1..=MAX_DRAW_NUMBER)) => Ok(Self::Number(number)),
+            (_, Ok(number @ 1..=MAX_DRAW_NUMBER)) => Ok(Self::RandomDraw(number)),
             _ => Err(format!(
                 "not a number from 1 to {MAX_DRAW_NUMBER}, and not `fixed`"
             )),
@@ -86,12 +86,12 @@ impl FromStr for Draw {
     }
 }
 
-impl Draw {
+impl CaseSet {
     /// Returns the number of the draw, or 0 for the fixed cases. The number seeds the random resampling of confidence intervals.
-    pub fn number(self) -> u64 {
+    pub fn draw_number_or_zero(self) -> u64 {
         match self {
             Self::Fixed => 0,
-            Self::Number(number) => number,
+            Self::RandomDraw(number) => number,
         }
     }
 }
@@ -99,18 +99,18 @@ impl Draw {
 /// A case of a benchmark suite: an experiment, and the classes to which it belongs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Case {
+pub struct BenchmarkCase {
     /// The name of the case as an experiment: suite, draw and number, separated by points, as in `lb-1.2.17`.
     pub name: String,
     /// The number of the case within its draw, counted from 1.
-    pub number: u64,
+    pub case_number: u64,
     /// The classes to which the case belongs, in the order of the parts of the suite.
     pub classes: Vec<String>,
     /// The settings of the case as the JSON value of an experiment file.
     pub experiment: Value,
 }
 
-impl Suite {
+impl BenchmarkSuite {
     /// Returns the names of all built-in suites.
     pub fn names() -> impl Iterator<Item = &'static str> {
         SUITES.into_iter().map(|(name, _)| name)
@@ -125,7 +125,7 @@ impl Suite {
             [const { OnceLock::new() }; SUITES.len()];
         let place = SUITES.iter().position(|suite| suite.0 == name);
         let Some(place) = place else {
-            let problem = Problem::unknown("suite", name);
+            let problem = Problem::unknown_name("suite", name);
             return Err(problem.with_known_names("suites", Self::names()).into());
         };
         let read = || serde_json::from_str(SUITES[place].1).expect("a suite can be read");
@@ -144,15 +144,15 @@ impl Suite {
 
     /// Returns the case `number`, counted from 1, of a draw or of the fixed cases; `None` if there is no fixed case of this
     /// number.
-    pub fn case(self, draw: impl Into<Draw>, number: u64) -> Option<Case> {
+    pub fn case(self, draw: impl Into<CaseSet>, number: u64) -> Option<BenchmarkCase> {
         match draw.into() {
-            Draw::Number(draw) => Some(self.drawn_case(draw, number)),
-            Draw::Fixed => self.fixed_case(number),
+            CaseSet::RandomDraw(draw) => Some(self.drawn_case(draw, number)),
+            CaseSet::Fixed => self.fixed_case(number),
         }
     }
 
     /// Returns the fixed case `number`, counted from 1; `None` if there is no such case.
-    fn fixed_case(self, number: u64) -> Option<Case> {
+    fn fixed_case(self, number: u64) -> Option<BenchmarkCase> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
         let fixed = self.0.fixed.get(index)?;
         let mut experiment = json!({
@@ -163,22 +163,22 @@ impl Suite {
         let given = fixed.experiment.iter();
         let own = experiment.as_object_mut().expect("it is an object");
         own.extend(given.map(|(key, value)| (key.clone(), value.clone())));
-        Some(Case {
-            name: format!("{}.{}.{number}", self.0.name, Draw::Fixed),
-            number,
+        Some(BenchmarkCase {
+            name: format!("{}.{}.{number}", self.0.name, CaseSet::Fixed),
+            case_number: number,
             classes: fixed.classes.clone(),
             experiment,
         })
     }
 
     /// Draws the case `number` of the draw `draw`; both are counted from 1.
-    fn drawn_case(self, draw: u64, number: u64) -> Case {
+    fn drawn_case(self, draw: u64, number: u64) -> BenchmarkCase {
         let suite = self.0;
         let name = format!("{}.{draw}.{number}", suite.name);
         let machine = suite.platform.draw_platform((draw, &name));
         let mut making = CaseInProgress {
             suite,
-            draw_and_name: (draw, &name),
+            draw_number_and_case_name: (draw, &name),
             drawn_platform: &machine,
             drawn_settings: Settings::new(),
             classes: Vec::new(),
@@ -186,10 +186,10 @@ impl Suite {
             superstep_count: 1,
         };
         making.draw_parts();
-        making.add_classes();
+        making.add_derived_classes();
         let classes = making.classes.clone();
-        Case {
-            number,
+        BenchmarkCase {
+            case_number: number,
             experiment: making.into_experiment(),
             classes,
             name,
@@ -198,17 +198,17 @@ impl Suite {
 }
 
 /// Returns the case with a name such as `lb-1.2.17` or `lb-1.fixed.3`; `None` if no suite has such a case.
-pub fn case_named(name: &str) -> Option<Case> {
+pub fn find_case_by_name(name: &str) -> Option<BenchmarkCase> {
     let (rest, number) = name.rsplit_once('.')?;
     let (suite, draw) = rest.rsplit_once('.')?;
-    let suite = Suite::find(suite).ok()?;
+    let suite = BenchmarkSuite::find(suite).ok()?;
     let count = |text: &str| {
         let number: u64 = text.parse().ok()?;
         (number > 0 && number.to_string() == text).then_some(number)
     };
     let draw = match draw {
-        "fixed" => Draw::Fixed,
-        number => Draw::Number(count(number)?),
+        "fixed" => CaseSet::Fixed,
+        number => CaseSet::RandomDraw(count(number)?),
     };
     suite.case(draw, count(number)?)
 }
@@ -217,7 +217,7 @@ pub fn case_named(name: &str) -> Option<Case> {
 struct CaseInProgress<'a> {
     suite: &'static SuiteFile,
     /// The number of the draw, and the name of the case.
-    draw_and_name: (u64, &'a str),
+    draw_number_and_case_name: (u64, &'a str),
     /// The platform that was drawn for the case, with its totals.
     drawn_platform: &'a DrawnPlatform,
     /// The settings of the experiment that were drawn so far.
@@ -243,10 +243,14 @@ impl CaseInProgress<'_> {
             if !is_own {
                 continue;
             }
-            let mut random = random_stream(self.draw_and_name.0, self.draw_and_name.1, &part.name);
+            let mut random = random_stream(
+                self.draw_number_and_case_name.0,
+                self.draw_number_and_case_name.1,
+                &part.name,
+            );
             let choice = part.draw_choice(&mut random);
             self.classes.extend(choice.class.clone());
-            let measures = CaseMeasures {
+            let measures = CaseQuantities {
                 superstep_time: self.superstep_time,
                 superstep_count: self.superstep_count,
                 host_names: &self.drawn_platform.host_names,
@@ -266,32 +270,36 @@ impl CaseInProgress<'_> {
 
     /// Draws the number of processes and the number of supersteps of an application that does not itself define them.
     fn draw_processes_and_supersteps(&mut self) {
-        let mut random = random_stream(self.draw_and_name.0, self.draw_and_name.1, "size");
+        let mut random = random_stream(
+            self.draw_number_and_case_name.0,
+            self.draw_number_and_case_name.1,
+            "size",
+        );
         let most = self.suite.process_supersteps;
         let shortest = 30;
         let per_core = self.suite.processes_per_core.draw_number(&mut random);
-        let processes = (per_core * self.drawn_platform.total_cores).round();
+        let processes = (per_core * self.drawn_platform.total_core_count).round();
         let processes = processes.clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
         let supersteps = draw_whole_number(&self.suite.supersteps, &mut random) as f64;
         let supersteps = supersteps.min((most as f64 / processes).floor());
-        let work = self.drawn_quantity(
+        let work = self.parse_drawn_quantity(
             "workload.instructions",
             Instructions::parse,
             Instructions::get,
         );
         // If there are more processes than cores, processes share a core and take longer.
-        let rounds = (processes / self.drawn_platform.total_cores).max(1.0);
-        self.superstep_time = work.unwrap_or(1e9) * rounds / self.drawn_platform.core_speed;
-        self.superstep_count = to_count(supersteps);
+        let rounds = (processes / self.drawn_platform.total_core_count).max(1.0);
+        self.superstep_time = work.unwrap_or(1e9) * rounds / self.drawn_platform.mean_core_speed;
+        self.superstep_count = to_positive_count(supersteps);
         self.drawn_settings
-            .insert("workload.procs".into(), json!(to_count(processes)));
+            .insert("workload.procs".into(), json!(to_positive_count(processes)));
         self.drawn_settings
             .insert("workload.supersteps".into(), json!(self.superstep_count));
     }
 
     /// Parses the drawn value of the key `key` as a quantity, and returns it as a number in its base unit; `None` if the key is
     /// not set.
-    fn drawn_quantity<Q, E>(
+    fn parse_drawn_quantity<Q, E>(
         &self,
         key: &str,
         parse: impl Fn(&str) -> Result<Q, E>,
@@ -302,7 +310,7 @@ impl CaseInProgress<'_> {
     }
 
     /// Adds the classes of the case that follow from the platform, the number of supersteps and the cost of moves.
-    fn add_classes(&mut self) {
+    fn add_derived_classes(&mut self) {
         let limits = self.suite.classes;
         let mut add = |class: &str| self.classes.push(class.to_owned());
         add(
@@ -320,8 +328,8 @@ impl CaseInProgress<'_> {
         } else if self.superstep_count >= limits.long {
             add("long runs");
         }
-        let memory = self.drawn_quantity("workload.memory", Bytes::parse, Bytes::get);
-        let fixed = self.drawn_quantity("costs.move.fixed", Seconds::parse, Seconds::get);
+        let memory = self.parse_drawn_quantity("workload.memory", Bytes::parse, Bytes::get);
+        let fixed = self.parse_drawn_quantity("costs.move.fixed", Seconds::parse, Seconds::get);
         if let Some(memory) = memory {
             let price =
                 fixed.unwrap_or(0.0) + memory / self.drawn_platform.slowest_access_bandwidth;
@@ -336,7 +344,7 @@ impl CaseInProgress<'_> {
 
     /// Returns the settings of the case as the JSON value of an experiment file.
     fn into_experiment(self) -> Value {
-        let (draw, name) = self.draw_and_name;
+        let (draw, name) = self.draw_number_and_case_name;
         let case = name.rsplit('.').next().unwrap_or_default();
         let description = format!(
             "Case {case} of draw {draw} of the suite {}: {}.",
@@ -362,7 +370,7 @@ impl CaseInProgress<'_> {
     clippy::cast_sign_loss,
     reason = "a count of processes or supersteps"
 )]
-fn to_count(count: f64) -> u64 {
+fn to_positive_count(count: f64) -> u64 {
     count.max(1.0) as u64
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::draw::{random_stream, round_to_three_digits};
-use super::file::{Drawn, LinkDraw, PlatformDraw, Unit};
+use super::file::{FixedOrDrawnValue, LinkDistribution, PlatformDistribution, Unit};
 use migsim_base::random::Stream;
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
@@ -15,10 +15,10 @@ pub(super) struct DrawnPlatform {
     /// The names of the hosts of the platform.
     pub(super) host_names: Vec<String>,
     /// Total number of cores of all hosts.
-    pub(super) total_cores: f64,
+    pub(super) total_core_count: f64,
     /// Mean speed of a core of the platform \[instructions/s\]. While groups of hosts are still being drawn, it holds the total
     /// speed of all cores.
-    pub(super) core_speed: f64,
+    pub(super) mean_core_speed: f64,
     /// Bandwidth of the slowest access link of a host \[B/s\].
     pub(super) slowest_access_bandwidth: f64,
     /// The number of clusters of the platform.
@@ -33,20 +33,20 @@ pub(super) struct DrawnPlatform {
     clippy::cast_sign_loss,
     reason = "a count of the suite, from 0 to some thousands"
 )]
-pub(super) fn draw_whole_number(drawn: &Drawn, random: &mut Stream) -> u64 {
+pub(super) fn draw_whole_number(drawn: &FixedOrDrawnValue, random: &mut Stream) -> u64 {
     drawn.draw_number(random).round().max(0.0) as u64
 }
 
 /// Draws a quantity from a distribution with a unit; returns the number and a text of the number with its unit.
-fn draw_quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
+fn draw_quantity(drawn: &FixedOrDrawnValue, random: &mut Stream) -> (f64, String) {
     let number = round_to_three_digits(drawn.draw_number(random));
     let unit = match drawn {
-        Drawn::Uniform {
-            unit: Unit::Of(unit),
+        FixedOrDrawnValue::Uniform {
+            unit: Unit::Named(unit),
             ..
         }
-        | Drawn::LogUniform {
-            unit: Unit::Of(unit),
+        | FixedOrDrawnValue::LogUniform {
+            unit: Unit::Named(unit),
             ..
         } => unit.as_str(),
         _ => "",
@@ -55,26 +55,26 @@ fn draw_quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
 }
 
 /// Draws the bandwidth and latency of a link; returns the bandwidth \[B/s\] and the JSON value of the link.
-fn draw_link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
+fn draw_link(draw: &LinkDistribution, random: &mut Stream) -> (f64, Value) {
     let (_, bandwidth) = draw_quantity(&draw.bandwidth, random);
     let (_, latency) = draw_quantity(&draw.latency, random);
     let speed = BytesPerSecond::parse(&bandwidth).map_or(0.0, BytesPerSecond::get);
     (speed, json!({ "bandwidth": bandwidth, "latency": latency }))
 }
 
-impl PlatformDraw {
+impl PlatformDistribution {
     /// Draws the platform of the case with this draw number and name from this distribution.
     pub(super) fn draw_platform(&self, (draw, name): (u64, &str)) -> DrawnPlatform {
         let mut random = random_stream(draw, name, "platform");
         let hosts = draw_whole_number(&self.hosts, &mut random).max(2);
         let clusters = draw_whole_number(&self.clusters, &mut random).clamp(1, hosts / 2);
-        let is_wide = random.draw_unit() <= self.wan && clusters > 1;
+        let is_wide = random.draw_from_zero_to_one() <= self.wan && clusters > 1;
         let sizes = random_partition(hosts, clusters, &mut random);
         let mut machine = DrawnPlatform {
             platform_file: Value::Null,
             host_names: Vec::new(),
-            total_cores: 0.0,
-            core_speed: 0.0,
+            total_core_count: 0.0,
+            mean_core_speed: 0.0,
             slowest_access_bandwidth: f64::INFINITY,
             cluster_count: sizes.len(),
             has_wide_area_network: is_wide,
@@ -85,11 +85,11 @@ impl PlatformDraw {
             let router = format!("r{index}");
             let (bandwidth, access) = draw_link(&self.access, &mut random);
             machine.slowest_access_bandwidth = machine.slowest_access_bandwidth.min(bandwidth);
-            let is_unlike = random.draw_unit() <= self.unlike && *size > 1;
+            let is_unlike = random.draw_from_zero_to_one() <= self.unlike && *size > 1;
             let first = if is_unlike { size / 2 } else { *size };
             let groups = [first, size - first].into_iter().filter(|hosts| *hosts > 0);
             let groups: Vec<Value> = groups
-                .map(|hosts| machine.draw_group(self, hosts, &mut random))
+                .map(|hosts| machine.draw_host_group(self, hosts, &mut random))
                 .collect();
             let mut entry = json!({ "name": own, "link": access, "groups": groups });
             machine
@@ -106,7 +106,7 @@ impl PlatformDraw {
             }
             entries.push(entry);
         }
-        machine.core_speed /= machine.total_cores;
+        machine.mean_core_speed /= machine.total_core_count;
         machine.platform_file =
             json!({ "schema": "migsim-platform-1", "name": name, "clusters": entries });
         if !links.is_empty() {
@@ -119,13 +119,18 @@ impl PlatformDraw {
 impl DrawnPlatform {
     /// Draws a group of `hosts` equal hosts, adds its cores and speeds to the totals of the platform, and returns the JSON value
     /// of the group.
-    fn draw_group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
+    fn draw_host_group(
+        &mut self,
+        draw: &PlatformDistribution,
+        hosts: u64,
+        random: &mut Stream,
+    ) -> Value {
         let (_, speed) = draw_quantity(&draw.speed, random);
         let cores = draw_whole_number(&draw.cores, random).max(1);
         let all = (hosts * cores) as f64;
         let each = InstructionsPerSecond::parse(&speed);
-        self.total_cores += all;
-        self.core_speed += all * each.map_or(0.0, InstructionsPerSecond::get);
+        self.total_core_count += all;
+        self.mean_core_speed += all * each.map_or(0.0, InstructionsPerSecond::get);
         json!({ "hosts": hosts, "speed": speed, "cores": cores })
     }
 }
@@ -137,7 +142,9 @@ impl DrawnPlatform {
     reason = "a part of a count"
 )]
 fn random_partition(whole: u64, count: u64, random: &mut Stream) -> Vec<u64> {
-    let weights: Vec<f64> = (0..count).map(|_| 0.3 + 0.7 * random.draw_unit()).collect();
+    let weights: Vec<f64> = (0..count)
+        .map(|_| 0.3 + 0.7 * random.draw_from_zero_to_one())
+        .collect();
     let sum: f64 = weights.iter().sum();
     let free = whole - 2 * count;
     let part = |weight: &f64| 2 + (free as f64 * weight / sum).floor() as u64;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::{Experiment, Layers, Limits};
 
-fn lb_1() -> Suite {
-    Suite::find("lb-1").unwrap()
+fn lb_1() -> BenchmarkSuite {
+    BenchmarkSuite::find("lb-1").unwrap()
 }
 
 fn loaded(name: &str) -> Experiment {
@@ -46,7 +46,7 @@ fn a_case_is_the_same_whenever_it_is_drawn_and_another_in_another_draw() {
 
 #[test]
 fn draws_cover_every_class() {
-    let cases: Vec<Case> = (1..=200)
+    let cases: Vec<BenchmarkCase> = (1..=200)
         .map(|number| lb_1().case(1, number).unwrap())
         .collect();
     let drawn: BTreeSet<&str> = cases
@@ -76,7 +76,7 @@ fn draws_cover_every_class() {
 
 #[test]
 fn only_whole_names_are_cases() {
-    assert_eq!(case_named("lb-1.2.17").unwrap().number, 17);
+    assert_eq!(find_case_by_name("lb-1.2.17").unwrap().case_number, 17);
     for name in [
         "lb-1",
         "lb-1.1",
@@ -89,7 +89,7 @@ fn only_whole_names_are_cases() {
         "lb-1.fixed.999",
         "ufrgs.json",
     ] {
-        assert!(case_named(name).is_none(), "{name}");
+        assert!(find_case_by_name(name).is_none(), "{name}");
     }
 }
 
@@ -98,7 +98,7 @@ fn every_fixed_case_loads_and_names_its_source() {
     let suite = lb_1();
     let mut classes = BTreeSet::new();
     for number in 1..=suite.fixed_case_count() {
-        let case = suite.case(Draw::Fixed, number).unwrap();
+        let case = suite.case(CaseSet::Fixed, number).unwrap();
         let experiment = loaded(&case.name);
         assert_eq!(experiment.built_in_basis.experiment, case.name);
         let description = case.experiment["description"].as_str().unwrap();
@@ -113,7 +113,7 @@ fn every_fixed_case_loads_and_names_its_source() {
     }
     assert!(
         suite
-            .case(Draw::Fixed, suite.fixed_case_count() + 1)
+            .case(CaseSet::Fixed, suite.fixed_case_count() + 1)
             .is_none()
     );
 }

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::meanings as quantity;
-use super::question::{Question, find_scenario};
-use crate::read::{Call, Run};
+use super::question::{Question, find_scenario_to_explain};
+use crate::read::{RecordedCall, Run};
 use migsim_base::error::Problem;
 use migsim_base::words::{format_count, singular_or_plural};
 use migsim_bsp::Scenario;
@@ -18,8 +18,8 @@ use migsim_policies::explain::{Meaning, Narrator, Quantity, Sentence, say};
 /// the data to repeat the run without these moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluatedCall {
-    trial: RecordedRun,
-    event_hash: String,
+    recorded_run: RecordedRun,
+    recorded_event_hash: String,
 }
 
 impl EvaluatedCall {
@@ -28,14 +28,14 @@ impl EvaluatedCall {
     ///
     /// # Errors
     /// The run has no scenario that the question names.
-    pub fn from_question(run: &Run, question: Question) -> Result<Option<Self>, Problem> {
-        let this = find_scenario(run, question.scenario)?;
+    pub fn find_by_question(run: &Run, question: Question) -> Result<Option<Self>, Problem> {
+        let this = find_scenario_to_explain(run, question.scenario)?;
         let judged = this.calls.iter().position(|call| {
             let is_over = call.superstep >= this.supersteps.len() as u64;
             let is_moving = call.applied && !call.migrations.is_empty();
             call.superstep == question.superstep && is_moving && !is_over
         });
-        let moves = |call: &Call| {
+        let moves = |call: &RecordedCall| {
             let forced = call.migrations.iter().map(|one| ForcedMove {
                 superstep: call.superstep,
                 process: u32::try_from(one.process).unwrap_or(u32::MAX),
@@ -45,13 +45,13 @@ impl EvaluatedCall {
         };
         let is_moving = this.scenario == Scenario::Iii;
         Ok(judged.filter(|_| is_moving).map(|judged| Self {
-            trial: RecordedRun {
-                calls: this.calls.iter().map(|call| call.superstep).collect(),
+            recorded_run: RecordedRun {
+                call_supersteps: this.calls.iter().map(|call| call.superstep).collect(),
                 moves: this.calls.iter().flat_map(moves).collect(),
-                examined_call: judged,
+                examined_call_index: judged,
                 predicted_changes: predicted_changes(run.narrator, &this.calls[judged]),
             },
-            event_hash: this.event_hash.clone(),
+            recorded_event_hash: this.event_hash.clone(),
         }))
     }
 
@@ -60,15 +60,15 @@ impl EvaluatedCall {
     /// # Errors
     /// The effect cannot be computed, because the experiment is no longer the same as in the recorded run; the text gives the
     /// reason.
-    pub fn effect(
+    pub fn simulate_effect(
         &self,
         experiment: &Experiment,
         progress: &Progress,
     ) -> Result<CallEffect, String> {
         let effect = experiment
-            .call_effect(&self.trial, progress)
+            .call_effect(&self.recorded_run, progress)
             .map_err(|error| error.first_line())?;
-        if effect.event_hash == self.event_hash {
+        if effect.event_hash == self.recorded_event_hash {
             Ok(effect)
         } else {
             Err("a repetition of it gives other times".into())
@@ -81,7 +81,7 @@ impl EvaluatedCall {
 ///
 /// t1 is the predicted time on the origin, t2 on the destination. Computation and communication have separate ratios if the
 /// record of the call contains separate times. Returns `None` if the policy predicts no times.
-fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<PredictedChange>> {
+fn predicted_changes(narrator: &dyn Narrator, call: &RecordedCall) -> Option<Vec<PredictedChange>> {
     let change = |process: u64| {
         let mut judged = call.candidates.iter();
         let judged = judged.find(|one| one.process == process && one.accepted)?;
@@ -97,7 +97,7 @@ fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Predict
 }
 
 /// Formats a range of supersteps as text; the range includes the supersteps `from` and `until`: `supersteps 3 to 5`.
-fn superstep_range(from: u64, until: u64) -> Sentence {
+fn format_superstep_range(from: u64, until: u64) -> Sentence {
     if from == until {
         say!("superstep {}", superstep_quantity(from))
     } else {
@@ -142,11 +142,11 @@ pub(super) fn describe_effect(
     };
     let mut sentences = vec![say!(
         "The moves are judged by the time of {}, {}:",
-        superstep_range(effect.first_superstep, effect.last_superstep),
+        format_superstep_range(effect.first_superstep, effect.last_superstep),
         until
     )];
     sentences.push(describe_prediction(effect));
-    let (without, with) = (&effect.without_moves, &effect.with_moves);
+    let (without, with) = (&effect.makespan_without_moves, &effect.makespan_with_moves);
     sentences.push(say!(
         "  realised: {} (the same run, repeated without these moves).",
         describe_makespans(
@@ -157,14 +157,14 @@ pub(super) fn describe_effect(
     ));
     sentences.push(say!(
         "  parts of the realised times: computation {} with the moves instead of {} without them, communication and barrier {} instead of {}.",
-        quantity::COMPUTATION_WITH.with_value(with.computation.get()),
-        quantity::COMPUTATION_WITHOUT.with_value(without.computation.get()),
-        quantity::COMMUNICATION_WITH.with_value(with.after_computation.get()),
-        quantity::COMMUNICATION_WITHOUT.with_value(without.after_computation.get()),
+        quantity::COMPUTATION_WITH.with_value(with.computation_time.get()),
+        quantity::COMPUTATION_WITHOUT.with_value(without.computation_time.get()),
+        quantity::COMMUNICATION_WITH.with_value(with.time_after_computation.get()),
+        quantity::COMMUNICATION_WITHOUT.with_value(without.time_after_computation.get()),
     ));
     sentences.push(describe_break_even(
         effect,
-        supersteps_left(effect, supersteps),
+        supersteps_after_call(effect, supersteps),
     ));
     let net = effect.net_gain_s();
     let (word, net) = if net < 0.0 {
@@ -183,12 +183,12 @@ pub(super) fn describe_effect(
 
 /// Describes the makespans that the policy predicted without and with the moves of a call, and the predicted gain or loss.
 fn describe_prediction(effect: &CallEffect) -> Sentence {
-    let Some(predicted) = &effect.prediction else {
+    let Some(predicted) = &effect.predicted_makespans else {
         return "  predicted: nothing, since the policy predicts no times.".into();
     };
     say!(
         "  predicted (from {}, with the times of moved processes multiplied by t2 / t1, the ratio of their predicted times with and without the move): {}.",
-        superstep_range(
+        format_superstep_range(
             predicted.first_observed_superstep,
             predicted.last_observed_superstep
         ),
@@ -201,7 +201,7 @@ fn describe_prediction(effect: &CallEffect) -> Sentence {
 }
 
 /// Returns the number of supersteps that follow the rescheduling call in a run of `supersteps` supersteps.
-pub(super) fn supersteps_left(effect: &CallEffect, supersteps: u64) -> u64 {
+pub(super) fn supersteps_after_call(effect: &CallEffect, supersteps: u64) -> u64 {
     (supersteps + 1).saturating_sub(effect.first_superstep)
 }
 
@@ -256,7 +256,7 @@ fn format_supersteps_left(left: u64) -> Sentence {
 
 /// Converts the effect of the moves of a rescheduling call in a run of `supersteps` supersteps to JSON; if the effect is unknown,
 /// the JSON object contains only the reason.
-pub(super) fn effect_json(effect: &Result<CallEffect, String>, supersteps: u64) -> Value {
+pub(super) fn effect_to_json(effect: &Result<CallEffect, String>, supersteps: u64) -> Value {
     let effect = match effect {
         Ok(effect) => effect,
         Err(why) => return json!({ "unknown": why }),
@@ -264,11 +264,11 @@ pub(super) fn effect_json(effect: &Result<CallEffect, String>, supersteps: u64) 
     let makespan = |spent: &migsim_experiment::Makespan| {
         json!({
             "makespan_s": spent.total.get(),
-            "computation_s": spent.computation.get(),
-            "communication_barrier_s": spent.after_computation.get(),
+            "computation_s": spent.computation_time.get(),
+            "communication_barrier_s": spent.time_after_computation.get(),
         })
     };
-    let predicted = effect.prediction.as_ref().map(|predicted| {
+    let predicted = effect.predicted_makespans.as_ref().map(|predicted| {
         json!({
             "makespan_without_s": predicted.without_moves.get(),
             "makespan_with_s": predicted.with_moves.get(),
@@ -282,14 +282,14 @@ pub(super) fn effect_json(effect: &Result<CallEffect, String>, supersteps: u64) 
         "until_superstep": effect.last_superstep,
         "predicted": predicted,
         "realised": {
-            "without": makespan(&effect.without_moves),
-            "with": makespan(&effect.with_moves),
+            "without": makespan(&effect.makespan_without_moves),
+            "with": makespan(&effect.makespan_with_moves),
             "gain_s": effect.gain_s(),
             "gain_per_superstep_s": effect.gain_per_superstep_s(),
         },
         "price_s": effect.move_delay.get(),
         "net_gain_s": effect.net_gain_s(),
         "break_even_supersteps": effect.break_even_supersteps(),
-        "supersteps_left": supersteps_left(effect, supersteps),
+        "supersteps_left": supersteps_after_call(effect, supersteps),
     })
 }

@@ -1,7 +1,7 @@
 //! Explains the duration of a superstep by the parts of the critical path (the chain of activities that determines the makespan)
 //! that started in this superstep.
 
-use crate::path_rows::{PathPart, PathRow, group_rows};
+use crate::path_rows::{CriticalPathPart, PathRow, group_protocol_steps};
 use migsim_base::words::format_count;
 use migsim_policies::explain::meanings::superstep_quantity;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
@@ -38,7 +38,7 @@ pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
             superstep_quantity(number)
         )];
     }
-    let parts: Vec<PathPart<'_>> = group_rows(&own);
+    let parts: Vec<CriticalPathPart<'_>> = group_protocol_steps(&own);
     let mut longest: Vec<usize> = (0..parts.len()).collect();
     longest.sort_by(|a, b| {
         parts[*b]

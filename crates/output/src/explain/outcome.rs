@@ -2,22 +2,22 @@
 
 use super::case;
 use super::meanings as quantity;
-use super::question::Answer;
-use crate::read::{Call, RunOfScenario};
+use super::question::AnswerData;
+use crate::read::{RecordedCall, ScenarioRecords};
 use migsim_base::words::format_count;
 use migsim_bsp::Scenario;
 use migsim_policies::explain::meanings::{MIGRATIONS_DECIDED, superstep_quantity};
 use migsim_policies::explain::{Sentence, say};
 
-impl Answer<'_> {
-    pub(super) fn describe_outcome(&self, call: &Call) -> Vec<Sentence> {
-        let mut sentences = vec![self.describe_cost(call)];
-        match self.effect {
+impl AnswerData<'_> {
+    pub(super) fn describe_outcome(&self, call: &RecordedCall) -> Vec<Sentence> {
+        let mut sentences = vec![self.describe_call_cost(call)];
+        match self.effect_of_moves {
             Some(Ok(effect)) => {
                 let is_last = self.policy_context.next_call().is_none();
                 sentences.extend(case::describe_effect(
                     effect,
-                    self.policy_context.supersteps,
+                    self.policy_context.superstep_count,
                     is_last,
                 ));
             }
@@ -27,14 +27,14 @@ impl Answer<'_> {
                     why
                 ));
                 sentences.extend(describe_predicted_gain_sum(call));
-                sentences.extend(self.compare_with_scenario_i(call));
+                sentences.extend(self.compare_times_with_scenario_i(call));
             }
             None => sentences.extend(describe_predicted_gain_sum(call)),
         }
         sentences
     }
 
-    fn describe_cost(&self, call: &Call) -> Sentence {
+    fn describe_call_cost(&self, call: &RecordedCall) -> Sentence {
         let decided = call.migrations.len() as u64;
         let cost = quantity::CALL_COST.with_value(call.cost_s);
         if decided == 0 {
@@ -56,7 +56,10 @@ impl Answer<'_> {
                 cost
             );
         }
-        let moved = self.scenario_records.moves_after(call.superstep).count() as u64;
+        let moved = self
+            .scenario_records
+            .policy_moves_after(call.superstep)
+            .count() as u64;
         say!(
             "The call caused {}; the call took {}, and the migrations took {}.{}",
             quantity::MIGRATION_COUNT_AFTER_CALL
@@ -70,8 +73,8 @@ impl Answer<'_> {
 
     /// Describes when the process that the question names was moved and how much memory was sent for this move. The sentence is
     /// empty if the process was not moved or the question names no process.
-    fn describe_move_of_process(&self, call: &Call) -> Sentence {
-        let mut moved = self.scenario_records.moves_after(call.superstep);
+    fn describe_move_of_process(&self, call: &RecordedCall) -> Sentence {
+        let mut moved = self.scenario_records.policy_moves_after(call.superstep);
         let own = moved.find(|moved| self.question.process == Some(moved.process));
         own.map_or_else(Sentence::default, |one| {
             say!(
@@ -86,7 +89,7 @@ impl Answer<'_> {
 
     /// Describes the time of the supersteps until the next call, compared with the time of the same supersteps in scenario i
     /// (application only). Returns `None` if the run has no scenario i.
-    fn compare_with_scenario_i(&self, call: &Call) -> Option<Sentence> {
+    fn compare_times_with_scenario_i(&self, call: &RecordedCall) -> Option<Sentence> {
         let (from, until) = (
             call.superstep + 1,
             self.policy_context
@@ -112,7 +115,7 @@ impl Answer<'_> {
 
 /// Describes the sum of the gains t1 - t2 that the policy predicted for the accepted candidates of a call. Here t1 is the
 /// predicted time on the origin and t2 on the destination. Returns `None` if the sum is not positive or not recorded.
-fn describe_predicted_gain_sum(call: &Call) -> Option<Sentence> {
+fn describe_predicted_gain_sum(call: &RecordedCall) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(
         "The predicted savings t1 - t2 of the accepted candidates add up to {}, a sum over processes and not a time of the run.",
@@ -121,7 +124,7 @@ fn describe_predicted_gain_sum(call: &Call) -> Option<Sentence> {
 }
 
 /// Computes the sum of the durations of the supersteps from `from` to `until`, including both \[s\].
-fn total_superstep_time(run: &RunOfScenario, from: u64, until: u64) -> f64 {
+fn total_superstep_time(run: &ScenarioRecords, from: u64, until: u64) -> f64 {
     let asked = run
         .supersteps
         .iter()

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::meanings as quantity;
-use super::question::find_scenario;
-use crate::read::{Call, Run, RunOfScenario};
+use super::question::find_scenario_to_explain;
+use crate::read::{RecordedCall, Run, ScenarioRecords};
 use crate::table::{MovesBetweenClusters as Way, format_process_ranges, group_moves_by_clusters};
 use crate::table_format::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_base::error::Problem;
@@ -27,10 +27,10 @@ const MAX_LISTED_SUPERSTEPS: usize = 8;
 /// the reason.
 #[derive(Debug)]
 pub struct Overview<'a> {
-    pub(super) scenario_records: &'a RunOfScenario,
+    pub(super) scenario_records: &'a ScenarioRecords,
     policy_name: &'a str,
     /// Rescheduling calls of the scenario that decided at least one move.
-    calls_with_moves: Vec<&'a Call>,
+    calls_with_moves: Vec<&'a RecordedCall>,
     /// Groups of the rescheduling calls that decided no move for the same reason; the most frequent reason comes first.
     reasons_without_moves: Vec<ReasonGroup<'a>>,
 }
@@ -39,7 +39,7 @@ pub struct Overview<'a> {
 #[derive(Debug)]
 struct ReasonGroup<'a> {
     reason: Sentence,
-    calls: Vec<&'a Call>,
+    calls: Vec<&'a RecordedCall>,
     /// Amounts by which the calls of the group, or their candidates, missed the condition of a move; empty if the policy does not
     /// record such amounts.
     shortfalls: Vec<Shortfall>,
@@ -52,8 +52,8 @@ impl<'a> Overview<'a> {
     /// # Errors
     /// The run has no such scenario.
     pub fn new(run: &'a Run, scenario: Option<Scenario>) -> Result<Self, Problem> {
-        let this = find_scenario(run, scenario)?;
-        let (moving, others): (Vec<&Call>, Vec<&Call>) = this
+        let this = find_scenario_to_explain(run, scenario)?;
+        let (moving, others): (Vec<&RecordedCall>, Vec<&RecordedCall>) = this
             .calls
             .iter()
             .partition(|call| !call.migrations.is_empty());
@@ -75,25 +75,27 @@ impl<'a> Overview<'a> {
         quiet.sort_by_key(|group| std::cmp::Reverse(group.calls.len()));
         Ok(Self {
             scenario_records: this,
-            policy_name: run.experiment["policy"]["name"].as_str().unwrap_or("?"),
+            policy_name: run.experiment_settings["policy"]["name"]
+                .as_str()
+                .unwrap_or("?"),
             calls_with_moves: moving,
             reasons_without_moves: quiet,
         })
     }
 
     /// Formats the overview of the rescheduling calls as text for a terminal.
-    pub fn text(&self) -> String {
-        let mut sheet = self.as_sheet();
-        self.add_suggestions(&mut sheet);
+    pub fn to_text(&self) -> String {
+        let mut sheet = self.to_sheet();
+        self.add_suggested_commands(&mut sheet);
         sheet.render(OutputForm::Table)
     }
 
-    pub(super) fn as_sheet(&self) -> Sheet {
+    pub(super) fn to_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
-        self.add_totals(&mut sheet);
+        self.add_totals_to_sheet(&mut sheet);
         if self.calls_with_listed_moves().next().is_some() {
             sheet.add_line("");
-            sheet.add_table(self.moves_table());
+            sheet.add_table(self.moves_by_clusters_table());
             add_omitted_rows(
                 &mut sheet,
                 self.calls_with_listed_moves().count(),
@@ -102,7 +104,7 @@ impl<'a> Overview<'a> {
         }
         if !self.reasons_without_moves.is_empty() {
             sheet.add_line("");
-            sheet.add_table(self.reasons_table());
+            sheet.add_table(self.reasons_without_moves_table());
             add_omitted_rows(&mut sheet, self.reasons_without_moves.len(), "more reason");
             if self
                 .reasons_without_moves
@@ -117,8 +119,8 @@ impl<'a> Overview<'a> {
         sheet
     }
 
-    fn add_totals(&self, sheet: &mut Sheet) {
-        let totals = self.describe_totals();
+    fn add_totals_to_sheet(&self, sheet: &mut Sheet) {
+        let totals = self.describe_totals_of_calls();
         let (heading, totals) = totals.split_first().expect("a heading");
         sheet.add_line(heading.text());
         sheet.add_line("");
@@ -129,7 +131,7 @@ impl<'a> Overview<'a> {
 
     /// Describes all rescheduling calls of the scenario together: a heading, the number of calls and of moves, their costs, and
     /// the makespan.
-    fn describe_totals(&self) -> Vec<Sentence> {
+    fn describe_totals_of_calls(&self) -> Vec<Sentence> {
         let Self {
             scenario_records: this,
             policy_name: policy,
@@ -159,9 +161,9 @@ impl<'a> Overview<'a> {
                 quantity::CALL_COUNT
                     .with_count(calls)
                     .with_shown_text(format_count(calls, "rescheduling call")),
-                self.describe_moves()
+                self.describe_move_counts()
             ),
-            self.describe_cost(),
+            self.describe_call_costs(),
             self.describe_makespan(),
         ]
     }
@@ -169,19 +171,19 @@ impl<'a> Overview<'a> {
     /// Returns whether the overview lists the moves of a call. The moves of a call after the last superstep are not listed,
     /// because they never happen. In scenario ii (scheduler without moves) the moves of all calls are listed, although none of
     /// these moves happens.
-    fn is_listed(&self, call: &Call) -> bool {
+    fn are_moves_listed(&self, call: &RecordedCall) -> bool {
         call.applied || self.scenario_records.scenario == Scenario::Ii
     }
 
     /// Returns the rescheduling calls that decided moves and whose moves the overview lists.
-    fn calls_with_listed_moves(&self) -> impl Iterator<Item = &Call> {
+    fn calls_with_listed_moves(&self) -> impl Iterator<Item = &RecordedCall> {
         let moving = self.calls_with_moves.iter().copied();
-        moving.filter(|call| self.is_listed(call))
+        moving.filter(|call| self.are_moves_listed(call))
     }
 
     /// Describes how many rescheduling calls decided moves and how many moves these are.
-    fn describe_moves(&self) -> Sentence {
-        let migrations = |call: &Call| call.migrations.len() as u64;
+    fn describe_move_counts(&self) -> Sentence {
+        let migrations = |call: &RecordedCall| call.migrations.len() as u64;
         let done: Vec<u64> = self.calls_with_listed_moves().map(migrations).collect();
         let would = if self.scenario_records.scenario == Scenario::Ii {
             "would have made"
@@ -203,7 +205,7 @@ impl<'a> Overview<'a> {
         let late = self
             .calls_with_moves
             .iter()
-            .find(|call| !self.is_listed(call));
+            .find(|call| !self.are_moves_listed(call));
         let late = late.map_or_else(Sentence::default, |call| {
             let count = call.migrations.len() as u64;
             let late = quantity::MIGRATIONS_DECIDED_TOO_LATE
@@ -215,7 +217,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Describes the total and the mean cost of the rescheduling calls \[s\], and the total cost of the migrations \[s\].
-    fn describe_cost(&self) -> Sentence {
+    fn describe_call_costs(&self) -> Sentence {
         let this = self.scenario_records;
         let moves = match this.migration_s {
             0.0 => Sentence::default(),
@@ -260,7 +262,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Creates a table of the moves: for each rescheduling call with moves, one row per pair of origin and destination cluster.
-    fn moves_table(&self) -> Table {
+    fn moves_by_clusters_table(&self) -> Table {
         let title = match self.scenario_records.scenario {
             Scenario::Ii => "Calls that would have moved processes",
             _ => "Calls that moved processes",
@@ -277,7 +279,10 @@ impl<'a> Overview<'a> {
         ];
         let mut table = Table::new("moving", title, &columns);
         for call in self.calls_with_listed_moves().take(MAX_ROWS) {
-            for (line, way) in group_recorded_moves(call).into_iter().enumerate() {
+            for (line, way) in group_recorded_moves_by_clusters(call)
+                .into_iter()
+                .enumerate()
+            {
                 // The first row of a call has the values of the whole call.
                 let of_call = |text: String| {
                     if line == 0 {
@@ -301,7 +306,7 @@ impl<'a> Overview<'a> {
         table
     }
 
-    fn reasons_table(&self) -> Table {
+    fn reasons_without_moves_table(&self) -> Table {
         let columns = [
             number_column("calls", "calls"),
             text_column("why", "why"),
@@ -325,7 +330,7 @@ impl<'a> Overview<'a> {
         table
     }
 
-    fn add_suggestions(&self, sheet: &mut Sheet) {
+    fn add_suggested_commands(&self, sheet: &mut Sheet) {
         let Some(first) = self.scenario_records.calls.first() else {
             return;
         };
@@ -371,7 +376,7 @@ impl<'a> Overview<'a> {
                 "applied": call.applied,
                 "cost_s": call.cost_s,
                 "migration_s": call.migration_s,
-                "migrations": group_recorded_moves(call).into_iter().map(way).collect::<Vec<_>>(),
+                "migrations": group_recorded_moves_by_clusters(call).into_iter().map(way).collect::<Vec<_>>(),
             })
         });
         let quiet = self.reasons_without_moves.iter().map(|group| {
@@ -385,7 +390,7 @@ impl<'a> Overview<'a> {
                 "cost_s": group.calls.iter().map(|call| call.cost_s).sum::<f64>(),
             })
         });
-        let totals = self.describe_totals();
+        let totals = self.describe_totals_of_calls();
         let reasons: Vec<Sentence> = self
             .reasons_without_moves
             .iter()
@@ -445,7 +450,7 @@ impl ReasonGroup<'_> {
 /// returns this text once.
 fn format_range(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
     let (least, most) = (quantity(least), quantity(most));
-    if least.text() == most.text() {
+    if least.shown_text() == most.shown_text() {
         least.into()
     } else {
         say!("{} to {}", least, most)
@@ -472,7 +477,10 @@ fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 
 /// Describes in plain words why a rescheduling call decided no move, and lists the amounts by which each candidate missed the
 /// condition of a move.
-fn reason_without_moves(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>) {
+fn reason_without_moves(
+    narrator: &dyn Narrator,
+    call: &RecordedCall,
+) -> (Sentence, Vec<Shortfall>) {
     if call.candidates.is_empty() {
         let NoMoveReason {
             reason: why,
@@ -506,7 +514,7 @@ fn generalise_reason(reason: &str) -> String {
 }
 
 /// Groups the moves that a call decided by pairs of origin and destination cluster.
-fn group_recorded_moves(call: &Call) -> Vec<Way<'_>> {
+fn group_recorded_moves_by_clusters(call: &RecordedCall) -> Vec<Way<'_>> {
     group_moves_by_clusters(call.migrations.iter().map(|decided| {
         // The record counts processes from 1.
         let process = ProcessId(u32::try_from(decided.process - 1).unwrap_or(u32::MAX));

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::overview::Overview;
 use super::question::Question;
-use super::story::Story;
+use super::story::CallExplanation;
 use crate::escape_html;
 use crate::frame::{Page, list_html, section_html};
-use crate::read::{Call, Run};
+use crate::read::{RecordedCall, Run};
 use migsim_base::error::Problem;
 use migsim_base::words::format_count;
 
@@ -23,16 +23,20 @@ impl Overview<'_> {
     /// # Errors
     /// None, because all calls belong to that run.
     pub fn to_html(&self, run: &Run) -> Result<String, Problem> {
-        let sheet = self.as_sheet();
+        let sheet = self.to_sheet();
         let mut calls = String::new();
         for call in self.scenario_records.calls.iter().take(MAX_DESCRIBED_CALLS) {
             let question = Question {
                 superstep: call.superstep,
                 process: None,
-                why_not: false,
+                asks_why_not_moved: false,
                 scenario: Some(self.scenario_records.scenario),
             };
-            add_call_description(&mut calls, call, &Story::new(run, question, None)?);
+            add_call_description(
+                &mut calls,
+                call,
+                &CallExplanation::new(run, question, None)?,
+            );
         }
         if self.scenario_records.calls.len() > MAX_DESCRIBED_CALLS {
             let more = format_count(
@@ -60,7 +64,7 @@ impl Overview<'_> {
 }
 
 /// Adds the description of a rescheduling call to the page; the description is unfolded from the start if the call decided moves.
-fn add_call_description(html: &mut String, call: &Call, story: &Story) {
+fn add_call_description(html: &mut String, call: &RecordedCall, story: &CallExplanation) {
     let (open, what) = match call.migrations.len() {
         0 => ("", "no process is to move".to_owned()),
         moves => (

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::question::Answer;
-use crate::read::Call;
+use super::question::AnswerData;
+use crate::read::RecordedCall;
 use migsim_base::words::format_count;
 use migsim_policies::explain::{Meaning, Narrator, RecordedCandidate, Sentence, Unit, say};
 
@@ -26,12 +26,12 @@ const UNDESCRIBED_ACCEPTED_CANDIDATES: Meaning = Meaning::new(
     "the number of accepted ones among the candidates that are not described one by one",
 );
 
-impl Answer<'_> {
+impl AnswerData<'_> {
     /// Describes the destinations and verdicts of the candidates `asked` that the user's question is about, and the moves of
     /// processes that were not candidates.
     pub(super) fn describe_placement(
         &self,
-        call: &Call,
+        call: &RecordedCall,
         asked: &[&RecordedCandidate],
     ) -> Vec<Sentence> {
         let mut sentences = Vec::new();
@@ -51,7 +51,11 @@ impl Answer<'_> {
             ));
         }
         sentences.extend(self.describe_moves_of_non_candidates(call, asked));
-        if let Some(process) = self.question.process.filter(|_| self.question.why_not) {
+        if let Some(process) = self
+            .question
+            .process
+            .filter(|_| self.question.asks_why_not_moved)
+        {
             let process = process.to_string();
             let is_moved = |one: &migsim_policies::explain::RecordedMigration| {
                 self.question.process == Some(one.process)
@@ -74,7 +78,7 @@ impl Answer<'_> {
     /// Describes the moves of processes that the user's question is about and that are not among the candidates `asked`.
     fn describe_moves_of_non_candidates(
         &self,
-        call: &Call,
+        call: &RecordedCall,
         asked: &[&RecordedCandidate],
     ) -> Vec<Sentence> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
@@ -101,7 +105,7 @@ impl Answer<'_> {
 /// destination), and whether it moves.
 fn add_candidate_sentences(
     narrator: &dyn Narrator,
-    call: &Call,
+    call: &RecordedCall,
     one: &RecordedCandidate,
     sentences: &mut Vec<Sentence>,
 ) {

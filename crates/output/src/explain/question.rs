@@ -1,6 +1,6 @@
 //! A user's question about a rescheduling call of a run (`migsim explain`), and the data from which the answer is written.
 
-use crate::read::{Run, RunOfScenario};
+use crate::read::{Run, ScenarioRecords};
 use migsim_base::error::Problem;
 use migsim_bsp::Scenario;
 use migsim_experiment::CallEffect;
@@ -14,7 +14,7 @@ pub struct Question {
     /// Process that the question is about, counted from 1; `None` if the question is about the call as a whole.
     pub process: Option<u64>,
     /// Whether the user asks why the process was not moved.
-    pub why_not: bool,
+    pub asks_why_not_moved: bool,
     /// Scenario that the question is about; `None` means scenario iii (with migrations), or scenario ii (scheduler without moves)
     /// if there is no scenario iii.
     pub scenario: Option<Scenario>,
@@ -25,10 +25,10 @@ pub struct Question {
 ///
 /// # Errors
 /// The run has no such scenario, or `wanted` is scenario i (application only), which has no rescheduling calls.
-pub(super) fn find_scenario(
+pub(super) fn find_scenario_to_explain(
     run: &Run,
     wanted: Option<Scenario>,
-) -> Result<&RunOfScenario, Problem> {
+) -> Result<&ScenarioRecords, Problem> {
     let found = match wanted {
         Some(Scenario::I) => None,
         Some(wanted) => run.scenario(wanted),
@@ -53,14 +53,14 @@ pub(super) fn find_scenario(
 /// The data from which the parts of an answer are written: the records of a run, the user's question, and the effect of the
 /// moves.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct AnswerData<'a> {
     pub(super) run: &'a Run,
-    pub(super) scenario_records: &'a RunOfScenario,
+    pub(super) scenario_records: &'a ScenarioRecords,
     pub(super) question: Question,
     /// The records of all rescheduling calls of the scenario and the user's question, in the form from which the policy writes
     /// its sentences.
     pub(super) policy_context: ExplainContext<'a>,
     /// Effect of the moves of the rescheduling call on the makespan, or the reason why this effect is unknown; `None` if no
     /// process moved.
-    pub(super) effect: Option<&'a Result<CallEffect, String>>,
+    pub(super) effect_of_moves: Option<&'a Result<CallEffect, String>>,
 }

@@ -3,24 +3,24 @@
 use serde_json::{Map, Value, json};
 
 use super::case;
-use super::question::{Answer, Question, find_scenario};
+use super::question::{AnswerData, Question, find_scenario_to_explain};
 use crate::frame::{Page, list_html, section_html};
-use crate::read::{Call, Run, RunOfScenario};
+use crate::read::{RecordedCall, Run, ScenarioRecords};
 use migsim_base::error::Problem;
 use migsim_experiment::CallEffect;
 use migsim_policies::explain::{ExplainContext, RecordedCandidate, Sentence, quantity_definitions};
 
 /// The answer to a user's question about the rescheduling call after a superstep: parts with a title, each of several sentences.
 #[derive(Clone, Debug)]
-pub struct Story<'a> {
-    answer_data: Answer<'a>,
+pub struct CallExplanation<'a> {
+    answer_data: AnswerData<'a>,
     /// The rescheduling call after the superstep; `None` if no call was due.
-    call: Option<&'a Call>,
+    call: Option<&'a RecordedCall>,
     /// Parts of the answer: the title and the sentences of each part.
-    parts: Vec<(&'static str, Vec<Sentence>)>,
+    titled_parts: Vec<(&'static str, Vec<Sentence>)>,
 }
 
-impl<'a> Story<'a> {
+impl<'a> CallExplanation<'a> {
     /// Writes the answer to a question about a run. `effect` is the effect of the moves of the rescheduling call on the makespan,
     /// or the reason why this effect is unknown.
     ///
@@ -31,7 +31,7 @@ impl<'a> Story<'a> {
         question: Question,
         effect: Option<&'a Result<CallEffect, String>>,
     ) -> Result<Self, Problem> {
-        let this = find_scenario(run, question.scenario)?;
+        let this = find_scenario_to_explain(run, question.scenario)?;
         let supersteps = this.supersteps.len() as u64;
         let calls: Vec<String> = this
             .calls
@@ -56,19 +56,19 @@ impl<'a> Story<'a> {
         }
         if let Some(process) = question
             .process
-            .filter(|process| !(1..=run.processes).contains(process))
+            .filter(|process| !(1..=run.process_count).contains(process))
         {
             let problem = Problem::new(format!("there is no process {process}"));
-            let flag = if question.why_not {
+            let flag = if question.asks_why_not_moved {
                 "--why-not"
             } else {
                 "--process"
             };
             return Err(problem
                 .source(flag)
-                .hint(format!("known processes: 1 to {}", run.processes)));
+                .hint(format!("known processes: 1 to {}", run.process_count)));
         }
-        let answer = Answer::new(run, this, question, effect);
+        let answer = AnswerData::new(run, this, question, effect);
         let mut calls = this.calls.iter();
         let call = calls.find(|call| call.superstep == question.superstep);
         let mut parts = vec![(
@@ -88,7 +88,7 @@ impl<'a> Story<'a> {
         Ok(Self {
             answer_data: answer,
             call,
-            parts,
+            titled_parts: parts,
         })
     }
 
@@ -99,27 +99,27 @@ impl<'a> Story<'a> {
 
     /// Adds a part with the sentences `sentences`, which explain how long the superstep took.
     #[must_use]
-    pub fn with_time_part(mut self, sentences: Vec<Sentence>) -> Self {
-        self.parts.push(("Why it took its time", sentences));
+    pub fn with_superstep_duration_part(mut self, sentences: Vec<Sentence>) -> Self {
+        self.titled_parts.push(("Why it took its time", sentences));
         self
     }
 
     fn heading(&self) -> String {
         let scene = &self.answer_data.policy_context;
-        let who = scene.process;
+        let who = scene.process_in_question;
         let who = who.map_or_else(String::new, |process| format!(", process {process}"));
         format!(
             "Superstep {}{who}, scenario {}, policy {}",
-            scene.superstep,
+            scene.superstep_in_question,
             self.answer_data.scenario_records.scenario.name(),
-            scene.policy
+            scene.policy_name
         )
     }
 
     /// Formats the answer as text for a terminal.
     pub fn to_text(&self) -> String {
         let mut text = format!("{}\n", self.heading());
-        for (title, sentences) in &self.parts {
+        for (title, sentences) in &self.titled_parts {
             text.extend(["\n", title, "\n"]);
             for sentence in sentences {
                 text.extend(["  ", sentence.text(), "\n"]);
@@ -130,7 +130,7 @@ impl<'a> Story<'a> {
 
     /// Formats the answer as an HTML page.
     pub fn to_html(&self) -> String {
-        let parts = self.parts.iter().zip(1..);
+        let parts = self.titled_parts.iter().zip(1..);
         let sections = parts.map(|((title, sentences), number)| {
             section_html(
                 &format!("part-{number}"),
@@ -148,7 +148,7 @@ impl<'a> Story<'a> {
 
     /// Returns the parts of the answer: the title of each part with its sentences as plain text.
     pub(crate) fn part_texts(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
-        let parts = self.parts.iter();
+        let parts = self.titled_parts.iter();
         parts.map(|(title, sentences)| (*title, sentence_texts(sentences)))
     }
 
@@ -156,14 +156,17 @@ impl<'a> Story<'a> {
     /// from which the sentences were written.
     pub fn to_json(&self) -> Value {
         let by_title = |of: fn(&Sentence) -> Value| -> Value {
-            let parts = self.parts.iter();
+            let parts = self.titled_parts.iter();
             let part = |(title, sentences): &(&'static str, Vec<Sentence>)| {
                 ((*title).to_owned(), sentences.iter().map(of).collect())
             };
             Value::Object(parts.map(part).collect())
         };
-        let all = self.parts.iter().flat_map(|(_, sentences)| sentences);
-        let mut fields = self.answer_data.recorded_numbers(self.call);
+        let all = self
+            .titled_parts
+            .iter()
+            .flat_map(|(_, sentences)| sentences);
+        let mut fields = self.answer_data.recorded_numbers_json(self.call);
         fields.insert("sentences".into(), by_title(|one| one.text().into()));
         fields.insert("quantities".into(), by_title(Sentence::to_json));
         fields.insert("definitions".into(), quantity_definitions(all));
@@ -177,32 +180,32 @@ pub(crate) fn sentence_texts(sentences: &[Sentence]) -> Vec<String> {
     texts.collect()
 }
 
-impl<'a> Answer<'a> {
+impl<'a> AnswerData<'a> {
     /// Collects the data from which the answer to a question about `run` is written. `this` is the scenario of the question,
     /// `effect` the effect of the moves of the call.
     pub(crate) fn new(
         run: &'a Run,
-        this: &'a RunOfScenario,
+        this: &'a ScenarioRecords,
         question: Question,
         effect: Option<&'a Result<CallEffect, String>>,
     ) -> Self {
-        let policy = &run.experiment["policy"];
+        let policy = &run.experiment_settings["policy"];
         let name = policy["name"].as_str().unwrap_or("?");
         let scene = ExplainContext {
-            policy: name,
+            policy_name: name,
             options: &policy[name],
-            superstep: question.superstep,
-            supersteps: this.supersteps.len() as u64,
-            process: question.process,
-            asks_why_not: question.why_not,
-            calls: this.calls.iter().map(Call::record).collect(),
+            superstep_in_question: question.superstep,
+            superstep_count: this.supersteps.len() as u64,
+            process_in_question: question.process,
+            asks_why_not: question.asks_why_not_moved,
+            calls: this.calls.iter().map(RecordedCall::record).collect(),
         };
         Self {
             run,
             scenario_records: this,
             question,
             policy_context: scene,
-            effect,
+            effect_of_moves: effect,
         }
     }
 
@@ -210,7 +213,7 @@ impl<'a> Answer<'a> {
     /// `asked` are the candidates that the question is about.
     pub(crate) fn describe_decision(
         &self,
-        call: &Call,
+        call: &RecordedCall,
         asked: &[&RecordedCandidate],
     ) -> [(&'static str, Vec<Sentence>); 2] {
         let selection = self
@@ -225,28 +228,28 @@ impl<'a> Answer<'a> {
 
     /// Collects the recorded numbers from which the sentences of the answer are written, as JSON. `call` is the rescheduling call
     /// after the superstep, if there was one.
-    fn recorded_numbers(&self, call: Option<&Call>) -> Map<String, Value> {
+    fn recorded_numbers_json(&self, call: Option<&RecordedCall>) -> Map<String, Value> {
         let scene = &self.policy_context;
         let mut facts = Map::new();
         let mut put = |key: &str, value: Value| facts.insert(key.to_owned(), value);
         put("scenario", self.scenario_records.scenario.name().into());
-        put("superstep", scene.superstep.into());
-        put("process", scene.process.into());
-        put("policy", scene.policy.into());
+        put("superstep", scene.superstep_in_question.into());
+        put("process", scene.process_in_question.into());
+        put("policy", scene.policy_name.into());
         put("has_call", call.is_some().into());
         let last = scene.previous_call().map(|call| call.superstep);
         put("last_call", last.into());
         let next = scene.next_call().map(|call| call.superstep);
         put("next_call", next.into());
         if let Some(call) = call {
-            self.add_call_record(call, &mut facts);
+            self.add_call_record_json(call, &mut facts);
         }
         facts
     }
 
     /// Adds the record of a rescheduling call to `facts`. If the question names a process, the lists of the record are reduced to
     /// the entries of this process.
-    fn add_call_record(&self, call: &Call, facts: &mut Map<String, Value>) {
+    fn add_call_record_json(&self, call: &RecordedCall, facts: &mut Map<String, Value>) {
         let mut explanation = call.explanation.clone();
         for list in explanation.values_mut().filter_map(Value::as_array_mut) {
             if let Some(process) = self.question.process {
@@ -264,8 +267,8 @@ impl<'a> Answer<'a> {
             .iter()
             .filter(|one| is_asked(one.process))
             .collect();
-        let effect = self.effect.and_then(|effect| effect.as_ref().ok());
-        let predicted = effect.and_then(|effect| effect.prediction.as_ref());
+        let effect = self.effect_of_moves.and_then(|effect| effect.as_ref().ok());
+        let predicted = effect.and_then(|effect| effect.predicted_makespans.as_ref());
         let predicted = predicted.map(|one| one.without_moves.get() - one.with_moves.get());
         facts.insert(
             "call".into(),
@@ -283,10 +286,10 @@ impl<'a> Answer<'a> {
                 "explanation": explanation,
             }),
         );
-        if let Some(effect) = self.effect {
+        if let Some(effect) = self.effect_of_moves {
             facts.insert(
                 "effect".into(),
-                case::effect_json(effect, self.policy_context.supersteps),
+                case::effect_to_json(effect, self.policy_context.superstep_count),
             );
         }
         facts.extend(

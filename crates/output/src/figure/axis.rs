@@ -1,8 +1,8 @@
 //! Draws the axes of charts, with labelled ticks at round numbers whose labels do not overlap, and the legends of charts.
 
-use super::drawing::{AXIS_COLOUR, Anchor, BLACK, Colour, Drawing, GRID_COLOUR, Mark};
+use super::drawing::{AXIS_COLOUR, BLACK, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment};
 use super::font;
-use super::style::Style;
+use super::style::FigureStyle;
 
 /// Width of the line of an axis \[pt\].
 const AXIS_LINE_WIDTH: f64 = 0.6;
@@ -14,7 +14,7 @@ const GRID_LINE_WIDTH: f64 = 0.4;
 pub(super) struct Axis {
     low_value: f64,
     high_value: f64,
-    is_log: bool,
+    is_logarithmic: bool,
     /// Positions of the low end and the high end of the axis in the drawing \[pt\].
     end_positions: (f64, f64),
 }
@@ -38,7 +38,7 @@ impl Axis {
         Self {
             low_value: low,
             high_value: high,
-            is_log,
+            is_logarithmic: is_log,
             end_positions: ends,
         }
     }
@@ -49,7 +49,7 @@ impl Axis {
         Self {
             low_value: 0.0,
             high_value: if high > 0.0 { high } else { 1.0 },
-            is_log: false,
+            is_logarithmic: false,
             end_positions: ends,
         }
     }
@@ -66,7 +66,7 @@ impl Axis {
         Self {
             low_value: low,
             high_value: high,
-            is_log: false,
+            is_logarithmic: false,
             end_positions: ends,
         }
     }
@@ -93,7 +93,7 @@ impl Axis {
     }
 
     pub(super) fn position_of(&self, value: f64) -> f64 {
-        let share = if self.is_log {
+        let share = if self.is_logarithmic {
             (value / self.low_value).ln() / (self.high_value / self.low_value).ln()
         } else {
             (value - self.low_value) / (self.high_value - self.low_value)
@@ -107,16 +107,16 @@ impl Axis {
 
     /// Returns ticks at round numbers within the range of the axis, at least `gap` points apart: the value and the label of each
     /// tick.
-    fn ticks(&self, gap: f64, style: &Style) -> Vec<(f64, String)> {
+    fn ticks(&self, gap: f64, style: &FigureStyle) -> Vec<(f64, String)> {
         let most = ((self.end_positions.1 - self.end_positions.0).abs() / gap)
             .floor()
             .max(1.0);
-        let values = if self.is_log && self.high_value / self.low_value >= 4.0 {
+        let values = if self.is_logarithmic && self.high_value / self.low_value >= 4.0 {
             self.powers_of_ten(most)
         } else {
-            self.round_steps(most)
+            self.multiples_of_round_step(most)
         };
-        let label = |value: f64| style.format_number(&format_plain(value));
+        let label = |value: f64| style.localise_decimal_mark(&format_decimal_number(value));
         values
             .into_iter()
             .map(|value| (value, label(value)))
@@ -125,7 +125,7 @@ impl Axis {
 
     /// Lists the multiples of a round step (1, 2 or 5 times a power of ten) within the range of the axis. The step is chosen such
     /// that there are about `most` multiples.
-    fn round_steps(&self, most: f64) -> Vec<f64> {
+    fn multiples_of_round_step(&self, most: f64) -> Vec<f64> {
         let rough = (self.high_value - self.low_value) / most;
         let power = 10_f64.powf(rough.log10().floor());
         let factor = [1.0, 2.0, 5.0]
@@ -173,7 +173,7 @@ impl Axis {
     }
 
     /// Computes the width of the widest tick label if this axis is drawn vertically \[pt\].
-    pub(super) fn label_width(&self, style: &Style) -> f64 {
+    pub(super) fn label_width(&self, style: &FigureStyle) -> f64 {
         let ticks = self.ticks(2.2 * style.font_points(), style);
         let widths = ticks
             .iter()
@@ -186,7 +186,7 @@ impl Axis {
         &self,
         drawing: &mut Drawing,
         (x, right): (f64, f64),
-        style: &Style,
+        style: &FigureStyle,
     ) {
         for (value, label) in self.ticks(2.2 * style.font_points(), style) {
             let y = self.position_of(value);
@@ -194,7 +194,7 @@ impl Axis {
             let below = y + 0.35 * style.font_points();
             drawing.add_text(
                 (x - 3.0, below),
-                Anchor::End,
+                TextAlignment::End,
                 &label,
                 (style.font_points(), BLACK),
             );
@@ -211,7 +211,7 @@ impl Axis {
         &self,
         drawing: &mut Drawing,
         (top, bottom): (f64, f64),
-        style: &Style,
+        style: &FigureStyle,
     ) {
         for (value, _) in self.horizontal_ticks((1.0, drawing.width - 1.0), style) {
             let x = self.position_of(value);
@@ -221,7 +221,7 @@ impl Axis {
 
     /// Returns the ticks of this axis if it is drawn horizontally, with a distance at which their labels do not touch. Labels
     /// stay between the positions `edges` \[pt\].
-    fn horizontal_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
+    fn horizontal_ticks(&self, edges: (f64, f64), style: &FigureStyle) -> Vec<(f64, String)> {
         let mut gap = 2.5 * style.font_points();
         let middle = |tick: &(f64, String)| self.label_middle(tick, edges, style);
         for _ in 0..12 {
@@ -247,7 +247,7 @@ impl Axis {
         &self,
         (value, label): &(f64, String),
         edges: (f64, f64),
-        style: &Style,
+        style: &FigureStyle,
     ) -> f64 {
         let half = font::text_width(label, style.font_points()) / 2.0;
         let most = (edges.1 - half).max(edges.0 + half);
@@ -262,7 +262,7 @@ impl Axis {
         y: f64,
         title: &str,
         edges: (f64, f64),
-        style: &Style,
+        style: &FigureStyle,
     ) -> f64 {
         let size = style.font_points();
         drawing.add_line(
@@ -274,7 +274,7 @@ impl Axis {
             let x = self.position_of(tick.0);
             drawing.add_line((x, y), (x, y + 2.5), (AXIS_COLOUR, AXIS_LINE_WIDTH));
             let at = (self.label_middle(&tick, edges, style), y + 3.5 + 0.8 * size);
-            drawing.add_text(at, Anchor::Middle, &tick.1, (size, BLACK));
+            drawing.add_text(at, TextAlignment::Middle, &tick.1, (size, BLACK));
         }
         let below = y + 3.5 + 2.1 * size;
         let middle = f64::midpoint(self.end_positions.0, self.end_positions.1);
@@ -289,7 +289,7 @@ pub(super) fn draw_colour_bar(
     drawing: &mut Drawing,
     title: &str,
     (least, most): (f64, f64),
-    style: &Style,
+    style: &FigureStyle,
 ) -> f64 {
     const STEPS: usize = 48;
     let size = style.font_points();
@@ -315,23 +315,23 @@ pub(super) fn draw_title(
     (x, y): (f64, f64),
     title: &str,
     edges: (f64, f64),
-    style: &Style,
+    style: &FigureStyle,
 ) {
     let size = style.font_points();
     let title = super::drawing::shorten_to_width(title, size, edges.1 - edges.0);
     let half = font::text_width(&title, size) / 2.0;
     let x = x.clamp(edges.0 + half, (edges.1 - half).max(edges.0 + half));
-    drawing.add_text((x, y), Anchor::Middle, &title, (size, BLACK));
+    drawing.add_text((x, y), TextAlignment::Middle, &title, (size, BLACK));
 }
 
 /// Returns ticks at about `most` round numbers from 0 to `high`: the value and the label of each tick.
 pub fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
-    Axis::from_range(0.0, high, (0.0, f64::from(most))).ticks(1.0, &Style::default())
+    Axis::from_range(0.0, high, (0.0, f64::from(most))).ticks(1.0, &FigureStyle::default())
 }
 
 /// Formats a number in decimal notation; numbers whose absolute value is below 1e-4 or at least 1e7 are formatted with an
 /// exponent.
-pub(super) fn format_plain(value: f64) -> String {
+pub(super) fn format_decimal_number(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
         return format!("{value:e}");
@@ -373,7 +373,7 @@ pub(super) fn draw_legend(
     drawing: &mut Drawing,
     entries: &[LegendEntry],
     top: f64,
-    style: &Style,
+    style: &FigureStyle,
 ) -> f64 {
     let size = style.font_points();
     let (mut x, mut y) = (1.0, top + 0.85 * size);
@@ -388,7 +388,7 @@ pub(super) fn draw_legend(
         let middle = (x + 0.45 * size, y - 0.3 * size);
         match entry.symbol {
             LegendSymbol::Mark(mark, filled) => {
-                drawing.add_mark(mark, middle, mark_radius(style), entry.colour, filled);
+                drawing.add_mark(mark, middle, data_mark_radius(style), entry.colour, filled);
             }
             LegendSymbol::Area => drawing.add_rectangle(
                 (middle.0 - 0.4 * size, middle.1 - 0.35 * size),
@@ -401,7 +401,12 @@ pub(super) fn draw_legend(
                 (entry.colour, 1.4),
             ),
         }
-        drawing.add_text((x + 1.15 * size, y), Anchor::Start, &name, (size, BLACK));
+        drawing.add_text(
+            (x + 1.15 * size, y),
+            TextAlignment::Start,
+            &name,
+            (size, BLACK),
+        );
         x += width + 1.2 * size;
     }
     if entries.is_empty() {
@@ -412,7 +417,7 @@ pub(super) fn draw_legend(
 }
 
 /// Returns the radius of the marks of data points \[pt\].
-pub(super) fn mark_radius(style: &Style) -> f64 {
+pub(super) fn data_mark_radius(style: &FigureStyle) -> f64 {
     0.27 * style.font_points()
 }
 
@@ -452,7 +457,7 @@ mod tests {
     use super::*;
 
     fn labels(axis: Axis) -> Vec<String> {
-        let ticks = axis.horizontal_ticks((f64::MIN, f64::MAX), &Style::default());
+        let ticks = axis.horizontal_ticks((f64::MIN, f64::MAX), &FigureStyle::default());
         ticks.into_iter().map(|(_, label)| label).collect()
     }
 
@@ -471,7 +476,7 @@ mod tests {
 
     #[test]
     fn numbers_are_plain_unless_they_are_long() {
-        let texts = [0.0, 0.25, 1500.0, 1e-7, 2e9].map(format_plain);
+        let texts = [0.0, 0.25, 1500.0, 1e-7, 2e9].map(format_decimal_number);
         assert_eq!(texts, ["0", "0.25", "1500", "1e-7", "2e9"]);
     }
 }

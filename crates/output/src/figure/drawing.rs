@@ -26,14 +26,14 @@ pub enum Mark {
 }
 
 /// A position in a drawing: the distances to the right of and below the upper left corner \[pt\].
-pub(super) type Place = (f64, f64);
+pub(super) type Position = (f64, f64);
 
 /// Colour and width \[pt\] of a line, or of the outline of an area.
 pub(super) type Pen = (Colour, f64);
 
 /// Alignment of a text: whether the given position is the start, the middle or the end of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(super) enum TextAlignment {
     Start,
     Middle,
     End,
@@ -41,22 +41,22 @@ pub(super) enum Anchor {
 
 /// A shape or a text in a drawing.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Item {
+pub(super) enum DrawingItem {
     Path {
-        points: Vec<Place>,
+        points: Vec<Position>,
         is_closed: bool,
         fill: Option<Colour>,
         pen: Option<Pen>,
     },
     Circle {
-        centre: Place,
+        centre: Position,
         radius: f64,
         fill: Option<Colour>,
         pen: Option<Pen>,
     },
     Text {
         /// Position of the left end of the baseline of the text.
-        at: Place,
+        baseline_start: Position,
         text: String,
         size: f64,
         width: f64,
@@ -71,7 +71,7 @@ pub struct Drawing {
     pub(super) name: String,
     pub(super) width: f64,
     pub(super) height: f64,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<DrawingItem>,
 }
 
 impl Drawing {
@@ -86,12 +86,12 @@ impl Drawing {
         }
     }
 
-    pub(super) fn add_line(&mut self, from: Place, to: Place, pen: Pen) {
+    pub(super) fn add_line(&mut self, from: Position, to: Position, pen: Pen) {
         self.add_path(vec![from, to], pen);
     }
 
-    pub(super) fn add_path(&mut self, points: Vec<Place>, pen: Pen) {
-        self.items.push(Item::Path {
+    pub(super) fn add_path(&mut self, points: Vec<Position>, pen: Pen) {
+        self.items.push(DrawingItem::Path {
             points,
             is_closed: false,
             fill: None,
@@ -103,11 +103,11 @@ impl Drawing {
     /// it (`None`: no outline).
     pub(super) fn add_polygon(
         &mut self,
-        points: Vec<Place>,
+        points: Vec<Position>,
         fill: Option<Colour>,
         pen: Option<Pen>,
     ) {
-        self.items.push(Item::Path {
+        self.items.push(DrawingItem::Path {
             points,
             is_closed: true,
             fill,
@@ -115,7 +115,12 @@ impl Drawing {
         });
     }
 
-    pub(super) fn add_rectangle(&mut self, (x, y): Place, (width, height): Place, fill: Colour) {
+    pub(super) fn add_rectangle(
+        &mut self,
+        (x, y): Position,
+        (width, height): Position,
+        fill: Colour,
+    ) {
         let corners = vec![
             (x, y),
             (x + width, y),
@@ -129,7 +134,7 @@ impl Drawing {
     pub(super) fn add_mark(
         &mut self,
         mark: Mark,
-        at: Place,
+        at: Position,
         radius: f64,
         colour: Colour,
         filled: bool,
@@ -138,7 +143,7 @@ impl Drawing {
         let fill = Some(if filled { colour } else { WHITE });
         let pen = Some((colour, 0.8));
         match mark {
-            Mark::Circle => self.items.push(Item::Circle {
+            Mark::Circle => self.items.push(DrawingItem::Circle {
                 centre: at,
                 radius,
                 fill,
@@ -163,21 +168,21 @@ impl Drawing {
     /// text.
     pub(super) fn add_text(
         &mut self,
-        at: Place,
-        anchor: Anchor,
+        at: Position,
+        anchor: TextAlignment,
         text: &str,
         (size, colour): (f64, Colour),
     ) {
         let text = replace_control_characters(text);
         let width = font::text_width(&text, size);
         let shift = match anchor {
-            Anchor::Start => 0.0,
-            Anchor::Middle => width / 2.0,
-            Anchor::End => width,
+            TextAlignment::Start => 0.0,
+            TextAlignment::Middle => width / 2.0,
+            TextAlignment::End => width,
         };
         if !text.is_empty() {
-            self.items.push(Item::Text {
-                at: (at.0 - shift, at.1),
+            self.items.push(DrawingItem::Text {
+                baseline_start: (at.0 - shift, at.1),
                 text,
                 size,
                 width,
@@ -189,7 +194,7 @@ impl Drawing {
     /// Returns the smallest font size among the texts of the drawing \[pt\]; `None` if it contains no text.
     pub(super) fn smallest_font_size(&self) -> Option<f64> {
         let sizes = self.items.iter().filter_map(|item| match item {
-            Item::Text { size, .. } => Some(*size),
+            DrawingItem::Text { size, .. } => Some(*size),
             _ => None,
         });
         sizes.min_by(f64::total_cmp)
@@ -198,8 +203,8 @@ impl Drawing {
     /// Lists the texts that lie partly outside the canvas of the drawing and would therefore be clipped.
     pub(super) fn clipped_texts(&self) -> Vec<&str> {
         let texts = self.items.iter().filter_map(|item| match item {
-            Item::Text {
-                at: (x, y),
+            DrawingItem::Text {
+                baseline_start: (x, y),
                 text,
                 size,
                 width,

@@ -24,7 +24,7 @@ pub(super) fn glyph_of_letter(letter: char) -> GlyphId {
 }
 
 /// Returns the advance width of a glyph as a fraction of the font size.
-pub(super) fn glyph_width(glyph: GlyphId) -> f64 {
+pub(super) fn relative_glyph_width(glyph: GlyphId) -> f64 {
     let units = PARSED_FONT.glyph_hor_advance(glyph).unwrap_or_default();
     f64::from(units) / f64::from(PARSED_FONT.units_per_em())
 }
@@ -33,12 +33,12 @@ pub(super) fn glyph_width(glyph: GlyphId) -> f64 {
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     size * text
         .chars()
-        .map(|letter| glyph_width(glyph_of_letter(letter)))
+        .map(|letter| relative_glyph_width(glyph_of_letter(letter)))
         .sum::<f64>()
 }
 
 /// Passes the outline of a glyph to `builder`, in the units of the font file.
-pub(super) fn build_outline(glyph: GlyphId, builder: &mut dyn OutlineBuilder) {
+pub(super) fn pass_outline_to_builder(glyph: GlyphId, builder: &mut dyn OutlineBuilder) {
     // Spaces have no outline.
     let _ = PARSED_FONT.outline_glyph(glyph, builder);
 }

@@ -2,9 +2,9 @@
 //! All panels share one colour bar.
 
 use super::axis::{draw_colour_bar, draw_title, viridis_colour};
-use super::drawing::{Anchor, BLACK, Drawing, WHITE, shorten_to_width};
+use super::drawing::{BLACK, Drawing, TextAlignment, WHITE, shorten_to_width};
 use super::font;
-use super::style::Style;
+use super::style::FigureStyle;
 
 /// Maximum number of panels that are drawn side by side.
 const MAX_PANELS_PER_ROW: usize = 4;
@@ -13,7 +13,7 @@ const PANEL_GAP: f64 = 6.0;
 
 /// One heat map of the chart, for one combination of the parameters that are not on its axes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Panel {
+pub struct HeatMapPanel {
     /// Title of the panel: the values of the parameters that are not on its axes.
     pub name: String,
     /// Cells for which the value of the quantity is known: column from the left, row from below (both counted from 0), and the
@@ -27,18 +27,18 @@ pub struct HeatMapChart {
     /// Title of the chart for screen readers; it is not visible.
     pub name: String,
     /// Name of the quantity with its unit, shown as the title of the colour bar.
-    pub quantity: String,
+    pub quantity_title: String,
     /// The parameters of the horizontal and of the vertical axis: the name of each parameter, and its values as text.
-    pub axes: [(String, Vec<String>); 2],
+    pub axis_parameters: [(String, Vec<String>); 2],
     /// The heat maps of the chart, row by row from the upper left.
-    pub panels: Vec<Panel>,
+    pub panels: Vec<HeatMapPanel>,
     /// Function that formats the value of a cell as the text that is written into the cell.
     pub format_cell: fn(f64) -> String,
 }
 
 /// Positions and sizes of the panels in the drawing \[pt\].
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+struct PanelLayout {
     panels_per_row: usize,
     left_of_panels: f64,
     top_of_panels: f64,
@@ -50,19 +50,19 @@ struct Layout {
 
 impl HeatMapChart {
     /// Draws the chart in the given style.
-    pub fn draw(&self, style: &Style) -> Drawing {
+    pub fn draw(&self, style: &FigureStyle) -> Drawing {
         let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.points());
+        let mut drawing = Drawing::new(&self.name, style.width.to_points());
         let values = self.panels.iter().flat_map(|panel| &panel.cells);
         let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), cell| {
             (least.min(cell.2), most.max(cell.2))
         });
-        let top = draw_colour_bar(&mut drawing, &self.quantity, (least, most), style);
+        let top = draw_colour_bar(&mut drawing, &self.quantity_title, (least, most), style);
         let most_wide = drawing.width - 2.0;
-        let title = shorten_to_width(&self.axes[1].0, size, most_wide);
+        let title = shorten_to_width(&self.axis_parameters[1].0, size, most_wide);
         drawing.add_text(
             (1.0, top + 0.9 * size),
-            Anchor::Start,
+            TextAlignment::Start,
             &title,
             (size, BLACK),
         );
@@ -81,7 +81,7 @@ impl HeatMapChart {
             let name = shorten_to_width(&panel.name, size, layout.panel_width);
             drawing.add_text(
                 (middle, at.1 - 0.4 * size),
-                Anchor::Middle,
+                TextAlignment::Middle,
                 &name,
                 (size, BLACK),
             );
@@ -95,33 +95,39 @@ impl HeatMapChart {
         let middle = f64::midpoint(layout.left_of_panels, drawing.width);
         let edges = (1.0, drawing.width - 1.0);
         let below = (middle, bottom + 2.4 * size);
-        draw_title(&mut drawing, below, &self.axes[0].0, edges, style);
+        draw_title(
+            &mut drawing,
+            below,
+            &self.axis_parameters[0].0,
+            edges,
+            style,
+        );
         drawing.height = bottom + 2.8 * size;
         drawing
     }
 
-    fn compute_layout(&self, drawing: &Drawing, top: f64, style: &Style) -> Layout {
+    fn compute_layout(&self, drawing: &Drawing, top: f64, style: &FigureStyle) -> PanelLayout {
         let size = style.font_points();
         let widest = |texts: &mut dyn Iterator<Item = &String>| {
             texts
                 .map(|text| font::text_width(text, size))
                 .fold(0.0, f64::max)
         };
-        let labels = widest(&mut self.axes[1].1.iter()).min(0.3 * drawing.width);
+        let labels = widest(&mut self.axis_parameters[1].1.iter()).min(0.3 * drawing.width);
         let left = labels + 5.0;
         let room = drawing.width - left - 2.0;
         let name = widest(&mut self.panels.iter().map(|panel| &panel.name));
-        let value = widest(&mut self.axes[0].1.iter());
+        let value = widest(&mut self.axis_parameters[0].1.iter());
         let wide = |columns: usize| (room + PANEL_GAP) / columns as f64 - PANEL_GAP;
         let fits = |columns: &usize| wide(*columns) >= name.max(2.5 * value);
         let most = MAX_PANELS_PER_ROW.min(self.panels.len()).max(1);
         let columns = (1..=most).rev().find(fits).unwrap_or(1);
         let width = wide(columns);
-        let rows = self.axes[1].1.len().max(1) as f64;
+        let rows = self.axis_parameters[1].1.len().max(1) as f64;
         // Cells are as high as a line of text; wide maps are flat.
         let height = (rows * 1.5 * size).clamp(0.5 * width.min(120.0), 160.0_f64.max(rows * 3.0));
         let is_named = self.panels.iter().any(|panel| !panel.name.is_empty());
-        Layout {
+        PanelLayout {
             panels_per_row: columns,
             left_of_panels: left,
             top_of_panels: top,
@@ -132,34 +138,39 @@ impl HeatMapChart {
     }
 
     /// Returns whether all cells are large enough for the text of their value; otherwise the texts are not drawn.
-    fn do_labels_fit(&self, layout: &Layout, style: &Style) -> bool {
+    fn do_labels_fit(&self, layout: &PanelLayout, style: &FigureStyle) -> bool {
         let size = style.font_points();
         let (width, height) = self.cell_size(layout);
         let values = self.panels.iter().flat_map(|panel| &panel.cells);
-        let texts = values
-            .map(|cell| font::text_width(&style.format_number(&(self.format_cell)(cell.2)), size));
+        let texts = values.map(|cell| {
+            font::text_width(
+                &style.localise_decimal_mark(&(self.format_cell)(cell.2)),
+                size,
+            )
+        });
         height >= 1.15 * size && texts.fold(0.0, f64::max) + 2.0 <= width
     }
 
-    fn cell_size(&self, layout: &Layout) -> (f64, f64) {
-        let [columns, rows] = [0, 1].map(|axis: usize| self.axes[axis].1.len().max(1) as f64);
+    fn cell_size(&self, layout: &PanelLayout) -> (f64, f64) {
+        let [columns, rows] =
+            [0, 1].map(|axis: usize| self.axis_parameters[axis].1.len().max(1) as f64);
         (layout.panel_width / columns, layout.panel_height / rows)
     }
 
     fn draw_cells(
         &self,
         drawing: &mut Drawing,
-        (panel, at): (&Panel, (f64, f64)),
-        (layout, labels): (&Layout, bool),
+        (panel, at): (&HeatMapPanel, (f64, f64)),
+        (layout, labels): (&PanelLayout, bool),
         share: &dyn Fn(f64) -> f64,
-        style: &Style,
+        style: &FigureStyle,
     ) {
         let (width, height) = self.cell_size(layout);
         for &(column, row, value) in &panel.cells {
             let x = at.0 + column as f64 * width;
             let y = at.1 + layout.panel_height - (row + 1) as f64 * height;
             // A cell reaches a little over the next one, so that there is no gap between them.
-            let columns = self.axes[0].1.len();
+            let columns = self.axis_parameters[0].1.len();
             let over = |is_last: bool| if is_last { 0.0 } else { 0.2 };
             let size = (width + over(column + 1 == columns), height + over(row == 0));
             drawing.add_rectangle((x, y), size, viridis_colour(share(value)));
@@ -169,8 +180,13 @@ impl HeatMapChart {
                     x + width / 2.0,
                     y + height / 2.0 + 0.35 * style.font_points(),
                 );
-                let text = style.format_number(&(self.format_cell)(value));
-                drawing.add_text(middle, Anchor::Middle, &text, (style.font_points(), colour));
+                let text = style.localise_decimal_mark(&(self.format_cell)(value));
+                drawing.add_text(
+                    middle,
+                    TextAlignment::Middle,
+                    &text,
+                    (style.font_points(), colour),
+                );
             }
         }
     }
@@ -181,23 +197,23 @@ impl HeatMapChart {
         &self,
         drawing: &mut Drawing,
         index: usize,
-        layout: &Layout,
-        style: &Style,
+        layout: &PanelLayout,
+        style: &FigureStyle,
     ) {
         let size = style.font_points();
         let (width, height) = self.cell_size(layout);
         let at = layout.panel_position(index);
         if index.is_multiple_of(layout.panels_per_row) {
-            let labels = &self.axes[1].1;
+            let labels = &self.axis_parameters[1].1;
             let each = label_interval(1.1 * size, height);
             for (row, label) in labels.iter().enumerate().step_by(each) {
                 let y = at.1 + layout.panel_height - (row as f64 + 0.5) * height + 0.35 * size;
                 let text = shorten_to_width(label, size, layout.left_of_panels - 5.0);
-                drawing.add_text((at.0 - 3.0, y), Anchor::End, &text, (size, BLACK));
+                drawing.add_text((at.0 - 3.0, y), TextAlignment::End, &text, (size, BLACK));
             }
         }
         if index + layout.panels_per_row >= self.panels.len() {
-            let labels = &self.axes[0].1;
+            let labels = &self.axis_parameters[0].1;
             let widest = labels.iter().map(|label| font::text_width(label, size));
             let each = label_interval(widest.fold(0.0, f64::max) + 0.5 * size, width);
             for (column, label) in labels.iter().enumerate().step_by(each) {
@@ -206,13 +222,13 @@ impl HeatMapChart {
                 let half = font::text_width(&text, size) / 2.0;
                 let x = x.clamp(half, (drawing.width - half).max(half));
                 let y = at.1 + layout.panel_height + 1.1 * size;
-                drawing.add_text((x, y), Anchor::Middle, &text, (size, BLACK));
+                drawing.add_text((x, y), TextAlignment::Middle, &text, (size, BLACK));
             }
         }
     }
 }
 
-impl Layout {
+impl PanelLayout {
     fn panel_position(&self, index: usize) -> (f64, f64) {
         let (column, row) = (index % self.panels_per_row, index / self.panels_per_row);
         (

@@ -34,12 +34,12 @@ mod winners;
 pub use axis::{round_ticks, viridis_colour};
 pub use bars::{ActivityChart, Bar, ColourMeaning};
 pub use drawing::{Colour, Drawing, Mark};
-pub use heat::{HeatMapChart, Panel};
-pub use rows::{Dot, Group, Row, Rows, SeriesKey};
-pub use scatter::{Point, Scatter};
+pub use heat::{HeatMapChart, HeatMapPanel};
+pub use rows::{ChartRow, Dot, DotRowChart, LegendSeries, RowGroup};
+pub use scatter::{ScatterChart, ScatterPoint};
 pub use series::{Curve, CurveChart};
 pub use style::select_figures;
-pub use style::{FontSize, Format, Language, PaperWidth, Style};
+pub use style::{FigureFormat, FigureStyle, FontSize, Language, PaperWidth};
 pub use winners::{WinnerCell, WinnerMap};
 
 /// Colour and mark of the data points of scenarios i, ii and iii, in this order. In greyscale the three colours are dark, light
@@ -51,7 +51,7 @@ pub const SCENARIO_COLOURS_AND_MARKS: [(Colour, Mark); 3] = [
 ];
 
 /// Returns the name of a scenario for a legend, in the language that the style selects: `scenario ii`.
-pub fn scenario_label(style: &Style, name: &str) -> String {
+pub fn scenario_label(style: &FigureStyle, name: &str) -> String {
     format!("{} {name}", style.translate("scenario", "cenário"))
 }
 
@@ -77,11 +77,11 @@ impl Figure {
 
     /// Returns the content of the file of this figure in the format `format`. The style only determines the resolution of PNG and
     /// the language of PDF.
-    pub fn file_content(&self, format: Format, style: &Style) -> Vec<u8> {
+    pub fn file_content(&self, format: FigureFormat, style: &FigureStyle) -> Vec<u8> {
         match format {
-            Format::Svg => self.to_svg().into_bytes(),
-            Format::Pdf => pdf::to_pdf(&self.drawing, style.language),
-            Format::Png => png::to_png(&self.drawing, style.dpi),
+            FigureFormat::Svg => self.to_svg().into_bytes(),
+            FigureFormat::Pdf => pdf::to_pdf(&self.drawing, style.language),
+            FigureFormat::Png => png::to_png(&self.drawing, style.dpi),
         }
     }
 

@@ -4,7 +4,7 @@
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
 
-use super::drawing::{Colour, Drawing, Item, Pen};
+use super::drawing::{Colour, Drawing, DrawingItem, Pen};
 use super::font::{self, PARSED_FONT};
 use super::style::Language;
 
@@ -47,15 +47,15 @@ pub(super) fn to_pdf(drawing: &Drawing, language: Language) -> Vec<u8> {
     page.media_box(Rect::new(
         0.0,
         0.0,
-        pdf_number(drawing.width),
-        pdf_number(drawing.height),
+        to_pdf_length(drawing.width),
+        to_pdf_length(drawing.height),
     ));
     page.parent(PAGES).contents(CONTENT);
     page.resources().fonts().pair(FONT_ON_PAGE, TYPE0);
     page.finish();
     let content = compress_with_zlib(&content_stream(drawing));
     pdf.stream(CONTENT, &content).filter(Filter::FlateDecode);
-    write_font(&mut pdf, drawing);
+    write_embedded_font(&mut pdf, drawing);
     let mut info = pdf.document_info(INFO);
     info.title(TextStr(&drawing.name))
         .creator(TextStr("migsim"));
@@ -63,7 +63,7 @@ pub(super) fn to_pdf(drawing: &Drawing, language: Language) -> Vec<u8> {
     pdf.finish()
 }
 
-fn write_font(pdf: &mut Pdf, drawing: &Drawing) {
+fn write_embedded_font(pdf: &mut Pdf, drawing: &Drawing) {
     let mut font = pdf.type0_font(TYPE0);
     font.base_font(FONT)
         .encoding_predefined(Name(b"Identity-H"));
@@ -77,7 +77,7 @@ fn write_font(pdf: &mut Pdf, drawing: &Drawing) {
     cid.font_descriptor(DESCRIPTOR).default_width(0.0);
     cid.cid_to_gid_map_predefined(Name(b"Identity"));
     let glyphs = (0..PARSED_FONT.number_of_glyphs()).map(ttf_parser::GlyphId);
-    let widths = glyphs.map(|glyph| pdf_number(1000.0 * font::glyph_width(glyph)));
+    let widths = glyphs.map(|glyph| to_pdf_length(1000.0 * font::relative_glyph_width(glyph)));
     cid.widths().consecutive(0, widths);
     cid.finish();
     let scaled = |value: i16| f32::from(value) * per_em;
@@ -119,7 +119,7 @@ fn write_font(pdf: &mut Pdf, drawing: &Drawing) {
 /// Returns the set of letters that occur in the texts of a drawing.
 fn letters_of_drawing(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     let texts = drawing.items.iter().filter_map(|item| match item {
-        Item::Text { text, .. } => Some(text.chars()),
+        DrawingItem::Text { text, .. } => Some(text.chars()),
         _ => None,
     });
     texts.flatten().collect()
@@ -129,10 +129,10 @@ fn letters_of_drawing(drawing: &Drawing) -> std::collections::BTreeSet<char> {
 /// upwards from the lower left corner.
 fn content_stream(drawing: &Drawing) -> Vec<u8> {
     let mut content = Content::new();
-    let place = |(x, y): (f64, f64)| (pdf_number(x), pdf_number(drawing.height - y));
+    let place = |(x, y): (f64, f64)| (to_pdf_length(x), to_pdf_length(drawing.height - y));
     for item in &drawing.items {
         match item {
-            Item::Path {
+            DrawingItem::Path {
                 points,
                 is_closed,
                 fill,
@@ -152,18 +152,18 @@ fn content_stream(drawing: &Drawing) -> Vec<u8> {
                 }
                 paint_path(&mut content, *fill, *pen);
             }
-            Item::Circle {
+            DrawingItem::Circle {
                 centre,
                 radius,
                 fill,
                 pen,
             } => {
                 set_colours(&mut content, *fill, *pen);
-                add_circle(&mut content, place(*centre), pdf_number(*radius));
+                add_circle(&mut content, place(*centre), to_pdf_length(*radius));
                 paint_path(&mut content, *fill, *pen);
             }
-            Item::Text {
-                at,
+            DrawingItem::Text {
+                baseline_start: at,
                 text,
                 size,
                 colour,
@@ -174,10 +174,10 @@ fn content_stream(drawing: &Drawing) -> Vec<u8> {
                     .flat_map(|letter| font::glyph_of_letter(letter).0.to_be_bytes());
                 let bytes: Vec<u8> = glyphs.collect();
                 let (x, y) = place(*at);
-                let [red, green, blue] = rgb_shares(*colour);
+                let [red, green, blue] = rgb_as_fractions(*colour);
                 content.set_fill_rgb(red, green, blue).begin_text();
                 content
-                    .set_font(FONT_ON_PAGE, pdf_number(*size))
+                    .set_font(FONT_ON_PAGE, to_pdf_length(*size))
                     .next_line(x, y);
                 content.show(Str(&bytes)).end_text();
             }
@@ -189,14 +189,14 @@ fn content_stream(drawing: &Drawing) -> Vec<u8> {
 /// Sets the colours and the line width of the path that follows; PDF requires this before the path begins.
 fn set_colours(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     if let Some(colour) = fill {
-        let [red, green, blue] = rgb_shares(colour);
+        let [red, green, blue] = rgb_as_fractions(colour);
         content.set_fill_rgb(red, green, blue);
     }
     if let Some((colour, width)) = pen {
-        let [red, green, blue] = rgb_shares(colour);
+        let [red, green, blue] = rgb_as_fractions(colour);
         content
             .set_stroke_rgb(red, green, blue)
-            .set_line_width(pdf_number(width));
+            .set_line_width(to_pdf_length(width));
     }
 }
 
@@ -212,7 +212,7 @@ fn paint_path(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
 
 /// Adds a circle as a path of four Bézier curves.
 fn add_circle(content: &mut Content, (x, y): (f32, f32), radius: f32) {
-    let bow = radius * pdf_number(CIRCLE_CONTROL);
+    let bow = radius * to_pdf_length(CIRCLE_CONTROL);
     content.move_to(x + radius, y);
     content.cubic_to(x + radius, y + bow, x + bow, y + radius, x, y + radius);
     content.cubic_to(x - bow, y + radius, x - radius, y + bow, x - radius, y);
@@ -221,7 +221,7 @@ fn add_circle(content: &mut Content, (x, y): (f32, f32), radius: f32) {
     content.close_path();
 }
 
-fn rgb_shares(Colour(red, green, blue): Colour) -> [f32; 3] {
+fn rgb_as_fractions(Colour(red, green, blue): Colour) -> [f32; 3] {
     [red, green, blue].map(|part| f32::from(part) / 255.0)
 }
 
@@ -234,6 +234,6 @@ pub(super) fn compress_with_zlib(bytes: &[u8]) -> Vec<u8> {
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for a page"
 )]
-fn pdf_number(value: f64) -> f32 {
+fn to_pdf_length(value: f64) -> f32 {
     ((1000.0 * value).round() / 1000.0) as f32
 }

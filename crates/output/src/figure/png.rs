@@ -4,7 +4,7 @@
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use ttf_parser::OutlineBuilder;
 
-use super::drawing::{Colour, Drawing, Item, Pen, Place};
+use super::drawing::{Colour, Drawing, DrawingItem, Pen, Position};
 use super::font::{self, PARSED_FONT};
 use super::pdf::{CIRCLE_CONTROL, compress_with_zlib};
 
@@ -30,16 +30,16 @@ fn round_up_to_pixels(length: f64) -> u32 {
     length.ceil().max(1.0) as u32
 }
 
-fn draw_item(image: &mut Image, item: &Item, scale: f64) {
-    let placed = |(x, y): Place| (x * scale, y * scale);
+fn draw_item(image: &mut Image, item: &DrawingItem, scale: f64) {
+    let placed = |(x, y): Position| (x * scale, y * scale);
     match item {
-        Item::Path {
+        DrawingItem::Path {
             points,
             is_closed,
             fill,
             pen,
         } => {
-            let points: Vec<Place> = points.iter().map(|one| placed(*one)).collect();
+            let points: Vec<Position> = points.iter().map(|one| placed(*one)).collect();
             if let Some(colour) = fill {
                 image.fill_outlines(&[Outline::from_points(&points)], *colour);
             }
@@ -47,7 +47,7 @@ fn draw_item(image: &mut Image, item: &Item, scale: f64) {
                 draw_line(image, &points, *is_closed, *pen, scale);
             }
         }
-        Item::Circle {
+        DrawingItem::Circle {
             centre,
             radius,
             fill,
@@ -67,8 +67,8 @@ fn draw_item(image: &mut Image, item: &Item, scale: f64) {
                 );
             }
         }
-        Item::Text {
-            at,
+        DrawingItem::Text {
+            baseline_start: at,
             text,
             size,
             colour,
@@ -80,9 +80,9 @@ fn draw_item(image: &mut Image, item: &Item, scale: f64) {
                 let glyph = font::glyph_of_letter(letter);
                 let mut outline =
                     GlyphBuilder::new((x, y), size / f64::from(PARSED_FONT.units_per_em()));
-                font::build_outline(glyph, &mut outline);
+                font::pass_outline_to_builder(glyph, &mut outline);
                 image.fill_outlines(&[outline.outline], *colour);
-                x += size * font::glyph_width(glyph);
+                x += size * font::relative_glyph_width(glyph);
             }
         }
     }
@@ -92,13 +92,14 @@ fn draw_item(image: &mut Image, item: &Item, scale: f64) {
 /// have no gap.
 fn draw_line(
     image: &mut Image,
-    points: &[Place],
+    points: &[Position],
     is_closed: bool,
     (colour, width): Pen,
     scale: f64,
 ) {
     let half = width * scale / 2.0;
-    let mut parts: Vec<(Place, Place)> = points.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    let mut parts: Vec<(Position, Position)> =
+        points.windows(2).map(|pair| (pair[0], pair[1])).collect();
     if let [first, .., last] = points
         && is_closed
     {
@@ -130,7 +131,7 @@ fn draw_line(
 
 /// A piece of an outline: a straight line, or a quadratic or cubic Bézier curve.
 #[derive(Clone, Copy, Debug)]
-enum Segment {
+enum OutlineSegment {
     Line(Point, Point),
     Quad(Point, Point, Point),
     Cubic(Point, Point, Point, Point),
@@ -138,29 +139,29 @@ enum Segment {
 
 /// The closed outline of an area, with coordinates in pixels.
 #[derive(Clone, Debug, Default)]
-struct Outline(Vec<Segment>);
+struct Outline(Vec<OutlineSegment>);
 
 #[expect(clippy::cast_possible_truncation, reason = "a pixel of an image")]
-fn to_point((x, y): Place) -> Point {
+fn to_point((x, y): Position) -> Point {
     point(x as f32, y as f32)
 }
 
 impl Outline {
-    fn from_points(points: &[Place]) -> Self {
+    fn from_points(points: &[Position]) -> Self {
         let next = points.iter().cycle().skip(1);
         let parts = points.iter().zip(next);
         Self(
             parts
-                .map(|(a, b)| Segment::Line(to_point(*a), to_point(*b)))
+                .map(|(a, b)| OutlineSegment::Line(to_point(*a), to_point(*b)))
                 .collect(),
         )
     }
 
-    fn from_circle((x, y): Place, radius: f64) -> Self {
+    fn from_circle((x, y): Position, radius: f64) -> Self {
         let bow = radius * CIRCLE_CONTROL;
-        let quarter = |a: Place, b: Place, c: Place, d: Place| {
-            let moved = |(dx, dy): Place| to_point((x + dx, y + dy));
-            Segment::Cubic(moved(a), moved(b), moved(c), moved(d))
+        let quarter = |a: Position, b: Position, c: Position, d: Position| {
+            let moved = |(dx, dy): Position| to_point((x + dx, y + dy));
+            OutlineSegment::Cubic(moved(a), moved(b), moved(c), moved(d))
         };
         let r = radius;
         Self(vec![
@@ -173,18 +174,18 @@ impl Outline {
 
     fn reversed(self) -> Self {
         let turned = self.0.into_iter().rev().map(|part| match part {
-            Segment::Line(a, b) => Segment::Line(b, a),
-            Segment::Quad(a, b, c) => Segment::Quad(c, b, a),
-            Segment::Cubic(a, b, c, d) => Segment::Cubic(d, c, b, a),
+            OutlineSegment::Line(a, b) => OutlineSegment::Line(b, a),
+            OutlineSegment::Quad(a, b, c) => OutlineSegment::Quad(c, b, a),
+            OutlineSegment::Cubic(a, b, c, d) => OutlineSegment::Cubic(d, c, b, a),
         });
         Self(turned.collect())
     }
 
     fn points(&self) -> impl Iterator<Item = Point> {
         self.0.iter().flat_map(|part| match *part {
-            Segment::Line(a, b) => [a, b, b, b],
-            Segment::Quad(a, b, c) => [a, b, c, c],
-            Segment::Cubic(a, b, c, d) => [a, b, c, d],
+            OutlineSegment::Line(a, b) => [a, b, b, b],
+            OutlineSegment::Quad(a, b, c) => [a, b, c, c],
+            OutlineSegment::Cubic(a, b, c, d) => [a, b, c, d],
         })
     }
 }
@@ -192,7 +193,7 @@ impl Outline {
 /// Converts the outline of a glyph from the font file into an outline at the position of the glyph in the image.
 #[derive(Debug)]
 struct GlyphBuilder {
-    baseline_origin: Place,
+    baseline_origin: Position,
     pixels_per_font_unit: f64,
     contour_start: Point,
     current_point: Point,
@@ -200,7 +201,7 @@ struct GlyphBuilder {
 }
 
 impl GlyphBuilder {
-    fn new(origin: Place, scale: f64) -> Self {
+    fn new(origin: Position, scale: f64) -> Self {
         let nowhere = point(0.0, 0.0);
         let outline = Outline::default();
         Self {
@@ -221,7 +222,7 @@ impl GlyphBuilder {
         to_point((self.baseline_origin.0 + x, self.baseline_origin.1 - y))
     }
 
-    fn add_segment(&mut self, part: Segment, end: Point) {
+    fn add_outline_segment(&mut self, part: OutlineSegment, end: Point) {
         self.outline.0.push(part);
         self.current_point = end;
     }
@@ -235,12 +236,12 @@ impl OutlineBuilder for GlyphBuilder {
 
     fn line_to(&mut self, x: f32, y: f32) {
         let end = self.to_pixels(x, y);
-        self.add_segment(Segment::Line(self.current_point, end), end);
+        self.add_outline_segment(OutlineSegment::Line(self.current_point, end), end);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (bow, end) = (self.to_pixels(x1, y1), self.to_pixels(x, y));
-        self.add_segment(Segment::Quad(self.current_point, bow, end), end);
+        self.add_outline_segment(OutlineSegment::Quad(self.current_point, bow, end), end);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
@@ -249,12 +250,12 @@ impl OutlineBuilder for GlyphBuilder {
             self.to_pixels(x2, y2),
             self.to_pixels(x, y),
         );
-        self.add_segment(Segment::Cubic(self.current_point, b, c, end), end);
+        self.add_outline_segment(OutlineSegment::Cubic(self.current_point, b, c, end), end);
     }
 
     fn close(&mut self) {
-        self.add_segment(
-            Segment::Line(self.current_point, self.contour_start),
+        self.add_outline_segment(
+            OutlineSegment::Line(self.current_point, self.contour_start),
             self.contour_start,
         );
     }
@@ -307,9 +308,9 @@ impl Image {
         let moved = |one: Point| point(one.x - left, one.y - top);
         for part in outlines.iter().flat_map(|outline| &outline.0) {
             match *part {
-                Segment::Line(a, b) => raster.draw_line(moved(a), moved(b)),
-                Segment::Quad(a, b, c) => raster.draw_quad(moved(a), moved(b), moved(c)),
-                Segment::Cubic(a, b, c, d) => {
+                OutlineSegment::Line(a, b) => raster.draw_line(moved(a), moved(b)),
+                OutlineSegment::Quad(a, b, c) => raster.draw_quad(moved(a), moved(b), moved(c)),
+                OutlineSegment::Cubic(a, b, c, d) => {
                     raster.draw_cubic(moved(a), moved(b), moved(c), moved(d));
                 }
             }
@@ -342,7 +343,7 @@ impl Image {
         header.extend(self.height.to_be_bytes());
         // 8 bits, three colours; the standard compression and filters, not interlaced.
         header.extend([8, 2, 0, 0, 0]);
-        append_chunk(&mut file, *b"IHDR", &header);
+        append_png_chunk(&mut file, *b"IHDR", &header);
         let per_metre = (f64::from(dpi) / 0.0254).round();
         #[expect(
             clippy::cast_possible_truncation,
@@ -350,7 +351,7 @@ impl Image {
             reason = "at most 1200 dpi"
         )]
         let per_metre = (per_metre as u32).to_be_bytes();
-        append_chunk(
+        append_png_chunk(
             &mut file,
             *b"pHYs",
             &[&per_metre[..], &per_metre[..], &[1]].concat(),
@@ -360,13 +361,13 @@ impl Image {
             rows.push(0);
             rows.extend(row);
         }
-        append_chunk(&mut file, *b"IDAT", &compress_with_zlib(&rows));
-        append_chunk(&mut file, *b"IEND", &[]);
+        append_png_chunk(&mut file, *b"IDAT", &compress_with_zlib(&rows));
+        append_png_chunk(&mut file, *b"IEND", &[]);
         file
     }
 }
 
-fn append_chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
+fn append_png_chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
     let length = u32::try_from(data.len()).expect("an image of a few megabytes");
     file.extend(length.to_be_bytes());
     let start = file.len();

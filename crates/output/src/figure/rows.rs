@@ -2,12 +2,12 @@
 //! have a common heading.
 
 use super::SCENARIO_COLOURS_AND_MARKS;
-use super::axis::{Axis, LegendEntry, LegendSymbol, draw_legend, mark_radius};
+use super::axis::{Axis, LegendEntry, LegendSymbol, data_mark_radius, draw_legend};
 use super::drawing::{
-    AXIS_COLOUR, Anchor, BLACK, Colour, Drawing, GRID_COLOUR, Mark, shorten_to_width,
+    AXIS_COLOUR, BLACK, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment, shorten_to_width,
 };
 use super::font;
-use super::style::Style;
+use super::style::FigureStyle;
 
 /// Maximum share of the width of the chart that the labels of the rows may take.
 const MAX_LABEL_SHARE: f64 = 0.42;
@@ -21,12 +21,12 @@ pub struct Dot {
     pub value: f64,
     /// Lower and upper limit of the interval around the value, drawn as whiskers, in the unit of the axis; `None` if the dot has
     /// no whiskers.
-    pub interval: Option<(f64, f64)>,
+    pub whisker_limits: Option<(f64, f64)>,
 }
 
 /// A category of the chart, drawn as one row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ChartRow {
     /// Label of the row: the name of the category.
     pub label: String,
     /// The values of the category; each value is drawn as a dot.
@@ -35,16 +35,16 @@ pub struct Row {
 
 /// A group of rows of the chart with a common heading.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct RowGroup {
     /// Heading above the rows of the group; empty if the group has no heading.
     pub heading: String,
     /// The rows of the group, from top to bottom.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ChartRow>,
 }
 
 /// A data series of the chart as the legend shows it: its name, and the colour and shape of its dots.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SeriesKey {
+pub struct LegendSeries {
     /// Name of the data series.
     pub name: String,
     /// Colour of the dots of the series.
@@ -62,12 +62,12 @@ impl Dot {
         Self {
             series_index: key,
             value,
-            interval: half.map(|half| (value - half, value + half)),
+            whisker_limits: half.map(|half| (value - half, value + half)),
         }
     }
 }
 
-impl SeriesKey {
+impl LegendSeries {
     /// Creates the legend entry of the data series with the index `place`, counted from 0. The colours and shapes of the three
     /// scenarios are used in turn; only the dots of the first three series are filled.
     pub fn from_index(name: impl Into<String>, place: usize) -> Self {
@@ -83,15 +83,15 @@ impl SeriesKey {
 
 /// A chart with one row per category, whose values are drawn as dots and their intervals as whiskers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
+pub struct DotRowChart {
     /// Title of the chart for screen readers; it is not visible.
     pub name: String,
     /// Title of the axis of the values, with the unit.
     pub axis_title: String,
     /// The data series of the dots, in the order of the legend.
-    pub series_keys: Vec<SeriesKey>,
+    pub legend_series: Vec<LegendSeries>,
     /// Groups of rows, from top to bottom.
-    pub groups: Vec<Group>,
+    pub row_groups: Vec<RowGroup>,
     /// Whether all dots of a row lie at the same height and are joined by a line; otherwise the dots of each series have their
     /// own height.
     pub are_dots_joined: bool,
@@ -101,26 +101,26 @@ pub struct Rows {
     pub is_logarithmic: bool,
 }
 
-impl Rows {
+impl DotRowChart {
     /// Draws the chart in the given style.
-    pub fn draw(&self, style: &Style) -> Drawing {
+    pub fn draw(&self, style: &FigureStyle) -> Drawing {
         let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.points());
-        let entries: Vec<LegendEntry> = self.series_keys.iter().map(legend_entry).collect();
+        let mut drawing = Drawing::new(&self.name, style.width.to_points());
+        let entries: Vec<LegendEntry> = self.legend_series.iter().map(legend_entry).collect();
         let shown = if entries.len() > 1 { &entries[..] } else { &[] };
         let top = draw_legend(&mut drawing, shown, 2.0, style);
-        let rows = || self.groups.iter().flat_map(|group| &group.rows);
+        let rows = || self.row_groups.iter().flat_map(|group| &group.rows);
         let widths = rows().map(|row| font::text_width(&row.label, size));
         let left = widths
             .fold(0.0, f64::max)
             .min(MAX_LABEL_SHARE * drawing.width)
             + 5.0;
         let values = rows().flat_map(|row| &row.dots).flat_map(|dot| {
-            let (low, high) = dot.interval.unwrap_or((dot.value, dot.value));
+            let (low, high) = dot.whisker_limits.unwrap_or((dot.value, dot.value));
             [low, high, dot.value]
         });
         let zero = self.has_zero_line.then_some(0.0);
-        let edge = mark_radius(style) + 2.0;
+        let edge = data_mark_radius(style) + 2.0;
         let ends = (left, drawing.width - edge);
         let axis = Axis::new(values.chain(zero), self.is_logarithmic, ends);
         let bottom = top + self.group_heights(size).iter().sum::<f64>();
@@ -137,18 +137,18 @@ impl Rows {
     }
 
     /// Computes the vertical distance between two rows \[pt\] at the font size `size` \[pt\].
-    fn row_pitch(&self, size: f64) -> f64 {
+    fn row_distance(&self, size: f64) -> f64 {
         let lines = if self.are_dots_joined {
             1
         } else {
-            self.series_keys.len()
+            self.legend_series.len()
         };
         size * (0.45 * lines as f64 + 0.65).max(1.3)
     }
 
     /// Computes the height of each group of rows, including its heading \[pt\], at the font size `size` \[pt\].
     fn group_heights(&self, size: f64) -> Vec<f64> {
-        let heading = |group: &Group| {
+        let heading = |group: &RowGroup| {
             if group.heading.is_empty() {
                 0.0
             } else {
@@ -156,8 +156,8 @@ impl Rows {
             }
         };
         let height =
-            |group: &Group| heading(group) + group.rows.len() as f64 * self.row_pitch(size);
-        self.groups.iter().map(height).collect()
+            |group: &RowGroup| heading(group) + group.rows.len() as f64 * self.row_distance(size);
+        self.row_groups.iter().map(height).collect()
     }
 
     fn draw_rows(
@@ -165,17 +165,17 @@ impl Rows {
         drawing: &mut Drawing,
         axis: &Axis,
         (left, top): (f64, f64),
-        style: &Style,
+        style: &FigureStyle,
     ) {
         let size = style.font_points();
-        let pitch = self.row_pitch(size);
+        let pitch = self.row_distance(size);
         let mut y = top;
-        for group in &self.groups {
+        for group in &self.row_groups {
             if !group.heading.is_empty() {
                 let heading = shorten_to_width(&group.heading, size, left + 0.4 * drawing.width);
                 drawing.add_text(
                     (1.0, y + 1.1 * size),
-                    Anchor::Start,
+                    TextAlignment::Start,
                     &heading,
                     (size, BLACK),
                 );
@@ -192,30 +192,36 @@ impl Rows {
                 let middle = y + pitch / 2.0;
                 let label = shorten_to_width(&row.label, size, left - 5.0);
                 let base = (left - 4.0, middle + 0.35 * size);
-                drawing.add_text(base, Anchor::End, &label, (size, BLACK));
+                drawing.add_text(base, TextAlignment::End, &label, (size, BLACK));
                 self.draw_dots(drawing, axis, (row, middle), style);
                 y += pitch;
             }
         }
     }
 
-    fn draw_dots(&self, drawing: &mut Drawing, axis: &Axis, (row, y): (&Row, f64), style: &Style) {
+    fn draw_dots(
+        &self,
+        drawing: &mut Drawing,
+        axis: &Axis,
+        (row, y): (&ChartRow, f64),
+        style: &FigureStyle,
+    ) {
         if self.are_dots_joined
             && let [first, .., last] = &row.dots[..]
         {
             let ends = [first, last].map(|dot| (axis.position_of(dot.value), y));
             drawing.add_line(ends[0], ends[1], (AXIS_COLOUR, 0.6));
         }
-        let middle = (self.series_keys.len() as f64 - 1.0) / 2.0;
+        let middle = (self.legend_series.len() as f64 - 1.0) / 2.0;
         for dot in &row.dots {
-            let key = &self.series_keys[dot.series_index];
+            let key = &self.legend_series[dot.series_index];
             let shift = if self.are_dots_joined {
                 0.0
             } else {
                 dot.series_index as f64 - middle
             };
             let y = y + 0.45 * style.font_points() * shift;
-            if let Some((low, high)) = dot.interval {
+            if let Some((low, high)) = dot.whisker_limits {
                 let pen = (key.colour, 0.9);
                 drawing.add_line((axis.position_of(low), y), (axis.position_of(high), y), pen);
                 for end in [low, high] {
@@ -223,14 +229,14 @@ impl Rows {
                     drawing.add_line((x, y - 1.4), (x, y + 1.4), pen);
                 }
             }
-            let radius = if key.is_filled { 0.8 } else { 1.1 } * mark_radius(style);
+            let radius = if key.is_filled { 0.8 } else { 1.1 } * data_mark_radius(style);
             let at = (axis.position_of(dot.value), y);
             drawing.add_mark(key.mark, at, radius, key.colour, key.is_filled);
         }
     }
 }
 
-fn legend_entry(key: &SeriesKey) -> LegendEntry {
+fn legend_entry(key: &LegendSeries) -> LegendEntry {
     LegendEntry {
         name: key.name.clone(),
         colour: key.colour,

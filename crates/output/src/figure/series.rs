@@ -1,8 +1,8 @@
 //! Chart of one or more quantities over the supersteps of a run, drawn as curves.
 
 use super::axis::{Axis, LegendEntry, LegendSymbol, draw_legend};
-use super::drawing::{Anchor, BLACK, Colour, Drawing, shorten_to_width};
-use super::style::Style;
+use super::drawing::{BLACK, Colour, Drawing, TextAlignment, shorten_to_width};
+use super::style::FigureStyle;
 
 /// A curve of the chart: a quantity at successive supersteps.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Curve {
     /// Colour with which the curve is drawn.
     pub colour: Colour,
     /// Points of the curve: value on the horizontal axis and value on the vertical axis, in the units of the axes.
-    pub points: Vec<(f64, f64)>,
+    pub curve_points: Vec<(f64, f64)>,
 }
 
 /// A chart of quantities over supersteps, drawn as curves.
@@ -28,9 +28,9 @@ pub struct CurveChart {
 
 impl CurveChart {
     /// Draws the chart in the given style.
-    pub fn draw(&self, style: &Style) -> Drawing {
+    pub fn draw(&self, style: &FigureStyle) -> Drawing {
         let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.points());
+        let mut drawing = Drawing::new(&self.name, style.width.to_points());
         let entries = self.curves.iter().map(|curve| LegendEntry {
             name: curve.name.clone(),
             colour: curve.colour,
@@ -39,10 +39,10 @@ impl CurveChart {
         let top = draw_legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size;
         let most = drawing.width - 2.0;
         let title = shorten_to_width(&self.axis_titles[1], size, most);
-        drawing.add_text((1.0, top), Anchor::Start, &title, (size, BLACK));
+        drawing.add_text((1.0, top), TextAlignment::Start, &title, (size, BLACK));
         let (top, right) = (top + 0.8 * size, drawing.width - 2.0);
         let bottom = top + (0.5 * drawing.width).clamp(80.0, 220.0);
-        let all = || self.curves.iter().flat_map(|curve| &curve.points);
+        let all = || self.curves.iter().flat_map(|curve| &curve.curve_points);
         let upright = Axis::from_zero(all().map(|point| point.1), (bottom, top));
         let left = upright.label_width(style) + 5.0;
         let level = Axis::from_values(all().map(|point| point.0), (left, right));
@@ -52,7 +52,7 @@ impl CurveChart {
         for (index, curve) in self.curves.iter().enumerate() {
             let place = |(x, y): &(f64, f64)| (level.position_of(*x), upright.position_of(*y));
             let width = thickest - 0.7 * index as f64;
-            let points: Vec<(f64, f64)> = curve.points.iter().map(place).collect();
+            let points: Vec<(f64, f64)> = curve.curve_points.iter().map(place).collect();
             drawing.add_path(points, (curve.colour, width.max(0.6)));
         }
         let edges = (1.0, drawing.width - 1.0);

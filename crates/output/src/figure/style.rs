@@ -27,7 +27,7 @@ impl PaperWidth {
     }
 
     /// Returns the width on paper in points \[pt\].
-    pub fn points(self) -> f64 {
+    pub fn to_points(self) -> f64 {
         self.mm * POINTS_PER_MM
     }
 }
@@ -104,7 +104,7 @@ fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f
 
 /// File format in which a figure is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum FigureFormat {
     /// Scalable Vector Graphics, with text that can be searched and edited.
     Svg,
     /// PDF 1.7: one page of the size of the figure, with the font embedded.
@@ -113,7 +113,7 @@ pub enum Format {
     Png,
 }
 
-impl Format {
+impl FigureFormat {
     /// All file formats in which figures can be written.
     pub const ALL: [Self; 3] = [Self::Svg, Self::Pdf, Self::Png];
 
@@ -152,7 +152,7 @@ impl Language {
 
 /// The style of a figure: width, font size, language, and resolution of PNG.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Style {
+pub struct FigureStyle {
     /// Width of the figure on paper.
     pub width: PaperWidth,
     /// Font size of all texts in the figure.
@@ -163,7 +163,7 @@ pub struct Style {
     pub dpi: u32,
 }
 
-impl Default for Style {
+impl Default for FigureStyle {
     /// Creates the default style: the width of one column of an article.
     fn default() -> Self {
         Self {
@@ -175,7 +175,7 @@ impl Default for Style {
     }
 }
 
-impl Style {
+impl FigureStyle {
     /// Selects one of two translations of a text: the translation in the language of the figure.
     pub fn translate<'t>(&self, english: &'t str, portuguese: &'t str) -> &'t str {
         match self.language {
@@ -185,7 +185,7 @@ impl Style {
     }
 
     /// Returns a number, given as text with a decimal point, with the decimal mark of the language of the figure.
-    pub fn format_number(&self, number: &str) -> String {
+    pub fn localise_decimal_mark(&self, number: &str) -> String {
         match self.language {
             Language::English => number.replace('-', "\u{2212}"),
             Language::Portuguese => number.replace('-', "\u{2212}").replace('.', ","),
@@ -209,7 +209,7 @@ pub fn select_figures<'n>(wanted: &str, known: &[&'n str]) -> Result<Vec<&'n str
     let found: Vec<&str> = known.iter().copied().filter(|one| *one == wanted).collect();
     if found.is_empty() {
         let names = known.iter().copied().chain(["all"]);
-        return Err(Problem::unknown("figure", wanted).with_known_names("figures", names));
+        return Err(Problem::unknown_name("figure", wanted).with_known_names("figures", names));
     }
     Ok(found)
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{Arguments, Write as _};
 
-use super::drawing::{Colour, Drawing, Item, Pen, Place};
+use super::drawing::{Colour, Drawing, DrawingItem, Pen, Position};
 use super::font;
 
 /// Number of items in a drawing above which consecutive rectangles of the same colour share one SVG element, which makes the file
@@ -16,7 +16,7 @@ pub(super) fn to_svg(drawing: &Drawing) -> String {
     let (width, height) = (format_length(drawing.width), format_length(drawing.height));
     let mut svg = String::new();
     let name = escape_xml(&drawing.name);
-    push_line(
+    push_formatted_line(
         &mut svg,
         format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" \
@@ -24,8 +24,8 @@ pub(super) fn to_svg(drawing: &Drawing) -> String {
             font::FONT_NAME
         ),
     );
-    push_line(&mut svg, format_args!("<title>{name}</title>"));
-    push_line(
+    push_formatted_line(&mut svg, format_args!("<title>{name}</title>"));
+    push_formatted_line(
         &mut svg,
         format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"),
     );
@@ -35,7 +35,7 @@ pub(super) fn to_svg(drawing: &Drawing) -> String {
             .iter()
             .for_each(|item| push_element(&mut svg, item));
     } else {
-        let are_both = |a: &Item, b: &Item| {
+        let are_both = |a: &DrawingItem, b: &DrawingItem| {
             as_filled_rectangle(a).is_some() && as_filled_rectangle(b).is_some()
         };
         for run in drawing.items.chunk_by(are_both) {
@@ -49,14 +49,14 @@ pub(super) fn to_svg(drawing: &Drawing) -> String {
     svg
 }
 
-fn push_line(svg: &mut String, text: Arguments<'_>) {
+fn push_formatted_line(svg: &mut String, text: Arguments<'_>) {
     svg.write_fmt(text).expect("a string can be written to");
     svg.push('\n');
 }
 
 /// Returns two opposite corners and the colour of an item that is a rectangle without an outline; `None` for every other item.
-fn as_filled_rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
-    let Item::Path {
+fn as_filled_rectangle(item: &DrawingItem) -> Option<(Position, Position, Colour)> {
+    let DrawingItem::Path {
         points,
         is_closed: true,
         fill: Some(fill),
@@ -73,7 +73,7 @@ fn as_filled_rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
 }
 
 /// Writes rectangles to the text of the SVG file; consecutive rectangles of the same colour share one element.
-fn push_rectangles(svg: &mut String, items: &[Item]) {
+fn push_rectangles(svg: &mut String, items: &[DrawingItem]) {
     let mut ways: BTreeMap<String, String> = BTreeMap::new();
     for ((x, y), (right, bottom), fill) in items.iter().filter_map(as_filled_rectangle) {
         let [width, height] = [(x, right), (y, bottom)]
@@ -83,13 +83,13 @@ fn push_rectangles(svg: &mut String, items: &[Item]) {
         write!(way, "M{x} {y}h{width}v{height}h-{width}z").expect("a string can be written to");
     }
     for (fill, way) in ways {
-        push_line(svg, format_args!("<path d=\"{way}\" fill=\"{fill}\"/>"));
+        push_formatted_line(svg, format_args!("<path d=\"{way}\" fill=\"{fill}\"/>"));
     }
 }
 
-fn push_element(svg: &mut String, item: &Item) {
+fn push_element(svg: &mut String, item: &DrawingItem) {
     match item {
-        Item::Path {
+        DrawingItem::Path {
             points,
             is_closed,
             fill,
@@ -104,7 +104,7 @@ fn push_element(svg: &mut String, item: &Item) {
             if *is_closed {
                 way.push('Z');
             }
-            push_line(
+            push_formatted_line(
                 svg,
                 format_args!(
                     "<path d=\"{way}\"{}/>",
@@ -112,12 +112,12 @@ fn push_element(svg: &mut String, item: &Item) {
                 ),
             );
         }
-        Item::Circle {
+        DrawingItem::Circle {
             centre,
             radius,
             fill,
             pen,
-        } => push_line(
+        } => push_formatted_line(
             svg,
             format_args!(
                 "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>",
@@ -127,13 +127,13 @@ fn push_element(svg: &mut String, item: &Item) {
                 fill_and_stroke_attributes(*fill, *pen)
             ),
         ),
-        Item::Text {
-            at,
+        DrawingItem::Text {
+            baseline_start: at,
             text,
             size,
             width,
             colour,
-        } => push_line(
+        } => push_formatted_line(
             svg,
             format_args!(
                 "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>",
@@ -166,7 +166,7 @@ fn hexadecimal_colour(Colour(red, green, blue): Colour) -> String {
 
 /// Formats a length with at most two decimals, which is precise enough: a hundredth of a point is 3.5 µm.
 fn format_length(value: f64) -> String {
-    super::axis::format_plain(round_to_hundredths(value))
+    super::axis::format_decimal_number(round_to_hundredths(value))
 }
 
 fn round_to_hundredths(value: f64) -> f64 {

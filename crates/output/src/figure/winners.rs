@@ -4,10 +4,10 @@
 //! policies.
 
 use super::axis::draw_title;
-use super::drawing::{Anchor, BLACK, Colour, Drawing, WHITE, shorten_to_width};
+use super::drawing::{BLACK, Colour, Drawing, TextAlignment, WHITE, shorten_to_width};
 use super::font;
 use super::heat::label_interval;
-use super::style::Style;
+use super::style::FigureStyle;
 
 /// Colours of the winners, which colour-blind readers can distinguish (Okabe and Ito 2008). If there are more winners than
 /// colours, colours are used repeatedly; letters are unique.
@@ -34,7 +34,7 @@ pub struct WinnerCell {
     /// Index of the fastest policy of this cell in the list of policies of the map.
     pub winner_index: usize,
     /// Text after the letter of the fastest policy: by how much this policy is faster than the second fastest.
-    pub margin_text: String,
+    pub winner_margin_text: String,
     /// Whether the fastest policy is clearly faster than all other policies. The difference must exceed the margin of
     /// indifference, below which policies count as equally fast, and must be statistically significant if the results depend on
     /// seeds.
@@ -49,33 +49,33 @@ pub struct WinnerMap {
     /// Names of the policies that were compared.
     pub policy_names: Vec<String>,
     /// Sentence that is shown below the legend of the map.
-    pub remark: String,
+    pub remark_below_legend: String,
     /// The parameters of the horizontal and of the vertical axis: the name of each parameter, and its values as text.
-    pub parameters: [(String, Vec<String>); 2],
+    pub axis_parameters: [(String, Vec<String>); 2],
     /// The cells of the map for which the fastest policy is known.
-    pub cells: Vec<WinnerCell>,
+    pub winner_cells: Vec<WinnerCell>,
 }
 
 impl WinnerMap {
     /// Draws the map in the given style.
-    pub fn draw(&self, style: &Style) -> Drawing {
+    pub fn draw(&self, style: &FigureStyle) -> Drawing {
         let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.points());
+        let mut drawing = Drawing::new(&self.name, style.width.to_points());
         let top = self.draw_legend(&mut drawing, style) + 1.4 * size;
-        let title = shorten_to_width(&self.parameters[1].0, size, drawing.width - 2.0);
-        drawing.add_text((1.0, top), Anchor::Start, &title, (size, BLACK));
-        let rows = &self.parameters[1].1;
+        let title = shorten_to_width(&self.axis_parameters[1].0, size, drawing.width - 2.0);
+        drawing.add_text((1.0, top), TextAlignment::Start, &title, (size, BLACK));
+        let rows = &self.axis_parameters[1].1;
         let labels = rows.iter().map(|label| font::text_width(label, size));
         let left = labels.fold(0.0, f64::max).min(0.3 * drawing.width) + 5.0;
         let (top, cell) = (
             top + 0.5 * size,
             (
-                (drawing.width - left - 2.0) / self.parameters[0].1.len().max(1) as f64,
+                (drawing.width - left - 2.0) / self.axis_parameters[0].1.len().max(1) as f64,
                 2.2 * size,
             ),
         );
         let bottom = top + rows.len() as f64 * cell.1;
-        for won in &self.cells {
+        for won in &self.winner_cells {
             let x = left + won.column_and_row[0] as f64 * cell.0;
             let y = bottom - (won.column_and_row[1] + 1) as f64 * cell.1;
             draw_cell(&mut drawing, won, ((x, y), cell), style);
@@ -83,9 +83,9 @@ impl WinnerMap {
         for (row, label) in rows.iter().enumerate() {
             let y = bottom - (row as f64 + 0.5) * cell.1 + 0.35 * size;
             let text = shorten_to_width(label, size, left - 5.0);
-            drawing.add_text((left - 3.0, y), Anchor::End, &text, (size, BLACK));
+            drawing.add_text((left - 3.0, y), TextAlignment::End, &text, (size, BLACK));
         }
-        let labels = &self.parameters[0].1;
+        let labels = &self.axis_parameters[0].1;
         let widest = labels.iter().map(|label| font::text_width(label, size));
         let each = label_interval(widest.fold(0.0, f64::max) + 0.5 * size, cell.0);
         for (column, label) in labels.iter().enumerate().step_by(each) {
@@ -95,26 +95,36 @@ impl WinnerMap {
             let x = x.clamp(half, (drawing.width - half).max(half));
             drawing.add_text(
                 (x, bottom + 1.1 * size),
-                Anchor::Middle,
+                TextAlignment::Middle,
                 &text,
                 (size, BLACK),
             );
         }
         let below = (f64::midpoint(left, drawing.width), bottom + 2.4 * size);
         let edges = (1.0, drawing.width - 1.0);
-        draw_title(&mut drawing, below, &self.parameters[0].0, edges, style);
+        draw_title(
+            &mut drawing,
+            below,
+            &self.axis_parameters[0].0,
+            edges,
+            style,
+        );
         drawing.height = bottom + 2.8 * size;
         drawing
     }
 
     /// Draws the legend at the top of the map: the colour, letter and name of each policy that wins in at least one cell, and the
     /// remark. Returns the position of the lower end \[pt\].
-    fn draw_legend(&self, drawing: &mut Drawing, style: &Style) -> f64 {
+    fn draw_legend(&self, drawing: &mut Drawing, style: &FigureStyle) -> f64 {
         let size = style.font_points();
         let side = LEGEND_SQUARE_SIDE * size;
         let (mut x, mut y) = (1.0, 2.0);
         for winner in 0..self.policy_names.len() {
-            if self.cells.iter().all(|won| won.winner_index != winner) {
+            if self
+                .winner_cells
+                .iter()
+                .all(|won| won.winner_index != winner)
+            {
                 continue;
             }
             let text = shorten_to_width(
@@ -128,12 +138,12 @@ impl WinnerMap {
             }
             drawing.add_rectangle((x, y), (side, side), winner_colour(winner));
             let at = (x + side + 3.0, y + 0.9 * size);
-            drawing.add_text(at, Anchor::Start, &text, (size, BLACK));
+            drawing.add_text(at, TextAlignment::Start, &text, (size, BLACK));
             x += width;
         }
-        let remark = shorten_to_width(&self.remark, size, drawing.width - 2.0);
+        let remark = shorten_to_width(&self.remark_below_legend, size, drawing.width - 2.0);
         let at = (1.0, y + side + 1.2 * size);
-        drawing.add_text(at, Anchor::Start, &remark, (size, BLACK));
+        drawing.add_text(at, TextAlignment::Start, &remark, (size, BLACK));
         at.1
     }
 }
@@ -142,13 +152,17 @@ fn draw_cell(
     drawing: &mut Drawing,
     won: &WinnerCell,
     ((x, y), (width, height)): ((f64, f64), (f64, f64)),
-    style: &Style,
+    style: &FigureStyle,
 ) {
     let size = style.font_points();
     let fill = winner_colour(won.winner_index);
     drawing.add_rectangle((x, y), (width - 1.0, height - 1.0), fill);
     let (width, height) = (width - 1.0, height - 1.0);
-    let long = format!("{} {}", policy_letters(won.winner_index), won.margin_text);
+    let long = format!(
+        "{} {}",
+        policy_letters(won.winner_index),
+        won.winner_margin_text
+    );
     let text = if font::text_width(&long, size) + 4.0 <= width {
         long
     } else {
@@ -171,7 +185,7 @@ fn draw_cell(
         drawing.add_rectangle(corner, (2.0 * half, 1.2 * size), fill);
     }
     let at = (x + width / 2.0, y + height / 2.0 + 0.35 * size);
-    drawing.add_text(at, Anchor::Middle, &text, (size, text_colour(fill)));
+    drawing.add_text(at, TextAlignment::Middle, &text, (size, text_colour(fill)));
 }
 
 fn winner_colour(winner: usize) -> Colour {
@@ -202,20 +216,20 @@ mod tests {
         let won = |column, winner, is_separated| WinnerCell {
             column_and_row: [column, 0],
             winner_index: winner,
-            margin_text: "3.1 %".into(),
+            winner_margin_text: "3.1 %".into(),
             is_clear_winner: is_separated,
         };
         let chart = WinnerMap {
             name: "Winners".into(),
             policy_names: ["never", "migbsp", "refine"].map(String::from).to_vec(),
-            remark: "hatched: not separated".into(),
-            parameters: [
+            remark_below_legend: "hatched: not separated".into(),
+            axis_parameters: [
                 ("costs.move".into(), ["0", "1"].map(String::from).to_vec()),
                 ("workload.spread".into(), vec!["0.5".into()]),
             ],
-            cells: vec![won(0, 0, true), won(1, 2, false)],
+            winner_cells: vec![won(0, 0, true), won(1, 2, false)],
         };
-        let drawing = chart.draw(&Style::default());
+        let drawing = chart.draw(&FigureStyle::default());
         assert!(drawing.clipped_texts().is_empty());
         assert!(drawing.smallest_font_size() >= Some(6.0));
         let svg = super::super::Figure::new("winners", drawing).to_svg();

@@ -33,7 +33,7 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// Checksum of the settings of the run that the page shows, by which the page is recognised later; empty if the page does not
     /// show a single run.
-    pub settings_mark: &'a str,
+    pub settings_checksum_mark: &'a str,
     /// HTML between the title and the first section of the page.
     pub introduction: &'a str,
     /// HTML of the sections of the page.
@@ -42,9 +42,9 @@ pub struct Page<'a> {
     pub styles: &'a [&'a str],
     /// HTML elements with the data and the additional scripts of the page; these scripts must also start the page. `None` if the
     /// scripts of the common frame suffice.
-    pub scripts: Option<&'a str>,
+    pub script_elements: Option<&'a str>,
     /// Source texts of all scripts that this page adds to the scripts of the common frame; the browser runs no other scripts.
-    pub script_texts: &'a [&'a str],
+    pub allowed_script_texts: &'a [&'a str],
     /// HTML at the end of the page, after the sections.
     pub footer: &'a str,
 }
@@ -53,9 +53,9 @@ impl Page<'_> {
     /// Assembles the page and returns the text of the HTML file.
     pub fn to_html(&self) -> String {
         let start = script_element(START);
-        let own = self.scripts.unwrap_or(&start);
+        let own = self.script_elements.unwrap_or(&start);
         let styles = [self.styles, &[STYLE]].concat();
-        let code = self.script_texts.iter().chain(&[SCRIPT, START]);
+        let code = self.allowed_script_texts.iter().chain(&[SCRIPT, START]);
         let hashes: Vec<String> = code.map(|text| script_hash(text)).collect();
         fill_template(
             TEMPLATE,
@@ -63,7 +63,7 @@ impl Page<'_> {
                 ("hashes", &hashes.join(" ")),
                 ("title", &escape_html(self.title)),
                 ("version", env!("CARGO_PKG_VERSION")),
-                ("mark", self.settings_mark),
+                ("mark", self.settings_checksum_mark),
                 ("styles", &styles.join("\n")),
                 ("lead", self.introduction),
                 ("contents", &table_of_contents(self.body)),
@@ -156,7 +156,7 @@ mod tests {
         );
         let page = Page {
             body: "<script>alert(1)</script>",
-            script_texts: &["own()"],
+            allowed_script_texts: &["own()"],
             ..Page::default()
         }
         .to_html();

@@ -29,7 +29,7 @@ pub fn sections_page<'a>(
         title,
         introduction: lead,
         body: &body,
-        script_texts: code,
+        allowed_script_texts: code,
         ..Page::default()
     }
     .to_html()

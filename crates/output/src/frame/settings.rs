@@ -13,7 +13,7 @@ const MAX_LISTED_VALUES: usize = 32;
 /// heading that is always visible.
 pub fn settings_table(summary: &str, settings: &Value) -> String {
     let mut rows = Vec::new();
-    flatten("", settings, &mut rows);
+    flatten_settings("", settings, &mut rows);
     let mut html = format!(
         "<details>\n<summary>{}</summary>\n<div class=\"wide\"><table class=\"sortable\" data-name=\"keys\">\n<thead><tr><th scope=\"col\" class=\"words\">key</th><th scope=\"col\" class=\"words\">value</th></tr></thead>\n<tbody>\n",
         sentence_html(summary)
@@ -31,7 +31,7 @@ pub fn settings_table(summary: &str, settings: &Value) -> String {
     html
 }
 
-fn flatten(key: &str, value: &Value, rows: &mut Vec<(String, String)>) {
+fn flatten_settings(key: &str, value: &Value, rows: &mut Vec<(String, String)>) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
             for (name, value) in fields {
@@ -40,28 +40,31 @@ fn flatten(key: &str, value: &Value, rows: &mut Vec<(String, String)>) {
                 } else {
                     format!("{key}.{name}")
                 };
-                flatten(&key, value, rows);
+                flatten_settings(&key, value, rows);
             }
         }
         Value::Array(list) if list.iter().any(|one| one.is_object() || one.is_array()) => {
             for (at, value) in list.iter().enumerate().take(MAX_LISTED_VALUES) {
-                flatten(&format!("{key}[{at}]"), value, rows);
+                flatten_settings(&format!("{key}[{at}]"), value, rows);
             }
             if list.len() > MAX_LISTED_VALUES {
                 let more = list.len() - MAX_LISTED_VALUES;
                 rows.push((key.to_owned(), format!("and {more} more")));
             }
         }
-        value => rows.push((key.to_owned(), value_text(value))),
+        value => rows.push((key.to_owned(), format_setting_value(value))),
     }
 }
 
-fn value_text(value: &Value) -> String {
+fn format_setting_value(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(list) => {
-            let shown = list.iter().take(MAX_LISTED_VALUES).map(value_text);
+            let shown = list
+                .iter()
+                .take(MAX_LISTED_VALUES)
+                .map(format_setting_value);
             let mut text = shown.collect::<Vec<_>>().join(", ");
             if list.len() > MAX_LISTED_VALUES {
                 write!(text, " and {} more", list.len() - MAX_LISTED_VALUES)

@@ -142,7 +142,7 @@ impl NestedBox {
         for (index, line) in self.text_lines.iter().enumerate() {
             let weight = if index == 0 { "bold" } else { "normal" };
             let y = top + BOX_PADDING + LINE * index as f64 + FONT_SIZE - 1.0;
-            write_text(svg, (left + BOX_PADDING, y), weight, line);
+            write_svg_text(svg, (left + BOX_PADDING, y), weight, line);
         }
         let mut x = left + BOX_PADDING;
         let below = top + self.header_height();
@@ -154,7 +154,7 @@ impl NestedBox {
             x += wide + GAP;
         }
         let lowest = places.iter().map(|place| place.2).fold(0.0, f64::max);
-        self.draw_connections(
+        self.draw_connecting_lines(
             (left + BOX_PADDING, left + width - BOX_PADDING),
             lowest,
             &places,
@@ -162,13 +162,13 @@ impl NestedBox {
         );
         if let Some(remark) = &self.remark {
             let y = lowest + CONNECTION_SPACING * self.connections.len() as f64 + LINE - 4.0;
-            write_text(svg, (left + BOX_PADDING, y), "normal", remark);
+            write_svg_text(svg, (left + BOX_PADDING, y), "normal", remark);
         }
     }
 
     /// Writes the connecting lines below the inner boxes to `svg`. `places` contains the left edge, the width and the lower edge
     /// of each inner box \[px\].
-    fn draw_connections(
+    fn draw_connecting_lines(
         &self,
         (left, right): (f64, f64),
         lowest: f64,
@@ -177,7 +177,7 @@ impl NestedBox {
     ) {
         let mut labels = String::new();
         for (index, way) in self.connections.iter().enumerate() {
-            let ports = [0, 1].map(|end| self.connection_start(index, end, places));
+            let ports = [0, 1].map(|end| self.connecting_line_start(index, end, places));
             let y = lowest + CONNECTION_SPACING * (index + 1) as f64 - 5.0;
             let [(a, from), (b, to)] = ports;
             writeln!(
@@ -214,7 +214,12 @@ impl NestedBox {
     /// Computes the point on the lower edge of an inner box at which the connecting line number `way` starts \[px\]. On each box,
     /// lines to boxes on the left start further left, and shorter lines start closer to the box at their other end, so that lines
     /// do not cross.
-    fn connection_start(&self, way: usize, end: usize, places: &[(f64, f64, f64)]) -> (f64, f64) {
+    fn connecting_line_start(
+        &self,
+        way: usize,
+        end: usize,
+        places: &[(f64, f64, f64)],
+    ) -> (f64, f64) {
         let here = self.connections[way].box_indices[end];
         let mut ports: Vec<(bool, isize, usize)> = Vec::new();
         for (index, other) in self.connections.iter().enumerate() {
@@ -232,7 +237,7 @@ impl NestedBox {
     }
 }
 
-fn write_text(svg: &mut String, (x, y): (f64, f64), weight: &str, line: &str) {
+fn write_svg_text(svg: &mut String, (x, y): (f64, f64), weight: &str, line: &str) {
     writeln!(
         svg,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{FONT_SIZE}\" font-weight=\"{weight}\">{}</text>",

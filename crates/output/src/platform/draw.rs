@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::svg::{escape_svg, open_svg, stroke_width};
 use super::{RouteProperties, tree};
-use migsim_base::quantities::{format_duration, format_rate, format_speed};
+use migsim_base::quantities::{format_data_rate, format_duration, format_speed};
 use migsim_base::units::{BytesPerSecond, ClusterId};
 use migsim_base::words::format_count;
 use migsim_platform::Platform;
@@ -89,7 +89,7 @@ fn draw_route(
     labels: &mut String,
 ) {
     let manager = |index: usize| platform.manager_host(ClusterId::from_index(index));
-    let Some(way) = RouteProperties::between(platform, manager(from), manager(to)) else {
+    let Some(way) = RouteProperties::between_hosts(platform, manager(from), manager(to)) else {
         return;
     };
     let bandwidth = way.bandwidth.map_or(0.0, BytesPerSecond::get);
@@ -99,7 +99,7 @@ fn draw_route(
         Some(bandwidth) => format!(
             "{}, {}",
             format_duration(way.latency.get()),
-            format_rate(bandwidth.get())
+            format_data_rate(bandwidth.get())
         ),
         None => format_duration(way.latency.get()),
     };

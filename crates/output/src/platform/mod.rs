@@ -14,7 +14,7 @@ use std::ops::Range;
 pub use draw::platform_svg;
 
 use super::table_format::{Cell, Sheet, Table, number_column, text_column};
-use migsim_base::quantities::{format_duration, format_rate, format_size, format_speed};
+use migsim_base::quantities::{format_data_rate, format_data_size, format_duration, format_speed};
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
 use migsim_base::words::format_count;
 use migsim_experiment::{Finding, check_single_cluster, find_implausible_platform_values};
@@ -29,7 +29,7 @@ const LATENCY_TOLERANCE: f64 = 1e-12;
 /// (`are_clusters_chosen`), the division into clusters is not checked for plausibility.
 pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: usize) -> Sheet {
     let platform = &loaded.platform;
-    let survey = RouteSurvey::from_platform(platform, rows);
+    let survey = ClusterRouteSurvey::from_platform(platform, rows);
     let mut odd = find_implausible_platform_values(platform, are_clusters_chosen);
     odd.extend(check_single_cluster(platform));
     let mut sheet = Sheet::default();
@@ -43,8 +43,8 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     if let Some(description) = &loaded.description {
         sheet.add_line(description);
     }
-    sheet.add_table_for_programs(sizes_table(platform, &survey));
-    if let Some((table, left_out)) = zones_table(platform, rows) {
+    sheet.add_table_for_programs(component_counts_table(platform, &survey));
+    if let Some((table, left_out)) = zone_tree_table(platform, rows) {
         sheet.add_line("");
         sheet.add_table(table);
         if left_out > 0 {
@@ -75,12 +75,12 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
         }
     }
     sheet.add_line("");
-    sheet.add_table(checks_table(platform, &survey, &odd));
+    sheet.add_table(platform_checks_table(platform, &survey, &odd));
     sheet
 }
 
 /// Creates a table with the numbers of clusters, groups of equal hosts, hosts, links and routes of the platform.
-fn sizes_table(platform: &Platform, survey: &RouteSurvey) -> Table {
+fn component_counts_table(platform: &Platform, survey: &ClusterRouteSurvey) -> Table {
     let columns = [
         text_column("platform", "platform"),
         number_column("clusters", "clusters"),
@@ -103,15 +103,15 @@ fn sizes_table(platform: &Platform, survey: &RouteSurvey) -> Table {
 
 /// Creates a table of the tree of zones with at most `rows` rows, and returns it with the number of omitted zones. Returns `None`
 /// if the platform does not consist of several zones.
-fn zones_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
+fn zone_tree_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     let Routes::Zoned {
         zones,
-        host_numbers: points,
+        host_or_router_ids: points,
     } = &platform.routes
     else {
         return None;
     };
-    let outline = zones.outline(points);
+    let outline = zones.zone_outlines(points);
     if outline.len() < 2 {
         return None;
     }
@@ -127,7 +127,7 @@ fn zones_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     for zone in outline.iter().take(rows) {
         let indent = 2 * usize::try_from(zone.depth).unwrap_or_default();
         table.push_row([
-            Cell::value(zone.name, format!("{:indent$}{}", "", zone.name)),
+            Cell::from_value_and_text(zone.name, format!("{:indent$}{}", "", zone.name)),
             Cell::count(zone.depth as usize),
             Cell::text(zone.routing),
             Cell::count(zone.inner_zone_count),
@@ -139,17 +139,17 @@ fn zones_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
 }
 
 /// Consecutive hosts of a cluster with equal properties (speed, cores, access link).
-struct HostGroup {
+struct EqualHostGroup {
     cluster: ClusterId,
     hosts: Range<u32>,
 }
 
 /// Lists the groups of consecutive equal hosts of all clusters of a platform.
-fn host_groups(platform: &Platform) -> impl Iterator<Item = HostGroup> + '_ {
+fn host_groups(platform: &Platform) -> impl Iterator<Item = EqualHostGroup> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
     clusters.flat_map(|cluster| {
         let kinds = equal_host_ranges(platform, cluster).into_iter();
-        kinds.map(move |hosts| HostGroup { cluster, hosts })
+        kinds.map(move |hosts| EqualHostGroup { cluster, hosts })
     })
 }
 
@@ -159,7 +159,7 @@ pub(super) fn equal_host_ranges(platform: &Platform, cluster: ClusterId) -> Vec<
     let access = |host: u32| {
         let link = match platform.access_links() {
             Some(access) => access[host as usize],
-            None => last_link_to(platform, hosts, HostId(host)),
+            None => last_link_to_host(platform, hosts, HostId(host)),
         };
         let link = &platform.links[link?.index()];
         Some((link.bandwidth, link.latency, link.varies_over_time()))
@@ -184,7 +184,7 @@ pub(super) fn equal_host_ranges(platform: &Platform, cluster: ClusterId) -> Vec<
 
 /// Finds the link through which a host is reached: the last link on the route from another host of its cluster to this host.
 /// Returns `None` if the cluster has no other host or if there is no route or link.
-fn last_link_to(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<LinkId> {
+fn last_link_to_host(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<LinkId> {
     // Few hosts are used as origins, because zones with routing Dijkstra store a tree for each origin.
     let from = HostId(cluster.start + u32::from(host.0 == cluster.start));
     if !cluster.contains(&from.0) {
@@ -208,7 +208,7 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
     ];
     let title = "Clusters, with latency and bandwidth between two hosts of the same cluster";
     let mut table = Table::new("clusters", title, &columns);
-    let all: Vec<HostGroup> = host_groups(platform).collect();
+    let all: Vec<EqualHostGroup> = host_groups(platform).collect();
     for (index, group) in all.iter().enumerate().take(rows) {
         let is_first = index == 0 || all[index - 1].cluster != group.cluster;
         let is_last = all
@@ -231,14 +231,14 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
             names += " (speed varies)";
         }
         let memory = host.memory.map_or_else(Cell::empty, |memory| {
-            Cell::value(memory.get(), format_size(memory.get()))
+            Cell::from_value_and_text(memory.get(), format_data_size(memory.get()))
         });
-        let local = RouteProperties::within_group(platform, group);
+        let local = RouteProperties::within_host_group(platform, group);
         table.push_row([
-            Cell::value(cluster.name.as_str(), shown),
+            Cell::from_value_and_text(cluster.name.as_str(), shown),
             Cell::count(hosts),
-            Cell::value(host.cores, host.cores.to_string()),
-            Cell::value(host.speed.get(), format_speed(host.speed.get())),
+            Cell::from_value_and_text(host.cores, host.cores.to_string()),
+            Cell::from_value_and_text(host.speed.get(), format_speed(host.speed.get())),
             memory,
             local.map_or_else(Cell::empty, RouteProperties::latency_cell),
             local.map_or_else(Cell::empty, RouteProperties::bandwidth_cell),
@@ -256,7 +256,7 @@ struct RouteProperties {
 }
 
 impl RouteProperties {
-    fn between(platform: &Platform, from: HostId, to: HostId) -> Option<Self> {
+    fn between_hosts(platform: &Platform, from: HostId, to: HostId) -> Option<Self> {
         Some(Self::from_route(platform, &platform.route(from, to)?))
     }
 
@@ -269,7 +269,7 @@ impl RouteProperties {
 
     /// Returns latency and bandwidth of the route between the first two hosts of a group; for a group of one host, of the route
     /// to another host of its cluster. Returns `None` if there is no other host or no route.
-    fn within_group(platform: &Platform, group: &HostGroup) -> Option<Self> {
+    fn within_host_group(platform: &Platform, group: &EqualHostGroup) -> Option<Self> {
         let of_cluster = &platform.clusters[group.cluster.index()].hosts;
         let first = group.hosts.start;
         let other = if group.hosts.len() > 1 {
@@ -277,16 +277,16 @@ impl RouteProperties {
         } else {
             of_cluster.clone().find(|&host| host != first)?
         };
-        Self::between(platform, HostId(first), HostId(other))
+        Self::between_hosts(platform, HostId(first), HostId(other))
     }
 
     fn latency_cell(self) -> Cell {
-        Cell::value(self.latency.get(), format_duration(self.latency.get()))
+        Cell::from_value_and_text(self.latency.get(), format_duration(self.latency.get()))
     }
 
     fn bandwidth_cell(self) -> Cell {
         self.bandwidth.map_or_else(Cell::empty, |bandwidth| {
-            Cell::value(bandwidth.get(), format_rate(bandwidth.get()))
+            Cell::from_value_and_text(bandwidth.get(), format_data_rate(bandwidth.get()))
         })
     }
 }
@@ -301,7 +301,7 @@ struct ClusterRoute {
 }
 
 /// Result of the examination of all routes between clusters: the first routes, and the numbers of unusual routes.
-struct RouteSurvey {
+struct ClusterRouteSurvey {
     /// The first routes, which the table of routes shows.
     first_routes: Vec<ClusterRoute>,
     route_count: usize,
@@ -313,7 +313,7 @@ struct RouteSurvey {
     unused_links: Vec<LinkId>,
 }
 
-impl RouteSurvey {
+impl ClusterRouteSurvey {
     fn from_platform(platform: &Platform, rows: usize) -> Self {
         let mut survey = Self {
             first_routes: Vec::new(),
@@ -353,7 +353,7 @@ impl RouteSurvey {
     /// several equal pairs is examined.
     fn count_routes(&mut self, platform: &Platform) {
         let mut kinds: BTreeMap<usize, Vec<ClusterId>> = BTreeMap::new();
-        for (cluster, kind) in platform.cluster_kinds().into_iter().enumerate() {
+        for (cluster, kind) in platform.route_class_of_clusters().into_iter().enumerate() {
             let members = kinds.entry(kind).or_default();
             members.push(ClusterId::from_index(cluster));
         }
@@ -425,7 +425,7 @@ impl<'p> RoutePair<'p> {
         );
         let (there, back) = (platform.route(a, b), platform.route(b, a));
         let is_mutual = match (&there, &back) {
-            (Some(there), Some(back)) => there.is_mirror_of(back),
+            (Some(there), Some(back)) => there.is_reverse_of(back),
             (None, None) => true,
             _ => false,
         };
@@ -443,7 +443,7 @@ impl<'p> RoutePair<'p> {
         let (Some(there), Some(back)) = (&self.forward_route, &self.backward_route) else {
             return false;
         };
-        !self.is_symmetric && !have_same_links(platform, there, back)
+        !self.is_symmetric && !are_equivalent_routes(platform, there, back)
     }
 
     /// Returns the origin cluster, the destination cluster and the properties of the forward route, and also of the backward
@@ -468,10 +468,12 @@ impl<'p> RoutePair<'p> {
 }
 
 /// Returns whether two routes use the same links, in either direction, and have the same latency and the same bandwidth.
-fn have_same_links(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
+fn are_equivalent_routes(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
     let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
         let links = route.links();
-        links.map(|link| platform.first_direction(link)).collect()
+        links
+            .map(|link| platform.first_direction_of_link(link))
+            .collect()
     };
     // The sums may differ because their order differs.
     let [one, other] = [there, back].map(|route| platform.route_latency(route).get());
@@ -497,7 +499,7 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
             mark(platform.opposite_link(link));
         }
         match &platform.routes {
-            Routes::Clustered {
+            Routes::StoredClusterPaths {
                 cluster_paths: pairs,
                 path_links: links,
                 ..
@@ -507,7 +509,10 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
                     links[range].iter().copied().for_each(&mut mark);
                 }
             }
-            Routes::Routers { paths, .. } => paths.for_each_link(&mut mark),
+            Routes::ComputedClusterPaths {
+                router_paths: paths,
+                ..
+            } => paths.for_each_link_between_clusters(&mut mark),
             Routes::Zoned { zones, .. } => zones.for_each_link(&mut |link, _| mark(link)),
         }
     }
@@ -515,7 +520,7 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
     links.map(LinkId::from_index).collect()
 }
 
-fn routes_table(platform: &Platform, survey: &RouteSurvey) -> Table {
+fn routes_table(platform: &Platform, survey: &ClusterRouteSurvey) -> Table {
     let columns = [
         text_column("from", "from"),
         text_column("", "direction"),
@@ -542,11 +547,11 @@ fn routes_table(platform: &Platform, survey: &RouteSurvey) -> Table {
         let arrow = if one.is_symmetric { "<->" } else { "->" };
         table.push_row([
             Cell::text(name(one.from)),
-            Cell::value(direction, arrow),
+            Cell::from_value_and_text(direction, arrow),
             Cell::text(name(one.to)),
             one.properties.latency_cell(),
             one.properties.bandwidth_cell(),
-            Cell::value(links.join(" "), format_names(links.into_iter())),
+            Cell::from_value_and_text(links.join(" "), format_names(links.into_iter())),
         ]);
     }
     table
@@ -564,7 +569,11 @@ fn format_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
 
 /// Creates a table with the result of each check of the platform: passed, or a warning. The findings `odd` about implausible
 /// values come last.
-fn checks_table(platform: &Platform, survey: &RouteSurvey, odd: &[Finding]) -> Table {
+fn platform_checks_table(
+    platform: &Platform,
+    survey: &ClusterRouteSurvey,
+    odd: &[Finding],
+) -> Table {
     let columns = [
         text_column("check", "level"),
         text_column("finding", "finding"),
@@ -637,7 +646,7 @@ fn checks_table(platform: &Platform, survey: &RouteSurvey, odd: &[Finding]) -> T
         );
     }
     if let Some(narrowest) = platform.backbone_bandwidth() {
-        let narrowest = format_rate(narrowest.get());
+        let narrowest = format_data_rate(narrowest.get());
         push(
             true,
             format!("the narrowest link between clusters has {narrowest}"),
@@ -747,10 +756,10 @@ mod tests {
         let platform = migsim_platform::from_json("two.json", &text)
             .unwrap()
             .platform;
-        let kinds = platform.cluster_kinds();
+        let kinds = platform.route_class_of_clusters();
         assert_eq!(kinds, [vec![0; 300], vec![1; 250]].concat());
-        let counts = |survey: &RouteSurvey| {
-            let RouteSurvey {
+        let counts = |survey: &ClusterRouteSurvey| {
+            let ClusterRouteSurvey {
                 route_count: all_routes,
                 asymmetric_pairs: one_way,
                 pairs_without_route: missing,
@@ -759,7 +768,7 @@ mod tests {
             } = survey;
             (*all_routes, *one_way, *missing, *latency)
         };
-        let mut slow = RouteSurvey::from_platform(&platform, 0);
+        let mut slow = ClusterRouteSurvey::from_platform(&platform, 0);
         let fast = counts(&slow);
         (slow.route_count, slow.asymmetric_pairs, slow.latency_range) = (0, 0, None);
         for pair in cluster_pairs(550) {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use super::super::svg::{escape_svg, open_svg, stroke_width};
 use super::boxes::{BOLD_RATIO, Connection, NestedBox, estimate_width, shorten_to_max_width};
 use super::{RouteProperties, format_names};
-use migsim_base::quantities::{format_duration, format_rate, format_speed};
+use migsim_base::quantities::{format_data_rate, format_duration, format_speed};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
 use migsim_base::words::format_count;
 use migsim_platform::{DefinedRoute, Platform, Routes, ZoneMember, ZoneOutline, Zones};
@@ -35,21 +35,21 @@ const TITLE_LETTERS: f64 = 17.0;
 pub(super) fn zone_tree_svg(platform: &Platform) -> Option<String> {
     let Routes::Zoned {
         zones,
-        host_numbers: points,
+        host_or_router_ids: points,
     } = &platform.routes
     else {
         return None;
     };
     let tree = ZoneTree::new(platform, zones, points);
-    if tree.outlines.len() < 2 {
+    if tree.zone_outlines.len() < 2 {
         return None;
     }
-    let root = tree.zone_box(0, &tree.opened_zones());
+    let root = tree.zone_box(0, &tree.zones_drawn_with_content());
     let title = format!(
         "{}: {} in {}",
         shorten_to_max_width(&platform.name, TITLE_LETTERS),
         format_count(platform.hosts.len(), "host"),
-        format_count(tree.outlines.len(), "zone")
+        format_count(tree.zone_outlines.len(), "zone")
     );
     let (width, height) = root.width_and_height();
     let width = width.max(BOLD_RATIO * estimate_width(&title, TITLE_LETTERS));
@@ -71,7 +71,7 @@ pub(super) fn zone_tree_svg(platform: &Platform) -> Option<String> {
 
 /// The hosts that belong directly to a zone and not to an inner zone of this zone.
 #[derive(Clone, Copy, Debug)]
-struct HostsOfZone {
+struct DirectHosts {
     first_host: HostId,
     second_host: Option<HostId>,
     last_host: HostId,
@@ -82,18 +82,18 @@ struct HostsOfZone {
 ///
 /// They are the routing, the number of hosts directly in the zone and in total, the number of inner zones, and the bits of the
 /// speeds of the slowest and of the fastest host.
-type ZoneKind = (&'static str, usize, usize, usize, u64, u64);
+type ZoneProperties = (&'static str, usize, usize, usize, u64, u64);
 
 /// The tree of zones of a platform: the zones in depth-first order, with the hosts of each zone.
 struct ZoneTree<'p> {
     platform: &'p Platform,
     zones: &'p Zones,
     /// The host at each network point; routers, which are network points without a host, are not contained.
-    hosts_by_point: BTreeMap<u32, HostId>,
-    outlines: Vec<ZoneOutline<'p>>,
+    host_by_network_point: BTreeMap<u32, HostId>,
+    zone_outlines: Vec<ZoneOutline<'p>>,
     /// Indices of the direct inner zones of each zone.
     inner_zones: Vec<Vec<usize>>,
-    own_hosts: Vec<Option<HostsOfZone>>,
+    direct_hosts: Vec<Option<DirectHosts>>,
     speed_ranges: Vec<(f64, f64)>,
 }
 
@@ -103,7 +103,7 @@ enum InnerBox {
     /// A direct inner zone, given by its index in the tree of zones.
     Zone(usize),
     /// All inner zones that are not drawn one by one, together in one box.
-    Rest,
+    OtherZones,
     Hosts,
     Routers,
 }
@@ -120,24 +120,24 @@ struct RouteBundle<'p> {
 
 impl<'p> ZoneTree<'p> {
     fn new(platform: &'p Platform, zones: &'p Zones, points: &[u32]) -> Self {
-        let list = zones.outline(points);
+        let list = zones.zone_outlines(points);
         let places: BTreeMap<u32, usize> = list.iter().map(|zone| zone.id).zip(0..).collect();
         let mut tree = Self {
             platform,
             zones,
-            hosts_by_point: points
+            host_by_network_point: points
                 .iter()
                 .zip(0..)
                 .map(|(&at, id)| (at, HostId(id)))
                 .collect(),
             inner_zones: vec![Vec::new(); list.len()],
-            own_hosts: vec![None; list.len()],
+            direct_hosts: vec![None; list.len()],
             speed_ranges: vec![(f64::INFINITY, 0.0); list.len()],
-            outlines: list,
+            zone_outlines: list,
         };
-        for (&point, &host) in &tree.hosts_by_point {
-            let at = places[&zones.zone_at(point)];
-            let hosts = tree.own_hosts[at].get_or_insert(HostsOfZone {
+        for (&point, &host) in &tree.host_by_network_point {
+            let at = places[&zones.zone_of_host_or_router(point)];
+            let hosts = tree.direct_hosts[at].get_or_insert(DirectHosts {
                 first_host: host,
                 second_host: None,
                 last_host: host,
@@ -159,8 +159,8 @@ impl<'p> ZoneTree<'p> {
     /// including its inner zones.
     fn set_inner_zones_and_speeds(&mut self) {
         let mut above: Vec<usize> = Vec::new();
-        let mut parents = Vec::with_capacity(self.outlines.len());
-        for (at, zone) in self.outlines.iter().enumerate() {
+        let mut parents = Vec::with_capacity(self.zone_outlines.len());
+        for (at, zone) in self.zone_outlines.iter().enumerate() {
             above.truncate(zone.depth as usize);
             parents.push(above.last().copied());
             above.push(at);
@@ -179,8 +179,8 @@ impl<'p> ZoneTree<'p> {
         }
     }
 
-    fn zone_kind(&self, at: usize) -> ZoneKind {
-        let (zone, (low, high)) = (&self.outlines[at], self.speed_ranges[at]);
+    fn zone_properties(&self, at: usize) -> ZoneProperties {
+        let (zone, (low, high)) = (&self.zone_outlines[at], self.speed_ranges[at]);
         let (own, all) = (zone.direct_host_count, zone.total_host_count);
         (
             zone.routing,
@@ -193,15 +193,15 @@ impl<'p> ZoneTree<'p> {
     }
 
     /// Lists the direct inner zones of the zone with the index `at` that are drawn as separate boxes.
-    fn drawn_zones(&self, at: usize) -> Vec<usize> {
-        let mut counts: BTreeMap<ZoneKind, usize> = BTreeMap::new();
+    fn separately_drawn_zones(&self, at: usize) -> Vec<usize> {
+        let mut counts: BTreeMap<ZoneProperties, usize> = BTreeMap::new();
         for &child in &self.inner_zones[at] {
-            *counts.entry(self.zone_kind(child)).or_default() += 1;
+            *counts.entry(self.zone_properties(child)).or_default() += 1;
         }
-        let mut taken: BTreeMap<ZoneKind, usize> = BTreeMap::new();
+        let mut taken: BTreeMap<ZoneProperties, usize> = BTreeMap::new();
         let mut shown = Vec::new();
         for &child in &self.inner_zones[at] {
-            let kind = self.zone_kind(child);
+            let kind = self.zone_properties(child);
             let taken = taken.entry(kind).or_default();
             *taken += 1;
             if counts[&kind] <= MAX_EQUAL_ZONES || *taken <= SHOWN_ALIKE {
@@ -216,7 +216,7 @@ impl<'p> ZoneTree<'p> {
 
     /// Returns the indices of the zones that are drawn with their content. They are chosen from the outermost zone inwards; of
     /// several equal zones within a zone, only the first is chosen.
-    fn opened_zones(&self) -> BTreeSet<usize> {
+    fn zones_drawn_with_content(&self) -> BTreeSet<usize> {
         let mut opened = BTreeSet::new();
         let mut next = VecDeque::from([0]);
         let mut leaves = 1;
@@ -224,28 +224,28 @@ impl<'p> ZoneTree<'p> {
             if self.inner_zones[at].is_empty() {
                 continue;
             }
-            let parts = self.boxes_inside(at).len();
-            let is_deep = self.outlines[at].depth >= MAX_OPENED_DEPTH;
+            let parts = self.inner_boxes_of_zone(at).len();
+            let is_deep = self.zone_outlines[at].depth >= MAX_OPENED_DEPTH;
             if is_deep || (at > 0 && leaves + parts > MOST_LEAVES + 1) {
                 continue;
             }
             leaves += parts - 1;
             opened.insert(at);
             let mut kinds = BTreeSet::new();
-            let shown = self.drawn_zones(at).into_iter();
-            next.extend(shown.filter(|&child| kinds.insert(self.zone_kind(child))));
+            let shown = self.separately_drawn_zones(at).into_iter();
+            next.extend(shown.filter(|&child| kinds.insert(self.zone_properties(child))));
         }
         opened
     }
 
     /// Lists the boxes that are drawn inside the zone with the index `at`, from left to right.
-    fn boxes_inside(&self, at: usize) -> Vec<InnerBox> {
-        let shown = self.drawn_zones(at);
+    fn inner_boxes_of_zone(&self, at: usize) -> Vec<InnerBox> {
+        let shown = self.separately_drawn_zones(at);
         let is_all = shown.len() == self.inner_zones[at].len();
-        let zone = &self.outlines[at];
+        let zone = &self.zone_outlines[at];
         let zones = shown.into_iter().map(InnerBox::Zone);
         zones
-            .chain((!is_all).then_some(InnerBox::Rest))
+            .chain((!is_all).then_some(InnerBox::OtherZones))
             .chain((zone.direct_host_count > 0).then_some(InnerBox::Hosts))
             .chain((zone.router_count > 0).then_some(InnerBox::Routers))
             .collect()
@@ -253,7 +253,7 @@ impl<'p> ZoneTree<'p> {
 
     /// Creates the box of the zone with the index `at`. The box contains inner boxes if the set `opened` contains the zone.
     fn zone_box(&self, at: usize, opened: &BTreeSet<usize>) -> NestedBox {
-        let zone = &self.outlines[at];
+        let zone = &self.zone_outlines[at];
         let zones =
             (zone.inner_zone_count > 0).then(|| format_count(zone.inner_zone_count, "zone"));
         let hosts = Some(format_count(zone.total_host_count, "host"));
@@ -267,9 +267,9 @@ impl<'p> ZoneTree<'p> {
             ..NestedBox::default()
         };
         if !opened.contains(&at) {
-            nested.text_lines.extend(self.speed_text(at));
+            nested.text_lines.extend(self.host_speeds_text(at));
             nested.text_lines.extend(
-                self.own_hosts[at]
+                self.direct_hosts[at]
                     .filter(|_| zone.inner_zone_count == 0)
                     .and_then(|own| self.local_route_text(own)),
             );
@@ -281,12 +281,12 @@ impl<'p> ZoneTree<'p> {
 
     /// Adds the inner boxes of the zone with the index `at`, and the lines between them, to the box of this zone.
     fn add_inner_boxes(&self, nested: &mut NestedBox, at: usize, opened: &BTreeSet<usize>) {
-        let zone = &self.outlines[at];
-        let parts = self.boxes_inside(at);
+        let zone = &self.zone_outlines[at];
+        let parts = self.inner_boxes_of_zone(at);
         let inner = parts.iter().map(|part| match part {
             InnerBox::Zone(child) => self.zone_box(*child, opened),
-            InnerBox::Rest => self.undrawn_zones_box(at, &parts),
-            InnerBox::Hosts => self.hosts_box(at),
+            InnerBox::OtherZones => self.undrawn_zones_box(at, &parts),
+            InnerBox::Hosts => self.direct_hosts_box(at),
             InnerBox::Routers => NestedBox {
                 text_lines: vec![format_count(zone.router_count, "router")],
                 tooltip: format!("routers of zone {}", zone.name),
@@ -311,9 +311,9 @@ impl<'p> ZoneTree<'p> {
 
     /// Describes the speeds of the hosts in the zone with the index `at`: one speed, or the range from the slowest to the fastest
     /// host. Returns `None` if the zone has no hosts.
-    fn speed_text(&self, at: usize) -> Option<String> {
+    fn host_speeds_text(&self, at: usize) -> Option<String> {
         let (slowest, fastest) = self.speed_ranges[at];
-        let text = match self.outlines[at].total_host_count {
+        let text = match self.zone_outlines[at].total_host_count {
             0 => return None,
             _ if slowest == fastest => format_speed(slowest),
             _ => format!("{} to {}", format_speed(slowest), format_speed(fastest)),
@@ -323,11 +323,12 @@ impl<'p> ZoneTree<'p> {
 
     /// Describes the latency and bandwidth of the route between the first two hosts of a zone. Returns `None` if the zone has
     /// only one host or there is no route.
-    fn local_route_text(&self, hosts: HostsOfZone) -> Option<String> {
-        let way = RouteProperties::between(self.platform, hosts.first_host, hosts.second_host?)?;
+    fn local_route_text(&self, hosts: DirectHosts) -> Option<String> {
+        let way =
+            RouteProperties::between_hosts(self.platform, hosts.first_host, hosts.second_host?)?;
         Some(format!(
             "inside: {}",
-            properties_text(way.latency, way.bandwidth)
+            latency_and_bandwidth_text(way.latency, way.bandwidth)
         ))
     }
 
@@ -335,7 +336,10 @@ impl<'p> ZoneTree<'p> {
         let left_out = self.inner_zones[at].iter();
         let left_out = left_out.filter(|&&child| !parts.contains(&InnerBox::Zone(child)));
         let (zones, hosts) = left_out.fold((0, 0), |(zones, hosts), &child| {
-            (zones + 1, hosts + self.outlines[child].total_host_count)
+            (
+                zones + 1,
+                hosts + self.zone_outlines[child].total_host_count,
+            )
         });
         NestedBox {
             text_lines: vec![format!("and {zones} more"), format_count(hosts, "host")],
@@ -347,8 +351,8 @@ impl<'p> ZoneTree<'p> {
 
     /// Creates the box that stands for the hosts that belong directly to the zone with the index `at`, next to the boxes of its
     /// inner zones.
-    fn hosts_box(&self, at: usize) -> NestedBox {
-        let Some(hosts) = self.own_hosts[at] else {
+    fn direct_hosts_box(&self, at: usize) -> NestedBox {
+        let Some(hosts) = self.direct_hosts[at] else {
             return NestedBox::default();
         };
         let name = |host: HostId| self.platform.hosts[host.index()].name.as_str();
@@ -357,7 +361,7 @@ impl<'p> ZoneTree<'p> {
             Some(_) => format!("{} to {}", name(hosts.first_host), name(hosts.last_host)),
         };
         NestedBox {
-            tooltip: format!("hosts of zone {}: {names}", self.outlines[at].name),
+            tooltip: format!("hosts of zone {}: {names}", self.zone_outlines[at].name),
             text_lines: vec![format_count(hosts.host_count, "host"), names],
             ..NestedBox::default()
         }
@@ -368,21 +372,23 @@ impl<'p> ZoneTree<'p> {
     fn route_bundles(&self, at: usize, parts: &[InnerBox]) -> Vec<([usize; 2], RouteBundle<'p>)> {
         let places: BTreeMap<u32, usize> = self.inner_zones[at]
             .iter()
-            .map(|&child| (self.outlines[child].id, child))
+            .map(|&child| (self.zone_outlines[child].id, child))
             .collect();
         let box_of = |member: ZoneMember| {
             let part = match member {
                 ZoneMember::Zone(zone) => InnerBox::Zone(*places.get(&zone)?),
-                ZoneMember::HostOrRouter(point) if self.hosts_by_point.contains_key(&point) => {
+                ZoneMember::HostOrRouter(point)
+                    if self.host_by_network_point.contains_key(&point) =>
+                {
                     InnerBox::Hosts
                 }
                 ZoneMember::HostOrRouter(_) => InnerBox::Routers,
             };
             let found = parts.iter().position(|&one| one == part);
-            found.or_else(|| parts.iter().position(|&one| one == InnerBox::Rest))
+            found.or_else(|| parts.iter().position(|&one| one == InnerBox::OtherZones))
         };
         let mut bundles: BTreeMap<[usize; 2], RouteBundle<'p>> = BTreeMap::new();
-        for route in self.zones.defined_routes(self.outlines[at].id) {
+        for route in self.zones.defined_routes(self.zone_outlines[at].id) {
             let (Some(a), Some(b)) = (box_of(route.from), box_of(route.to)) else {
                 continue;
             };
@@ -396,7 +402,7 @@ impl<'p> ZoneTree<'p> {
             } else {
                 (route.from, route.to)
             };
-            let (latency, bandwidth) = self.latency_and_bandwidth(route.links);
+            let (latency, bandwidth) = self.total_latency_and_lowest_bandwidth(route.links);
             let bundle = bundles.entry(ends).or_insert_with(|| RouteBundle {
                 connected_pairs: BTreeSet::new(),
                 first_route: route,
@@ -412,7 +418,10 @@ impl<'p> ZoneTree<'p> {
 
     /// Computes the sum of the latencies of the links and the lowest bandwidth of these links; the bandwidth is `None` if `links`
     /// is empty.
-    fn latency_and_bandwidth(&self, links: &[LinkId]) -> (Seconds, Option<BytesPerSecond>) {
+    fn total_latency_and_lowest_bandwidth(
+        &self,
+        links: &[LinkId],
+    ) -> (Seconds, Option<BytesPerSecond>) {
         let links = || links.iter().map(|link| &self.platform.links[link.index()]);
         let latency = links().fold(Seconds::default(), |sum, link| sum + link.latency);
         let narrowest = links().map(|link| link.bandwidth);
@@ -422,11 +431,11 @@ impl<'p> ZoneTree<'p> {
     fn connection_of_bundle(&self, ends: [usize; 2], bundle: &RouteBundle<'p>) -> Connection {
         let (least, most) = bundle.latency_range;
         let label = match bundle.connected_pairs.len() {
-            1 => properties_text(least, bundle.lowest_bandwidth),
+            1 => latency_and_bandwidth_text(least, bundle.lowest_bandwidth),
             some if least == most => {
                 format!(
                     "{some} routes, {}",
-                    properties_text(least, bundle.lowest_bandwidth)
+                    latency_and_bandwidth_text(least, bundle.lowest_bandwidth)
                 )
             }
             some => format!(
@@ -439,13 +448,13 @@ impl<'p> ZoneTree<'p> {
         let links = links.map(|link| self.platform.links[link.index()].name.as_str());
         let mut gateways = bundle.first_route.gateways.map(|gateway| {
             let gateway = gateway?;
-            let host = self.hosts_by_point.get(&gateway);
+            let host = self.host_by_network_point.get(&gateway);
             Some(match host {
                 Some(host) => format!("gateway {}", self.platform.hosts[host.index()].name),
                 None => "gateway: a router".to_owned(),
             })
         });
-        if bundle.is_reversed() {
+        if bundle.is_first_route_right_to_left() {
             gateways.reverse();
         }
         Connection {
@@ -481,7 +490,7 @@ impl RouteBundle<'_> {
     }
 
     /// Returns whether the first route of the bundle leads from the right box to the left box.
-    fn is_reversed(&self) -> bool {
+    fn is_first_route_right_to_left(&self) -> bool {
         !self
             .connected_pairs
             .contains(&(self.first_route.from, self.first_route.to))
@@ -492,10 +501,10 @@ fn lower_bandwidth(a: BytesPerSecond, b: BytesPerSecond) -> BytesPerSecond {
     if b < a { b } else { a }
 }
 
-fn properties_text(latency: Seconds, bandwidth: Option<BytesPerSecond>) -> String {
+fn latency_and_bandwidth_text(latency: Seconds, bandwidth: Option<BytesPerSecond>) -> String {
     let latency = format_duration(latency.get());
     match bandwidth {
-        Some(bandwidth) => format!("{latency}, {}", format_rate(bandwidth.get())),
+        Some(bandwidth) => format!("{latency}, {}", format_data_rate(bandwidth.get())),
         None => latency,
     }
 }

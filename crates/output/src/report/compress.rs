@@ -15,22 +15,22 @@ const ARRAY_ALIGNMENT: usize = 8;
 /// Collects named numeric arrays in one block of bytes, with a directory that tells where each array begins.
 #[derive(Debug, Default)]
 pub(super) struct ArrayPack {
-    directory: Map<String, Value>,
-    bytes: Vec<u8>,
+    array_directory: Map<String, Value>,
+    packed_bytes: Vec<u8>,
 }
 
 impl ArrayPack {
     pub(super) fn add_f64(&mut self, name: &str, numbers: &[f64]) {
-        self.begin_array(name, "f64", numbers.len());
-        self.bytes
+        self.add_directory_entry(name, "f64", numbers.len());
+        self.packed_bytes
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
     /// Appends an array of 32-bit floats; each number is rounded to 12 binary digits after the leading digit, which compresses
     /// better.
     pub(super) fn add_f32(&mut self, name: &str, numbers: &[f32]) {
-        self.begin_array(name, "f32", numbers.len());
-        self.bytes.extend(
+        self.add_directory_entry(name, "f32", numbers.len());
+        self.packed_bytes.extend(
             numbers
                 .iter()
                 .flat_map(|number| round_for_compression(*number).to_le_bytes()),
@@ -38,28 +38,28 @@ impl ArrayPack {
     }
 
     pub(super) fn add_u32(&mut self, name: &str, numbers: &[u32]) {
-        self.begin_array(name, "u32", numbers.len());
-        self.bytes
+        self.add_directory_entry(name, "u32", numbers.len());
+        self.packed_bytes
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
     pub(super) fn add_u8(&mut self, name: &str, numbers: &[u8]) {
-        self.begin_array(name, "u8", numbers.len());
-        self.bytes.extend_from_slice(numbers);
+        self.add_directory_entry(name, "u8", numbers.len());
+        self.packed_bytes.extend_from_slice(numbers);
     }
 
-    fn begin_array(&mut self, name: &str, kind: &str, count: usize) {
-        self.bytes
-            .resize(self.bytes.len().next_multiple_of(ARRAY_ALIGNMENT), 0);
-        let entry = json!([kind, self.bytes.len(), count]);
-        self.directory.insert(name.to_owned(), entry);
+    fn add_directory_entry(&mut self, name: &str, kind: &str, count: usize) {
+        self.packed_bytes
+            .resize(self.packed_bytes.len().next_multiple_of(ARRAY_ALIGNMENT), 0);
+        let entry = json!([kind, self.packed_bytes.len(), count]);
+        self.array_directory.insert(name.to_owned(), entry);
     }
 
     /// Compresses the block. Returns the directory of the arrays (`name: [kind, first byte, count]`) and the compressed block as
     /// base64 text.
-    pub(super) fn finish(self) -> (Value, String) {
-        let block = encode_base64(&compress_to_vec_zlib(&self.bytes, COMPRESSION_LEVEL));
-        (Value::Object(self.directory), block)
+    pub(super) fn into_directory_and_base64(self) -> (Value, String) {
+        let block = encode_base64(&compress_to_vec_zlib(&self.packed_bytes, COMPRESSION_LEVEL));
+        (Value::Object(self.array_directory), block)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
         let mut pack = ArrayPack::default();
         pack.add_u8("a", &[1, 2, 3]);
         pack.add_f64("b", &[0.5]);
-        let (directory, block) = pack.finish();
+        let (directory, block) = pack.into_directory_and_base64();
         assert_eq!(directory, json!({ "a": ["u8", 0, 3], "b": ["f64", 8, 1] }));
         assert!(
             block.starts_with("eJ") || block.starts_with("eN"),

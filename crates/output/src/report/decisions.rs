@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::read::{Call, RunOfScenario};
+use super::super::read::{RecordedCall, ScenarioRecords};
 use super::page_data::Report;
 use migsim_policies::explain::RecordedCandidate;
 
@@ -17,7 +17,7 @@ struct TextTable<'a> {
 }
 
 impl<'a> TextTable<'a> {
-    fn index_of(&mut self, text: &'a str) -> usize {
+    fn index_of_text(&mut self, text: &'a str) -> usize {
         *self.index_by_text.entry(text).or_insert_with(|| {
             self.texts.push(text);
             self.texts.len() - 1
@@ -44,7 +44,7 @@ pub(super) fn decisions_data(report: &Report) -> Value {
     json!({ "calls": calls, "texts": texts.texts })
 }
 
-fn encode_call<'a>(call: &'a Call, texts: &mut TextTable<'a>) -> Value {
+fn encode_call<'a>(call: &'a RecordedCall, texts: &mut TextTable<'a>) -> Value {
     let decided: Vec<u64> = call.migrations.iter().map(|one| one.process).collect();
     let candidates = call.candidates.iter();
     let candidates: Vec<Value> = candidates.map(|one| encode_candidate(one, texts)).collect();
@@ -66,26 +66,26 @@ fn encode_call<'a>(call: &'a Call, texts: &mut TextTable<'a>) -> Value {
 fn encode_candidate<'a>(one: &'a RecordedCandidate, texts: &mut TextTable<'a>) -> Value {
     json!([
         one.process,
-        texts.index_of(&one.from_cluster),
-        texts.index_of(&one.from_host),
-        texts.index_of(&one.to_cluster),
-        one.to_host.as_deref().map(|host| texts.index_of(host)),
+        texts.index_of_text(&one.from_cluster),
+        texts.index_of_text(&one.from_host),
+        texts.index_of_text(&one.to_cluster),
+        one.to_host.as_deref().map(|host| texts.index_of_text(host)),
         one.score,
         one.stay_s,
         one.go_s,
         one.accepted,
-        texts.index_of(&one.reason),
+        texts.index_of_text(&one.reason),
     ])
 }
 
 /// Encodes the migrations of a scenario as JSON arrays `[superstep, process, to host, start, end]`, with times in seconds; a host
 /// is given by its index in `hosts`.
 pub(super) fn encode_moves(
-    run: &RunOfScenario,
+    run: &ScenarioRecords,
     hosts: &BTreeMap<(usize, &str), usize>,
     report: &Report,
 ) -> Value {
-    let one = |moved: &super::super::read::Moved| {
+    let one = |moved: &super::super::read::MigrationRow| {
         let cluster = report
             .platform_summary
             .cluster_index(&moved.to_cluster)

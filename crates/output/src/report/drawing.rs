@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::super::html::escape_html;
-use super::super::machine::{MachineCluster, MachineGroup, PlatformSummary};
+use super::super::machine::{ClusterSummary, HostGroupSummary, PlatformSummary};
 use migsim_base::words::format_count;
 
 /// Width of the whole drawing \[pixels\]. The constants after it, from `LEAST_COLUMN` to `ROUTER`, are sizes of parts of the
@@ -31,17 +31,20 @@ const MAX_DRAWN_CLUSTERS: usize = 64;
 pub(super) type HostIndices<'a> = BTreeMap<(usize, &'a str), usize>;
 
 /// Draws a platform with the hosts in `hosts` as SVG. Returns `None` if the platform has no clusters or more than 64.
-pub(super) fn draw_platform(machine: &PlatformSummary, hosts: &HostIndices<'_>) -> Option<String> {
+pub(super) fn platform_svg_with_hosts(
+    machine: &PlatformSummary,
+    hosts: &HostIndices<'_>,
+) -> Option<String> {
     let clusters = machine.clusters.len();
     if clusters > MAX_DRAWN_CLUSTERS || clusters == 0 {
         return None;
     }
-    let network = RouterNetwork::from_machine(machine);
+    let network = RouterNetwork::from_platform_summary(machine);
     let columns = network.nodes_from_left_to_right();
     let width = (DRAWING_WIDTH / columns.len()).max(LEAST_COLUMN);
     let has_cells = hosts.len() <= MAX_HOST_CELLS;
     let arcs = LinkArcs::from_network(&network, &columns);
-    let top = arcs.height();
+    let top = arcs.total_height();
     let mut svg = String::new();
     let mut bottom = 0;
     for (column, node) in columns.iter().enumerate() {
@@ -117,7 +120,7 @@ impl DrawingColumn {
         self,
         svg: &mut String,
         y: usize,
-        (index, cluster): (usize, &MachineCluster),
+        (index, cluster): (usize, &ClusterSummary),
         hosts: &HostIndices<'_>,
         has_cells: bool,
     ) -> usize {
@@ -160,7 +163,7 @@ impl DrawingColumn {
         self,
         svg: &mut String,
         (y, height): (usize, usize),
-        (index, cluster): (usize, &MachineCluster),
+        (index, cluster): (usize, &ClusterSummary),
     ) {
         let Self { x, width, .. } = self;
         push_element(
@@ -244,7 +247,7 @@ fn unused_hosts_text(hosts: u64, is_whole: bool) -> String {
 
 /// Describes a cluster by the number and the speed of its hosts and the bandwidth of their access links: `20 hosts, 1.5 Ginstr/s,
 /// 1 Gbps`.
-fn describe_cluster(cluster: &MachineCluster) -> String {
+fn describe_cluster(cluster: &ClusterSummary) -> String {
     let hosts = format_count(cluster.hosts, "host");
     let power = |(speed, cores): (f64, u32)| {
         let speed =
@@ -259,7 +262,7 @@ fn describe_cluster(cluster: &MachineCluster) -> String {
     let mut text = if kinds == 0 {
         format!("{hosts}, {}", power(first))
     } else {
-        let of = |group: &MachineGroup| (group.speed_instructions_per_s, group.cores);
+        let of = |group: &HostGroupSummary| (group.speed_instructions_per_s, group.cores);
         let whole = |(speed, cores): (f64, u32)| speed * f64::from(cores);
         let strongest = cluster.groups.iter().map(of).fold(first, |best, one| {
             if whole(one) > whole(best) { one } else { best }
@@ -305,16 +308,16 @@ fn format_with_unit_prefix(value: f64, prefixes: &[(f64, &str)], unit: &str) -> 
 struct RouterNetwork {
     /// For each node, its parent in a union-find structure; nodes with the same root are the same router. The first nodes are the
     /// routers of the clusters.
-    parents: Vec<usize>,
+    parent_nodes: Vec<usize>,
     /// The nodes at the two ends of each link; `None` if no path contains the link.
     link_ends: Vec<Option<(usize, usize)>>,
     cluster_count: usize,
 }
 
 impl RouterNetwork {
-    fn from_machine(machine: &PlatformSummary) -> Self {
+    fn from_platform_summary(machine: &PlatformSummary) -> Self {
         let mut network = Self {
-            parents: (0..machine.clusters.len()).collect(),
+            parent_nodes: (0..machine.clusters.len()).collect(),
             link_ends: vec![None; machine.links.len()],
             cluster_count: machine.clusters.len(),
         };
@@ -344,23 +347,23 @@ impl RouterNetwork {
             return b;
         }
         let to = to.unwrap_or_else(|| {
-            self.parents.push(self.parents.len());
-            self.parents.len() - 1
+            self.parent_nodes.push(self.parent_nodes.len());
+            self.parent_nodes.len() - 1
         });
         self.link_ends[link] = Some((from, to));
         to
     }
 
     fn find_root(&self, mut node: usize) -> usize {
-        while self.parents[node] != node {
-            node = self.parents[node];
+        while self.parent_nodes[node] != node {
+            node = self.parent_nodes[node];
         }
         node
     }
 
     fn merge_nodes(&mut self, a: usize, b: usize) {
         let (a, b) = (self.find_root(a), self.find_root(b));
-        self.parents[a.max(b)] = a.min(b);
+        self.parent_nodes[a.max(b)] = a.min(b);
     }
 
     /// Returns the node of the router to which a cluster is connected.
@@ -420,7 +423,7 @@ impl RouterNetwork {
 struct LinkArcs {
     /// For each link: its index, the columns at its left and at its right end, and the level of its height (0: a straight line;
     /// 1, 2, ...: arcs, from below).
-    arcs: Vec<(usize, usize, usize, usize)>,
+    positioned_links: Vec<(usize, usize, usize, usize)>,
 }
 
 impl LinkArcs {
@@ -447,16 +450,18 @@ impl LinkArcs {
             }
             arcs.push((link, left, right, level));
         }
-        Self { arcs }
+        Self {
+            positioned_links: arcs,
+        }
     }
 
-    fn height(&self) -> usize {
-        let levels = self.arcs.iter().map(|(.., level)| *level).max();
+    fn total_height(&self) -> usize {
+        let levels = self.positioned_links.iter().map(|(.., level)| *level).max();
         levels.unwrap_or(0) * LEVEL + LEVEL
     }
 
     fn draw(&self, svg: &mut String, machine: &PlatformSummary, width: usize, top: usize) {
-        for &(link, left, right, level) in &self.arcs {
+        for &(link, left, right, level) in &self.positioned_links {
             let (x1, x2) = (left * width + width / 2, right * width + width / 2);
             let y = top - level * LEVEL;
             let link = &machine.links[link];
@@ -503,7 +508,7 @@ impl LinkArcs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::machine::{MachineLink, MachinePath};
+    use super::super::super::machine::{ClusterPathSummary, LinkSummary};
     use super::*;
 
     fn machine(
@@ -511,7 +516,7 @@ mod tests {
         links: usize,
         paths: &[(usize, usize, &[usize])],
     ) -> PlatformSummary {
-        let cluster = |index| MachineCluster {
+        let cluster = |index| ClusterSummary {
             name: format!("c{index}"),
             hosts: 4,
             speed_instructions_per_s: 1.5e9,
@@ -519,12 +524,12 @@ mod tests {
             access_bytes_per_s: Some(1.25e8),
             groups: Vec::new(),
         };
-        let link = |index| MachineLink {
+        let link = |index| LinkSummary {
             name: format!("l{index}"),
             bandwidth_bytes_per_s: 1.25e7,
             latency_s: 4.05e-5,
         };
-        let path = |(from, to, links): &(usize, usize, &[usize])| MachinePath {
+        let path = |(from, to, links): &(usize, usize, &[usize])| ClusterPathSummary {
             from: *from,
             to: *to,
             links: links.to_vec(),
@@ -555,7 +560,7 @@ mod tests {
                 (2, 3, &[1]),
             ],
         );
-        let network = RouterNetwork::from_machine(&machine);
+        let network = RouterNetwork::from_platform_summary(&machine);
         assert_eq!(network.nodes_from_left_to_right(), [0, 2, 3]);
         assert_eq!(
             network.links_between_nodes().collect::<Vec<_>>(),
@@ -567,7 +572,7 @@ mod tests {
     fn links_that_follow_each_other_meet_at_a_router_without_clusters() {
         // In a star, each cluster has a link to the same switch.
         let machine = machine(3, 3, &[(0, 1, &[0, 1]), (0, 2, &[0, 2]), (1, 2, &[1, 2])]);
-        let network = RouterNetwork::from_machine(&machine);
+        let network = RouterNetwork::from_platform_summary(&machine);
         let middle: BTreeSet<usize> = network
             .links_between_nodes()
             .map(|(_, a, b)| a.max(b))
@@ -598,7 +603,7 @@ mod tests {
 
     #[test]
     fn a_cluster_of_several_kinds_of_hosts_is_described_by_the_strongest() {
-        let kind = |hosts, speed, cores| MachineGroup {
+        let kind = |hosts, speed, cores| HostGroupSummary {
             hosts,
             speed_instructions_per_s: speed,
             cores,

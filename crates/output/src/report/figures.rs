@@ -1,11 +1,11 @@
 //! Draws the figures of a run for articles: makespans, durations of supersteps, placement and activity of the processes.
 
-use super::super::activity::{Activity, PlacementReplay};
-use super::super::read::RunOfScenario;
+use super::super::activity::{PlacementReplay, ProcessTimes};
+use super::super::read::ScenarioRecords;
 use super::page_data::Report;
 use crate::figure::{
-    ActivityChart, Bar, Colour, ColourMeaning, Curve, CurveChart, Drawing, Figure,
-    SCENARIO_COLOURS_AND_MARKS, Style, scenario_label, select_figures, viridis_colour,
+    ActivityChart, Bar, Colour, ColourMeaning, Curve, CurveChart, Drawing, Figure, FigureStyle,
+    SCENARIO_COLOURS_AND_MARKS, scenario_label, select_figures, viridis_colour,
 };
 use migsim_base::error::{Error, Problem};
 
@@ -23,7 +23,11 @@ const MAX_SUPERSTEPS_WITH_BARS: usize = 48;
 const MAX_POINTS: usize = 200;
 
 /// A figure that can be drawn from a run: its name, a sentence that describes it, and the function that draws it.
-type FigureEntry = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
+type FigureEntry = (
+    &'static str,
+    &'static str,
+    fn(&Report, &FigureStyle) -> Drawing,
+);
 
 const PICTURES: [FigureEntry; 4] = [
     (
@@ -53,10 +57,10 @@ impl Report {
     ///
     /// # Errors
     /// There is no such figure, or the run folder lacks the data for it.
-    pub fn draw_figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+    pub fn draw_figures(&self, wanted: &str, style: &FigureStyle) -> Result<Vec<Figure>, Error> {
         let known = PICTURES.map(|(name, _, _)| name);
         let mut names = select_figures(wanted, &known)?;
-        if self.activity.is_none() {
+        if self.process_times_by_scenario.is_none() {
             if wanted == "gantt" {
                 let problem =
                     Problem::new("the run folder has no data on the activities of the processes");
@@ -73,26 +77,29 @@ impl Report {
 
     /// Lists the figures that can be drawn from this run: the name of each figure, and a sentence that describes it.
     pub fn available_figures(&self) -> Vec<(&'static str, &'static str)> {
-        let has = |name: &str| name != "gantt" || self.activity.is_some();
+        let has = |name: &str| name != "gantt" || self.process_times_by_scenario.is_some();
         let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
         pictures.map(|(name, about, _)| (*name, *about)).collect()
     }
 
     /// Returns the index and the results of the last scenario of the run, which figures about a single scenario show.
-    fn last_scenario(&self) -> (usize, &RunOfScenario) {
+    fn last_scenario(&self) -> (usize, &ScenarioRecords) {
         let last = self.run.scenarios.iter().enumerate().next_back();
         last.expect("a run has a scenario")
     }
 }
 
-fn time_axis_title(style: &Style) -> String {
+fn time_axis_title(style: &FigureStyle) -> String {
     style.translate("time [s]", "tempo [s]").to_owned()
 }
 
 /// Draws the activity of each process in the last scenario over time.
-fn draw_activity(report: &Report, style: &Style) -> Drawing {
+fn draw_activity(report: &Report, style: &FigureStyle) -> Drawing {
     let (index, run) = report.last_scenario();
-    let activity = report.activity.as_ref().map(|all| &all[index]);
+    let activity = report
+        .process_times_by_scenario
+        .as_ref()
+        .map(|all| &all[index]);
     let is_coarse = run.supersteps.len() > MAX_SUPERSTEPS_WITH_BARS;
     let bars = |process: usize| {
         let Some(activity) = activity else {
@@ -111,9 +118,9 @@ fn draw_activity(report: &Report, style: &Style) -> Drawing {
             "share of time computing [%]",
             "parte do tempo em computação [%]",
         );
-        ColourMeaning::Scale(title.to_owned(), (0.0, 100.0))
+        ColourMeaning::ColourScale(title.to_owned(), (0.0, 100.0))
     } else {
-        ColourMeaning::Named(vec![
+        ColourMeaning::NamedColours(vec![
             (style.translate("computes", "computa").to_owned(), COMPUTES),
             (
                 style.translate("communicates", "comunica").to_owned(),
@@ -125,23 +132,27 @@ fn draw_activity(report: &Report, style: &Style) -> Drawing {
     let title = style.translate("process", "processo");
     let chart = ActivityChart {
         name: format!("processes in scenario {}", run.scenario.name()),
-        axes: [time_axis_title(style), title.to_owned()],
-        meaning,
-        rows: rows.collect(),
+        axis_titles: [time_axis_title(style), title.to_owned()],
+        colour_meaning: meaning,
+        named_rows: rows.collect(),
     };
     chart.draw(style)
 }
 
 /// Creates the bars of one process: for each superstep a bar for its computation, its communication and its waiting.
 fn activity_bars(
-    run: &RunOfScenario,
-    activity: &Activity,
+    run: &ScenarioRecords,
+    activity: &ProcessTimes,
     (process, processes): (usize, usize),
 ) -> Vec<Bar> {
     let mut bars = Vec::new();
     for (superstep, row) in run.supersteps.iter().enumerate() {
         let at = superstep * processes + process;
-        let list = [&activity.delay, &activity.compute, &activity.communication];
+        let list = [
+            &activity.start_delay_s,
+            &activity.computation_s,
+            &activity.communication_s,
+        ];
         let [delay, compute, communication] = list.map(|list| f64::from(list[at]));
         let begin = row.start_s + delay;
         let (computed, sent) = (begin + compute, begin + compute + communication);
@@ -150,8 +161,8 @@ fn activity_bars(
         for (pair, colour) in ends.windows(2).zip(colours) {
             if pair[1] > pair[0] {
                 bars.push(Bar {
-                    from: pair[0],
-                    to: pair[1],
+                    start_time: pair[0],
+                    end_time: pair[1],
                     colour,
                 });
             }
@@ -163,24 +174,24 @@ fn activity_bars(
 /// Creates the bars of one process in a run of many supersteps. Each bar covers several supersteps; the colour of the bar is the
 /// share of the time in which the process computes.
 fn computation_share_bars(
-    run: &RunOfScenario,
-    activity: &Activity,
+    run: &ScenarioRecords,
+    activity: &ProcessTimes,
     (process, processes): (usize, usize),
 ) -> Vec<Bar> {
     let size = run.supersteps.len().div_ceil(MAX_POINTS);
     let columns = run.supersteps.chunks(size).enumerate();
-    let bar = |(column, rows): (usize, &[super::super::read::Superstep])| {
+    let bar = |(column, rows): (usize, &[super::super::read::SuperstepRow])| {
         let (from, to) = (rows[0].start_s, rows[rows.len() - 1].end_s);
         let own = (0..rows.len()).map(|row| (column * size + row) * processes + process);
-        let computed: f64 = own.map(|at| f64::from(activity.compute[at])).sum();
+        let computed: f64 = own.map(|at| f64::from(activity.computation_s[at])).sum();
         let share = if to > from {
             computed / (to - from)
         } else {
             0.0
         };
         Bar {
-            from,
-            to,
+            start_time: from,
+            end_time: to,
             colour: viridis_colour(share),
         }
     };
@@ -188,7 +199,7 @@ fn computation_share_bars(
 }
 
 /// Draws the makespan of each scenario as a bar that is divided into supersteps, rescheduling calls and migrations.
-fn draw_makespans(report: &Report, style: &Style) -> Drawing {
+fn draw_makespans(report: &Report, style: &FigureStyle) -> Drawing {
     let rows = report.run.scenarios.iter().map(|run| {
         let ends = [
             run.makespan_s - run.scheduling_s - run.migration_s,
@@ -200,7 +211,11 @@ fn draw_makespans(report: &Report, style: &Style) -> Drawing {
             .into_iter()
             .zip([COMPUTES, COMMUNICATES, MIGRATES])
             .map(|(to, colour)| {
-                let bar = Bar { from, to, colour };
+                let bar = Bar {
+                    start_time: from,
+                    end_time: to,
+                    colour,
+                };
                 from = to;
                 bar
             });
@@ -208,11 +223,11 @@ fn draw_makespans(report: &Report, style: &Style) -> Drawing {
     });
     let chart = ActivityChart {
         name: "makespan by scenario".to_owned(),
-        axes: [
+        axis_titles: [
             time_axis_title(style),
             style.translate("scenario", "cenário").to_owned(),
         ],
-        meaning: ColourMeaning::Named(vec![
+        colour_meaning: ColourMeaning::NamedColours(vec![
             (
                 style.translate("supersteps", "superpassos").to_owned(),
                 COMPUTES,
@@ -228,13 +243,13 @@ fn draw_makespans(report: &Report, style: &Style) -> Drawing {
                 MIGRATES,
             ),
         ]),
-        rows: rows.collect(),
+        named_rows: rows.collect(),
     };
     chart.draw(style)
 }
 
 /// Returns the title of an axis of supersteps on which each point is the mean of `supersteps_per_point` supersteps.
-fn superstep_axis_title(style: &Style, supersteps_per_point: usize) -> String {
+fn superstep_axis_title(style: &FigureStyle, supersteps_per_point: usize) -> String {
     let name = style.translate("superstep", "superpasso");
     if supersteps_per_point == 1 {
         return name.to_owned();
@@ -246,7 +261,7 @@ fn superstep_axis_title(style: &Style, supersteps_per_point: usize) -> String {
 }
 
 /// Draws the durations of the supersteps of each scenario as curves.
-fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
+fn draw_superstep_times(report: &Report, style: &FigureStyle) -> Drawing {
     let size = match report.superstep_count().div_ceil(MAX_POINTS) {
         size @ (0 | 1) => size.max(1),
         // The size is even, since many applications alternate between two kinds of supersteps.
@@ -254,7 +269,7 @@ fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
     };
     let curves = report.run.scenarios.iter().map(|run| {
         let place = run.scenario.name().len() - 1;
-        let point = |(index, rows): (usize, &[super::super::read::Superstep])| {
+        let point = |(index, rows): (usize, &[super::super::read::SuperstepRow])| {
             let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
             let middle = (index * size) as f64 + f64::midpoint(rows.len() as f64, 1.0);
             (middle, sum / rows.len() as f64)
@@ -262,7 +277,7 @@ fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
         Curve {
             name: scenario_label(style, run.scenario.name()),
             colour: SCENARIO_COLOURS_AND_MARKS[place].0,
-            points: run.supersteps.chunks(size).enumerate().map(point).collect(),
+            curve_points: run.supersteps.chunks(size).enumerate().map(point).collect(),
         }
     });
     let chart = CurveChart {
@@ -282,7 +297,7 @@ fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
 }
 
 /// Draws the number of processes in each cluster over the supersteps of the last scenario, as curves.
-fn draw_placement(report: &Report, style: &Style) -> Drawing {
+fn draw_placement(report: &Report, style: &FigureStyle) -> Drawing {
     let (_, run) = report.last_scenario();
     let mut places = PlacementReplay::new(&report.platform_summary, run);
     let names: Vec<&str> = report
@@ -293,7 +308,7 @@ fn draw_placement(report: &Report, style: &Style) -> Drawing {
         .collect();
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names.len()];
     for superstep in 1..=run.supersteps.len() {
-        places.advance(superstep as u64);
+        places.advance_to_superstep(superstep as u64);
         let at = superstep as f64;
         for (name, points) in names.iter().zip(&mut points) {
             let count = places
@@ -320,10 +335,10 @@ fn draw_placement(report: &Report, style: &Style) -> Drawing {
             Curve {
                 name: (*name).to_owned(),
                 colour: viridis_colour(0.9 * index as f64 / last),
-                points,
+                curve_points: points,
             }
         });
-    let used = curves.filter(|curve| curve.points.iter().any(|point| point.1 > 0.0));
+    let used = curves.filter(|curve| curve.curve_points.iter().any(|point| point.1 > 0.0));
     let chart = CurveChart {
         name: format!("processes by cluster in scenario {}", run.scenario.name()),
         axis_titles: [

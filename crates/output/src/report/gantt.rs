@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::activity::Activity;
-use super::super::read::RunOfScenario;
+use super::super::activity::ProcessTimes;
+use super::super::read::ScenarioRecords;
 use super::compress::{ArrayPack, fraction_to_byte};
 use super::page_data::Report;
 
@@ -38,8 +38,8 @@ pub(super) fn supersteps_per_unit(report: &Report) -> usize {
 
 /// Adds the bars of all scenarios to the arrays of the page. Returns the description of these arrays, or the reason why the chart
 /// is not drawn. `unit` is the number of supersteps per unit.
-pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut ArrayPack) -> Value {
-    let Some(all) = &report.activity else {
+pub(super) fn pack_activity_bars(report: &Report, unit: usize, pack: &mut ArrayPack) -> Value {
+    let Some(all) = &report.process_times_by_scenario else {
         return json!({ "reason": "The run folder has no data on the activities of the processes. To add them, repeat the run with: migsim run ... --out DIR --processes" });
     };
     let processes = report.process_count();
@@ -49,9 +49,9 @@ pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut ArrayPack) -> V
     let mut rows = UniqueRows::new(processes);
     let mut levels = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
-        let bars = UnitActivity::new(run, activity, processes, unit);
+        let bars = ActivityPerUnit::new(run, activity, processes, unit);
         let indices: Vec<u32> = (0..bars.unit_count)
-            .map(|at| rows.index_of_unit(&bars, at))
+            .map(|at| rows.row_index_of_unit(&bars, at))
             .collect();
         pack.add_u32(&format!("rows/{scenario}"), &indices);
         levels.clear();
@@ -62,31 +62,36 @@ pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut ArrayPack) -> V
             size *= RESOLUTION_STEP;
         }
     }
-    let has_delays = rows.delay.iter().any(|delay| *delay > 0.0);
+    let has_delays = rows.start_delays_s.iter().any(|delay| *delay > 0.0);
     if has_delays {
-        pack.add_f32("delay", &rows.delay);
+        pack.add_f32("delay", &rows.start_delays_s);
     }
-    pack.add_f32("compute", &rows.compute);
-    pack.add_f32("communication", &rows.communication);
+    pack.add_f32("compute", &rows.computation_s);
+    pack.add_f32("communication", &rows.communication_s);
     json!({ "levels": levels, "has_delays": has_delays })
 }
 
 /// Times for computation and communication in a scenario \[s\], for each unit (group of supersteps) and each process.
-struct UnitActivity<'a> {
-    run: &'a RunOfScenario,
+struct ActivityPerUnit<'a> {
+    run: &'a ScenarioRecords,
     unit_count: usize,
     process_count: usize,
-    delay: Vec<f32>,
-    compute: Vec<f32>,
-    communication: Vec<f32>,
+    start_delays_s: Vec<f32>,
+    computation_s: Vec<f32>,
+    communication_s: Vec<f32>,
     /// Time that rescheduling calls took, and time that migrations took, during each unit and between this unit and the next
     /// \[s\].
     call_and_migration_times: Vec<(f64, f64)>,
-    unit_edges: Vec<f64>,
+    unit_boundary_times: Vec<f64>,
 }
 
-impl<'a> UnitActivity<'a> {
-    fn new(run: &'a RunOfScenario, activity: &Activity, processes: usize, unit: usize) -> Self {
+impl<'a> ActivityPerUnit<'a> {
+    fn new(
+        run: &'a ScenarioRecords,
+        activity: &ProcessTimes,
+        processes: usize,
+        unit: usize,
+    ) -> Self {
         let supersteps = run.supersteps.len();
         let units = supersteps.div_ceil(unit);
         let together = |list: &[f32]| {
@@ -112,19 +117,19 @@ impl<'a> UnitActivity<'a> {
             run,
             unit_count: units,
             process_count: processes,
-            delay: if unit == 1 {
-                activity.delay.clone()
+            start_delays_s: if unit == 1 {
+                activity.start_delay_s.clone()
             } else {
                 vec![0.0; units * processes]
             },
-            compute: together(&activity.compute),
-            communication: together(&activity.communication),
+            computation_s: together(&activity.computation_s),
+            communication_s: together(&activity.communication_s),
             call_and_migration_times: held,
-            unit_edges: unit_boundaries(run, unit),
+            unit_boundary_times: unit_boundaries(run, unit),
         }
     }
 
-    fn row_of_unit<'l>(&self, list: &'l [f32], at: usize) -> &'l [f32] {
+    fn process_values_of_unit<'l>(&self, list: &'l [f32], at: usize) -> &'l [f32] {
         &list[at * self.process_count..(at + 1) * self.process_count]
     }
 
@@ -140,12 +145,12 @@ impl<'a> UnitActivity<'a> {
         let mut sums = vec![(0.0_f64, 0.0_f64); self.process_count];
         for bin in 0..bins {
             let units = bin * size..((bin + 1) * size).min(self.unit_count);
-            let time = self.unit_edges[units.end] - self.unit_edges[units.start];
+            let time = self.unit_boundary_times[units.end] - self.unit_boundary_times[units.start];
             sums.fill((0.0, 0.0));
             let mut held = (0.0, 0.0);
             for at in units {
-                let rows = self.row_of_unit(&self.compute, at).iter();
-                let rows = rows.zip(self.row_of_unit(&self.communication, at));
+                let rows = self.process_values_of_unit(&self.computation_s, at).iter();
+                let rows = rows.zip(self.process_values_of_unit(&self.communication_s, at));
                 for (sum, (compute, communication)) in sums.iter_mut().zip(rows) {
                     sum.0 += f64::from(*compute);
                     sum.1 += f64::from(*communication);
@@ -160,7 +165,7 @@ impl<'a> UnitActivity<'a> {
                 communication[process * bins + bin] = fraction_to_byte(sum.1, time);
             }
         }
-        debug_assert_eq!(self.unit_edges.last(), Some(&self.run.makespan_s));
+        debug_assert_eq!(self.unit_boundary_times.last(), Some(&self.run.makespan_s));
         pack.add_u8(&format!("{name}/compute"), &compute);
         pack.add_u8(&format!("{name}/communication"), &communication);
         pack.add_u8(&format!("{name}/calls"), &calls);
@@ -169,18 +174,18 @@ impl<'a> UnitActivity<'a> {
 }
 
 /// Lists the time at which each unit of `unit` supersteps starts, followed by the end of the run \[s\].
-pub(super) fn unit_boundaries(run: &RunOfScenario, unit: usize) -> Vec<f64> {
+pub(super) fn unit_boundaries(run: &ScenarioRecords, unit: usize) -> Vec<f64> {
     let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
     starts.chain([run.makespan_s]).collect()
 }
 
 /// Returns, for each superstep, the duration of the rescheduling call after the superstep and the duration of the migrations
 /// before the next superstep \[s\].
-fn call_and_migration_times(run: &RunOfScenario) -> Vec<(f64, f64)> {
+fn call_and_migration_times(run: &ScenarioRecords) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
     let next = next.chain([run.makespan_s]);
-    let gap = |(row, next): (&super::super::read::Superstep, f64)| {
+    let gap = |(row, next): (&super::super::read::SuperstepRow, f64)| {
         let gap = (next - row.end_s).max(0.0);
         let call = calls.next_if(|call| call.superstep == row.superstep);
         let call = call.map_or(0.0, |call| call.cost_s.min(gap));
@@ -193,9 +198,9 @@ fn call_and_migration_times(run: &RunOfScenario) -> Vec<(f64, f64)> {
 struct UniqueRows {
     process_count: usize,
     index_by_bits: BTreeMap<Vec<u32>, u32>,
-    delay: Vec<f32>,
-    compute: Vec<f32>,
-    communication: Vec<f32>,
+    start_delays_s: Vec<f32>,
+    computation_s: Vec<f32>,
+    communication_s: Vec<f32>,
 }
 
 impl UniqueRows {
@@ -203,24 +208,28 @@ impl UniqueRows {
         Self {
             process_count: processes,
             index_by_bits: BTreeMap::new(),
-            delay: Vec::new(),
-            compute: Vec::new(),
-            communication: Vec::new(),
+            start_delays_s: Vec::new(),
+            computation_s: Vec::new(),
+            communication_s: Vec::new(),
         }
     }
 
-    fn index_of_unit(&mut self, bars: &UnitActivity<'_>, at: usize) -> u32 {
-        let rows = [&bars.delay, &bars.compute, &bars.communication]
-            .map(|list| bars.row_of_unit(list, at));
+    fn row_index_of_unit(&mut self, bars: &ActivityPerUnit<'_>, at: usize) -> u32 {
+        let rows = [
+            &bars.start_delays_s,
+            &bars.computation_s,
+            &bars.communication_s,
+        ]
+        .map(|list| bars.process_values_of_unit(list, at));
         let key = rows
             .iter()
             .flat_map(|row| row.iter().map(|one| one.to_bits()));
         let count =
-            u32::try_from(self.compute.len() / self.process_count.max(1)).unwrap_or(u32::MAX);
+            u32::try_from(self.computation_s.len() / self.process_count.max(1)).unwrap_or(u32::MAX);
         *self.index_by_bits.entry(key.collect()).or_insert_with(|| {
-            self.delay.extend_from_slice(rows[0]);
-            self.compute.extend_from_slice(rows[1]);
-            self.communication.extend_from_slice(rows[2]);
+            self.start_delays_s.extend_from_slice(rows[0]);
+            self.computation_s.extend_from_slice(rows[1]);
+            self.communication_s.extend_from_slice(rows[2]);
             count
         })
     }

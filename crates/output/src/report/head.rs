@@ -4,20 +4,22 @@
 use std::fmt::Write as _;
 
 use super::super::html::escape_html;
-use super::super::read::{MakespanDifference, RunOfScenario};
+use super::super::read::{MakespanDifference, ScenarioRecords};
 use super::super::records::describe_scenario;
 use super::super::starts;
-use super::super::table::{decimal_places, heading_from, relative_to_i, straight_returns_line};
+use super::super::table::{
+    decimal_places, describe_gain_or_overhead, format_experiment_heading, moves_back_line,
+};
 use super::page_data::Report;
 use migsim_base::quantities::format_seconds;
 use migsim_bsp::Scenario;
-use migsim_experiment::{Basis, Term};
+use migsim_experiment::{Basis, MakespanTerm};
 
 /// Describes the experiment of the run in one line, which is the title of the report.
-pub(super) fn title(report: &Report) -> String {
-    heading_from(
+pub(super) fn report_title(report: &Report) -> String {
+    format_experiment_heading(
         &report.run.application_title,
-        &report.run.experiment,
+        &report.run.experiment_settings,
         report.process_count(),
         report.superstep_count(),
         &report.platform_summary.name,
@@ -26,8 +28,8 @@ pub(super) fn title(report: &Report) -> String {
 
 /// Returns an HTML paragraph that names the built-in experiment from which settings of the run were taken. The paragraph also
 /// tells whether these settings were fitted to the platform; it is empty if the run folder does not contain this information.
-pub(super) fn basis_paragraph(report: &Report) -> String {
-    let told = report.run.experiment["basis"].clone();
+pub(super) fn built_in_experiment_paragraph(report: &Report) -> String {
+    let told = report.run.experiment_settings["basis"].clone();
     serde_json::from_value(told).map_or_else(
         |_| String::new(),
         |basis: Basis| {
@@ -59,7 +61,7 @@ pub(super) fn scenarios_table(report: &Report) -> String {
         let against = match (run.scenario, run.relative_overhead) {
             (Scenario::I, _) | (_, None) => String::new(),
             (scenario, Some(relative_overhead)) => {
-                let (word, amount) = relative_to_i(scenario, relative_overhead);
+                let (word, amount) = describe_gain_or_overhead(scenario, relative_overhead);
                 format!("{word} {amount}")
             }
         };
@@ -73,7 +75,7 @@ pub(super) fn scenarios_table(report: &Report) -> String {
             cell(format_seconds(run.scheduling_s)),
             cell(format_seconds(run.migration_s)),
         ];
-        row(
+        add_table_row(
             &mut html,
             &format!(
                 "{} {}",
@@ -94,13 +96,13 @@ pub(super) fn remarks_below_scenarios(report: &Report) -> String {
     let mut html = String::new();
     if !run.static_starts.is_empty() {
         html += "<h3>Static starts: scenario i from each built-in mapping</h3>\n";
-        html += &starts::starts_table(&run.static_starts).to_html(usize::MAX);
+        html += &starts::static_starts_table(&run.static_starts).to_html(usize::MAX);
     }
-    let fitted = &run.experiment["basis"]["is_calibrated"];
+    let fitted = &run.experiment_settings["basis"]["is_calibrated"];
     let moved = run.scenario(Scenario::Iii).filter(|_| *fitted != true);
     let returned = moved.and_then(|moved| {
         let decided = moved.migrations.iter().filter(|one| one.cause == "policy");
-        straight_returns_line(moved.straight_returns, decided.count())
+        moves_back_line(moved.moves_back_to_previous_host, decided.count())
     });
     if let Some(line) = returned {
         writeln!(html, "<p class=\"note\">{}.</p>", escape_html(&line))
@@ -109,7 +111,7 @@ pub(super) fn remarks_below_scenarios(report: &Report) -> String {
     html
 }
 
-fn row(html: &mut String, name: &str, cells: &[String]) {
+fn add_table_row(html: &mut String, name: &str, cells: &[String]) {
     write!(html, "<tr><th scope=\"row\">{}</th>", escape_html(name))
         .expect("a string can be written to");
     for cell in cells {
@@ -121,7 +123,7 @@ fn row(html: &mut String, name: &str, cells: &[String]) {
 /// Creates one HTML table with bars that shows why the makespans of the other scenarios differ from the makespan of scenario i
 /// (application only). If scenario i was not run, returns a paragraph that says so.
 pub(super) fn makespan_differences_table(report: &Report) -> String {
-    let ledgers: Vec<(&RunOfScenario, &MakespanDifference)> = report
+    let ledgers: Vec<(&ScenarioRecords, &MakespanDifference)> = report
         .run
         .scenarios
         .iter()
@@ -130,7 +132,9 @@ pub(super) fn makespan_differences_table(report: &Report) -> String {
     if ledgers.is_empty() {
         return "<p>Scenario i was not run, so that the other scenarios cannot be compared with it.</p>\n".to_owned();
     }
-    let all = ledgers.iter().flat_map(|(_, ledger)| &ledger.contributions);
+    let all = ledgers
+        .iter()
+        .flat_map(|(_, ledger)| &ledger.seconds_by_term);
     let largest = all.map(|(_, seconds)| seconds.abs()).fold(0.0, f64::max);
     let decimals = decimal_places(largest);
     let mut html = String::from(
@@ -173,10 +177,10 @@ pub(super) fn makespan_differences_table(report: &Report) -> String {
         }
         html.push_str("</tr>\n");
     };
-    for (at, term) in Term::ALL.into_iter().enumerate() {
+    for (at, term) in MakespanTerm::ALL.into_iter().enumerate() {
         let values: Vec<f64> = ledgers
             .iter()
-            .map(|(_, ledger)| ledger.contributions[at].1)
+            .map(|(_, ledger)| ledger.seconds_by_term[at].1)
             .collect();
         if values.iter().any(|value| *value != 0.0) {
             line(term.name(), "", &values);

@@ -12,9 +12,9 @@ pub(super) fn notes_html(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
     if !run.interpretations.is_empty() {
-        let policy = run.experiment["policy"]["name"].as_str();
+        let policy = run.experiment_settings["policy"]["name"].as_str();
         let policy = policy.unwrap_or("the policy");
-        push_paragraph(
+        push_note_paragraph(
             &mut html,
             &format!(
                 "Rules of {policy} that its papers leave open, as used here: {}.",
@@ -23,13 +23,13 @@ pub(super) fn notes_html(report: &Report) -> String {
         );
     }
     for note in &run.notes {
-        push_paragraph(&mut html, &format!("Note: {note}."));
+        push_note_paragraph(&mut html, &format!("Note: {note}."));
     }
     html
 }
 
 /// Appends a note to the HTML text as a paragraph.
-fn push_paragraph(html: &mut String, text: &str) {
+fn push_note_paragraph(html: &mut String, text: &str) {
     let text = escape_html(text);
     writeln!(html, "<p class=\"note\">{text}</p>").expect("a string can be written to");
 }

@@ -43,36 +43,36 @@ impl Report {
     pub fn to_html(&self) -> String {
         let hosts = index_used_hosts(self);
         let mut pack = ArrayPack::default();
-        let mut facts = page_facts(self, &hosts, &mut pack);
-        let (directory, block) = pack.finish();
+        let mut facts = page_json_data(self, &hosts, &mut pack);
+        let (directory, block) = pack.into_directory_and_base64();
         let library = library_with_licence();
         let code: Vec<&str> = std::iter::once(&*library).chain(SCRIPTS).collect();
         facts["arrays"] = directory;
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
             sentence_html(self.verdict().text()),
-            head::basis_paragraph(self)
+            head::built_in_experiment_paragraph(self)
         );
         let lead = lead + &notes::notes_html(self);
         let mark = format!(
             "<meta name=\"migsim-settings\" content=\"{}\">\n",
-            earlier::settings_mark(&self.run.experiment)
+            earlier::settings_checksum_mark(&self.run.experiment_settings)
         );
         Page {
-            title: &head::title(self),
-            settings_mark: &mark,
+            title: &head::report_title(self),
+            settings_checksum_mark: &mark,
             introduction: &lead,
             body: &self.body_html(&hosts),
             styles: &STYLES,
-            scripts: Some(&script_elements(&facts, &block, &library)),
-            script_texts: &code,
+            script_elements: Some(&data_and_script_elements(&facts, &block, &library)),
+            allowed_script_texts: &code,
             footer: "Charts of lines: uPlot (MIT licence, &copy; Leon Sorokin).",
         }
         .to_html()
     }
 
     fn body_html(&self, hosts: &HostIndices<'_>) -> String {
-        let drawing = drawing::draw_platform(&self.platform_summary, hosts)
+        let drawing = drawing::platform_svg_with_hosts(&self.platform_summary, hosts)
             .unwrap_or_else(|| "<p>The platform has too many clusters to be drawn.</p>".to_owned());
         fill_template(
             BODY,
@@ -80,13 +80,13 @@ impl Report {
                 ("scenarios", &head::scenarios_table(self)),
                 ("remarks", &head::remarks_below_scenarios(self)),
                 ("ledger", &head::makespan_differences_table(self)),
-                ("path", &path::path_section(self)),
+                ("path", &path::critical_path_section(self)),
                 ("drawing", &drawing),
                 (
                     "settings",
                     &settings_table(
                         "All settings of the experiment; `migsim run run.json` runs it again",
-                        &self.run.experiment,
+                        &self.run.experiment_settings,
                     ),
                 ),
             ],
@@ -100,7 +100,7 @@ fn library_with_licence() -> String {
 }
 
 /// Creates the HTML elements with the data (`facts` and the block of arrays), the chart library and the scripts of the page.
-fn script_elements(facts: &Value, block: &str, library: &str) -> String {
+fn data_and_script_elements(facts: &Value, block: &str, library: &str) -> String {
     let data = format!(
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
         json_for_script(facts)
@@ -138,17 +138,17 @@ fn index_used_hosts(report: &Report) -> HostIndices<'_> {
 }
 
 /// Lists the hosts in the order of their indices, each as the index of its cluster and its name.
-fn hosts_by_index<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &'a str)> {
+fn hosts_in_index_order<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, name)| name)
 }
 
 /// Collects the data that the page contains as JSON and returns them, and adds the numeric arrays of the page to `pack`.
-fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack) -> Value {
+fn page_json_data(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack) -> Value {
     let unit = gantt::supersteps_per_unit(report);
-    let bars = gantt::pack_bars(report, unit, pack);
-    series::pack_series(report, unit, pack);
+    let bars = gantt::pack_activity_bars(report, unit, pack);
+    series::pack_superstep_series(report, unit, pack);
     let cluster = |name: &str| report.platform_summary.cluster_index(name).unwrap_or(0);
     let homes: Vec<Option<&usize>> = report
         .platform_summary
@@ -169,26 +169,26 @@ fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack) ->
             })
         })
         .collect();
-    let names = |list: &[super::super::machine::MachineCluster]| -> Vec<Value> {
+    let names = |list: &[super::super::machine::ClusterSummary]| -> Vec<Value> {
         list.iter().map(|one| one.name.as_str().into()).collect()
     };
     json!({
-        "policy": policy_label(&report.run.experiment["policy"]),
+        "policy": policy_label(&report.run.experiment_settings["policy"]),
         "supersteps": report.superstep_count(),
         "processes": report.process_count(),
         "unit": unit,
         "clusters": names(&report.platform_summary.clusters),
-        "hosts": hosts_by_index(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
+        "hosts": hosts_in_index_order(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
         "homes": homes,
         "scenarios": scenarios,
         "bars": bars,
-        "path": path::pack_path(report, pack),
+        "path": path::pack_critical_paths(report, pack),
         "intervals": series::rescheduling_intervals(report),
         "host_usage": usage::pack_host_use(report, pack),
         "link_usage": usage::pack_link_use(report, pack),
         "scores": scores::pack_scores(report, pack),
         "decisions": decisions::decisions_data(report),
-        "has_all_words": reasons::pack_sentences(report, pack),
+        "has_all_words": reasons::pack_decision_sentences(report, pack),
     })
 }
 

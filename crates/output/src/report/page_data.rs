@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::super::activity::{self, Activity};
-use super::super::inside::read_inside_if_present;
+use super::super::activity::{self, ProcessTimes};
+use super::super::inside::read_refusing_outside_links_if_present;
 use super::super::machine::{PlatformSummary, SCHEMA};
 use super::super::path_rows::{PathRow, read_critical_paths};
 use super::super::read::{Run, damaged_file_error, parse_csv_rows};
-use super::super::traffic::{LinkTraffic, link_traffic, supersteps_per_group};
+use super::super::traffic::{LinkTraffic, compute_link_traffic, supersteps_per_group};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
@@ -19,10 +19,10 @@ pub struct Report {
     pub(super) run: Run,
     pub(super) platform_summary: PlatformSummary,
     /// Times for computation and communication of the processes in each scenario; `None` if they were not recorded.
-    pub(super) activity: Option<Vec<Activity>>,
+    pub(super) process_times_by_scenario: Option<Vec<ProcessTimes>>,
     /// Rows with the traffic on each link, for all scenarios and all groups of supersteps; `None` if the traffic was not
     /// recorded.
-    pub(super) traffic: Option<Vec<LinkTraffic>>,
+    pub(super) traffic_by_scenario: Option<Vec<LinkTraffic>>,
     /// Rows of the table of critical paths for all scenarios; empty if no critical path was recorded.
     pub(super) critical_path_rows: Vec<PathRow>,
 }
@@ -34,18 +34,18 @@ impl Report {
     /// The folder cannot be read, was written by an unsupported version, or its content is damaged.
     pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
         let run = Run::read(registry, folder)?;
-        let machine = read_machine(&folder.join("platform.json"))?;
-        check_machine(&machine, &run).map_err(|what| {
+        let machine = read_platform_summary(&folder.join("platform.json"))?;
+        check_platform_summary(&machine, &run).map_err(|what| {
             damaged_file_error(what).source(path_text(&folder.join("platform.json")))
         })?;
-        let activity = activity::read_activities(&folder.join("processes.csv"), &run, &machine)?;
-        let traffic = read_traffic(&folder.join("links.csv"), &run)?;
+        let activity = activity::read_process_times(&folder.join("processes.csv"), &run, &machine)?;
+        let traffic = read_link_traffic(&folder.join("links.csv"), &run)?;
         let path = read_critical_paths(folder, &run)?;
         Ok(Self {
             run,
             platform_summary: machine,
-            activity,
-            traffic,
+            process_times_by_scenario: activity,
+            traffic_by_scenario: traffic,
             critical_path_rows: path,
         })
     }
@@ -57,13 +57,13 @@ impl Report {
     pub fn from_results(
         experiment: &Experiment,
         results: &Results,
-        activity: Vec<Activity>,
+        activity: Vec<ProcessTimes>,
     ) -> Result<Self, Error> {
         Ok(Self {
             run: Run::from_results(experiment, results)?,
             platform_summary: PlatformSummary::from_experiment(experiment),
-            activity: Some(activity),
-            traffic: Some(link_traffic(experiment, results)),
+            process_times_by_scenario: Some(activity),
+            traffic_by_scenario: Some(compute_link_traffic(experiment, results)),
             critical_path_rows: Vec::new(),
         })
     }
@@ -97,10 +97,10 @@ fn path_text(path: &Path) -> String {
 
 /// Returns the content of a text file of a run folder; `None` if the file does not exist.
 fn read_optional_text(path: &Path) -> Result<Option<String>, Error> {
-    Ok(read_inside_if_present(path, read_text)?)
+    Ok(read_refusing_outside_links_if_present(path, read_text)?)
 }
 
-fn read_machine(path: &Path) -> Result<PlatformSummary, Error> {
+fn read_platform_summary(path: &Path) -> Result<PlatformSummary, Error> {
     let text = read_optional_text(path)?
         .ok_or_else(|| damaged_file_error("the file is missing").source(path_text(path)))?;
     let machine: PlatformSummary = serde_json::from_str(&text).map_err(|error| {
@@ -120,12 +120,12 @@ fn read_machine(path: &Path) -> Result<PlatformSummary, Error> {
 ///
 /// # Errors
 /// The summary and the run disagree; the text describes the first problem.
-fn check_machine(machine: &PlatformSummary, run: &Run) -> Result<(), String> {
-    if machine.placement.len() as u64 != run.processes {
+fn check_platform_summary(machine: &PlatformSummary, run: &Run) -> Result<(), String> {
+    if machine.placement.len() as u64 != run.process_count {
         return Err(format!(
             "{} processes are placed instead of {}",
             machine.placement.len(),
-            run.processes
+            run.process_count
         ));
     }
     for path in &machine.paths {
@@ -149,7 +149,7 @@ fn check_machine(machine: &PlatformSummary, run: &Run) -> Result<(), String> {
     Ok(())
 }
 
-fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Error> {
+fn read_link_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Error> {
     let Some(text) = read_optional_text(path)? else {
         return Ok(None);
     };

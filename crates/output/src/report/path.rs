@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::path_rows::{PathPart, PathRow, group_rows};
-use super::super::read::RunOfScenario;
+use super::super::path_rows::{CriticalPathPart, PathRow, group_protocol_steps};
+use super::super::read::ScenarioRecords;
 use super::super::table_format::{Cell, Table, number_column, text_column};
 use super::compress::ArrayPack;
 use super::page_data::Report;
@@ -20,8 +20,8 @@ const VISIBLE_ROWS: usize = 20;
 const MAX_DRAWN_PIECES: usize = 200_000;
 
 /// Creates the HTML section about the critical paths of all scenarios; empty if no critical path was recorded.
-pub(super) fn path_section(report: &Report) -> String {
-    let of_scenario = |run: &RunOfScenario| {
+pub(super) fn critical_path_section(report: &Report) -> String {
+    let of_scenario = |run: &ScenarioRecords| {
         let rows: Vec<&PathRow> = critical_path_of(report, run).collect();
         if rows.is_empty() {
             return None;
@@ -29,7 +29,7 @@ pub(super) fn path_section(report: &Report) -> String {
         let name = run.scenario.name();
         // Each table has a name of its own for screen readers.
         let area = format!("<div class=\"wide\" aria-label=\"Critical path of scenario {name}\">");
-        let table = time_by_resource_table(&rows, run.makespan_s).to_html(VISIBLE_ROWS);
+        let table = critical_path_time_table(&rows, run.makespan_s).to_html(VISIBLE_ROWS);
         let table = table.replacen("<div class=\"wide\">", &area, 1);
         Some(format!("<h3>Scenario {name}</h3>\n{table}"))
     };
@@ -53,7 +53,7 @@ pub(super) fn path_section(report: &Report) -> String {
 /// Lists the rows of the critical path of one scenario.
 fn critical_path_of<'r>(
     report: &'r Report,
-    run: &RunOfScenario,
+    run: &ScenarioRecords,
 ) -> impl Iterator<Item = &'r PathRow> {
     let scenario = run.scenario;
     let rows = report.critical_path_rows.iter();
@@ -62,7 +62,7 @@ fn critical_path_of<'r>(
 
 /// Creates a table with the total time on the critical path for each combination of kind of activity, resource and process; the
 /// largest time comes first.
-fn time_by_resource_table(rows: &[&PathRow], makespan_s: f64) -> Table {
+fn critical_path_time_table(rows: &[&PathRow], makespan_s: f64) -> Table {
     let columns = [
         text_column("kind", "kind"),
         text_column("resource", "resource"),
@@ -86,8 +86,8 @@ fn time_by_resource_table(rows: &[&PathRow], makespan_s: f64) -> Table {
             Cell::text(kind.name()),
             Cell::text(resource),
             Cell::text(process.unwrap_or_default()),
-            Cell::value(time, format_seconds(time)),
-            Cell::value(percent, format!("{percent:.1}")).with_bar(time / most),
+            Cell::from_value_and_text(time, format_seconds(time)),
+            Cell::from_value_and_text(percent, format!("{percent:.1}")).with_bar(time / most),
         ]);
     }
     table
@@ -95,9 +95,11 @@ fn time_by_resource_table(rows: &[&PathRow], makespan_s: f64) -> Table {
 
 /// Adds the pieces of the critical paths to the arrays of the page. Returns the texts to which the arrays refer by index; null,
 /// without adding anything, if no path was recorded or the paths have too many pieces.
-pub(super) fn pack_path(report: &Report, pack: &mut ArrayPack) -> Value {
-    let of_scenario = |run| group_rows(&critical_path_of(report, run).collect::<Vec<_>>());
-    let all: Vec<Vec<PathPart<'_>>> = report.run.scenarios.iter().map(of_scenario).collect();
+pub(super) fn pack_critical_paths(report: &Report, pack: &mut ArrayPack) -> Value {
+    let of_scenario =
+        |run| group_protocol_steps(&critical_path_of(report, run).collect::<Vec<_>>());
+    let all: Vec<Vec<CriticalPathPart<'_>>> =
+        report.run.scenarios.iter().map(of_scenario).collect();
     let count: usize = all.iter().map(Vec::len).sum();
     if count == 0 || count > MAX_DRAWN_PIECES {
         return Value::Null;
@@ -125,7 +127,7 @@ pub(super) fn pack_path(report: &Report, pack: &mut ArrayPack) -> Value {
                 .map(|part| part.first_row.kind as u8)
                 .collect::<Vec<_>>(),
         );
-        let text = |part: &PathPart<'_>| {
+        let text = |part: &CriticalPathPart<'_>| {
             let next = small(texts.len() as u64);
             *texts.entry(part.describe()).or_insert(next)
         };

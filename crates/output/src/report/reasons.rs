@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::super::explain::{Answer, Question, Story, sentence_texts};
-use super::super::read::{Call, Run, RunOfScenario};
+use super::super::explain::{AnswerData, CallExplanation, Question, sentence_texts};
+use super::super::read::{RecordedCall, Run, ScenarioRecords};
 use super::compress::ArrayPack;
 use super::page_data::Report;
 use migsim_policies::explain::RecordedCandidate;
@@ -19,29 +19,32 @@ const MAX_ANSWERS: usize = 4000;
 
 /// Adds sentences about the rescheduling calls (key `scenario/superstep`) and their candidates (key `scenario/superstep/process`)
 /// to the arrays of the page. Returns `false` if the limits did not allow all sentences.
-pub(super) fn pack_sentences(report: &Report, pack: &mut ArrayPack) -> bool {
-    let mut words = Words::default();
+pub(super) fn pack_decision_sentences(report: &Report, pack: &mut ArrayPack) -> bool {
+    let mut words = DecisionSentences::default();
     let is_complete = words.add_answers(&report.run).is_some();
-    pack.add_u8("words", Value::Object(words.answers).to_string().as_bytes());
+    pack.add_u8(
+        "words",
+        Value::Object(words.answers_by_key).to_string().as_bytes(),
+    );
     is_complete
 }
 
 #[derive(Default)]
-struct Words {
-    answers: Map<String, Value>,
+struct DecisionSentences {
+    answers_by_key: Map<String, Value>,
     total_bytes: usize,
 }
 
-impl Words {
+impl DecisionSentences {
     /// Adds the sentences about all rescheduling calls, and then the sentences about all candidates; each time the last scenario
     /// comes first. Returns `None` if a limit was reached before the end.
     fn add_answers(&mut self, run: &Run) -> Option<()> {
         let scenarios = || run.scenarios.iter().enumerate().rev();
         for (at, this) in scenarios() {
             for call in &this.calls {
-                self.check_room()?;
+                self.check_room_for_answer()?;
                 let question = question_about(this, call, None);
-                let Ok(story) = Story::new(run, question, None) else {
+                let Ok(story) = CallExplanation::new(run, question, None) else {
                     continue; // scenario i has no calls
                 };
                 self.add_answer(format!("{at}/{}", call.superstep), story.part_texts());
@@ -54,9 +57,9 @@ impl Words {
                     judged.entry(one.process).or_default().push(one);
                 }
                 for one in &call.candidates {
-                    self.check_room()?;
+                    self.check_room_for_answer()?;
                     let answer =
-                        Answer::new(run, this, question_about(this, call, Some(one)), None);
+                        AnswerData::new(run, this, question_about(this, call, Some(one)), None);
                     let parts = answer.describe_decision(call, &judged[&one.process]);
                     let parts = parts.into_iter().filter(|(_, told)| !told.is_empty());
                     let parts = parts.map(|(title, told)| (title, sentence_texts(&told)));
@@ -68,8 +71,9 @@ impl Words {
     }
 
     /// Returns `Some` if the limits allow one more answer, otherwise `None`.
-    fn check_room(&self) -> Option<()> {
-        (self.total_bytes <= MAX_TOTAL_BYTES && self.answers.len() < MAX_ANSWERS).then_some(())
+    fn check_room_for_answer(&self) -> Option<()> {
+        (self.total_bytes <= MAX_TOTAL_BYTES && self.answers_by_key.len() < MAX_ANSWERS)
+            .then_some(())
     }
 
     fn add_answer(
@@ -79,21 +83,21 @@ impl Words {
     ) {
         let parts: Value = parts.map(|(title, told)| json!([title, told])).collect();
         self.total_bytes += parts.to_string().len();
-        self.answers.insert(key, parts);
+        self.answers_by_key.insert(key, parts);
     }
 }
 
 /// Creates the question why a rescheduling call decided as it did. If `candidate` is given, the question is why the call moved or
 /// did not move this candidate.
 fn question_about(
-    this: &RunOfScenario,
-    call: &Call,
+    this: &ScenarioRecords,
+    call: &RecordedCall,
     candidate: Option<&RecordedCandidate>,
 ) -> Question {
     Question {
         superstep: call.superstep,
         process: candidate.map(|one| one.process),
-        why_not: candidate.is_some_and(|one| !one.accepted),
+        asks_why_not_moved: candidate.is_some_and(|one| !one.accepted),
         scenario: Some(this.scenario),
     }
 }
@@ -127,11 +131,11 @@ mod tests {
         let results = experiment.run(&Progress::default()).unwrap();
         let mut run = Run::from_results(&experiment, &results).unwrap();
         run.narrator = &Counting;
-        let mut words = Words::default();
+        let mut words = DecisionSentences::default();
         assert!(words.add_answers(&run).is_some());
         let calls = || run.scenarios.iter().flat_map(|one| &one.calls);
         let candidates = calls().map(|call| call.candidates.len()).sum::<usize>();
-        assert!(candidates > 0 && words.answers.len() == calls().count() + candidates);
+        assert!(candidates > 0 && words.answers_by_key.len() == calls().count() + candidates);
         // The policy was asked once for each call and never for a candidate.
         assert_eq!(TRIGGERS.load(Ordering::Relaxed), calls().count());
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::read::RunOfScenario;
+use super::super::read::ScenarioRecords;
 use super::compress::ArrayPack;
 use super::page_data::Report;
 use migsim_policies::explain::MigrationScore;
@@ -15,12 +15,12 @@ const MAX_SCORE_VALUES: usize = 4_000_000;
 
 /// A rescheduling call with scores: the superstep after which it took place, the scores, and the score above which a process is
 /// moved (`None` if the policy has no threshold).
-type ScoredCall<'a> = (u64, Vec<MigrationScore<'a>>, Option<f64>);
+type CallScores<'a> = (u64, Vec<MigrationScore<'a>>, Option<f64>);
 
 /// Adds the scores of all scenarios to the arrays of the page. Returns the description of these arrays: the names of the terms,
 /// and the rescheduling calls of each scenario.
 pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
-    let words = report.run.narrator.score_words();
+    let words = report.run.narrator.score_headings();
     let (processes, clusters) = (
         report.process_count(),
         report.platform_summary.clusters.len(),
@@ -59,9 +59,12 @@ pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
 }
 
 /// Lists the rescheduling calls of a scenario for which the policy recorded scores.
-fn scored_calls<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<ScoredCall<'a>> {
-    let of = |call: &'a super::super::read::Call| {
-        let (scores, threshold) = report.run.narrator.scores(&call.explanation);
+fn scored_calls<'a>(report: &Report, run: &'a ScenarioRecords) -> Vec<CallScores<'a>> {
+    let of = |call: &'a super::super::read::RecordedCall| {
+        let (scores, threshold) = report
+            .run
+            .narrator
+            .migration_scores_and_threshold(&call.explanation);
         (call.superstep, scores, threshold)
     };
     let all = run.calls.iter().map(of);
@@ -74,7 +77,7 @@ fn scored_calls<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<ScoredCall<'
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
 )]
-fn term_values(report: &Report, terms: usize, calls: &[ScoredCall<'_>]) -> Vec<Vec<f32>> {
+fn term_values(report: &Report, terms: usize, calls: &[CallScores<'_>]) -> Vec<Vec<f32>> {
     let names = report
         .platform_summary
         .clusters

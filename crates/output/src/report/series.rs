@@ -13,7 +13,7 @@ use super::page_data::Report;
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
 )]
-pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut ArrayPack) {
+pub(super) fn pack_superstep_series(report: &Report, unit: usize, pack: &mut ArrayPack) {
     for (scenario, run) in report.run.scenarios.iter().enumerate() {
         pack.add_f64(&format!("start/{scenario}"), &unit_boundaries(run, unit));
         let last_of_units = run
@@ -24,7 +24,7 @@ pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut ArrayPack) {
             &format!("end/{scenario}"),
             &last_of_units.collect::<Vec<_>>(),
         );
-        let mean = |rows: &[super::super::read::Superstep]| {
+        let mean = |rows: &[super::super::read::SuperstepRow]| {
             let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
             (sum / rows.len() as f64) as f32
         };
@@ -32,7 +32,12 @@ pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut ArrayPack) {
         pack.add_f32(&format!("time/{scenario}"), &times);
     }
     let processes = report.process_count().max(1);
-    for (scenario, activity) in report.activity.iter().flatten().enumerate() {
+    for (scenario, activity) in report
+        .process_times_by_scenario
+        .iter()
+        .flatten()
+        .enumerate()
+    {
         // The imbalance is the largest value over the mean. For several supersteps, it is the sum of the largest values over the sum of
         // the means.
         let imbalance = |rows: &[f32]| {
@@ -48,7 +53,7 @@ pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut ArrayPack) {
             }
         };
         let all: Vec<f32> = activity
-            .compute
+            .computation_s
             .chunks(processes * unit)
             .map(imbalance)
             .collect();
@@ -59,14 +64,14 @@ pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut ArrayPack) {
 /// Lists for each rescheduling call the lengths of the intervals before and after the call \[supersteps\]. The list also tells
 /// whether the policy found each superstep of the interval before the call balanced; it is empty for policies without intervals.
 pub(super) fn rescheduling_intervals(report: &Report) -> Vec<Value> {
-    let of = |run: &super::super::read::RunOfScenario| {
-        let one = |call: &super::super::read::Call| {
-            let interval = report.run.narrator.interval(&call.explanation)?;
+    let of = |run: &super::super::read::ScenarioRecords| {
+        let one = |call: &super::super::read::RecordedCall| {
+            let interval = report.run.narrator.call_interval(&call.explanation)?;
             Some(json!({
                 "superstep": call.superstep,
                 "length": interval.length,
                 "next": interval.next_length,
-                "votes": interval.test_results,
+                "votes": interval.stability_test_results,
             }))
         };
         run.calls.iter().filter_map(one).collect::<Value>()

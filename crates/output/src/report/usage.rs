@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::activity::{Activity, PlacementReplay};
+use super::super::activity::{PlacementReplay, ProcessTimes};
 use super::super::machine::PlatformSummary;
-use super::super::read::RunOfScenario;
+use super::super::read::ScenarioRecords;
 use super::super::traffic::supersteps_per_group;
 use super::compress::{ArrayPack, fraction_to_byte};
 use super::natural_sort_key;
@@ -24,12 +24,12 @@ const MAX_SHOWN_ROWS: usize = 400;
 /// Adds the use of the hosts over time to the arrays of the page, and returns the names of the hosts by scenario; null if the
 /// activity was not recorded.
 pub(super) fn pack_host_use(report: &Report, pack: &mut ArrayPack) -> Value {
-    let Some(all) = &report.activity else {
+    let Some(all) = &report.process_times_by_scenario else {
         return Value::Null;
     };
     let mut scenarios = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
-        let busy = busy_times(run, activity, &report.platform_summary);
+        let busy = host_busy_times_per_interval(run, activity, &report.platform_summary);
         let interval = run.makespan_s / INTERVAL_COUNT as f64;
         let total = |row: &[f64]| row.iter().sum::<f64>();
         let mut rows: Vec<_> = busy.into_iter().collect();
@@ -55,16 +55,16 @@ pub(super) fn pack_host_use(report: &Report, pack: &mut ArrayPack) -> Value {
 
 /// Computes the time in each interval in which at least one process of a host computes \[s\], for all hosts in use. The key is
 /// the index of the cluster and the name of the host.
-fn busy_times(
-    run: &RunOfScenario,
-    activity: &Activity,
+fn host_busy_times_per_interval(
+    run: &ScenarioRecords,
+    activity: &ProcessTimes,
     machine: &PlatformSummary,
 ) -> BTreeMap<(usize, String), Vec<f64>> {
     let processes = machine.placement.len();
     let mut lines: Vec<HostUsage> = Vec::new();
     let mut names: BTreeMap<(usize, String), usize> = BTreeMap::new();
     let mut places = PlacementReplay::new(machine, run);
-    let mut line_of = |place: &super::super::machine::Place, lines: &mut Vec<HostUsage>| {
+    let mut line_of = |place: &super::super::machine::HostLocation, lines: &mut Vec<HostUsage>| {
         let cluster = machine.cluster_index(&place.cluster).unwrap_or(0);
         let next = lines.len();
         let at = *names.entry((cluster, place.host.clone())).or_insert(next);
@@ -80,7 +80,7 @@ fn busy_times(
         .collect();
     for (index, dates) in run.supersteps.iter().enumerate() {
         let moved: Vec<usize> = places
-            .advance(dates.superstep)
+            .advance_to_superstep(dates.superstep)
             .iter()
             .filter_map(|moved| usize::try_from(moved.process - 1).ok())
             .collect();
@@ -88,22 +88,22 @@ fn busy_times(
             at[process] = line_of(&places.current_places[process], &mut lines);
         }
         let cells = index * processes..(index + 1) * processes;
-        let bars = activity.delay[cells.clone()]
+        let bars = activity.start_delay_s[cells.clone()]
             .iter()
-            .zip(&activity.compute[cells]);
+            .zip(&activity.computation_s[cells]);
         for (&line, (&delay, &compute)) in at.iter().zip(bars) {
             if compute > 0.0 {
                 let start = dates.start_s + f64::from(delay);
-                lines[line].add_period(start, start + f64::from(compute));
+                lines[line].add_computing_period(start, start + f64::from(compute));
             }
         }
         for line in &mut lines {
-            line.merge_periods();
+            line.merge_computing_periods();
         }
     }
     names
         .into_iter()
-        .map(|(name, at)| (name, std::mem::take(&mut lines[at].busy_times)))
+        .map(|(name, at)| (name, std::mem::take(&mut lines[at].busy_times_per_interval)))
         .collect()
 }
 
@@ -114,7 +114,7 @@ struct HostUsage {
     interval_length: f64,
     computing_periods: Vec<(f64, f64)>,
     last_computing_end: f64,
-    busy_times: Vec<f64>,
+    busy_times_per_interval: Vec<f64>,
 }
 
 impl HostUsage {
@@ -123,17 +123,17 @@ impl HostUsage {
             interval_length: interval,
             computing_periods: Vec::new(),
             last_computing_end: 0.0,
-            busy_times: vec![0.0; INTERVAL_COUNT],
+            busy_times_per_interval: vec![0.0; INTERVAL_COUNT],
         }
     }
 
-    fn add_period(&mut self, start: f64, end: f64) {
+    fn add_computing_period(&mut self, start: f64, end: f64) {
         self.computing_periods.push((start, end));
     }
 
     /// Adds the periods in which the processes compute to the busy times of the intervals, and clears the list of periods; times
     /// at which several processes compute count once.
-    fn merge_periods(&mut self) {
+    fn merge_computing_periods(&mut self) {
         let mut now = std::mem::take(&mut self.computing_periods);
         if now.len() > 1 {
             now.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -162,7 +162,7 @@ impl HostUsage {
             } else {
                 (at + 1) as f64 * self.interval_length
             };
-            self.busy_times[at] += (edge - start).max(0.0);
+            self.busy_times_per_interval[at] += (edge - start).max(0.0);
             start = start.max(edge);
         }
     }
@@ -171,7 +171,7 @@ impl HostUsage {
 /// Adds the use of the links over time to the arrays of the page, and returns the names of the links of each scenario; null if
 /// the traffic was not recorded.
 pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
-    let Some(all) = &report.traffic else {
+    let Some(all) = &report.traffic_by_scenario else {
         return Value::Null;
     };
     let mut scenarios = Vec::new();
@@ -186,22 +186,26 @@ pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
                 .or_insert_with(|| LinkUsage::new(groups));
             let group = usize::try_from(row.first_superstep - 1).unwrap_or(0) / size;
             let could = (edges[group + 1] - edges[group]) * row.bandwidth_bytes_per_s;
-            link.use_per_group[group] = fraction_to_byte(row.bytes, could);
-            link.bytes += row.bytes;
-            link.flows += row.flows;
-            link.capacity = run.makespan_s * row.bandwidth_bytes_per_s;
+            link.use_per_superstep_group[group] = fraction_to_byte(row.bytes, could);
+            link.carried_bytes += row.bytes;
+            link.carried_flows += row.flows;
+            link.capacity_bytes = run.makespan_s * row.bandwidth_bytes_per_s;
         }
-        let (mut rows, weightless): (Vec<_>, Vec<_>) =
-            links.into_iter().partition(|(_, row)| row.bytes > 0.0);
+        let (mut rows, weightless): (Vec<_>, Vec<_>) = links
+            .into_iter()
+            .partition(|(_, row)| row.carried_bytes > 0.0);
         rows.sort_by_key(|(name, _)| natural_sort_key(name));
         let weightless = (
             weightless.len(),
-            weightless.iter().map(|(_, row)| row.flows).sum::<u64>(),
+            weightless
+                .iter()
+                .map(|(_, row)| row.carried_flows)
+                .sum::<u64>(),
         );
-        let left_out = keep_most_used(&mut rows, |(_, row)| row.bytes);
+        let left_out = keep_most_used(&mut rows, |(_, row)| row.carried_bytes);
         let shares: Vec<u8> = rows
             .iter()
-            .flat_map(|(_, row)| row.use_per_group.iter().copied())
+            .flat_map(|(_, row)| row.use_per_superstep_group.iter().copied())
             .collect();
         pack.add_u8(&format!("links/{scenario}"), &shares);
         pack.add_f64(&format!("link_edges/{scenario}"), &edges);
@@ -210,9 +214,9 @@ pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
             .map(|(name, row)| {
                 json!([
                     name,
-                    rounded_fraction(row.bytes, row.capacity),
-                    row.bytes,
-                    row.flows
+                    rounded_fraction(row.carried_bytes, row.capacity_bytes),
+                    row.carried_bytes,
+                    row.carried_flows
                 ])
             })
             .collect();
@@ -223,20 +227,20 @@ pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
 
 /// Traffic on a link in a scenario: its use in each group of supersteps, and the total numbers of bytes and flows.
 struct LinkUsage {
-    use_per_group: Vec<u8>,
-    bytes: f64,
-    flows: u64,
+    use_per_superstep_group: Vec<u8>,
+    carried_bytes: f64,
+    carried_flows: u64,
     /// Number of bytes that the link could have carried at its nominal bandwidth during the whole run \[B\].
-    capacity: f64,
+    capacity_bytes: f64,
 }
 
 impl LinkUsage {
     fn new(groups: usize) -> Self {
         Self {
-            use_per_group: vec![0; groups],
-            bytes: 0.0,
-            flows: 0,
-            capacity: 0.0,
+            use_per_superstep_group: vec![0; groups],
+            carried_bytes: 0.0,
+            carried_flows: 0,
+            capacity_bytes: 0.0,
         }
     }
 }
@@ -275,13 +279,13 @@ mod tests {
     fn times_that_overlap_count_once() {
         // With intervals of 1 s, 0.5 to 2.5 s and 1.0 to 3.0 s together are 0.5 to 3.0 s.
         let mut line = HostUsage::new(1.0);
-        line.add_period(1.0, 3.0);
-        line.add_period(0.5, 2.5);
-        line.merge_periods();
-        assert_eq!(line.busy_times[..4], [0.5, 1.0, 1.0, 0.0]);
-        line.add_period(3.25, 3.5);
-        line.merge_periods();
-        assert_eq!(line.busy_times[3], 0.25);
+        line.add_computing_period(1.0, 3.0);
+        line.add_computing_period(0.5, 2.5);
+        line.merge_computing_periods();
+        assert_eq!(line.busy_times_per_interval[..4], [0.5, 1.0, 1.0, 0.0]);
+        line.add_computing_period(3.25, 3.5);
+        line.merge_computing_periods();
+        assert_eq!(line.busy_times_per_interval[3], 0.25);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Writes the verdict of a report: a sentence that tells whether migration reduces the execution time, with the quantities that
 //! show it.
 
-use super::super::read::{Run, RunOfScenario};
+use super::super::read::{Run, ScenarioRecords};
 use super::super::starts;
 use super::page_data::Report;
 use migsim_base::quantities::format_seconds;
 use migsim_base::words::format_count;
 use migsim_bsp::Scenario;
-use migsim_experiment::{StaticStart, best_start};
+use migsim_experiment::{StaticPlacementMakespan, best_static_placement};
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
 /// Explanation of the quantity `calls`: the number of rescheduling calls of a scenario.
@@ -65,18 +65,18 @@ fn time_quantity(meaning: &Meaning, value: f64) -> Quantity {
     meaning.with_value(value).with_shown_text(shown)
 }
 
-fn makespan_quantity(run: &RunOfScenario) -> Quantity {
+fn makespan_quantity(run: &ScenarioRecords) -> Quantity {
     time_quantity(&MAKESPAN, run.makespan_s)
 }
 
-fn calls_quantity(run: &RunOfScenario) -> Quantity {
+fn calls_quantity(run: &ScenarioRecords) -> Quantity {
     let count = run.calls.len() as u64;
     CALL_COUNT
         .with_count(count)
         .with_shown_text(format_count(count, "call"))
 }
 
-fn migrations_quantity(run: &RunOfScenario) -> Quantity {
+fn migrations_quantity(run: &ScenarioRecords) -> Quantity {
     let count = run.migrations.len() as u64;
     MIGRATION_COUNT
         .with_count(count)
@@ -86,11 +86,11 @@ fn migrations_quantity(run: &RunOfScenario) -> Quantity {
 impl Report {
     /// Returns a sentence that tells whether migration reduces the execution time of this run, with the quantities that show it.
     pub fn verdict(&self) -> Sentence {
-        verdict_on_run(&self.run)
+        verdict_on_migration(&self.run)
     }
 }
 
-fn verdict_on_run(run: &Run) -> Sentence {
+fn verdict_on_migration(run: &Run) -> Sentence {
     let moved = run.scenario(Scenario::Iii);
     match (run.scenario(Scenario::I), moved, run.scenario(Scenario::Ii)) {
         (Some(base), Some(moved), _) => verdict_with_static_starts(&run.static_starts, base, moved),
@@ -121,24 +121,28 @@ fn verdict_on_run(run: &Run) -> Sentence {
 }
 
 fn verdict_with_static_starts(
-    starts: &[StaticStart],
-    base: &RunOfScenario,
-    moved: &RunOfScenario,
+    starts: &[StaticPlacementMakespan],
+    base: &ScenarioRecords,
+    moved: &ScenarioRecords,
 ) -> Sentence {
-    let best = best_start(starts).filter(|best| !best.is_start_of_run);
+    let best = best_static_placement(starts).filter(|best| !best.is_initial_placement_of_run);
     // If a better start reaches the same time for free, it is no gain of migration.
     let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
-    let own = verdict_against_i(base, moved, is_beaten);
+    let own = verdict_against_scenario_i(base, moved, is_beaten);
     let sentences = [
         Some(own),
-        starts::best_start_sentence(starts, moved.makespan_s),
+        starts::fastest_start_sentence(starts, moved.makespan_s),
     ];
     Sentence::joined(sentences.into_iter().flatten(), " ")
 }
 
 /// Compares scenario iii (with migrations) with scenario i (application only) from the same initial placement in a sentence.
 /// `is_beaten` tells whether another initial placement without any migration is faster than scenario iii.
-fn verdict_against_i(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
+fn verdict_against_scenario_i(
+    base: &ScenarioRecords,
+    moved: &ScenarioRecords,
+    is_beaten: bool,
+) -> Sentence {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
     let times = say!(
         "{} instead of {}",

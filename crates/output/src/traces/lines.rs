@@ -80,13 +80,14 @@ impl LineWriter {
     pub(super) fn push_number(&mut self, number: u64) -> &mut Self {
         const MILLION: u64 = 1_000_000;
         match number {
-            0..1000 => self.push_below_thousand(number),
+            0..1000 => self.push_number_below_thousand(number),
             1000..MILLION => self
-                .push_below_thousand(number / 1000)
-                .push_last_three(number),
+                .push_number_below_thousand(number / 1000)
+                .push_last_three_digits(number),
             _ => {
                 self.push_number(number / MILLION);
-                self.push_last_three(number / 1000).push_last_three(number)
+                self.push_last_three_digits(number / 1000)
+                    .push_last_three_digits(number)
             }
         }
     }
@@ -96,12 +97,12 @@ impl LineWriter {
     pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
         self.push_number(number / 1000);
         self.push_short_text(&const { ShortText::<1>::new(b".") })
-            .push_last_three(number)
+            .push_last_three_digits(number)
     }
 
     /// Appends the last three decimal digits of a number, with leading zeros.
     #[inline]
-    fn push_last_three(&mut self, number: u64) -> &mut Self {
+    fn push_last_three_digits(&mut self, number: u64) -> &mut Self {
         let [a, b, c] = THREE_DIGITS[(number % 1000) as usize];
         self.push_short_text(&ShortText {
             bytes: [a, b, c, 0],
@@ -111,7 +112,7 @@ impl LineWriter {
 
     /// Appends a number below 1000 in decimal digits, without leading zeros.
     #[inline]
-    fn push_below_thousand(&mut self, number: u64) -> &mut Self {
+    fn push_number_below_thousand(&mut self, number: u64) -> &mut Self {
         let [a, b, c] = THREE_DIGITS[(number % 1000) as usize];
         let (bytes, length) = match number {
             0..10 => ([c, 0, 0, 0], 1),

@@ -17,4 +17,4 @@ mod timeline;
 mod writer;
 
 pub use format::{TraceFormat, TraceSubject};
-pub use writer::Trace;
+pub use writer::TraceWriter;

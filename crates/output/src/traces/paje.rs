@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use super::TraceSubject;
 use super::lines::{LineWriter, ShortText, format_float};
-use super::timeline::{Counter, ProcessActivity, TraceSink};
+use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
 use migsim_base::units::{ClusterId, HostId, Time};
 use migsim_bsp::MigrationRecord;
 use migsim_platform::Platform;
@@ -152,23 +152,23 @@ pub(super) struct Paje<'a> {
     /// Events that are not yet written: the time as the bits of a float (whose order is the order of the times), and the index of
     /// the event in `pending_event_data`.
     pending_events: Vec<(u64, u32)>,
-    pending_event_data: Vec<What>,
-    migrations: Vec<MigrationRecord>,
+    pending_event_data: Vec<PajeEvent>,
+    migration_records: Vec<MigrationRecord>,
     /// Time of the event that was written last \[s\].
     last_written_time: f64,
     last_written_time_text: Vec<u8>,
     /// Time up to which all events have been written \[s\]; no event that is added later has an earlier time.
-    written_until: f64,
+    all_events_written_until: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum PajeEvent {
     State(u32, ProcessActivity),
     /// A process leaves its host for the migration with the given index.
-    Leaves(u32),
+    ProcessLeavesHost(u32),
     Arrives(u32),
     Superstep(f64),
-    Counter(Counter, f64),
+    Counter(TraceCounter, f64),
 }
 
 impl<'a> Paje<'a> {
@@ -182,18 +182,18 @@ impl<'a> Paje<'a> {
             has_cluster_container: vec![false; platform.clusters.len()],
             pending_events: Vec::new(),
             pending_event_data: Vec::new(),
-            migrations: Vec::new(),
+            migration_records: Vec::new(),
             last_written_time: 0.0,
             last_written_time_text: b"0.0".into(),
-            written_until: 0.0,
+            all_events_written_until: 0.0,
         };
         sink.lines.push_text(definitions_text().as_bytes());
         sink.create_container("s", "A", "0", &traced.title());
         for (process, &host) in traced.initial_placement.iter().enumerate() {
             let alias = format!("p{}", process + 1);
             sink.state_event_texts.push((ShortText::new(b""), 0));
-            sink.create_process(process, &alias, host);
-            let wait = What::State(
+            sink.create_process_container(process, &alias, host);
+            let wait = PajeEvent::State(
                 u32::try_from(process).expect("workloads have fewer than 2^32 processes"),
                 ProcessActivity::Wait,
             );
@@ -210,7 +210,7 @@ impl<'a> Paje<'a> {
         }
         for host in (0..self.has_host_container.len()).filter(|&host| self.has_host_container[host])
         {
-            write_destroy_container(
+            write_destroy_container_event(
                 &mut self.lines,
                 &self.last_written_time_text,
                 "H",
@@ -220,7 +220,7 @@ impl<'a> Paje<'a> {
         for cluster in
             (0..self.has_cluster_container.len()).filter(|&one| self.has_cluster_container[one])
         {
-            write_destroy_container(
+            write_destroy_container_event(
                 &mut self.lines,
                 &self.last_written_time_text,
                 "C",
@@ -240,7 +240,7 @@ impl<'a> Paje<'a> {
 
     /// Writes the event that creates the container of a process on a host, and the containers of this host and its cluster if
     /// they do not exist yet.
-    fn create_process(&mut self, process: usize, alias: &str, host: HostId) {
+    fn create_process_container(&mut self, process: usize, alias: &str, host: HostId) {
         let platform = self.platform;
         let cluster: ClusterId = platform.cluster_of(host);
         let (in_cluster, on_host) = (format!("c{}", cluster.0), format!("h{}", host.0));
@@ -265,12 +265,12 @@ impl<'a> Paje<'a> {
     }
 
     fn destroy_container(&mut self, kind: &str, alias: &str) {
-        write_destroy_container(&mut self.lines, &self.last_written_time_text, kind, alias);
+        write_destroy_container_event(&mut self.lines, &self.last_written_time_text, kind, alias);
     }
 
     /// Writes an event immediately if no event with an earlier time can follow; otherwise stores the event until this is certain.
-    fn add_event(&mut self, date: f64, what: What) {
-        if date <= self.written_until {
+    fn write_or_store_event(&mut self, date: f64, what: PajeEvent) {
+        if date <= self.all_events_written_until {
             self.set_event_time(date);
             self.write_event(what);
             return;
@@ -290,9 +290,9 @@ impl<'a> Paje<'a> {
         }
     }
 
-    fn write_event(&mut self, what: What) {
+    fn write_event(&mut self, what: PajeEvent) {
         match what {
-            What::State(process, state) => {
+            PajeEvent::State(process, state) => {
                 let end = [state_letter(state), b'\n'];
                 self.lines
                     .push_short_text(&const { ShortText::<2>::new(b"7 ") })
@@ -300,26 +300,28 @@ impl<'a> Paje<'a> {
                     .push_short_text(&self.state_event_texts[process as usize].0)
                     .push_short_text(&ShortText::<2>::new(&end));
             }
-            What::Superstep(number) => self.set_variable("V", number),
-            What::Counter(counter, value) => self.set_variable(counter_alias(counter), value),
-            What::Leaves(index) => {
-                let process = self.migrations[index as usize].process.index();
-                let alias = self.container_alias(process);
-                self.write_link("9", &alias, index);
+            PajeEvent::Superstep(number) => self.write_variable_event("V", number),
+            PajeEvent::Counter(counter, value) => {
+                self.write_variable_event(counter_alias(counter), value)
             }
-            What::Arrives(index) => {
-                let migration = self.migrations[index as usize];
+            PajeEvent::ProcessLeavesHost(index) => {
+                let process = self.migration_records[index as usize].process.index();
+                let alias = self.container_alias(process);
+                self.write_migration_link_event("9", &alias, index);
+            }
+            PajeEvent::Arrives(index) => {
+                let migration = self.migration_records[index as usize];
                 let process = migration.process.index();
                 self.destroy_container("P", &self.container_alias(process));
                 self.state_event_texts[process].1 += 1;
                 let alias = self.container_alias(process);
-                self.create_process(process, &alias, migration.to);
-                self.write_link("10", &alias, index);
+                self.create_process_container(process, &alias, migration.to);
+                self.write_migration_link_event("10", &alias, index);
             }
         }
     }
 
-    fn set_variable(&mut self, kind: &str, value: f64) {
+    fn write_variable_event(&mut self, kind: &str, value: f64) {
         self.lines
             .push_text(b"8 ")
             .push_text(&self.last_written_time_text);
@@ -330,7 +332,7 @@ impl<'a> Paje<'a> {
             .end_line();
     }
 
-    fn write_link(&mut self, event: &str, alias: &str, key: u32) {
+    fn write_migration_link_event(&mut self, event: &str, alias: &str, key: u32) {
         self.lines.push_text(event.as_bytes()).push_text(b" ");
         self.lines.push_text(&self.last_written_time_text);
         let rest = format!(" L s m {alias} m{key}");
@@ -340,22 +342,23 @@ impl<'a> Paje<'a> {
 
 impl TraceSink for Paje<'_> {
     fn start_activity(&mut self, process: u32, state: ProcessActivity, date: f64) {
-        self.add_event(date, What::State(process, state));
+        self.write_or_store_event(date, PajeEvent::State(process, state));
     }
 
     fn migrate_process(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
-        let index = u32::try_from(self.migrations.len()).expect("fewer than 2^32 migrations");
-        self.migrations.push(*migration);
-        self.add_event(start, What::Leaves(index));
-        self.add_event(end, What::Arrives(index));
+        let index =
+            u32::try_from(self.migration_records.len()).expect("fewer than 2^32 migrations");
+        self.migration_records.push(*migration);
+        self.write_or_store_event(start, PajeEvent::ProcessLeavesHost(index));
+        self.write_or_store_event(end, PajeEvent::Arrives(index));
     }
 
     fn start_superstep(&mut self, superstep: usize, date: f64) {
-        self.add_event(date, What::Superstep((superstep + 1) as f64));
+        self.write_or_store_event(date, PajeEvent::Superstep((superstep + 1) as f64));
     }
 
-    fn set_counter(&mut self, counter: Counter, value: f64, date: f64) {
-        self.add_event(date, What::Counter(counter, value));
+    fn set_counter(&mut self, counter: TraceCounter, value: f64, date: f64) {
+        self.write_or_store_event(date, PajeEvent::Counter(counter, value));
     }
 
     fn commit_until(&mut self, date: f64) {
@@ -372,7 +375,7 @@ impl TraceSink for Paje<'_> {
             self.pending_event_data.clear();
         }
         self.pending_events.drain(..ready);
-        self.written_until = date;
+        self.all_events_written_until = date;
     }
 }
 
@@ -387,7 +390,7 @@ fn definitions_text() -> String {
         text += "%EndEventDef\n";
     }
     text += TYPE_DEFINITIONS;
-    for counter in Counter::ALL {
+    for counter in TraceCounter::ALL {
         let (alias, name) = (counter_alias(counter), counter.name());
         writeln!(text, "2 {alias} A \"{name}\" \"0.00 0.62 0.45\"").expect("a string");
     }
@@ -402,10 +405,10 @@ fn definitions_text() -> String {
     text
 }
 
-const fn counter_alias(counter: Counter) -> &'static str {
+const fn counter_alias(counter: TraceCounter) -> &'static str {
     match counter {
-        Counter::Imbalance => "I",
-        Counter::Interval => "N",
+        TraceCounter::Imbalance => "I",
+        TraceCounter::CallInterval => "N",
     }
 }
 
@@ -429,7 +432,7 @@ const fn state_colour(state: ProcessActivity) -> &'static str {
     }
 }
 
-fn write_destroy_container(lines: &mut LineWriter, date: &[u8], kind: &str, alias: &str) {
+fn write_destroy_container_event(lines: &mut LineWriter, date: &[u8], kind: &str, alias: &str) {
     lines.push_text(b"6 ").push_text(date);
     lines
         .push_text(format!(" {kind} {alias}").as_bytes())

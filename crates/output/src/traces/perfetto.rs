@@ -12,7 +12,7 @@
 
 use super::TraceSubject;
 use super::lines::{LineWriter, ShortText};
-use super::timeline::{Counter, ProcessActivity, TraceSink};
+use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
 use crate::path_rows::describe_piece;
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
@@ -30,11 +30,11 @@ pub(super) struct Perfetto<'a> {
     platform: &'a Platform,
     tracks: Vec<Track>,
     /// For each host, whether the event with its name has been written to the file.
-    is_host_named: Vec<bool>,
-    arrow_count: u64,
+    has_host_name_event: Vec<bool>,
+    written_arrow_count: u64,
     /// Number of the current superstep, counted from 1, and the time at which it started \[ns\]; `None` before the first
     /// superstep.
-    current_superstep: Option<(u64, u64)>,
+    current_superstep_and_start: Option<(u64, u64)>,
 }
 
 /// The track of a process in the viewer: the host on which the process runs, and its current activity.
@@ -45,9 +45,9 @@ struct Track {
     host: HostId,
     current_activity: ProcessActivity,
     /// Time at which the current activity started \[ns\].
-    activity_start: u64,
+    activity_start_ns: u64,
     /// Number of the arrow that ends at the next slice of this track; 0 if no arrow ends at this slice.
-    incoming_arrow: u64,
+    incoming_arrow_number: u64,
 }
 
 impl<'a> Perfetto<'a> {
@@ -56,17 +56,23 @@ impl<'a> Perfetto<'a> {
             lines,
             platform: traced.platform,
             tracks: Vec::with_capacity(traced.initial_placement.len()),
-            is_host_named: vec![false; traced.platform.hosts.len()],
-            arrow_count: 0,
-            current_superstep: None,
+            has_host_name_event: vec![false; traced.platform.hosts.len()],
+            written_arrow_count: 0,
+            current_superstep_and_start: None,
         };
         sink.lines
             .push_text(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-        sink.lines
-            .push_text(naming_event("process_name", RUN_GROUP, 0, &traced.title()).as_bytes());
-        sink.push_event(&naming_event("thread_name", RUN_GROUP, 1, "supersteps"));
+        sink.lines.push_text(
+            group_or_track_name_event("process_name", RUN_GROUP, 0, &traced.title()).as_bytes(),
+        );
+        sink.push_event(&group_or_track_name_event(
+            "thread_name",
+            RUN_GROUP,
+            1,
+            "supersteps",
+        ));
         for (process, &host) in traced.initial_placement.iter().enumerate() {
-            let track = sink.create_track(process, host);
+            let track = sink.write_and_create_track(process, host);
             sink.tracks.push(track);
         }
         sink
@@ -77,7 +83,7 @@ impl<'a> Perfetto<'a> {
         for process in 0..self.tracks.len() {
             self.write_slice(process, end);
         }
-        self.write_superstep(end);
+        self.write_superstep_slice(end);
         self.lines.push_text(b"\n]}").end_line();
         self.lines
     }
@@ -87,7 +93,12 @@ impl<'a> Perfetto<'a> {
         if path.pieces.is_empty() {
             return;
         }
-        self.push_event(&naming_event("thread_name", RUN_GROUP, 2, "critical path"));
+        self.push_event(&group_or_track_name_event(
+            "thread_name",
+            RUN_GROUP,
+            2,
+            "critical path",
+        ));
         for piece in &path.pieces {
             let [begin, end] =
                 [piece.begin, piece.end].map(|time| self.round_to_nanoseconds(time.get()));
@@ -100,35 +111,40 @@ impl<'a> Perfetto<'a> {
                 ",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}},\"ts\":"
             );
             self.lines.push_text(head.as_bytes());
-            push_time(&mut self.lines, begin);
+            push_time_as_microseconds(&mut self.lines, begin);
             self.lines.push_text(b",\"dur\":");
             self.lines.push_thousandths(end - begin).push_text(b"}");
         }
     }
 
     /// Writes the events that name a track for a process on a host, and returns the track, on which the process waits.
-    fn create_track(&mut self, process: usize, host: HostId) -> Track {
+    fn write_and_create_track(&mut self, process: usize, host: HostId) -> Track {
         let pid = u64::from(host.0) + RUN_GROUP + 1;
         let tid = process as u64 + 1;
-        if !self.is_host_named[host.index()] {
-            self.is_host_named[host.index()] = true;
+        if !self.has_host_name_event[host.index()] {
+            self.has_host_name_event[host.index()] = true;
             let place = &self.platform.hosts[host.index()];
             let cluster = &self.platform.clusters[place.cluster.index()].name;
             let name = format!("{} ({cluster})", place.name);
-            self.push_event(&naming_event("process_name", pid, 0, &name));
+            self.push_event(&group_or_track_name_event("process_name", pid, 0, &name));
             let order = format!(
                 "{{\"ph\":\"M\",\"pid\":{pid},\"name\":\"process_sort_index\",\"args\":{{\"sort_index\":{pid}}}}}"
             );
             self.push_event(&order);
         }
-        self.push_event(&naming_event("thread_name", pid, tid, &format!("p{tid}")));
+        self.push_event(&group_or_track_name_event(
+            "thread_name",
+            pid,
+            tid,
+            &format!("p{tid}"),
+        ));
         let head = format!(",\n{{\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":");
         Track {
             slice_start_text: ShortText::new(head.as_bytes()), // two numbers have at most 30 digits
             host,
             current_activity: ProcessActivity::Wait,
-            activity_start: 0,
-            incoming_arrow: 0,
+            activity_start_ns: 0,
+            incoming_arrow_number: 0,
         }
     }
 
@@ -142,49 +158,49 @@ impl<'a> Perfetto<'a> {
     fn write_slice(&mut self, process: usize, until: u64) {
         let track = &mut self.tracks[process];
         let is_empty =
-            until <= track.activity_start && track.current_activity != ProcessActivity::Migrate;
+            until <= track.activity_start_ns && track.current_activity != ProcessActivity::Migrate;
         if is_empty
-            || (track.current_activity == ProcessActivity::Wait && track.incoming_arrow == 0)
+            || (track.current_activity == ProcessActivity::Wait && track.incoming_arrow_number == 0)
         {
             return;
         }
         self.lines.push_short_text(&track.slice_start_text);
-        push_time(&mut self.lines, track.activity_start);
+        push_time_as_microseconds(&mut self.lines, track.activity_start_ns);
         self.lines
             .push_short_text(&const { ShortText::<7>::new(b",\"dur\":") })
-            .push_thousandths(until.saturating_sub(track.activity_start))
+            .push_thousandths(until.saturating_sub(track.activity_start_ns))
             .push_short_text(&track.current_activity.slice_end_text());
-        if track.incoming_arrow > 0 {
+        if track.incoming_arrow_number > 0 {
             let (arrow, since) = (
-                std::mem::take(&mut track.incoming_arrow),
-                track.activity_start,
+                std::mem::take(&mut track.incoming_arrow_number),
+                track.activity_start_ns,
             );
-            self.write_arrow(process, "\"f\",\"bp\":\"e\"", arrow, since);
+            self.write_arrow_event(process, "\"f\",\"bp\":\"e\"", arrow, since);
         }
     }
 
     /// Writes the start or the end of the arrow with the number `arrow` at the time `date` \[ns\]; `which` is the JSON text that
     /// tells start from end.
-    fn write_arrow(&mut self, process: usize, which: &str, arrow: u64, date: u64) {
+    fn write_arrow_event(&mut self, process: usize, which: &str, arrow: u64, date: u64) {
         let (host, tid) = (self.tracks[process].host, process + 1);
         let pid = u64::from(host.0) + RUN_GROUP + 1;
         let event = format!(
             "{{\"ph\":{which},\"id\":{arrow},\"pid\":{pid},\"tid\":{tid},\"cat\":\"migration\",\"name\":\"migration\",\"ts\":"
         );
         self.push_event(&event);
-        push_time(&mut self.lines, date);
+        push_time_as_microseconds(&mut self.lines, date);
         self.lines.push_text(b"}");
     }
 
-    fn write_superstep(&mut self, until: u64) {
-        let Some((number, since)) = self.current_superstep else {
+    fn write_superstep_slice(&mut self, until: u64) {
+        let Some((number, since)) = self.current_superstep_and_start else {
             return;
         };
         let head = format!(
             ",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":1,\"name\":\"{number}\",\"ts\":"
         );
         self.lines.push_text(head.as_bytes());
-        push_time(&mut self.lines, since);
+        push_time_as_microseconds(&mut self.lines, since);
         self.lines.push_text(b",\"dur\":");
         self.lines
             .push_thousandths(until.saturating_sub(since))
@@ -230,7 +246,7 @@ impl TraceSink for Perfetto<'_> {
         self.write_slice(process as usize, date);
         let track = &mut self.tracks[process as usize];
         track.current_activity = state;
-        track.activity_start = track.activity_start.max(date);
+        track.activity_start_ns = track.activity_start_ns.max(date);
     }
 
     fn migrate_process(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
@@ -240,31 +256,31 @@ impl TraceSink for Perfetto<'_> {
             self.round_to_nanoseconds(end),
         );
         self.write_slice(process, end);
-        self.arrow_count += 1;
-        let arrow = self.arrow_count;
-        self.write_arrow(process, "\"s\"", arrow, start);
-        let track = self.create_track(process, migration.to);
+        self.written_arrow_count += 1;
+        let arrow = self.written_arrow_count;
+        self.write_arrow_event(process, "\"s\"", arrow, start);
+        let track = self.write_and_create_track(process, migration.to);
         self.tracks[process] = Track {
-            activity_start: end,
-            incoming_arrow: arrow,
+            activity_start_ns: end,
+            incoming_arrow_number: arrow,
             ..track
         };
     }
 
     fn start_superstep(&mut self, superstep: usize, date: f64) {
         let date = self.round_to_nanoseconds(date);
-        self.write_superstep(date);
-        self.current_superstep = Some((superstep as u64 + 1, date));
+        self.write_superstep_slice(date);
+        self.current_superstep_and_start = Some((superstep as u64 + 1, date));
     }
 
-    fn set_counter(&mut self, counter: Counter, value: f64, date: f64) {
+    fn set_counter(&mut self, counter: TraceCounter, value: f64, date: f64) {
         let date = self.round_to_nanoseconds(date);
         let head = format!(
             ",\n{{\"ph\":\"C\",\"pid\":{RUN_GROUP},\"name\":\"{}\",\"ts\":",
             counter.name()
         );
         self.lines.push_text(head.as_bytes());
-        push_time(&mut self.lines, date);
+        push_time_as_microseconds(&mut self.lines, date);
         self.lines.push_text(b",\"args\":{\"value\":");
         self.lines.push_float(value).push_text(b"}}");
     }
@@ -275,7 +291,7 @@ impl TraceSink for Perfetto<'_> {
 }
 
 /// Creates the event that gives a name to a group of the viewer (if `tid` is 0) or to a track of this group.
-fn naming_event(what: &str, pid: u64, tid: u64, name: &str) -> String {
+fn group_or_track_name_event(what: &str, pid: u64, tid: u64, name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!(
         "{{\"ph\":\"M\",\"pid\":{pid},\"tid\":{tid},\"name\":\"{what}\",\"args\":{{\"name\":{name}}}}}"
@@ -283,7 +299,7 @@ fn naming_event(what: &str, pid: u64, tid: u64, name: &str) -> String {
 }
 
 /// Writes a time, given in nanoseconds, as microseconds with four decimals; the head of this file explains the fourth decimal.
-fn push_time(lines: &mut LineWriter, nanoseconds: u64) {
+fn push_time_as_microseconds(lines: &mut LineWriter, nanoseconds: u64) {
     lines.push_thousandths(nanoseconds);
     lines.push_short_text(&const { ShortText::<1>::new(b"2") });
 }

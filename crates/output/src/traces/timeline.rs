@@ -13,7 +13,7 @@
 //! process begins it to the time at which the first process begins the next superstep.
 
 use migsim_base::units::{HostId, ProcessId, Time};
-use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
+use migsim_bsp::{CallRecord, MigrationRecord, Period, Recorder, SuperstepBeginnings};
 use migsim_policies::{Measures, explain::Narrator};
 
 /// Activity of a process in a trace: it computes, communicates, waits, takes part in a rescheduling call, or migrates.
@@ -48,21 +48,21 @@ impl ProcessActivity {
 
 /// A quantity of the whole application whose value over time is shown in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counter {
+pub(super) enum TraceCounter {
     /// Imbalance of the superstep: the longest time for computation and communication of any process, divided by the mean of
     /// these times over all processes, minus 1.
     Imbalance,
     /// Number of supersteps from the last rescheduling call until the next call, as the policy decided in the last call.
-    Interval,
+    CallInterval,
 }
 
-impl Counter {
-    pub(super) const ALL: [Self; 2] = [Self::Imbalance, Self::Interval];
+impl TraceCounter {
+    pub(super) const ALL: [Self; 2] = [Self::Imbalance, Self::CallInterval];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Imbalance => "imbalance (longest / mean - 1)",
-            Self::Interval => "interval (supersteps to the next call)",
+            Self::CallInterval => "interval (supersteps to the next call)",
         }
     }
 }
@@ -80,7 +80,7 @@ pub(super) trait TraceSink: Send {
     fn start_superstep(&mut self, superstep: usize, date: f64);
 
     /// Sets the value that a counter has from the time `date` \[s\] on.
-    fn set_counter(&mut self, counter: Counter, value: f64, date: f64);
+    fn set_counter(&mut self, counter: TraceCounter, value: f64, date: f64);
 
     /// Informs the writer that no later call will report an event before the time `date` \[s\].
     fn commit_until(&mut self, date: f64);
@@ -90,22 +90,22 @@ pub(super) trait TraceSink: Send {
 #[derive(Debug)]
 pub(super) struct Timeline<S> {
     sink: S,
-    superstep_origin: f64,
+    superstep_time_origin: f64,
     /// Time from `superstep_time_origin` until each process started the current superstep \[s\]; empty if all processes started
     /// at this instant.
     start_offsets: Vec<f64>,
-    barrier_time: f64,
+    all_arrived_time: f64,
     /// Time at which each process reached the last barrier \[s\].
     arrival_times: Vec<f64>,
     /// For each process, whether it waits and the writer of the trace has been informed of this. The value is false for a process
     /// that has not yet been reported as waiting since it reached the last barrier.
     is_waiting: Vec<bool>,
     /// Periods since the last barrier in which all processes waited for a rescheduling call.
-    call_periods: Vec<Wait>,
+    call_wait_periods: Vec<Period>,
     migrations_since_barrier: Vec<MigrationRecord>, // sorted by process before they are read
     /// Values of the counter "supersteps until the next rescheduling call" that were not yet reported, each with the time from
     /// which the value applies.
-    pending_intervals: Vec<(f64, Time)>,
+    pending_counter_values: Vec<(f64, Time)>,
     narrator: &'static dyn Narrator,
 }
 
@@ -113,14 +113,14 @@ impl<S: TraceSink> Timeline<S> {
     pub(super) fn new(sink: S, processes: usize, narrator: &'static dyn Narrator) -> Self {
         Self {
             sink,
-            superstep_origin: 0.0,
+            superstep_time_origin: 0.0,
             start_offsets: Vec::new(),
-            barrier_time: 0.0,
+            all_arrived_time: 0.0,
             arrival_times: vec![0.0; processes],
             is_waiting: vec![true; processes],
-            call_periods: Vec::new(),
+            call_wait_periods: Vec::new(),
             migrations_since_barrier: Vec::new(),
-            pending_intervals: Vec::new(),
+            pending_counter_values: Vec::new(),
             narrator,
         }
     }
@@ -128,7 +128,7 @@ impl<S: TraceSink> Timeline<S> {
     /// Reports the activities of all processes until the end of the run, and returns the writer.
     pub(super) fn finish(mut self, makespan: Time) -> S {
         self.migrations_since_barrier.sort_by_key(|one| one.process);
-        self.report_intervals();
+        self.report_pending_counter_values();
         for process in 0..self.arrival_times.len() {
             self.report_after_barrier(process, makespan.get());
         }
@@ -150,20 +150,20 @@ impl<S: TraceSink> Timeline<S> {
         let past = self
             .migrations_since_barrier
             .partition_point(|one| one.process <= id);
-        if self.call_periods.is_empty() && first == past {
+        if self.call_wait_periods.is_empty() && first == past {
             return;
         }
-        let calls = self.call_periods.iter().map(|call| (*call, None));
+        let calls = self.call_wait_periods.iter().map(|call| (*call, None));
         let moves = self.migrations_since_barrier[first..past]
             .iter()
             .map(|one| {
-                let wait = Wait {
+                let wait = Period {
                     from: one.start,
                     until: one.end,
                 };
                 (wait, Some(*one))
             });
-        let mut parts: Vec<(Wait, Option<MigrationRecord>)> = calls.chain(moves).collect();
+        let mut parts: Vec<(Period, Option<MigrationRecord>)> = calls.chain(moves).collect();
         parts.sort_by(|a, b| a.0.from.get().total_cmp(&b.0.from.get()));
         for (wait, migration) in parts {
             let start = wait.from.get().clamp(at, until);
@@ -193,33 +193,37 @@ impl<S: TraceSink> Timeline<S> {
         self.is_waiting[process] = true;
     }
 
-    fn report_intervals(&mut self) {
-        for (interval, date) in self.pending_intervals.drain(..) {
+    fn report_pending_counter_values(&mut self) {
+        for (interval, date) in self.pending_counter_values.drain(..) {
             self.sink
-                .set_counter(Counter::Interval, interval, date.get());
+                .set_counter(TraceCounter::CallInterval, interval, date.get());
         }
     }
 }
 
 impl<S: TraceSink> Recorder for Timeline<S> {
-    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
-        self.superstep_origin = beginnings.origin.get();
-        self.barrier_time = beginnings.now.get();
+    fn on_beginnings(&mut self, beginnings: SuperstepBeginnings<'_>) {
+        self.superstep_time_origin = beginnings.local_time_origin.get();
+        self.all_arrived_time = beginnings.now.get();
         self.start_offsets.clear();
-        self.start_offsets.extend_from_slice(beginnings.delays);
+        self.start_offsets
+            .extend_from_slice(beginnings.begin_delays);
     }
 
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
-        let (origin, now) = (self.superstep_origin, self.barrier_time);
+        let (origin, now) = (self.superstep_time_origin, self.all_arrived_time);
         let mut first = if self.start_offsets.is_empty() {
             origin
         } else {
             now
         };
         let (mut longest, mut sum) = (0.0_f64, 0.0);
-        self.report_intervals();
+        self.report_pending_counter_values();
         self.migrations_since_barrier.sort_by_key(|one| one.process);
-        let times = measures.compute.iter().zip(&measures.communication);
+        let times = measures
+            .computation_times
+            .iter()
+            .zip(&measures.communication_times);
         for (process, (compute, communication)) in times.enumerate() {
             let id = ProcessId::from_index(process).0;
             let after = self.start_offsets.get(process).copied().unwrap_or(0.0);
@@ -247,24 +251,25 @@ impl<S: TraceSink> Recorder for Timeline<S> {
             longest = longest.max(compute + communication);
             sum += compute + communication;
         }
-        self.call_periods.clear();
+        self.call_wait_periods.clear();
         self.migrations_since_barrier.clear();
         self.sink.start_superstep(superstep, first);
         if sum > 0.0 {
-            let mean = sum / measures.compute.len() as f64;
+            let mean = sum / measures.computation_times.len() as f64;
             let imbalance = (longest / mean - 1.0).max(0.0); // negative only by rounding
-            self.sink.set_counter(Counter::Imbalance, imbalance, first);
+            self.sink
+                .set_counter(TraceCounter::Imbalance, imbalance, first);
         }
         self.sink.commit_until(now);
     }
 
     fn on_call(&mut self, call: &CallRecord) {
-        if call.wait.from < call.wait.until {
-            self.call_periods.push(call.wait);
+        if call.waiting_period.from < call.waiting_period.until {
+            self.call_wait_periods.push(call.waiting_period);
         }
-        if let Some(interval) = self.narrator.interval(&call.decision.outline_json()) {
-            self.pending_intervals
-                .push((interval.next_length as f64, call.wait.until));
+        if let Some(interval) = self.narrator.call_interval(&call.decision.outline_json()) {
+            self.pending_counter_values
+                .push((interval.next_length as f64, call.waiting_period.until));
         }
     }
 

@@ -8,25 +8,27 @@ use super::{TraceFormat, TraceSubject};
 use crate::{Draft, RunFolder};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
-use migsim_bsp::{Beginnings, CallRecord, CriticalPath, MigrationRecord, Outcome, Recorder};
+use migsim_bsp::{
+    CallRecord, CriticalPath, MigrationRecord, Recorder, RunOutcome, SuperstepBeginnings,
+};
 use migsim_policies::Measures;
 
 /// Writer of the trace of one scenario, which receives the events while the scenario is simulated.
 #[derive(Debug)]
-pub struct Trace<'a> {
+pub struct TraceWriter<'a> {
     temporary_file: Draft,
-    timeline: Format<'a>,
+    timeline_in_format: TimelineInFormat<'a>,
     /// The critical path of the scenario, which is written at the end of the trace; empty if it was not recorded.
     critical_path: CriticalPath,
 }
 
 #[derive(Debug)]
-enum Format<'a> {
+enum TimelineInFormat<'a> {
     Perfetto(Box<Timeline<Perfetto<'a>>>),
     Paje(Box<Timeline<Paje<'a>>>),
 }
 
-impl<'a> Trace<'a> {
+impl<'a> TraceWriter<'a> {
     /// Creates the temporary file for the trace of a scenario in a run folder, and writes its beginning.
     ///
     /// # Errors
@@ -36,22 +38,26 @@ impl<'a> Trace<'a> {
         format: TraceFormat,
         traced: TraceSubject<'a>,
     ) -> Result<Self, Error> {
-        let (draft, file) = folder.create_draft(&format.file_name(traced.scenario))?;
+        let (draft, file) = folder.create_temporary_file(&format.file_name(traced.scenario))?;
         let lines = LineWriter::new(file);
         let processes = traced.initial_placement.len();
         let timeline = match format {
             TraceFormat::Perfetto => {
                 let sink = Perfetto::new(lines, traced);
-                Format::Perfetto(Box::new(Timeline::new(sink, processes, traced.narrator)))
+                TimelineInFormat::Perfetto(Box::new(Timeline::new(
+                    sink,
+                    processes,
+                    traced.narrator,
+                )))
             }
             TraceFormat::Paje => {
                 let sink = Paje::new(lines, traced);
-                Format::Paje(Box::new(Timeline::new(sink, processes, traced.narrator)))
+                TimelineInFormat::Paje(Box::new(Timeline::new(sink, processes, traced.narrator)))
             }
         };
         Ok(Self {
             temporary_file: draft,
-            timeline,
+            timeline_in_format: timeline,
             critical_path: CriticalPath::default(),
         })
     }
@@ -61,15 +67,15 @@ impl<'a> Trace<'a> {
     ///
     /// # Errors
     /// A write failed.
-    pub fn finish(self, outcome: &Outcome) -> Result<Draft, Error> {
+    pub fn finish(self, outcome: &RunOutcome) -> Result<Draft, Error> {
         let end = outcome.makespan;
-        let lines = match self.timeline {
-            Format::Perfetto(timeline) => {
+        let lines = match self.timeline_in_format {
+            TimelineInFormat::Perfetto(timeline) => {
                 let mut sink = timeline.finish(end);
                 sink.write_critical_path(&self.critical_path);
                 sink.finish(end)
             }
-            Format::Paje(timeline) => timeline.finish(end).finish(end),
+            TimelineInFormat::Paje(timeline) => timeline.finish(end).finish(end),
         };
         lines
             .finish()
@@ -78,32 +84,36 @@ impl<'a> Trace<'a> {
     }
 }
 
-impl Recorder for Trace<'_> {
+impl Recorder for TraceWriter<'_> {
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
-        match &mut self.timeline {
-            Format::Perfetto(timeline) => timeline.on_superstep(superstep, measures, placement),
-            Format::Paje(timeline) => timeline.on_superstep(superstep, measures, placement),
+        match &mut self.timeline_in_format {
+            TimelineInFormat::Perfetto(timeline) => {
+                timeline.on_superstep(superstep, measures, placement)
+            }
+            TimelineInFormat::Paje(timeline) => {
+                timeline.on_superstep(superstep, measures, placement)
+            }
         }
     }
 
-    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
-        match &mut self.timeline {
-            Format::Perfetto(timeline) => timeline.on_beginnings(beginnings),
-            Format::Paje(timeline) => timeline.on_beginnings(beginnings),
+    fn on_beginnings(&mut self, beginnings: SuperstepBeginnings<'_>) {
+        match &mut self.timeline_in_format {
+            TimelineInFormat::Perfetto(timeline) => timeline.on_beginnings(beginnings),
+            TimelineInFormat::Paje(timeline) => timeline.on_beginnings(beginnings),
         }
     }
 
     fn on_call(&mut self, call: &CallRecord) {
-        match &mut self.timeline {
-            Format::Perfetto(timeline) => timeline.on_call(call),
-            Format::Paje(timeline) => timeline.on_call(call),
+        match &mut self.timeline_in_format {
+            TimelineInFormat::Perfetto(timeline) => timeline.on_call(call),
+            TimelineInFormat::Paje(timeline) => timeline.on_call(call),
         }
     }
 
     fn on_migration(&mut self, migration: &MigrationRecord) {
-        match &mut self.timeline {
-            Format::Perfetto(timeline) => timeline.on_migration(migration),
-            Format::Paje(timeline) => timeline.on_migration(migration),
+        match &mut self.timeline_in_format {
+            TimelineInFormat::Perfetto(timeline) => timeline.on_migration(migration),
+            TimelineInFormat::Paje(timeline) => timeline.on_migration(migration),
         }
     }
 

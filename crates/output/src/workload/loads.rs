@@ -7,12 +7,12 @@ use migsim_workloads::Plan;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuperstepLoad {
     /// Sum of the work of all processes in the superstep \[instr\].
-    pub work: f64,
+    pub total_work: f64,
     /// Imbalance of the work: the largest work of a process divided by the mean work of all processes, minus 1; 0 if no process
     /// has work.
     pub imbalance: f64,
     /// Number of messages that are sent in the superstep.
-    pub messages: usize,
+    pub message_count: usize,
     /// Sum of the sizes of all messages in the superstep \[B\].
     pub message_volume: f64,
     /// The h-relation of the superstep: the largest number of bytes that any process sends or receives \[B\].
@@ -56,13 +56,13 @@ fn superstep_load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Supers
     });
     let mean = sum / plan.work.len() as f64;
     SuperstepLoad {
-        work: sum,
+        total_work: sum,
         imbalance: if mean > 0.0 {
             (largest / mean - 1.0).max(0.0)
         } else {
             0.0
         },
-        messages: plan.messages.len(),
+        message_count: plan.messages.len(),
         message_volume: volume,
         h_relation: sent.iter().chain(&*received).copied().fold(0.0, f64::max),
     }
@@ -87,9 +87,9 @@ mod tests {
         };
         // Process p1 sends 15, p3 receives 17; the mean work is 3.
         let expected = SuperstepLoad {
-            work: 9.0,
+            total_work: 9.0,
             imbalance: 1.0,
-            messages: 3,
+            message_count: 3,
             message_volume: 27.0,
             h_relation: 17.0,
         };

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::super::svg::{escape_svg, open_svg};
 use super::SuperstepLoad;
-use super::table::means_of_parts;
-use migsim_base::quantities::{format_four_digits, format_size, format_work};
+use super::table::means_of_equal_parts;
+use migsim_base::quantities::{format_data_size, format_four_digits, format_work};
 
 const PANEL: (f64, f64) = (560.0, 110.0);
 const LEFT: f64 = 110.0;
@@ -17,19 +17,23 @@ const MAX_CURVE_POINTS: usize = 560;
 
 /// A panel of the drawing: the name of a quantity, the function that returns its value for a superstep, and the function that
 /// formats a value.
-type Panel = (&'static str, fn(&SuperstepLoad) -> f64, fn(f64) -> String);
+type QuantityPanel = (&'static str, fn(&SuperstepLoad) -> f64, fn(f64) -> String);
 
 /// Returns a drawing of an application as SVG, with one panel over the supersteps for each of its quantities.
 pub fn workload_svg(title: &str, loads: &[SuperstepLoad]) -> String {
-    let panels: [Panel; 4] = [
-        ("work [instr]", |load| load.work, format_work),
+    let panels: [QuantityPanel; 4] = [
+        ("work [instr]", |load| load.total_work, format_work),
         (
             "imbalance (largest / mean - 1)",
             |load| load.imbalance,
             format_four_digits,
         ),
-        ("messages", |load| load.messages as f64, format_four_digits),
-        ("h-relation [B]", |load| load.h_relation, format_size),
+        (
+            "messages",
+            |load| load.message_count as f64,
+            format_four_digits,
+        ),
+        ("h-relation [B]", |load| load.h_relation, format_data_size),
     ];
     let (width, height) = (
         LEFT + PANEL.0 + 30.0,
@@ -45,11 +49,11 @@ pub fn workload_svg(title: &str, loads: &[SuperstepLoad]) -> String {
     for (index, (name, of, shown)) in panels.into_iter().enumerate() {
         let top = TOP + index as f64 * (PANEL.1 + PANEL_GAP) + 16.0;
         let values: Vec<f64> = loads.iter().map(of).collect();
-        draw_panel(
+        draw_quantity_panel(
             &mut svg,
             top,
             name,
-            &means_of_parts(&values, MAX_CURVE_POINTS),
+            &means_of_equal_parts(&values, MAX_CURVE_POINTS),
             shown,
         );
     }
@@ -64,7 +68,13 @@ pub fn workload_svg(title: &str, loads: &[SuperstepLoad]) -> String {
     svg
 }
 
-fn draw_panel(svg: &mut String, top: f64, name: &str, values: &[f64], shown: fn(f64) -> String) {
+fn draw_quantity_panel(
+    svg: &mut String,
+    top: f64,
+    name: &str,
+    values: &[f64],
+    shown: fn(f64) -> String,
+) {
     let highest = values.iter().copied().fold(0.0, f64::max);
     let bottom = top + PANEL.1;
     writeln!(

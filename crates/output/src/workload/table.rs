@@ -2,28 +2,32 @@
 
 use super::SuperstepLoad;
 use crate::placed::StartsByCluster;
-use crate::table::heading;
+use crate::table::experiment_heading;
 use crate::table_format::{Cell, Sheet, Table, number_column, text_column};
-use migsim_base::quantities::{format_four_digits, format_size, format_work};
+use migsim_base::quantities::{format_data_size, format_four_digits, format_work};
 use migsim_base::words::format_count;
 use migsim_experiment::Experiment;
 
 /// A line of text with a small chart: the name of a quantity, the function that returns its value for a superstep, and the
 /// function that formats a value.
-type ChartLine = (&'static str, fn(&SuperstepLoad) -> f64, fn(f64) -> String);
+type QuantityLine = (&'static str, fn(&SuperstepLoad) -> f64, fn(f64) -> String);
 
 /// Describes the application of an experiment: a heading, small charts over the supersteps, and a table of at most `rows` ranges
 /// of supersteps.
 pub fn workload_sheet(experiment: &Experiment, loads: &[SuperstepLoad], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
     let placed = StartsByCluster::from_experiment(experiment);
-    sheet.add_line(heading(experiment));
+    sheet.add_line(experiment_heading(experiment));
     sheet.add_line(placed.to_line());
     sheet.add_line("");
-    let lines: [ChartLine; 3] = [
-        ("work", |load| load.work, format_work),
-        ("messages", |load| load.messages as f64, format_four_digits),
-        ("h-relation", |load| load.h_relation, format_size),
+    let lines: [QuantityLine; 3] = [
+        ("work", |load| load.total_work, format_work),
+        (
+            "messages",
+            |load| load.message_count as f64,
+            format_four_digits,
+        ),
+        ("h-relation", |load| load.h_relation, format_data_size),
     ];
     for (name, of, shown) in lines {
         let values: Vec<f64> = loads.iter().map(of).collect();
@@ -44,13 +48,13 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[SuperstepLoad], rows: us
         .sum();
     sheet.add_line(format!(
         "all supersteps together: work {}, {} with {}; the memory of all processes is {}",
-        format_work(total(|load| load.work)),
+        format_work(total(|load| load.total_work)),
         format_count(
-            loads.iter().map(|load| load.messages).sum::<usize>(),
+            loads.iter().map(|load| load.message_count).sum::<usize>(),
             "message"
         ),
-        format_size(total(|load| load.message_volume)),
-        format_size(memory)
+        format_data_size(total(|load| load.message_volume)),
+        format_data_size(memory)
     ));
     sheet
 }
@@ -90,19 +94,19 @@ fn mean_loads_table(loads: &[SuperstepLoad], rows: usize) -> Table {
 fn mean_loads_row(name: &str, loads: &[SuperstepLoad]) -> [Cell; 6] {
     let mean =
         |of: fn(&SuperstepLoad) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
-    let (mean_work, imbalance) = (mean(|load| load.work), mean(|load| load.imbalance));
+    let (mean_work, imbalance) = (mean(|load| load.total_work), mean(|load| load.imbalance));
     let (messages, volume) = (
-        mean(|load| load.messages as f64),
+        mean(|load| load.message_count as f64),
         mean(|load| load.message_volume),
     );
     let h = loads.iter().map(|load| load.h_relation).fold(0.0, f64::max);
     [
         Cell::text(name),
-        Cell::value(mean_work, format_work(mean_work)),
-        Cell::value(imbalance, format_four_digits(imbalance)),
-        Cell::value(messages, format_four_digits(messages)),
-        Cell::value(volume, format_size(volume)),
-        Cell::value(h, format_size(h)),
+        Cell::from_value_and_text(mean_work, format_work(mean_work)),
+        Cell::from_value_and_text(imbalance, format_four_digits(imbalance)),
+        Cell::from_value_and_text(messages, format_four_digits(messages)),
+        Cell::from_value_and_text(volume, format_data_size(volume)),
+        Cell::from_value_and_text(h, format_data_size(h)),
     ]
 }
 
@@ -110,7 +114,7 @@ fn mean_loads_row(name: &str, loads: &[SuperstepLoad]) -> [Cell; 6] {
 /// highest mean.
 pub(super) fn sparkline(values: &[f64]) -> String {
     const LETTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let means = means_of_parts(values, 60);
+    let means = means_of_equal_parts(values, 60);
     let highest = means.iter().copied().fold(0.0, f64::max);
     let letter = |mean: &f64| {
         #[expect(
@@ -125,7 +129,7 @@ pub(super) fn sparkline(values: &[f64]) -> String {
 }
 
 /// Divides values into at most `most` consecutive parts of about equal length, and returns the mean of each part.
-pub(super) fn means_of_parts(values: &[f64], most: usize) -> Vec<f64> {
+pub(super) fn means_of_equal_parts(values: &[f64], most: usize) -> Vec<f64> {
     let count = values.len().min(most);
     let part = |index: usize| {
         let range = index * values.len() / count..(index + 1) * values.len() / count;

@@ -61,7 +61,7 @@ impl Ablation {
 
 /// Reproduces a paper once for each other value of an option, and counts the reproduced and the lost results. If the keys of the
 /// option have different values or alternatives, each key is changed alone.
-pub(super) fn ablation(
+pub(super) fn ablate_option(
     setting: &Setting,
     base: &ResultAccuracy,
     progress: &Progress,
@@ -102,24 +102,26 @@ fn try_alternatives(
     let (key, value) = (setting.keys.first(), setting.values.first());
     let found = key
         .zip(value)
-        .map_or(Alternatives::Unlisted, |(key, value)| {
+        .map_or(Alternatives::UnknownKey, |(key, value)| {
             alternatives(key, value)
         });
     match found {
-        Alternatives::Values(values) => values
+        Alternatives::OtherValues(values) => values
             .into_par_iter()
             .map(|(value, is_default)| {
-                let changes = setting.set_to(&value);
+                let changes = setting.changes_to_value(&value);
                 let there = reproduce_with_changes(setting.paper, changes, progress);
                 let row = Ablation {
                     other: display_value(&value),
                     is_default,
-                    ..row_without_results(setting)
+                    ..ablation_row_without_results(setting)
                 };
                 match there {
-                    Ok(compared) => {
-                        row_with_results(row, base, &ResultAccuracy::from_comparison(&compared))
-                    }
+                    Ok(compared) => ablation_row_with_results(
+                        row,
+                        base,
+                        &ResultAccuracy::from_comparison(&compared),
+                    ),
                     Err(error) => Ablation {
                         refused: error.to_string(),
                         ..row
@@ -127,23 +129,23 @@ fn try_alternatives(
                 }
             })
             .collect(),
-        Alternatives::Without(reason) => vec![Ablation {
+        Alternatives::NoAlternative(reason) => vec![Ablation {
             refused: reason.into(),
-            ..row_without_results(setting)
+            ..ablation_row_without_results(setting)
         }],
-        Alternatives::Unlisted => vec![Ablation {
+        Alternatives::UnknownKey => vec![Ablation {
             refused: "no other value is known".into(),
-            ..row_without_results(setting)
+            ..ablation_row_without_results(setting)
         }],
     }
 }
 
-fn row_without_results(setting: &Setting) -> Ablation {
+fn ablation_row_without_results(setting: &Setting) -> Ablation {
     Ablation {
         paper: setting.paper.name.into(),
         what: setting.description.clone(),
         keys: setting.keys.join(" "),
-        value: setting.value_text(),
+        value: setting.first_value_text(),
         origin: setting.origin.keyword().into(),
         is_counted: setting.is_counted_as_constant,
         other: String::new(),
@@ -159,8 +161,12 @@ fn row_without_results(setting: &Setting) -> Ablation {
     }
 }
 
-fn row_with_results(row: Ablation, base: &ResultAccuracy, there: &ResultAccuracy) -> Ablation {
-    let (score, lost) = (there.score(), base.lost_in(there));
+fn ablation_row_with_results(
+    row: Ablation,
+    base: &ResultAccuracy,
+    there: &ResultAccuracy,
+) -> Ablation {
+    let (score, lost) = (there.score(), base.results_lost_in(there));
     Ablation {
         cells: score.cells,
         wide: score.wide,

@@ -50,30 +50,33 @@ const NO_OPERATIONS: &str =
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Alternatives {
     /// The other values of the option. The second entry of each pair tells whether the value is the default of the file format.
-    Values(Vec<(Value, bool)>),
+    OtherValues(Vec<(Value, bool)>),
     /// The option has no other value, for the reason in this text.
-    Without(&'static str),
+    NoAlternative(&'static str),
     /// Neither another value nor a reason is known, because this file does not list the key.
-    Unlisted,
+    UnknownKey,
 }
 
 /// Lists the values other than `value` to which the option `key` can be set, or gives the reason why there are none.
 pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     if let Some((_, reason)) = NO_ALTERNATIVES
         .iter()
-        .find(|(known, _)| *known == key_in_file(key))
+        .find(|(known, _)| *known == without_file_prefix(key))
     {
-        return Alternatives::Without(reason);
+        return Alternatives::NoAlternative(reason);
     }
     let node = schema_entry(key);
     let default = node.as_ref().and_then(|node| node.get("default"));
-    let mut values = node.as_ref().map(possible_values).unwrap_or_default();
+    let mut values = node
+        .as_ref()
+        .map(possible_values_in_schema)
+        .unwrap_or_default();
     if let Some(count) = value.as_u64() {
         values = [count.saturating_sub(1), count + 1].map(Value::from).into();
         values.retain(|value| *value != json!(0));
     }
     if values.is_empty() {
-        let plain = without_indices(key_in_file(key));
+        let plain = without_list_indices(without_file_prefix(key));
         let listed = LISTED_VALUES.iter().find(|(end, _)| plain.ends_with(end));
         values = listed.map_or(Vec::new(), |(_, values)| {
             values.iter().map(|&value| value.into()).collect()
@@ -81,18 +84,18 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     }
     values.retain(|other| other != value);
     if values.is_empty() {
-        return Alternatives::Unlisted;
+        return Alternatives::UnknownKey;
     }
     let marked = values.into_iter().map(|value| {
         let is_default = default == Some(&value);
         (value, is_default)
     });
-    Alternatives::Values(marked.collect())
+    Alternatives::OtherValues(marked.collect())
 }
 
 /// Returns whether a value is an option, that is, a word or a switch (true or false) that was chosen for the reproduction.
 pub(super) fn is_option(key: &str, value: &Value) -> bool {
-    let is_named = |known: &str| key_in_file(key) == known;
+    let is_named = |known: &str| without_file_prefix(key) == known;
     let is_word = value
         .as_str()
         .is_some_and(|text| !text.contains(' ') && text.parse::<f64>().is_err());
@@ -100,7 +103,7 @@ pub(super) fn is_option(key: &str, value: &Value) -> bool {
 }
 
 /// Returns the first sentence of the description that the schema of the file format gives for a key.
-pub(super) fn description(key: &str) -> String {
+pub(super) fn description_in_schema(key: &str) -> String {
     let node = schema_entry(key);
     let text = node
         .as_ref()
@@ -122,18 +125,18 @@ pub(super) fn description(key: &str) -> String {
 }
 
 /// Returns the part of a key after the colon, that is, without the prefix that names the file (such as `platform:`).
-fn key_in_file(key: &str) -> &str {
+fn without_file_prefix(key: &str) -> &str {
     key.split_once(':').map_or(key, |(_, key)| key)
 }
 
 /// Removes list indices from a key: `clusters[2].speed` becomes `clusters.speed`.
-fn without_indices(key: &str) -> String {
+fn without_list_indices(key: &str) -> String {
     let parts = key.split('.').map(|part| part.split('[').next());
     let parts: Vec<&str> = parts.map(Option::unwrap_or_default).collect();
     parts.join(".")
 }
 
-fn schema_of(key: &str) -> &'static Value {
+fn schema_for_key(key: &str) -> &'static Value {
     static EXPERIMENT: OnceLock<Value> = OnceLock::new();
     static PLATFORM: OnceLock<Value> = OnceLock::new();
     let read = |text: String| serde_json::from_str(&text).unwrap_or_default();
@@ -146,34 +149,38 @@ fn schema_of(key: &str) -> &'static Value {
 
 /// Finds the entry of a key in the schema of the file format. It holds the description, the default and the possible values.
 fn schema_entry(key: &str) -> Option<Value> {
-    let schema = schema_of(key);
+    let schema = schema_for_key(key);
     let mut node = schema.clone();
-    for part in key_in_file(key).split('.') {
+    for part in without_file_prefix(key).split('.') {
         let (name, is_list) = part
             .split_once('[')
             .map_or((part, false), |(name, _)| (name, true));
-        node = find_property(schema, &node, name)?;
+        node = find_schema_property(schema, &node, name)?;
         if is_list {
-            node = resolve_reference(schema, node["items"].clone());
+            node = resolve_schema_reference(schema, node["items"].clone());
         }
     }
     Some(node)
 }
 
-fn find_property(schema: &Value, node: &Value, name: &str) -> Option<Value> {
+fn find_schema_property(schema: &Value, node: &Value, name: &str) -> Option<Value> {
     if let Some(found) = node["properties"].get(name) {
-        return Some(resolve_reference(schema, found.clone()));
+        return Some(resolve_schema_reference(schema, found.clone()));
     }
     let variants = ["anyOf", "allOf"]
         .into_iter()
         .filter_map(|kind| node[kind].as_array());
     variants.flatten().find_map(|variant| {
-        find_property(schema, &resolve_reference(schema, variant.clone()), name)
+        find_schema_property(
+            schema,
+            &resolve_schema_reference(schema, variant.clone()),
+            name,
+        )
     })
 }
 
 /// Adds the properties of the referenced type to an entry of the schema; properties that the entry already has are kept.
-fn resolve_reference(schema: &Value, node: Value) -> Value {
+fn resolve_schema_reference(schema: &Value, node: Value) -> Value {
     let reference = node["$ref"]
         .as_str()
         .and_then(|path| path.strip_prefix('#'));
@@ -201,7 +208,7 @@ fn resolve_reference(schema: &Value, node: Value) -> Value {
 
 /// Lists the possible values in a schema entry: `false` and `true` for a switch, the listed words for a choice. The list is empty
 /// for all other settings.
-fn possible_values(node: &Value) -> Vec<Value> {
+fn possible_values_in_schema(node: &Value) -> Vec<Value> {
     if node["type"] == "boolean" {
         return vec![json!(false), json!(true)];
     }
@@ -227,15 +234,15 @@ mod tests {
     fn every_option_has_another_value_or_a_reason() {
         let (mut with, mut missing) = (0, Vec::new());
         for paper in papers_with_settings() {
-            let facts = Facts::parse(paper.name, paper.facts).unwrap();
+            let facts = Facts::parse(paper.name, paper.facts_json).unwrap();
             for setting in list_settings(paper, &facts).unwrap() {
                 if setting.is_number() {
                     continue;
                 }
                 match alternatives(&setting.keys[0], &setting.values[0]) {
-                    Alternatives::Values(_) => with += 1,
-                    Alternatives::Without(_) => {}
-                    Alternatives::Unlisted => {
+                    Alternatives::OtherValues(_) => with += 1,
+                    Alternatives::NoAlternative(_) => {}
+                    Alternatives::UnknownKey => {
                         missing.push(format!("{}: {:?}", paper.name, setting.keys));
                     }
                 }
@@ -251,7 +258,7 @@ mod tests {
     #[test]
     fn the_values_of_an_option_are_those_of_the_format() {
         let names = |key: &str| {
-            let all = possible_values(&schema_entry(key).unwrap());
+            let all = possible_values_in_schema(&schema_entry(key).unwrap());
             all.iter()
                 .filter_map(|value| value.as_str().map(str::to_owned))
                 .collect::<Vec<_>>()
@@ -266,7 +273,7 @@ mod tests {
         let default = &schema_entry("costs.call.waiting").unwrap()["default"];
         assert_eq!(*default, json!("blocking"));
         assert_eq!(
-            description("policy.migbsp.own_cluster"),
+            description_in_schema("policy.migbsp.own_cluster"),
             "whether the present cluster of a process is included when its highest potential of migration PM is determined (ambiguity A31)"
         );
     }

@@ -2,13 +2,13 @@
 
 use super::super::cells::CellResult;
 use super::super::facts::Facts;
-use super::super::text::Totals;
+use super::super::text::ReproductionTotals;
 use super::score::{TIGHT, WIDE};
 use migsim_base::error::{Error, Problem};
 
 /// A published time that contradicts other statements of its paper.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contradictory {
+pub struct ContradictoryTime {
     /// Identifier of the published time in the list of facts of the paper.
     pub id: String,
     /// Description of the run to which the published time belongs.
@@ -16,7 +16,7 @@ pub struct Contradictory {
     /// Statement of the paper that contradicts the published time.
     pub contradicting_statement: String,
     /// Relative error of the simulated time against the published time, as a fraction with its sign.
-    pub error: f64,
+    pub relative_error: f64,
 }
 
 /// Errors of the simulated times of a paper with and without the published times that contradict other statements of the paper.
@@ -25,26 +25,26 @@ pub struct Contradictions {
     /// Name of the paper.
     pub paper: &'static str,
     /// Published times, in tables and figures, that contradict other statements of the paper.
-    pub contradictory_times: Vec<Contradictory>,
+    pub contradictory_times: Vec<ContradictoryTime>,
     /// Relative errors of the simulated times against all published times in the tables of the paper, as fractions with their
     /// signs.
-    pub errors_of_all: Vec<f64>,
+    pub relative_errors_of_all_times: Vec<f64>,
     /// Relative errors for the published times in tables that contradict no other statement of the paper, as fractions with their
     /// signs.
-    pub errors_without_contradictory: Vec<f64>,
+    pub relative_errors_without_contradictory_times: Vec<f64>,
 }
 
 /// Computes the share of the relative errors within 2.5 %, the share within 5 %, and the median of the absolute errors, all in
 /// percent \[%\].
-pub(super) fn shares_and_median(errors: &[f64]) -> (f64, f64, f64) {
-    let totals = Totals {
-        errors: errors.iter().map(|error| error.abs()).collect(),
-        ..Totals::default()
+pub(super) fn tolerance_shares_and_median(errors: &[f64]) -> (f64, f64, f64) {
+    let totals = ReproductionTotals {
+        absolute_time_errors: errors.iter().map(|error| error.abs()).collect(),
+        ..ReproductionTotals::default()
     };
     (
-        totals.share_within(TIGHT),
-        totals.share_within(WIDE),
-        totals.median_error().unwrap_or_default(),
+        totals.percent_of_times_within(TIGHT),
+        totals.percent_of_times_within(WIDE),
+        totals.median_error_percent().unwrap_or_default(),
     )
 }
 
@@ -67,11 +67,11 @@ pub(super) fn contradictions(
                     "the facts of `{paper}` name a cell `{id}` that does not exist"
                 ))
             })?;
-            listed.push(Contradictory {
+            listed.push(ContradictoryTime {
                 id: id.clone(),
                 run_description: words(cell),
                 contradicting_statement: one.because.clone(),
-                error: cell.error,
+                relative_error: cell.error,
             });
         }
     }
@@ -79,8 +79,8 @@ pub(super) fn contradictions(
     let is_listed = |cell: &&CellResult| listed.iter().any(|one| one.id == cell.id);
     Ok(Contradictions {
         paper,
-        errors_of_all: in_tables().map(|cell| cell.error).collect(),
-        errors_without_contradictory: in_tables()
+        relative_errors_of_all_times: in_tables().map(|cell| cell.error).collect(),
+        relative_errors_without_contradictory_times: in_tables()
             .filter(|cell| !is_listed(cell))
             .map(|cell| cell.error)
             .collect(),

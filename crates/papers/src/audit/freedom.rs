@@ -15,43 +15,47 @@ use std::collections::BTreeMap;
 
 use super::super::Paper;
 use super::super::cells::column_name;
-use super::super::facts::{Cell, Facts};
+use super::super::facts::{Facts, TableCell};
 use super::score::TIGHT;
 use super::settings::Setting;
 
 /// Number of constants of the reproduction of a paper, and number of independent data in the paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Freedom {
+pub struct DegreesOfFreedom {
     /// Name of the paper.
     pub paper: &'static str,
     /// Number of constants (numbers and options) that were chosen for the reproduction of this paper.
     pub constants: usize,
     /// Two counts of constants that were already counted for another paper: first all of these constants, then only those whose
     /// value is a number.
-    pub shared_constants: (usize, usize),
+    pub shared_constants_all_and_numeric: (usize, usize),
     /// Number of constants whose value is a number; the remaining constants are options (words and switches).
     pub numeric_constants: usize,
     /// Number of constants by an earlier count, which left out some options that were chosen because of published numbers. `None`
     /// if there was no earlier count, or if its result was the same.
-    pub former_constants: Option<usize>,
+    pub constants_by_former_count: Option<usize>,
     /// Number of published times in the tables of the paper.
-    pub cells: usize,
+    pub published_times: usize,
     /// Number of columns of the tables; a column holds the published times that differ only in the size of the run.
-    pub columns: usize,
+    pub table_columns: usize,
     /// Number of published times that are not counted as data, because their row contains an equal time (within the tolerance).
-    pub repeated: usize,
+    pub repeated_times: usize,
     /// Number of published times that count as independent data, by the rule of this module.
-    pub independent: usize,
+    pub independent_times: usize,
     /// Number of published decisions of the policy.
-    pub decisions: usize,
+    pub published_decisions: usize,
     /// Number of published schedules of rescheduling calls.
-    pub schedules: usize,
+    pub published_schedules: usize,
     /// Number of different runs for which the paper publishes decisions or schedules of rescheduling calls.
     pub runs_with_decisions: usize,
 }
 
 /// Counts the constants of the reproduction of a paper, and the independent data that the paper publishes.
-pub(super) fn count_freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]) -> Freedom {
+pub(super) fn count_degrees_of_freedom(
+    paper: &'static Paper,
+    facts: &Facts,
+    settings: &[Setting],
+) -> DegreesOfFreedom {
     let counted = settings.iter().filter(|one| one.is_counted_as_constant);
     // Settings that count as constants come first, in the order of the facts.
     let shared = || {
@@ -63,42 +67,42 @@ pub(super) fn count_freedom(paper: &'static Paper, facts: &Facts, settings: &[Se
         .tables
         .iter()
         .filter(|cell| !is_quoted_from_figure(facts, cell));
-    let tables: Vec<&Cell> = tables.collect();
-    let (columns, repeated, independent) = count_independent(&tables);
+    let tables: Vec<&TableCell> = tables.collect();
+    let (columns, repeated, independent) = count_columns_repeated_and_independent(&tables);
     let told = facts.decisions.iter().map(|one| &one.config);
     let told = told.chain(facts.call_schedules.iter().map(|one| &one.config));
     let mut runs: Vec<String> = told
-        .flat_map(super::super::facts::expand_lists)
-        .map(|config| (paper.case)(&config).key())
+        .flat_map(super::super::facts::expand_list_values)
+        .map(|config| (paper.case_of_config)(&config).order_independent_key())
         .collect();
     runs.sort();
     runs.dedup();
-    Freedom {
+    DegreesOfFreedom {
         paper: paper.name,
         constants: facts.fitted.len(),
-        shared_constants: (
+        shared_constants_all_and_numeric: (
             shared().count(),
             shared().filter(|one| one.is_number()).count(),
         ),
         numeric_constants: counted.filter(|one| one.is_number()).count(),
-        former_constants: facts.audit.former_constants,
-        cells: tables.len(),
-        columns,
-        repeated,
-        independent,
-        decisions: facts.decisions.len(),
-        schedules: facts.call_schedules.len(),
+        constants_by_former_count: facts.audit.former_constants,
+        published_times: tables.len(),
+        table_columns: columns,
+        repeated_times: repeated,
+        independent_times: independent,
+        published_decisions: facts.decisions.len(),
+        published_schedules: facts.call_schedules.len(),
         runs_with_decisions: runs.len(),
     }
 }
 
-fn is_quoted_from_figure(facts: &Facts, cell: &Cell) -> bool {
+fn is_quoted_from_figure(facts: &Facts, cell: &TableCell) -> bool {
     facts.figures.iter().any(|figure| figure.id == cell.id)
 }
 
 /// Returns three counts of the published times: the columns of the tables, the times that repeat another time of their row, and
 /// the times that count as independent data.
-fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
+fn count_columns_repeated_and_independent(cells: &[&TableCell]) -> (usize, usize, usize) {
     let mut rows: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut columns: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     let mut repeated = 0;
@@ -130,7 +134,7 @@ fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
     }
     let count = columns
         .values()
-        .map(|column| count_parameters(column))
+        .map(|column| count_column_parameters(column))
         .sum();
     (columns.len(), repeated, count)
 }
@@ -141,7 +145,7 @@ fn is_within_tolerance(value: f64, other: f64) -> bool {
 
 /// Counts the parameters that describe a column of pairs (number of supersteps, time \[s\]) within the tolerance. The result is 1
 /// for a multiple of the supersteps, 2 for a straight line, otherwise the length of the column.
-fn count_parameters(column: &[(f64, f64)]) -> usize {
+fn count_column_parameters(column: &[(f64, f64)]) -> usize {
     let fits = |line: (f64, f64)| {
         column.iter().all(|&(supersteps, seconds)| {
             is_within_tolerance(line.0 + line.1 * supersteps, seconds)
@@ -177,7 +181,7 @@ mod tests {
     #[test]
     fn a_rate_is_one_number_and_a_line_two() {
         let of = |times: [f64; 4]| {
-            count_parameters(
+            count_column_parameters(
                 &[10.0, 50.0, 100.0, 500.0]
                     .into_iter()
                     .zip(times)
@@ -187,7 +191,7 @@ mod tests {
         assert_eq!(of([10.1, 50.5, 101.0, 505.0]), 1);
         assert_eq!(of([15.0, 55.0, 105.0, 505.0]), 2);
         assert_eq!(of([15.0, 55.0, 125.0, 505.0]), 4);
-        assert_eq!(count_parameters(&[]), 0);
-        assert_eq!(count_parameters(&[(10.0, 1.0), (20.0, 5.0)]), 2);
+        assert_eq!(count_column_parameters(&[]), 0);
+        assert_eq!(count_column_parameters(&[(10.0, 1.0), (20.0, 5.0)]), 2);
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::super::Paper;
 use super::super::cells::{CellResult, column_name, median};
 use super::super::changes::Changes;
-use super::linear::{Row, fit};
+use super::linear::{ModelRow, fit_constants};
 use super::score::{ResultAccuracy, TIGHT, WIDE};
 use super::sensitivity::accuracy_with_changes;
 use super::settings::Setting;
@@ -24,7 +24,7 @@ const SLOPE_STEP: f64 = 1e-3;
 
 /// Accuracy of the prediction of published times that were not used in the fit of the constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HeldOut {
+pub struct HeldOutPrediction {
     /// Name of the paper.
     pub paper: String,
     /// Selection of the published times that are considered: `all cells` (all times in the tables of the paper), or only the
@@ -51,7 +51,7 @@ pub struct HeldOut {
 
 /// A constant of a reproduction whose value was fitted again to all published times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Refitted {
+pub struct RefittedConstant {
     /// Name of the paper.
     pub paper: String,
     /// Description of the constant.
@@ -68,34 +68,38 @@ pub struct Refitted {
 ///
 /// # Errors
 /// A run with a changed constant fails.
-pub(super) fn predict_held_out(
+pub(super) fn predict_held_out_and_refit(
     paper: &'static Paper,
     settings: &[Setting],
     (cells, base): (&[&CellResult], &ResultAccuracy),
     progress: &Progress,
-) -> Result<(Vec<HeldOut>, Vec<Refitted>), Error> {
+) -> Result<(Vec<HeldOutPrediction>, Vec<RefittedConstant>), Error> {
     let constants = settings
         .iter()
         .filter(|one| one.is_counted_as_constant && one.is_number());
     let constants: Vec<&Setting> = constants.collect();
     let slopes: Vec<Vec<f64>> = constants
         .par_iter()
-        .map(|constant| slopes_of(constant, base, progress))
+        .map(|constant| error_slopes(constant, base, progress))
         .collect::<Result<_, _>>()?;
-    let rows = base.errors.iter().enumerate().map(|(cell, &error)| Row {
-        error,
-        slopes: slopes.iter().map(|all| all[cell]).collect(),
-    });
-    let rows: Vec<Row> = rows.collect();
-    let every: Vec<&Row> = rows.iter().collect();
-    let change = fit(&every, constants.len());
+    let rows = base
+        .time_errors
+        .iter()
+        .enumerate()
+        .map(|(cell, &error)| ModelRow {
+            present_error: error,
+            slopes: slopes.iter().map(|all| all[cell]).collect(),
+        });
+    let rows: Vec<ModelRow> = rows.collect();
+    let every: Vec<&ModelRow> = rows.iter().collect();
+    let change = fit_constants(&every, constants.len());
     let refitted = constants
         .iter()
         .zip(&change)
-        .map(|(constant, change)| Refitted {
+        .map(|(constant, change)| RefittedConstant {
             paper: paper.name.into(),
             what: constant.description.clone(),
-            value: constant.value_text(),
+            value: constant.first_value_text(),
             change: *change,
         });
     let refitted = refitted.collect();
@@ -107,32 +111,36 @@ pub(super) fn predict_held_out(
             .collect();
         let context = SelectedTimes {
             paper,
-            name: scope,
+            scope,
             cells: inside.iter().map(|&cell| cells[cell]).collect(),
             model_rows: inside.iter().map(|&cell| &rows[cell]).collect(),
-            constants: constants.len(),
+            constant_count: constants.len(),
         };
-        all.push(context.summarize(
+        all.push(context.summarize_errors(
             "nothing; constants as they are",
             (0, 0),
-            &context.present_errors(),
+            &context.errors_with_present_constants(),
         ));
-        let fitted = fit(&context.model_rows, constants.len());
+        let fitted = fit_constants(&context.model_rows, constants.len());
         let predicted: Vec<f64> = context
             .model_rows
             .iter()
-            .map(|row| row.error_after(&zero_if_unfixed(&fitted)))
+            .map(|row| row.error_after_changes(&zero_for_undetermined(&fitted)))
             .collect();
-        let unfixed = count_unfixed(&fitted);
-        all.push(context.summarize("nothing; fitted to all of them", (1, unfixed), &predicted));
+        let unfixed = count_undetermined(&fitted);
+        all.push(context.summarize_errors(
+            "nothing; fitted to all of them",
+            (1, unfixed),
+            &predicted,
+        ));
         if scope == ALL_CELLS {
             let mut changes = Changes::default();
-            for (constant, change) in constants.iter().zip(zero_if_unfixed(&fitted)) {
-                constant.add_scaled(&mut changes, 1.0 + change);
+            for (constant, change) in constants.iter().zip(zero_for_undetermined(&fitted)) {
+                constant.add_scaled_changes(&mut changes, 1.0 + change);
             }
             let there = accuracy_with_changes(paper, changes, progress);
-            let errors = there.map(|there| there.errors).unwrap_or_default();
-            all.push(context.summarize(
+            let errors = there.map(|there| there.time_errors).unwrap_or_default();
+            all.push(context.summarize_errors(
                 "nothing; fitted to all of them, and simulated",
                 (1, unfixed),
                 &errors,
@@ -152,20 +160,21 @@ const SCOPES: [(&str, Inside); 2] = [
 ];
 
 /// Computes the slope for each published time: the change of its relative error divided by the relative change of a constant.
-fn slopes_of(
+fn error_slopes(
     constant: &Setting,
     base: &ResultAccuracy,
     progress: &Progress,
 ) -> Result<Vec<f64>, Error> {
     let errors = |factor: f64| {
-        let there = accuracy_with_changes(constant.paper, constant.scaled_by(factor), progress);
+        let there =
+            accuracy_with_changes(constant.paper, constant.changes_scaled_by(factor), progress);
         let refused = || Problem::new(format!("`{}` cannot be moved", constant.description));
-        Ok::<_, Error>(there.ok_or_else(refused)?.errors)
+        Ok::<_, Error>(there.ok_or_else(refused)?.time_errors)
     };
     let (below, above) = rayon::join(|| errors(1.0 - SLOPE_STEP), || errors(1.0 + SLOPE_STEP));
     let (below, above) = (below?, above?);
     let slope = |cell: usize| {
-        let here = base.errors[cell];
+        let here = base.time_errors[cell];
         let sides = [
             (here - below[cell]) / SLOPE_STEP,
             (above[cell] - here) / SLOPE_STEP,
@@ -176,24 +185,24 @@ fn slopes_of(
             sides[1]
         }
     };
-    Ok((0..base.errors.len()).map(slope).collect())
+    Ok((0..base.time_errors.len()).map(slope).collect())
 }
 
-fn zero_if_unfixed(change: &[Option<f64>]) -> Vec<f64> {
+fn zero_for_undetermined(change: &[Option<f64>]) -> Vec<f64> {
     change.iter().map(|one| one.unwrap_or_default()).collect()
 }
 
-fn count_unfixed(change: &[Option<f64>]) -> usize {
+fn count_undetermined(change: &[Option<f64>]) -> usize {
     change.iter().filter(|one| one.is_none()).count()
 }
 
 /// A selection of the published times of a paper, with the rows of the linear model for these times.
 struct SelectedTimes<'c> {
     paper: &'static Paper,
-    name: &'static str,
+    scope: &'static str,
     cells: Vec<&'c CellResult>,
-    model_rows: Vec<&'c Row>,
-    constants: usize,
+    model_rows: Vec<&'c ModelRow>,
+    constant_count: usize,
 }
 
 type Part = fn(&CellResult) -> String;
@@ -203,7 +212,7 @@ type Part = fn(&CellResult) -> String;
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {
-        row_name(cell, &["scenario", "alpha"])
+        row_name_without_keys(cell, &["scenario", "alpha"])
     }),
     ("one column (all its run sizes)", |cell| {
         column_name(&cell.table, &cell.config)
@@ -218,7 +227,7 @@ const PARTITIONS: [(&str, Part); 7] = [
     ("one table", |cell| cell.table.clone()),
 ];
 
-fn row_name(cell: &CellResult, keys: &[&str]) -> String {
+fn row_name_without_keys(cell: &CellResult, keys: &[&str]) -> String {
     let rest = cell
         .config
         .iter()
@@ -233,23 +242,26 @@ fn config_value(cell: &CellResult, key: &str) -> String {
 }
 
 impl SelectedTimes<'_> {
-    fn present_errors(&self) -> Vec<f64> {
-        self.model_rows.iter().map(|row| row.error).collect()
+    fn errors_with_present_constants(&self) -> Vec<f64> {
+        self.model_rows
+            .iter()
+            .map(|row| row.present_error)
+            .collect()
     }
 
-    fn summarize(
+    fn summarize_errors(
         &self,
         left_out: &str,
         (times, unfixed): (usize, usize),
         errors: &[f64],
-    ) -> HeldOut {
+    ) -> HeldOutPrediction {
         let within = |bound: f64| errors.iter().filter(|one| one.abs() <= bound).count();
-        HeldOut {
+        HeldOutPrediction {
             paper: self.paper.name.into(),
-            scope: self.name.into(),
+            scope: self.scope.into(),
             left_out: left_out.into(),
             times,
-            constants: self.constants,
+            constants: self.constant_count,
             unfixed,
             cells: errors.len(),
             within: within(TIGHT),
@@ -260,7 +272,7 @@ impl SelectedTimes<'_> {
 
     /// Predicts the published times once for each partition: each part is predicted by a fit to the other parts. Partitions with
     /// a single part and partitions equal to an earlier one are left out.
-    fn predict_partitions(&self) -> Vec<HeldOut> {
+    fn predict_partitions(&self) -> Vec<HeldOutPrediction> {
         let mut seen: Vec<Vec<usize>> = Vec::new();
         let mut all = Vec::new();
         for (name, of) in PARTITIONS {
@@ -277,26 +289,31 @@ impl SelectedTimes<'_> {
             if names.len() < 2 || seen.contains(&parts) {
                 continue;
             }
-            all.push(self.predict_parts(name, names.len(), &parts));
+            all.push(self.predict_parts_of_partition(name, names.len(), &parts));
             seen.push(parts);
         }
         all
     }
 
-    fn predict_parts(&self, name: &str, count: usize, parts: &[usize]) -> HeldOut {
+    fn predict_parts_of_partition(
+        &self,
+        name: &str,
+        count: usize,
+        parts: &[usize],
+    ) -> HeldOutPrediction {
         let mut errors = vec![f64::NAN; parts.len()];
         let mut unfixed = 0;
         for part in 0..count {
             let (left, out): (Vec<usize>, Vec<usize>) =
                 (0..parts.len()).partition(|&cell| parts[cell] != part);
-            let training: Vec<&Row> = left.iter().map(|&cell| self.model_rows[cell]).collect();
-            let change = fit(&training, self.constants);
-            unfixed = unfixed.max(count_unfixed(&change));
-            let change = zero_if_unfixed(&change);
+            let training: Vec<&ModelRow> = left.iter().map(|&cell| self.model_rows[cell]).collect();
+            let change = fit_constants(&training, self.constant_count);
+            unfixed = unfixed.max(count_undetermined(&change));
+            let change = zero_for_undetermined(&change);
             for cell in out {
-                errors[cell] = self.model_rows[cell].error_after(&change);
+                errors[cell] = self.model_rows[cell].error_after_changes(&change);
             }
         }
-        self.summarize(name, (count, unfixed), &errors)
+        self.summarize_errors(name, (count, unfixed), &errors)
     }
 }

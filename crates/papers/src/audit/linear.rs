@@ -23,28 +23,28 @@ const ROUNDS: usize = 200;
 
 /// A published time in the linear model: its present relative error, and the slope of this error for each constant.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct ModelRow {
     /// Relative error with the present constants: simulated time divided by published time, minus 1.
-    pub(super) error: f64,
+    pub(super) present_error: f64,
     /// Derivative of the relative error with respect to the relative change of each constant.
     pub(super) slopes: Vec<f64>,
 }
 
-impl Row {
+impl ModelRow {
     /// Computes the relative error that the linear model predicts if each constant changes by the fraction in `change`.
-    pub(super) fn error_after(&self, change: &[f64]) -> f64 {
-        self.error + dot(&self.slopes, change)
+    pub(super) fn error_after_changes(&self, change: &[f64]) -> f64 {
+        self.present_error + dot_product(&self.slopes, change)
     }
 }
 
 /// Computes the relative change of each constant (a fraction) that minimises the errors of the published times in `rows`; `None`
 /// for a constant that these times do not determine.
-pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
-    let taken = determined_constants(rows, constants);
+pub(super) fn fit_constants(rows: &[&ModelRow], constants: usize) -> Vec<Option<f64>> {
+    let taken = indices_of_determined_constants(rows, constants);
     let mut change = vec![0.0; constants];
     for _ in 0..ROUNDS {
         let weights = rows.iter().map(|row| {
-            let error = row.error_after(&change).abs();
+            let error = row.error_after_changes(&change).abs();
             if error <= BEND { 1.0 } else { BEND / error }
         });
         let weights: Vec<f64> = weights.collect();
@@ -61,10 +61,10 @@ pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
         let right = taken.iter().map(|&a| {
             let pairs = rows.iter().zip(&weights);
             pairs
-                .map(|(row, weight)| -weight * row.slopes[a] * row.error)
+                .map(|(row, weight)| -weight * row.slopes[a] * row.present_error)
                 .sum()
         });
-        let Some(solved) = solve(matrix, right.collect()) else {
+        let Some(solved) = solve_by_cholesky(matrix, right.collect()) else {
             break;
         };
         for (&k, value) in taken.iter().zip(solved) {
@@ -81,13 +81,13 @@ pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
 
 /// Lists the indices of the constants that the published times in `rows` determine, ordered from the best to the least determined
 /// constant.
-fn determined_constants(rows: &[&Row], constants: usize) -> Vec<usize> {
+fn indices_of_determined_constants(rows: &[&ModelRow], constants: usize) -> Vec<usize> {
     let column = |k: usize| rows.iter().map(|row| row.slopes[k]).collect::<Vec<f64>>();
     let mut rests: Vec<Vec<f64>> = (0..constants).map(column).collect();
     let mut taken: Vec<usize> = Vec::new();
     loop {
         let left = (0..constants).filter(|k| !taken.contains(k));
-        let lengths = left.map(|k| (k, dot(&rests[k], &rests[k]).sqrt()));
+        let lengths = left.map(|k| (k, dot_product(&rests[k], &rests[k]).sqrt()));
         let longest = lengths.reduce(|best, one| if one.1 > best.1 { one } else { best });
         let Some((next, length)) = longest.filter(|(_, length)| *length >= BEND / MAX_UNCERTAINTY)
         else {
@@ -96,7 +96,7 @@ fn determined_constants(rows: &[&Row], constants: usize) -> Vec<usize> {
         taken.push(next);
         let unit: Vec<f64> = rests[next].iter().map(|value| value / length).collect();
         for rest in &mut rests {
-            let along = dot(rest, &unit);
+            let along = dot_product(rest, &unit);
             for (value, unit) in rest.iter_mut().zip(&unit) {
                 *value -= along * unit;
             }
@@ -104,17 +104,17 @@ fn determined_constants(rows: &[&Row], constants: usize) -> Vec<usize> {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+fn dot_product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky decomposition. Returns `None` if the matrix
 /// is not positive definite.
-fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
+fn solve_by_cholesky(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
     let n = right.len();
     for i in 0..n {
         for j in 0..=i {
-            let sum = matrix[i][j] - dot(&matrix[i][..j], &matrix[j][..j]);
+            let sum = matrix[i][j] - dot_product(&matrix[i][..j], &matrix[j][..j]);
             if i == j {
                 if sum <= 0.0 {
                     return None;
@@ -124,7 +124,7 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
                 matrix[i][j] = sum / matrix[j][j];
             }
         }
-        right[i] = (right[i] - dot(&matrix[i][..i], &right[..i])) / matrix[i][i];
+        right[i] = (right[i] - dot_product(&matrix[i][..i], &right[..i])) / matrix[i][i];
     }
     for i in (0..n).rev() {
         let sum: f64 = (i + 1..n).map(|j| matrix[j][i] * right[j]).sum();
@@ -137,9 +137,9 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    fn row(error: f64, slopes: &[f64]) -> Row {
-        Row {
-            error,
+    fn row(error: f64, slopes: &[f64]) -> ModelRow {
+        ModelRow {
+            present_error: error,
             slopes: slopes.to_vec(),
         }
     }
@@ -148,16 +148,16 @@ mod tests {
     fn two_constants_are_found_in_spite_of_an_outlier() {
         // The true changes are +2 % and -1 %, and one cell is off by 80 %.
         let truth = |slopes: [f64; 2]| row(-(0.02 * slopes[0] - 0.01 * slopes[1]), &slopes);
-        let mut rows: Vec<Row> = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 1.0], [1.0, 0.2]]
+        let mut rows: Vec<ModelRow> = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 1.0], [1.0, 0.2]]
             .map(truth)
             .into();
         rows.push(row(0.8, &[0.3, 0.3]));
-        let all: Vec<&Row> = rows.iter().collect();
-        let found = fit(&all, 2);
+        let all: Vec<&ModelRow> = rows.iter().collect();
+        let found = fit_constants(&all, 2);
         assert!((found[0].unwrap() - 0.02).abs() < 2e-3, "{found:?}");
         assert!((found[1].unwrap() + 0.01).abs() < 2e-3, "{found:?}");
         // Without the outlier, the fit is exact.
-        let found = fit(&all[..5], 2);
+        let found = fit_constants(&all[..5], 2);
         assert!((found[0].unwrap() - 0.02).abs() < 1e-12);
     }
 
@@ -169,10 +169,10 @@ mod tests {
             row(0.01, &[1.0, 2.001, 0.0]),
             row(0.01, &[1.0, 1.999, 0.0]),
         ];
-        let all: Vec<&Row> = rows.iter().collect();
-        let found = fit(&all, 3);
+        let all: Vec<&ModelRow> = rows.iter().collect();
+        let found = fit_constants(&all, 3);
         assert_eq!((found[0], found[2]), (None, None));
         assert!((found[1].unwrap() + 0.005).abs() < 1e-5, "{found:?}");
-        assert_eq!(fit(&[], 3), [None; 3]);
+        assert_eq!(fit_constants(&[], 3), [None; 3]);
     }
 }

@@ -29,17 +29,17 @@ mod tables;
 mod tests;
 
 pub use ablation::Ablation;
-pub use contradictions::{Contradictions, Contradictory};
-pub use freedom::Freedom;
-pub use held_out::{HeldOut, Refitted};
-pub use rounding::Rounding;
+pub use contradictions::{Contradictions, ContradictoryTime};
+pub use freedom::DegreesOfFreedom;
+pub use held_out::{HeldOutPrediction, RefittedConstant};
+pub use rounding::RoundingEffect;
 pub use score::{ResultAccuracy, Score, TIGHT, WIDE};
 pub use sensitivity::{Sensitivity, WINDOW_STEPS};
 pub(crate) use splits::{SPLIT_COLUMNS, committed_split_rows};
-pub use tables::Tables;
+pub use tables::AuditTables;
 
-use self::subject::Subject;
-use super::page::Page;
+use self::subject::AuditedPaper;
+use super::page::ResultsFile;
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
@@ -47,19 +47,19 @@ use migsim_experiment::Progress;
 ///
 /// # Errors
 /// A run fails.
-pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
-    let subjects = Subject::reproduce_all(progress)?;
-    let tables = Tables::compute(&subjects, progress)?;
-    Ok((page_of(&subjects, &tables)?, tables))
+pub fn audit(progress: &Progress) -> Result<(ResultsFile, AuditTables), Error> {
+    let subjects = AuditedPaper::reproduce_all_papers(progress)?;
+    let tables = AuditTables::compute(&subjects, progress)?;
+    Ok((audit_page(&subjects, &tables)?, tables))
 }
 
-fn page_of(subjects: &[Subject], tables: &Tables) -> Result<Page, Error> {
+fn audit_page(subjects: &[AuditedPaper], tables: &AuditTables) -> Result<ResultsFile, Error> {
     let papers = subjects
         .iter()
-        .map(Subject::audit_counts)
+        .map(AuditedPaper::audit_counts)
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(Page {
+    Ok(ResultsFile {
         name: "audit.md".into(),
-        text: page::page(&papers, tables),
+        text: page::audit_page_text(&papers, tables),
     })
 }

@@ -1,38 +1,38 @@
 //! Creates the page `results/audit.md`, which presents the tables of the audit in the order of a reviewer's questions.
 
 use super::ablation::Ablation;
-use super::contradictions::{Contradictions, shares_and_median};
-use super::freedom::Freedom;
+use super::contradictions::{Contradictions, tolerance_shares_and_median};
+use super::freedom::DegreesOfFreedom;
 use super::score::{Score, TIGHT, WIDE};
 use super::sensitivity::{Sensitivity, WINDOW_STEPS};
 use super::splits::{SPLIT_COLUMNS, extreme_split_rows, extreme_splits};
 use super::subject::AuditCounts;
-use super::tables::Tables;
+use super::tables::AuditTables;
 
 use crate::effects::effect_counts_of_cells;
 use crate::markdown::{escape_cell, push_table, put};
-use crate::named::application_of;
+use crate::named::application_name;
 use crate::readme::push_effect_table;
 
 /// Creates the text of the audit page from the tables and from the counts for each paper.
-pub(super) fn page(papers: &[AuditCounts], tables: &Tables) -> String {
+pub(super) fn audit_page_text(papers: &[AuditCounts], tables: &AuditTables) -> String {
     let mut text = String::from(
         "# Audit\n\nThis page is for reviewers of the reproduction. It is written by `migsim reproduce audit --out results`. Nothing is random, and the file does not depend on the number of\nthreads. Tables that take long to compute are also stored as CSV (`audit-*.csv`). CI writes this page again from them and recomputes a sample of their rows.\n\n",
     );
-    push_effects(&mut text, papers);
-    text.push_str(&summary(papers, tables));
-    push_freedom(&mut text, papers, tables);
-    push_held_out(&mut text, tables);
-    push_sensitivity(&mut text, papers, tables);
-    push_ablation(&mut text, papers, tables);
-    push_searches(&mut text, papers);
-    push_rounding(&mut text, papers);
-    push_contradictions(&mut text, papers);
+    push_effects_section(&mut text, papers);
+    text.push_str(&summary_points(papers, tables));
+    push_freedom_section(&mut text, papers, tables);
+    push_held_out_section(&mut text, tables);
+    push_sensitivity_section(&mut text, papers, tables);
+    push_ablation_section(&mut text, papers, tables);
+    push_searches_section(&mut text, papers);
+    push_rounding_section(&mut text, papers);
+    push_contradictions_section(&mut text, papers);
     text
 }
 
 /// Appends the section on the simulated effects of rescheduling (overheads and gains) to the text of the page.
-fn push_effects(text: &mut String, papers: &[AuditCounts]) {
+fn push_effects_section(text: &mut String, papers: &[AuditCounts]) {
     let counts = effect_counts_of_cells(papers.iter().map(|one| (one.paper.name, &*one.cells)));
     let Some(all) = counts.last() else {
         return;
@@ -55,12 +55,13 @@ fn percent(part: usize, all: usize) -> f64 {
 }
 
 /// Creates the summary of the audit: the text of a list with five numbered points.
-fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
-    let total =
-        |of: fn(&Freedom) -> usize| papers.iter().map(|one| of(&one.freedom)).sum::<usize>();
-    let constants = total(|one| one.constants - one.shared_constants.0);
-    let numbers = total(|one| one.numeric_constants - one.shared_constants.1);
-    let cells = total(|one| one.cells);
+fn summary_points(papers: &[AuditCounts], tables: &AuditTables) -> String {
+    let total = |of: fn(&DegreesOfFreedom) -> usize| {
+        papers.iter().map(|one| of(&one.freedom)).sum::<usize>()
+    };
+    let constants = total(|one| one.constants - one.shared_constants_all_and_numeric.0);
+    let numbers = total(|one| one.numeric_constants - one.shared_constants_all_and_numeric.1);
+    let cells = total(|one| one.published_times);
     let score: usize = papers.iter().map(|one| one.score.cells).sum();
     let splits = extreme_splits(&tables.held_out);
     let mildest: usize = splits.iter().map(|one| one.mildest.within).sum();
@@ -70,7 +71,10 @@ fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
         .clone()
         .filter(|one| one.window_below >= 1.0 && one.window_above >= 1.0);
     let others = options_with_results(tables, false);
-    let carrying = others.iter().filter(|one| one.is_needed()).count();
+    let carrying = others
+        .iter()
+        .filter(|one| one.is_needed_for_results())
+        .count();
     let settings: u64 = papers
         .iter()
         .flat_map(|one| &one.searches)
@@ -82,9 +86,12 @@ fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
             .flat_map(|one| of(one).to_vec())
             .collect::<Vec<f64>>()
     };
-    let with = shares_and_median(&errors(|one| &one.contradictions.errors_of_all));
-    let without = shares_and_median(&errors(|one| {
-        &one.contradictions.errors_without_contradictory
+    let with = tolerance_shares_and_median(&errors(|one| {
+        &one.contradictions.relative_errors_of_all_times
+    }));
+    let without = tolerance_shares_and_median(&errors(|one| {
+        &one.contradictions
+            .relative_errors_without_contradictory_times
     }));
     format!(
         "1. There are {constants} constants ({numbers} numbers and {} options) for {cells} published times, which are {} independent data,\n   and for {} decisions and {} call schedules of {} runs.\n\
@@ -93,9 +100,9 @@ fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
          4. {carrying} of {} options that do not count as fitted still matter: with each of their other values some result is lost.\n\
          5. About {settings} settings were tried with knowledge of all times, so options are not held out. Without the times in which a paper contradicts itself,\n   {:.1} instead of {:.1} % are within {} %.\n",
         constants - numbers,
-        total(|one| one.independent),
-        total(|one| one.decisions),
-        total(|one| one.schedules),
+        total(|one| one.independent_times),
+        total(|one| one.published_decisions),
+        total(|one| one.published_schedules),
         total(|one| one.runs_with_decisions),
         100.0 * TIGHT,
         robust.count(),
@@ -107,7 +114,7 @@ fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
     )
 }
 
-fn push_freedom(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
+fn push_freedom_section(text: &mut String, papers: &[AuditCounts], tables: &AuditTables) {
     text.push_str(
         "\n## 1. Degrees of freedom and independent data\n\n\
          *Constants* are the numbers and options that a paper's page counts as fitted. Constants *counted elsewhere* have the same value in another paper, and \
@@ -123,24 +130,24 @@ fn push_freedom(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
         let options = options_with_results(tables, false);
         let carrying = options
             .iter()
-            .filter(|option| option.paper == free.paper && option.is_needed());
+            .filter(|option| option.paper == free.paper && option.is_needed_for_results());
         let numbers = tables.sensitivity.iter().filter(|number| {
             number.paper == free.paper && !number.is_counted && number.affects_results()
         });
         [
             free.constants,
-            free.shared_constants.0,
+            free.shared_constants_all_and_numeric.0,
             free.numeric_constants,
             free.constants - free.numeric_constants,
-            free.former_constants.unwrap_or(free.constants),
+            free.constants_by_former_count.unwrap_or(free.constants),
             carrying.count(),
             numbers.count(),
-            free.cells,
-            free.columns,
-            free.repeated,
-            free.independent,
-            free.decisions,
-            free.schedules,
+            free.published_times,
+            free.table_columns,
+            free.repeated_times,
+            free.independent_times,
+            free.published_decisions,
+            free.published_schedules,
             free.runs_with_decisions,
         ]
     };
@@ -151,12 +158,12 @@ fn push_freedom(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
     let all: Vec<[usize; 14]> = papers.iter().map(counts).collect();
     let sum = std::array::from_fn(|at| all.iter().map(|counts| counts[at]).sum());
     let rows = papers.iter().zip(&all);
-    let rows = rows.map(|(one, counts)| row(application_of(one.freedom.paper), *counts));
+    let rows = rows.map(|(one, counts)| row(application_name(one.freedom.paper), *counts));
     let columns = "paper | constants | counted elsewhere | numbers | options | before | uncounted options that matter | uncounted numbers that matter | cells | columns | repeat their row | independent | decisions | schedules | reported runs";
     push_table(text, columns, rows.chain([row("all papers, added", sum)]));
 }
 
-fn push_held_out(text: &mut String, tables: &Tables) {
+fn push_held_out_section(text: &mut String, tables: &AuditTables) {
     text.push_str(
         "\n## 2. Held-out predictions\n\n\
          The fitted numbers are fitted again to all cells except the held-out ones, and then predict these. **Options stay as they are: they were chosen with \
@@ -172,7 +179,7 @@ fn push_held_out(text: &mut String, tables: &Tables) {
         let fitted = format!("{} | {} | {}", one.times, one.constants, one.unfixed);
         let (tight, wide) = (percent(one.within, one.cells), percent(one.wide, one.cells));
         let errors = format!("{tight:.0} % | {wide:.0} % | {:.2} %", 100.0 * one.median);
-        let paper = application_of(&one.paper);
+        let paper = application_name(&one.paper);
         let part = format!("{paper} | {} | {}", one.scope, one.left_out);
         format!("{part} | {fitted} | {} | {errors}", one.cells)
     });
@@ -184,7 +191,7 @@ fn push_held_out(text: &mut String, tables: &Tables) {
     let rows = tables.refitted.iter().map(|one| {
         let change = one.change.map(|change| format!("{:+.2} %", 100.0 * change));
         let change = change.unwrap_or("not fixed by the times".into());
-        let (paper, what) = (application_of(&one.paper), escape_cell(&one.what));
+        let (paper, what) = (application_name(&one.paper), escape_cell(&one.what));
         format!("{paper} | {what} | {} | {change}", one.value)
     });
     push_table(text, columns, rows);
@@ -195,11 +202,11 @@ fn score_text(score: Score) -> String {
     format!("{}, {}, {}", score.cells, score.decisions, score.schedules)
 }
 
-fn push_present_score(text: &mut String, papers: &[AuditCounts]) {
+fn push_present_scores(text: &mut String, papers: &[AuditCounts]) {
     let all = papers.iter().map(|one| {
         format!(
             "{} {} (and {} cells within 5 %)",
-            application_of(one.paper.name),
+            application_name(one.paper.name),
             score_text(one.score),
             one.score.wide
         )
@@ -208,7 +215,7 @@ fn push_present_score(text: &mut String, papers: &[AuditCounts]) {
     put!(text, "As they are: {all}.\n");
 }
 
-fn push_sensitivity(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
+fn push_sensitivity_section(text: &mut String, papers: &[AuditCounts], tables: &AuditTables) {
     let grid: Vec<String> = WINDOW_STEPS.iter().map(f64::to_string).collect();
     put!(
         text,
@@ -220,15 +227,18 @@ fn push_sensitivity(text: &mut String, papers: &[AuditCounts], tables: &Tables) 
          it is called \"all\". If the ends of the range change no time, the values in between are not tried.\n\n",
         grid.join(", ")
     );
-    push_present_score(text, papers);
+    push_present_scores(text, papers);
     let rows = tables.sensitivity.iter().map(|one| {
-        let scores = one.scores().map(score_text).join(" | ");
-        let (paper, what) = (application_of(&one.paper), escape_cell(&one.what));
+        let scores = one
+            .scores_below_unchanged_above()
+            .map(score_text)
+            .join(" | ");
+        let (paper, what) = (application_name(&one.paper), escape_cell(&one.what));
         let origin = origin_text(&one.origin, one.is_counted);
         let value = format!("{} | {origin}", one.value);
         format!(
             "{paper} | {what} | {value} | {scores} | {}",
-            window_text(one)
+            loss_free_window_text(one)
         )
     });
     let columns = "paper | number | value | origin | -1 % | as it is | +1 % | window";
@@ -241,7 +251,7 @@ fn origin_text(origin: &str, is_counted: bool) -> String {
     format!("{origin}{counted}")
 }
 
-fn window_text(one: &Sensitivity) -> String {
+fn loss_free_window_text(one: &Sensitivity) -> String {
     let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
     if one.window_below >= end && one.window_above >= end {
         return "all".into();
@@ -269,7 +279,7 @@ struct OptionResults<'t> {
 impl OptionResults<'_> {
     /// Returns whether every other value that can be simulated loses at least one reproduced result; `false` if no other value
     /// can be simulated.
-    fn is_needed(&self) -> bool {
+    fn is_needed_for_results(&self) -> bool {
         let mut run = self
             .results_of_alternatives
             .iter()
@@ -281,7 +291,7 @@ impl OptionResults<'_> {
 
 /// Lists the options that count as constants of the reproductions or, if `is_counted` is false, the options that do not count and
 /// whose value is not stated in a paper. Each option has its results for its other values.
-fn options_with_results(tables: &Tables, is_counted: bool) -> Vec<OptionResults<'_>> {
+fn options_with_results(tables: &AuditTables, is_counted: bool) -> Vec<OptionResults<'_>> {
     let mut all: Vec<OptionResults<'_>> = Vec::new();
     let rows = tables.ablation.iter();
     for row in rows
@@ -300,7 +310,7 @@ fn options_with_results(tables: &Tables, is_counted: bool) -> Vec<OptionResults<
     all
 }
 
-fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
+fn push_ablation_section(text: &mut String, papers: &[AuditCounts], tables: &AuditTables) {
     text.push_str(
         "\n## 4. Ablation of every option\n\n\
          The experiments and platforms of a paper set options whose value is a word or a switch. Each of these options is set to each of its other values, one \
@@ -311,7 +321,8 @@ fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
         options_with_results(tables, true),
         options_with_results(tables, false),
     );
-    let carrying = |all: &[OptionResults<'_>]| all.iter().filter(|one| one.is_needed()).count();
+    let carrying =
+        |all: &[OptionResults<'_>]| all.iter().filter(|one| one.is_needed_for_results()).count();
     put!(
         text,
         "{} of {} options that count as fitted matter, and {} of {} that do not count: with each of their other values some result is lost.\n\n",
@@ -320,9 +331,9 @@ fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
         carrying(&others),
         others.len()
     );
-    push_present_score(text, papers);
+    push_present_scores(text, papers);
     let rows = tables.ablation.iter().map(|one| {
-        let (paper, what) = (application_of(&one.paper), escape_cell(&one.what));
+        let (paper, what) = (application_name(&one.paper), escape_cell(&one.what));
         let origin = origin_text(&one.origin, one.is_counted);
         let mark = if one.is_default { " (default)" } else { "" };
         let outcome = if one.refused.is_empty() {
@@ -345,7 +356,7 @@ fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
     push_table(text, columns, rows);
 }
 
-fn push_searches(text: &mut String, papers: &[AuditCounts]) {
+fn push_searches_section(text: &mut String, papers: &[AuditCounts]) {
     text.push_str(
         "\n## 5. How much was searched\n\n\
          If many settings are tried and the best is kept, the result can be good by chance. The table has the settings that were recorded. In addition there \
@@ -355,24 +366,27 @@ fn push_searches(text: &mut String, papers: &[AuditCounts]) {
         "paper | settings | settings per independent datum | cells within 2.5 % | decisions";
     let rows = papers.iter().map(|one| {
         let settings: u64 = one.searches.iter().map(|one| one.settings).sum();
-        let share = settings as f64 / one.freedom.independent.max(1) as f64;
-        let cells = format!("{} of {}", one.score.cells, one.freedom.cells);
-        let decisions = format!("{} of {}", one.score.decisions, one.freedom.decisions);
-        let paper = application_of(one.paper.name);
+        let share = settings as f64 / one.freedom.independent_times.max(1) as f64;
+        let cells = format!("{} of {}", one.score.cells, one.freedom.published_times);
+        let decisions = format!(
+            "{} of {}",
+            one.score.decisions, one.freedom.published_decisions
+        );
+        let paper = application_name(one.paper.name);
         format!("{paper} | {settings} | {share:.0} | {cells} | {decisions}")
     });
     push_table(text, columns, rows);
     let all = papers.iter();
     let all = all.flat_map(|one| one.searches.iter().map(|search| (one.paper.name, search)));
     let rows = all.map(|(paper, one)| {
-        let (paper, what) = (application_of(paper), escape_cell(&one.what));
+        let (paper, what) = (application_name(paper), escape_cell(&one.what));
         let place = format!("{} | `{}`", one.date, one.source);
         format!("{paper} | {} | {what} | {place}", one.settings)
     });
     push_table(text, "paper | settings | what | when | source", rows);
 }
 
-fn push_rounding(text: &mut String, papers: &[AuditCounts]) {
+fn push_rounding_section(text: &mut String, papers: &[AuditCounts]) {
     text.push_str(
         "\n## 6. Rounding of the published times\n\n\
          A published time represents all times that are rounded to it. Each time is assumed to have as many decimals as the time with the most decimals in its \
@@ -382,11 +396,19 @@ fn push_rounding(text: &mut String, papers: &[AuditCounts]) {
     let columns = "paper | decimals | certainly | possibly | not | least time | its rounding | cells coarser than the median error";
     let all = papers.iter().filter_map(|one| one.rounding.as_ref());
     let rows = all.map(|one| {
-        let counts = [one.decimals, one.certain, one.possible, one.missed];
+        let counts = [
+            one.max_decimals,
+            one.certainly_reproduced,
+            one.possibly_reproduced,
+            one.not_reproduced,
+        ];
         let counts = counts.map(|count| count.to_string()).join(" | ");
-        let (name, seconds) = &one.shortest;
-        let least = format!("{seconds:.*} s ({name})", one.decimals);
-        let (paper, share) = (application_of(one.paper), 100.0 * one.largest_relative);
+        let (name, seconds) = &one.shortest_published_time;
+        let least = format!("{seconds:.*} s ({name})", one.max_decimals);
+        let (paper, share) = (
+            application_name(one.paper),
+            100.0 * one.largest_relative_rounding_error,
+        );
         format!(
             "{paper} | {counts} | {least} | {share:.2} % | {}",
             one.coarsely_rounded
@@ -395,7 +417,7 @@ fn push_rounding(text: &mut String, papers: &[AuditCounts]) {
     push_table(text, columns, rows);
 }
 
-fn push_contradictions(text: &mut String, papers: &[AuditCounts]) {
+fn push_contradictions_section(text: &mut String, papers: &[AuditCounts]) {
     put!(
         text,
         "\n## 7. Times in which a paper contradicts itself\n\n\
@@ -404,7 +426,7 @@ fn push_contradictions(text: &mut String, papers: &[AuditCounts]) {
         100.0 * WIDE
     );
     let words = |errors: &[f64]| {
-        let (count, (tight, wide, median)) = (errors.len(), shares_and_median(errors));
+        let (count, (tight, wide, median)) = (errors.len(), tolerance_shares_and_median(errors));
         format!("{count} cells: {tight:.1} and {wide:.1} %, median {median:.2} %")
     };
     let row = |name: &str, all: &[f64], without: &[f64]| {
@@ -413,14 +435,14 @@ fn push_contradictions(text: &mut String, papers: &[AuditCounts]) {
     let all = || papers.iter().map(|one| &one.contradictions);
     let errors = |of: fn(&Contradictions) -> &[f64]| all().flat_map(of).copied().collect();
     let (whole, without): (Vec<f64>, Vec<f64>) = (
-        errors(|one| &one.errors_of_all),
-        errors(|one| &one.errors_without_contradictory),
+        errors(|one| &one.relative_errors_of_all_times),
+        errors(|one| &one.relative_errors_without_contradictory_times),
     );
     let rows = all().map(|one| {
         row(
-            application_of(one.paper),
-            &one.errors_of_all,
-            &one.errors_without_contradictory,
+            application_name(one.paper),
+            &one.relative_errors_of_all_times,
+            &one.relative_errors_without_contradictory_times,
         )
     });
     let rows = rows.chain([row("all", &whole, &without)]);
@@ -431,7 +453,7 @@ fn push_contradictions(text: &mut String, papers: &[AuditCounts]) {
             "{} | {} | {:+.1} % | {because}",
             one.id,
             one.run_description,
-            100.0 * one.error
+            100.0 * one.relative_error
         )
     });
     push_table(text, "cell | what | error | why", rows);

@@ -6,21 +6,21 @@ use super::score::TIGHT;
 
 /// Effect of the rounding of published times on the number of times of a paper that count as reproduced.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rounding {
+pub struct RoundingEffect {
     /// Name of the paper.
     pub paper: &'static str,
     /// Maximum number of decimals of the times in the tables of the paper.
-    pub decimals: usize,
+    pub max_decimals: usize,
     /// Number of simulated times that are within 2.5 % of every time that rounds to the published time.
-    pub certain: usize,
+    pub certainly_reproduced: usize,
     /// Number of simulated times within 2.5 % of some, but not of all, of the times that round to the published time.
-    pub possible: usize,
+    pub possibly_reproduced: usize,
     /// Number of simulated times that are not within 2.5 % of any time that rounds to the published time.
-    pub missed: usize,
+    pub not_reproduced: usize,
     /// Shortest published time of the paper: a description of its run, and the time \[s\].
-    pub shortest: (String, f64),
+    pub shortest_published_time: (String, f64),
     /// Largest relative rounding error, as a fraction: half a unit of the last decimal divided by the shortest published time.
-    pub largest_relative: f64,
+    pub largest_relative_rounding_error: f64,
     /// Number of published times whose relative rounding error exceeds the median relative error of the simulated times of the
     /// paper.
     pub coarsely_rounded: usize,
@@ -28,11 +28,11 @@ pub struct Rounding {
 
 /// Counts the published times of a paper by the effect of their rounding; returns `None` if the paper has no published times.
 /// `words` returns a description of the run of a published time.
-pub(super) fn rounding(
+pub(super) fn rounding_effect(
     paper: &'static str,
     cells: &[&CellResult],
     words: impl Fn(&CellResult) -> String,
-) -> Option<Rounding> {
+) -> Option<RoundingEffect> {
     let decimals = cells
         .iter()
         .map(|cell| count_decimals(cell.published_s))
@@ -47,14 +47,14 @@ pub(super) fn rounding(
         counts[rounding_class(cell.simulated_s, cell.published_s, half)] += 1;
     }
     let is_coarse = |cell: &&&CellResult| half / cell.published_s > median;
-    Some(Rounding {
+    Some(RoundingEffect {
         paper,
-        decimals,
-        certain: counts[0],
-        possible: counts[1],
-        missed: counts[2],
-        shortest: (words(least), least.published_s),
-        largest_relative: half / least.published_s,
+        max_decimals: decimals,
+        certainly_reproduced: counts[0],
+        possibly_reproduced: counts[1],
+        not_reproduced: counts[2],
+        shortest_published_time: (words(least), least.published_s),
+        largest_relative_rounding_error: half / least.published_s,
         coarsely_rounded: cells.iter().filter(is_coarse).count(),
     })
 }

@@ -28,7 +28,7 @@ pub struct Score {
 #[derive(Clone, Debug)]
 pub struct ResultAccuracy {
     /// Relative error of the simulated time for each published time in a table, as a fraction with its sign.
-    pub errors: Vec<f64>,
+    pub time_errors: Vec<f64>,
     are_decisions_reproduced: Vec<bool>,
     are_schedules_reproduced: Vec<bool>,
 }
@@ -42,7 +42,7 @@ impl ResultAccuracy {
         let decisions = compared.decisions.iter().map(|one| matches(one.verdict));
         let schedules = compared.call_schedules.iter();
         Self {
-            errors: in_tables.map(|cell| cell.error).collect(),
+            time_errors: in_tables.map(|cell| cell.error).collect(),
             are_decisions_reproduced: decisions.collect(),
             are_schedules_reproduced: schedules.map(|one| matches(one.verdict)).collect(),
         }
@@ -50,7 +50,12 @@ impl ResultAccuracy {
 
     /// Counts the published results that are reproduced.
     pub fn score(&self) -> Score {
-        let within = |bound: f64| self.errors.iter().filter(|one| one.abs() <= bound).count();
+        let within = |bound: f64| {
+            self.time_errors
+                .iter()
+                .filter(|one| one.abs() <= bound)
+                .count()
+        };
         let count = |all: &[bool]| all.iter().filter(|&&one| one).count();
         Score {
             cells: within(TIGHT),
@@ -62,9 +67,9 @@ impl ResultAccuracy {
 
     /// Counts the results that this reproduction reproduces but `other` does not. Results that only `other` reproduces are not
     /// subtracted.
-    pub fn lost_in(&self, other: &Self) -> Score {
+    pub fn results_lost_in(&self, other: &Self) -> Score {
         let within = |bound: f64| {
-            let pairs = self.errors.iter().zip(&other.errors);
+            let pairs = self.time_errors.iter().zip(&other.time_errors);
             pairs
                 .filter(|(here, there)| here.abs() <= bound && there.abs() > bound)
                 .count()
@@ -104,15 +109,15 @@ mod tests {
     #[test]
     fn gains_do_not_compensate_for_losses() {
         let achieved = |errors: [f64; 3], decisions: [bool; 2]| ResultAccuracy {
-            errors: errors.to_vec(),
+            time_errors: errors.to_vec(),
             are_decisions_reproduced: decisions.to_vec(),
             are_schedules_reproduced: vec![],
         };
         let here = achieved([0.01, -0.02, 0.2], [true, false]);
         let there = achieved([0.01, -0.04, 0.0], [false, true]);
         assert_eq!(here.score().cells, there.score().cells);
-        let lost = here.lost_in(&there);
+        let lost = here.results_lost_in(&there);
         assert_eq!((lost.cells, lost.wide, lost.decisions), (1, 0, 1));
-        assert!(here.lost_in(&here).is_nothing());
+        assert!(here.results_lost_in(&here).is_nothing());
     }
 }

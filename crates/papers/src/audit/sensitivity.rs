@@ -73,7 +73,7 @@ pub(super) fn sensitivity(
         || {
             [false, true]
                 .into_par_iter()
-                .map(|is_above| find_window(setting, is_above, base, progress))
+                .map(|is_above| find_loss_free_window(setting, is_above, base, progress))
                 .collect::<Vec<f64>>()
         },
     );
@@ -92,7 +92,8 @@ pub(super) fn sensitivity_without_window(
     progress: &Progress,
 ) -> Sensitivity {
     let ends = [1.0 - RELATIVE_CHANGE, 1.0 + RELATIVE_CHANGE].map(|factor| {
-        let there = accuracy_with_changes(setting.paper, setting.scaled_by(factor), progress);
+        let there =
+            accuracy_with_changes(setting.paper, setting.changes_scaled_by(factor), progress);
         there.map(|there| there.score())
     });
     let [below, above] = ends.map(Option::unwrap_or_default);
@@ -101,7 +102,7 @@ pub(super) fn sensitivity_without_window(
         paper: setting.paper.name.into(),
         what: setting.description.clone(),
         keys: setting.keys.join(" "),
-        value: setting.value_text(),
+        value: setting.first_value_text(),
         origin: setting.origin.keyword().into(),
         is_counted: setting.is_counted_as_constant,
         below_cells: below.cells,
@@ -121,7 +122,7 @@ pub(super) fn sensitivity_without_window(
 impl Sensitivity {
     /// Returns the numbers of reproduced results with the number 1 % lower, unchanged and 1 % higher. The counts of times within
     /// 5 % are not known and are set to 0.
-    pub(super) fn scores(&self) -> [Score; 3] {
+    pub(super) fn scores_below_unchanged_above(&self) -> [Score; 3] {
         let score = |cells, decisions, schedules| Score {
             cells,
             wide: 0,
@@ -146,14 +147,14 @@ impl Sensitivity {
 
 /// Finds the largest change of a number \[%\], upwards if `is_above` is true and otherwise downwards, up to which no reproduced
 /// result is lost. If the largest step in [`WINDOW_STEPS`] loses no result and changes no time, smaller steps are not tried.
-fn find_window(
+fn find_loss_free_window(
     setting: &Setting,
     is_above: bool,
     base: &ResultAccuracy,
     progress: &Progress,
 ) -> f64 {
     let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
-    let is_without_effect = |there: ResultAccuracy| there.errors == base.errors;
+    let is_without_effect = |there: ResultAccuracy| there.time_errors == base.time_errors;
     if results_without_loss((setting, is_above, end), base, progress).is_some_and(is_without_effect)
     {
         return end;
@@ -173,8 +174,8 @@ pub(super) fn results_without_loss(
 ) -> Option<ResultAccuracy> {
     let factor = 1.0 + step / 100.0;
     let factor = if is_above { factor } else { 1.0 / factor };
-    let there = accuracy_with_changes(setting.paper, setting.scaled_by(factor), progress);
-    there.filter(|there| base.lost_in(there).is_nothing())
+    let there = accuracy_with_changes(setting.paper, setting.changes_scaled_by(factor), progress);
+    there.filter(|there| base.results_lost_in(there).is_nothing())
 }
 
 /// Reproduces a paper with changed settings, and returns the accuracy of its results; `None` if the experiment refuses the

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::changes::{Changes, experiment_document};
 use super::super::facts::Facts;
-use super::super::runs::{Case, Runs};
+use super::super::runs::{PaperCase, Runs};
 use super::super::{PAPERS, Paper};
 use super::choices;
 use migsim_base::error::{Error, Problem};
@@ -74,37 +74,37 @@ impl Setting {
     }
 
     /// Returns the changes of an experiment in which all values of the setting are multiplied by `factor`.
-    pub(super) fn scaled_by(&self, factor: f64) -> Changes {
+    pub(super) fn changes_scaled_by(&self, factor: f64) -> Changes {
         let values = self.values.iter().map(|value| scaled_value(value, factor));
         self.changes_to_values(values)
     }
 
     /// Returns the changes of an experiment in which all keys of the setting have the value `value`.
-    pub(super) fn set_to(&self, value: &Value) -> Changes {
+    pub(super) fn changes_to_value(&self, value: &Value) -> Changes {
         self.changes_to_values(self.values.iter().map(|_| value.clone()))
     }
 
     fn changes_to_values(&self, values: impl Iterator<Item = Value>) -> Changes {
         let mut changes = Changes::default();
-        self.add_values(&mut changes, values);
+        self.add_changes_to_values(&mut changes, values);
         changes
     }
 
     /// Adds to `changes` the values of the setting, each multiplied by `factor`.
-    pub(super) fn add_scaled(&self, changes: &mut Changes, factor: f64) {
+    pub(super) fn add_scaled_changes(&self, changes: &mut Changes, factor: f64) {
         let values = self.values.iter().map(|value| scaled_value(value, factor));
-        self.add_values(changes, values);
+        self.add_changes_to_values(changes, values);
     }
 
-    fn add_values(&self, changes: &mut Changes, values: impl Iterator<Item = Value>) {
+    fn add_changes_to_values(&self, changes: &mut Changes, values: impl Iterator<Item = Value>) {
         let experiment = self.paper.experiment.unwrap_or_default();
         for (key, value) in self.keys.iter().zip(values) {
-            changes.set(experiment, key, value);
+            changes.set_value(experiment, key, value);
         }
     }
 
     /// Formats the value of the first key of the setting for tables.
-    pub(super) fn value_text(&self) -> String {
+    pub(super) fn first_value_text(&self) -> String {
         display_value(self.values.first().unwrap_or(&Value::Null))
     }
 }
@@ -166,18 +166,18 @@ pub(super) fn papers_with_settings() -> impl Iterator<Item = &'static Paper> {
 /// # Errors
 /// An experiment cannot be read.
 pub(super) fn list_settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setting>, Error> {
-    let files = Files::read(paper)?;
+    let files = SettingFiles::read(paper)?;
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
     for fitted in &facts.fitted {
         seen.extend(fitted.keys.iter().cloned());
-        all.push(files.setting(paper, fitted.what.clone(), fitted.keys.clone(), true)?);
+        all.push(files.create_setting(paper, fitted.what.clone(), fitted.keys.clone(), true)?);
     }
     // Values of a platform with the same reason are one setting.
     let mut groups: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for (key, origin) in &files.origins {
+    for (key, origin) in &files.origin_by_key {
         let text = origin.as_deref();
-        let value = files.value(key)?;
+        let value = files.value_of_key(key)?;
         let is_open = match Origin::from_text(text) {
             Origin::Fitted | Origin::Inferred => true,
             // A value that is stated, or that has no origin, is of interest only if another choice is possible.
@@ -205,7 +205,7 @@ pub(super) fn list_settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<
     }
     for keys in groups.into_values() {
         let what = files.describe_setting(&keys)?;
-        all.push(files.setting(paper, what, keys, false)?);
+        all.push(files.create_setting(paper, what, keys, false)?);
     }
     Ok(all)
 }
@@ -223,22 +223,22 @@ const SUBJECTS: [(&str, &str); 7] = [
 ];
 
 /// Values and origins that were read from the experiment and platform files of a paper.
-struct Files {
-    experiment: &'static str,
+struct SettingFiles {
+    experiment_name: &'static str,
     /// Complete settings (with all defaults) of each experiment of the paper, by the name of the experiment.
     resolved_experiments: BTreeMap<String, Value>,
-    platform: Value,
+    platform_file: Value,
     /// Origin of the value of each key; `None` if the files give no origin for the key.
-    origins: BTreeMap<String, Option<String>>,
+    origin_by_key: BTreeMap<String, Option<String>>,
 }
 
-impl Files {
+impl SettingFiles {
     fn read(paper: &Paper) -> Result<Self, Error> {
         let experiment = paper.experiment.unwrap_or_default();
         let progress = Progress::default();
         let runs = Runs::new(paper, Changes::default(), &progress)?;
         let mut resolved = BTreeMap::new();
-        let own = runs.load(&Case::new(experiment))?;
+        let own = runs.load_experiment(&PaperCase::new(experiment))?;
         let mut origins = BTreeMap::new();
         let document = experiment_document(experiment)?.value;
         add_value_keys(&document, "", &mut origins);
@@ -261,23 +261,24 @@ impl Files {
             origins.extend(texts);
             resolved.insert(
                 other.to_owned(),
-                runs.load(&Case::new(other))?.resolved_settings,
+                runs.load_experiment(&PaperCase::new(other))?
+                    .resolved_settings,
             );
         }
         let platform = read_platform(&own.resolved_settings)?;
         resolved.insert(experiment.to_owned(), own.resolved_settings);
         Ok(Self {
-            experiment,
+            experiment_name: experiment,
             resolved_experiments: resolved,
-            platform,
-            origins,
+            platform_file: platform,
+            origin_by_key: origins,
         })
     }
 
-    fn value(&self, key: &str) -> Result<Value, Error> {
-        let (place, key) = key.split_once(':').unwrap_or((self.experiment, key));
+    fn value_of_key(&self, key: &str) -> Result<Value, Error> {
+        let (place, key) = key.split_once(':').unwrap_or((self.experiment_name, key));
         let whole = match place {
-            "platform" => Some(&self.platform),
+            "platform" => Some(&self.platform_file),
             place => self.resolved_experiments.get(place),
         };
         let found = whole.and_then(|whole| value_at_path(whole, key));
@@ -286,15 +287,15 @@ impl Files {
             .ok_or_else(|| Problem::new(format!("`{place}` has no `{key}`")).into())
     }
 
-    fn setting(
+    fn create_setting(
         &self,
         paper: &'static Paper,
         what: String,
         keys: Vec<String>,
         is_counted: bool,
     ) -> Result<Setting, Error> {
-        let values = keys.iter().map(|key| self.value(key));
-        let origin = |key: &String| self.origins.get(key).and_then(Option::as_deref);
+        let values = keys.iter().map(|key| self.value_of_key(key));
+        let origin = |key: &String| self.origin_by_key.get(key).and_then(Option::as_deref);
         let origin = keys.iter().map(|key| Origin::from_text(origin(key))).min();
         Ok(Setting {
             paper,
@@ -310,7 +311,7 @@ impl Files {
     /// in the schema; for keys of a platform, it is the last part of the key with the names of the clusters or links.
     fn describe_setting(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
-        let described = choices::description(first);
+        let described = choices::description_in_schema(first);
         let Some(rest) = first.strip_prefix("platform:") else {
             let (place, key) = first.split_once(':').unwrap_or(("", first));
             let part = SUBJECTS.iter().find(|(prefix, _)| key.starts_with(prefix));
@@ -322,7 +323,7 @@ impl Files {
         let mut places = Vec::new();
         for key in keys {
             let end = key.find(']').map_or(key.len(), |end| end + 1);
-            let entry = self.value(&key[..end])?;
+            let entry = self.value_of_key(&key[..end])?;
             let between = entry["between"].as_array().map(|pair| {
                 let names: Vec<&str> = pair.iter().filter_map(Value::as_str).collect();
                 names.join("-")
@@ -386,12 +387,12 @@ mod tests {
     #[test]
     fn every_fitted_or_inferred_key_belongs_to_one_setting() {
         for paper in papers_with_settings() {
-            let facts = Facts::parse(paper.name, paper.facts).unwrap();
+            let facts = Facts::parse(paper.name, paper.facts_json).unwrap();
             let all = list_settings(paper, &facts).unwrap();
             let keys: Vec<&String> = all.iter().flat_map(|one| &one.keys).collect();
             let once: BTreeSet<&&String> = keys.iter().collect();
             assert_eq!(once.len(), keys.len(), "{}", paper.name);
-            for (key, origin) in &Files::read(paper).unwrap().origins {
+            for (key, origin) in &SettingFiles::read(paper).unwrap().origin_by_key {
                 let origin = Origin::from_text(origin.as_deref());
                 let is_open = matches!(origin, Origin::Fitted | Origin::Inferred);
                 assert!(!is_open || keys.contains(&key), "{}: {key}", paper.name);

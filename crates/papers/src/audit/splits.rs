@@ -1,9 +1,9 @@
 //! The mildest and the harshest split of each paper. A split divides the published times into parts, and each part is predicted
 //! by a fit to the other parts. The mildest split has the most times predicted within 2.5 %, the harshest split the fewest.
 
-use super::held_out::{ALL_CELLS, HeldOut};
-use super::tables::committed_held_out;
-use crate::named::application_of;
+use super::held_out::{ALL_CELLS, HeldOutPrediction};
+use super::tables::committed_held_out_predictions;
+use crate::named::application_name;
 use migsim_base::error::Error;
 
 /// Column headings of the table of mildest and harshest splits, separated by vertical bars.
@@ -14,16 +14,16 @@ pub(crate) const SPLIT_COLUMNS: &str = "paper | cells | within 2.5 % as fitted |
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExtremeSplits<'t> {
     /// Results of the reproduction with its present constants, without a new fit.
-    pub(super) without_refit: &'t HeldOut,
+    pub(super) without_refit: &'t HeldOutPrediction,
     /// Split with the most published times predicted within 2.5 %.
-    pub(super) mildest: &'t HeldOut,
+    pub(super) mildest: &'t HeldOutPrediction,
     /// Split with the fewest published times predicted within 2.5 %.
-    pub(super) harshest: &'t HeldOut,
+    pub(super) harshest: &'t HeldOutPrediction,
 }
 
 /// Finds for each paper the splits with the most and with the fewest published times predicted within 2.5 %. The papers are in
 /// the order of `held_out`.
-pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<ExtremeSplits<'_>> {
+pub(super) fn extreme_splits(held_out: &[HeldOutPrediction]) -> Vec<ExtremeSplits<'_>> {
     let of_all = held_out.iter().filter(|row| row.scope == ALL_CELLS);
     let mut all: Vec<ExtremeSplits<'_>> = Vec::new();
     for row in of_all {
@@ -52,11 +52,14 @@ pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<ExtremeSplits<'_>> {
 }
 
 /// Creates the rows of the table of mildest and harshest splits: one row per paper, and a last row with the sums over all papers.
-pub(super) fn extreme_split_rows(held_out: &[HeldOut]) -> Vec<String> {
+pub(super) fn extreme_split_rows(held_out: &[HeldOutPrediction]) -> Vec<String> {
     let all = extreme_splits(held_out);
     let rows = all.iter().map(|one| {
-        let part = |split: &HeldOut| format!("{} | {}", split.left_out, split.within);
-        let (name, base) = (application_of(&one.without_refit.paper), one.without_refit);
+        let part = |split: &HeldOutPrediction| format!("{} | {}", split.left_out, split.within);
+        let (name, base) = (
+            application_name(&one.without_refit.paper),
+            one.without_refit,
+        );
         let parts = [part(one.mildest), part(one.harshest)].join(" | ");
         format!("{name} | {} | {} | {parts}", base.cells, base.within)
     });
@@ -77,15 +80,15 @@ pub(super) fn extreme_split_rows(held_out: &[HeldOut]) -> Vec<String> {
 /// # Errors
 /// The committed table cannot be read.
 pub(crate) fn committed_split_rows() -> Result<Vec<String>, Error> {
-    Ok(extreme_split_rows(&committed_held_out()?))
+    Ok(extreme_split_rows(&committed_held_out_predictions()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(paper: &str, left_out: &str, times: usize, within: usize) -> HeldOut {
-        HeldOut {
+    fn row(paper: &str, left_out: &str, times: usize, within: usize) -> HeldOutPrediction {
+        HeldOutPrediction {
             paper: paper.into(),
             scope: ALL_CELLS.into(),
             left_out: left_out.into(),

@@ -3,13 +3,13 @@
 use rayon::prelude::*;
 
 use super::contradictions::{Contradictions, contradictions};
-use super::freedom::{Freedom, count_freedom};
-use super::rounding::{Rounding, rounding};
+use super::freedom::{DegreesOfFreedom, count_degrees_of_freedom};
+use super::rounding::{RoundingEffect, rounding_effect};
 use super::score::{ResultAccuracy, Score};
 use super::settings::{Setting, list_settings, papers_with_settings};
 use crate::cells::CellResult;
 use crate::changes::Changes;
-use crate::facts::{Facts, Searched};
+use crate::facts::{Facts, SettingsSearch};
 use crate::reproduce::{PaperComparison, read_facts, reproduce_with_changes};
 use crate::{Paper, named};
 use migsim_base::error::Error;
@@ -17,7 +17,7 @@ use migsim_experiment::Progress;
 
 /// A paper in the audit, with its facts, its settings and its reproduction.
 #[derive(Debug)]
-pub(super) struct Subject {
+pub(super) struct AuditedPaper {
     pub(super) paper: &'static Paper,
     pub(super) facts: Facts,
     pub(super) settings: Vec<Setting>,
@@ -31,14 +31,14 @@ pub(super) struct AuditCounts {
     pub(super) paper: &'static Paper,
     pub(super) cells: Vec<CellResult>,
     pub(super) score: Score,
-    pub(super) freedom: Freedom,
-    pub(super) rounding: Option<Rounding>,
+    pub(super) freedom: DegreesOfFreedom,
+    pub(super) rounding: Option<RoundingEffect>,
     pub(super) contradictions: Contradictions,
-    pub(super) searches: Vec<Searched>,
+    pub(super) searches: Vec<SettingsSearch>,
 }
 
-impl Subject {
-    pub(super) fn reproduce_all(progress: &Progress) -> Result<Vec<Self>, Error> {
+impl AuditedPaper {
+    pub(super) fn reproduce_all_papers(progress: &Progress) -> Result<Vec<Self>, Error> {
         let papers: Vec<&'static Paper> = papers_with_settings().collect();
         papers
             .into_par_iter()
@@ -72,8 +72,8 @@ impl Subject {
             paper: self.paper,
             cells: cells.clone(),
             score: self.accuracy.score(),
-            freedom: count_freedom(self.paper, &self.facts, &self.settings),
-            rounding: rounding(self.paper.name, &self.table_cells(), words),
+            freedom: count_degrees_of_freedom(self.paper, &self.facts, &self.settings),
+            rounding: rounding_effect(self.paper.name, &self.table_cells(), words),
             contradictions: contradictions(self.paper.name, &self.facts, cells, words)?,
             searches: self.facts.audit.searched.clone(),
         })

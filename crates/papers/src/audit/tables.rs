@@ -4,22 +4,22 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::ablation::{Ablation, ablation};
-use super::held_out::{HeldOut, Refitted, predict_held_out};
+use super::ablation::{Ablation, ablate_option};
+use super::held_out::{HeldOutPrediction, RefittedConstant, predict_held_out_and_refit};
 use super::sensitivity::{Sensitivity, sensitivity};
 use super::settings::Setting;
-use super::subject::Subject;
-use crate::page::Page;
+use super::subject::AuditedPaper;
+use crate::page::ResultsFile;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
 /// Tables of the audit for which some thousand reproductions of papers are simulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Tables {
+pub struct AuditTables {
     /// Accuracy of predictions of published times that were left out of the fit of the constants.
-    pub held_out: Vec<HeldOut>,
+    pub held_out: Vec<HeldOutPrediction>,
     /// Constants of the reproductions, fitted again to all published times.
-    pub refitted: Vec<Refitted>,
+    pub refitted: Vec<RefittedConstant>,
     /// Numbers of reproduced results with each number of a reproduction 1 % lower and 1 % higher, and the window without losses.
     pub sensitivity: Vec<Sensitivity>,
     /// Numbers of reproduced results with each option of a reproduction set to each of its other values.
@@ -31,10 +31,10 @@ const REFITTED: &str = "audit-refitted.csv";
 const SENSITIVITY: &str = "audit-sensitivity.csv";
 const ABLATION: &str = "audit-ablation.csv";
 
-impl Tables {
+impl AuditTables {
     /// Computes all tables. Rows are in the order of the papers and their settings, independent of the number of threads.
-    pub(super) fn compute(subjects: &[Subject], progress: &Progress) -> Result<Self, Error> {
-        let pairs: Vec<(&Subject, &Setting)> = subjects
+    pub(super) fn compute(subjects: &[AuditedPaper], progress: &Progress) -> Result<Self, Error> {
+        let pairs: Vec<(&AuditedPaper, &Setting)> = subjects
             .iter()
             .flat_map(|subject| {
                 subject
@@ -51,7 +51,7 @@ impl Tables {
             .map(|subject| {
                 let cells = subject.table_cells();
                 let cells = (&*cells, &subject.accuracy);
-                predict_held_out(subject.paper, &subject.settings, cells, progress)
+                predict_held_out_and_refit(subject.paper, &subject.settings, cells, progress)
             })
             .collect::<Result<_, Error>>()?;
         let (held_out, refitted): (Vec<_>, Vec<_>) = held.into_iter().unzip();
@@ -61,7 +61,7 @@ impl Tables {
             .collect();
         let ablation: Vec<Vec<Ablation>> = options
             .par_iter()
-            .map(|(subject, setting)| ablation(setting, &subject.accuracy, progress))
+            .map(|(subject, setting)| ablate_option(setting, &subject.accuracy, progress))
             .collect();
         Ok(Self {
             held_out: held_out.concat(),
@@ -75,7 +75,7 @@ impl Tables {
     ///
     /// # Errors
     /// A table cannot be written as CSV.
-    pub fn csv_pages(&self) -> Result<Vec<Page>, Error> {
+    pub fn csv_pages(&self) -> Result<Vec<ResultsFile>, Error> {
         Ok(vec![
             csv_page(HELD_OUT, &self.held_out)?,
             csv_page(REFITTED, &self.refitted)?,
@@ -102,12 +102,12 @@ impl Tables {
 ///
 /// # Errors
 /// The file does not have the columns of this table.
-pub(super) fn committed_held_out() -> Result<Vec<HeldOut>, Error> {
+pub(super) fn committed_held_out_predictions() -> Result<Vec<HeldOutPrediction>, Error> {
     let text = include_str!("../../../../results/audit-held-out.csv");
     parse_rows(HELD_OUT, text)
 }
 
-fn csv_page<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
+fn csv_page<R: Serialize>(name: &str, rows: &[R]) -> Result<ResultsFile, Error> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let problem = |error: String| Error::Output(Problem::new(error).source(name));
     for row in rows {
@@ -118,7 +118,7 @@ fn csv_page<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
     let bytes = table
         .into_inner()
         .map_err(|error| problem(error.to_string()))?;
-    Ok(Page {
+    Ok(ResultsFile {
         name: name.into(),
         text: String::from_utf8(bytes).map_err(|error| problem(error.to_string()))?,
     })

@@ -7,8 +7,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::ablation::{Ablation, ablation};
-use super::held_out::predict_held_out;
+use super::ablation::{Ablation, ablate_option};
+use super::held_out::predict_held_out_and_refit;
 use super::sensitivity::{results_without_loss, sensitivity_without_window};
 use super::settings::{Setting, papers_with_settings};
 use super::*;
@@ -27,7 +27,7 @@ fn committed(name: &str) -> Result<String, Error> {
     std::fs::read_to_string(file).map_err(|error| Problem::new(error.to_string()).into())
 }
 
-fn drawn(subject: &Subject, is_wanted: impl Fn(&Setting) -> bool) -> Vec<&Setting> {
+fn drawn(subject: &AuditedPaper, is_wanted: impl Fn(&Setting) -> bool) -> Vec<&Setting> {
     let mut all: Vec<&Setting> = subject
         .settings
         .iter()
@@ -43,7 +43,7 @@ fn drawn(subject: &Subject, is_wanted: impl Fn(&Setting) -> bool) -> Vec<&Settin
 }
 
 /// Asserts that no result is lost at the last step of a window, and that one is lost at the next step.
-fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, f64)) {
+fn assert_window(subject: &AuditedPaper, setting: &Setting, (is_above, last): (bool, f64)) {
     let progress = Progress::default();
     let keeps = |step: f64| {
         results_without_loss((setting, is_above, step), &subject.accuracy, &progress).is_some()
@@ -64,7 +64,7 @@ fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, 
 #[test]
 fn the_committed_audit_equals_the_output_of_the_command() {
     let progress = Progress::default();
-    let tables = Tables::read(committed).unwrap();
+    let tables = AuditTables::read(committed).unwrap();
     for page in tables.csv_pages().unwrap() {
         assert!(
             committed(&page.name).unwrap() == page.text,
@@ -72,8 +72,8 @@ fn the_committed_audit_equals_the_output_of_the_command() {
             page.name
         );
     }
-    let subjects = Subject::reproduce_all(&progress).unwrap();
-    let page = page_of(&subjects, &tables).unwrap();
+    let subjects = AuditedPaper::reproduce_all_papers(&progress).unwrap();
+    let page = audit_page(&subjects, &tables).unwrap();
     assert!(
         committed(&page.name).unwrap() == page.text,
         "results/{} {RENEW}",
@@ -110,7 +110,7 @@ fn the_committed_audit_equals_the_output_of_the_command() {
         let refused: Vec<&Ablation> = tables.ablation.iter().filter(unknown).collect();
         assert!(refused.is_empty(), "no value of that key: {refused:?}");
         for setting in drawn(subject, |one| !one.is_number()) {
-            for row in ablation(setting, &subject.accuracy, &progress) {
+            for row in ablate_option(setting, &subject.accuracy, &progress) {
                 let found = tables.ablation.contains(&row);
                 assert!(found, "results/audit-ablation.csv {RENEW}: {row:?}");
             }
@@ -120,8 +120,9 @@ fn the_committed_audit_equals_the_output_of_the_command() {
             let cells = subject.table_cells();
             let cells = (&*cells, &subject.accuracy);
             let (rows, refitted) =
-                predict_held_out(subject.paper, &subject.settings, cells, &progress).unwrap();
-            let listed: Vec<&HeldOut> = tables
+                predict_held_out_and_refit(subject.paper, &subject.settings, cells, &progress)
+                    .unwrap();
+            let listed: Vec<&HeldOutPrediction> = tables
                 .held_out
                 .iter()
                 .filter(|row| row.paper == paper)

@@ -9,7 +9,9 @@ use serde_json::Value;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
-use migsim_policies::authors_2015::{Call, Heuristic, Move, ProcessReport, Set, next_aged_value};
+use migsim_policies::authors_2015::{
+    Heuristic, HostSet, Move, ProcessReport, ReschedulingCall, next_aged_value,
+};
 
 /// Heuristics that select the processes to move, by their names in a case file; `none` stands for a run without rescheduling
 /// calls.
@@ -26,7 +28,7 @@ const SCENARIOS: [&str; 3] = ["i", "ii", "iii"];
 
 /// A stored run of the authors' simulation program, with its rescheduling calls.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(super) struct StoredCase {
     pub(super) name: String,
     /// Scenario of the run: `i`, `ii` or `iii`.
     pub(super) scenario: String,
@@ -34,32 +36,32 @@ pub(super) struct Case {
     pub(super) heuristic: Option<Heuristic>,
     pub(super) percentage_x: f64,
     pub(super) imbalance_d: f64,
-    pub(super) sets: Vec<Set>,
+    pub(super) sets: Vec<HostSet>,
     /// Prefix of the host names of each Set (cluster), such as `suno` for `suno-3`.
     pub(super) host_prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
     /// The whole case as JSON, as it is in its file.
-    pub(super) json: Value,
+    pub(super) json_of_file: Value,
     pub(super) file_name: String,
 }
 
-impl Case {
+impl StoredCase {
     /// Creates the input with which the policy `authors-2015` decides a stored call again: the reports of the processes and the
     /// parameters of the case.
     pub(super) fn call_input<'a>(
         &'a self,
         call: &'a StoredCall,
-        stored: &'a Reports,
+        stored: &'a StoredReports,
         heuristic: Heuristic,
-    ) -> Call<'a> {
-        Call {
+    ) -> ReschedulingCall<'a> {
+        ReschedulingCall {
             sets: &self.sets,
-            reports: &stored.by_process,
+            reports: &stored.process_reports,
             heuristic,
-            x: self.percentage_x,
+            percentage_x: self.percentage_x,
             was_candidate: &call.was_candidate,
             is_pinned: &[],
-            moves_happen: self.scenario == "iii",
+            are_moves_carried_out: self.scenario == "iii",
         }
     }
 }
@@ -69,7 +71,7 @@ impl Case {
 pub(super) struct StoredCall {
     /// Superstep after which the call took place, counted from 1.
     pub(super) superstep: u64,
-    pub(super) set_indices: Vec<f64>,
+    pub(super) iset_values: Vec<f64>,
     /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the previous call.
     pub(super) processes_outside_d: Vec<usize>,
     /// Whether each process was a candidate in an earlier call; the authors' program never clears this mark.
@@ -77,7 +79,7 @@ pub(super) struct StoredCall {
     pub(super) is_candidate: Vec<bool>,
     pub(super) moves: Vec<Move>,
     /// Reports that the managers received in this call; `None` if the file does not contain reports for this call.
-    pub(super) reports: Option<Reports>,
+    pub(super) reports: Option<StoredReports>,
     /// Time \[s\] of each process in each superstep since the previous call; `None` if the file does not contain times for this
     /// call.
     pub(super) superstep_times: Option<Vec<Vec<Seconds>>>,
@@ -85,14 +87,14 @@ pub(super) struct StoredCall {
 
 /// Reports of the processes in a call of the authors' program, and the values that the managers computed from the reports.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reports {
+pub(super) struct StoredReports {
     /// Report of each process to the manager of its Set (cluster).
-    pub(super) by_process: Vec<ProcessReport>,
+    pub(super) process_reports: Vec<ProcessReport>,
     /// Potential of migration PM(i,j), which the managers computed for each process i and each Set (cluster) j.
-    pub(super) potentials: Vec<Vec<f64>>,
+    pub(super) migration_potentials: Vec<Vec<f64>>,
     /// Processes sorted by decreasing potential of migration, as the program sorted them. The second entry of each pair is the
     /// preferred Set of the process.
-    pub(super) sorted_processes: Vec<(usize, Option<usize>)>,
+    pub(super) processes_sorted_by_potential: Vec<(usize, Option<usize>)>,
 }
 
 #[derive(Deserialize)]
@@ -157,7 +159,7 @@ struct RawMeasured {
 ///
 /// # Errors
 /// The text is not JSON or not a stored case. The error names the position of the fault.
-pub(super) fn parse_case(source: &str, text: &str) -> Result<Case, Error> {
+pub(super) fn parse_case(source: &str, text: &str) -> Result<StoredCase, Error> {
     let document = Document::parse(source, text)?;
     let raw: RawCase = document.deserialize().map_err(|error| {
         let is_other = !document.has_value("case") && !document.has_value("calls");
@@ -168,7 +170,7 @@ pub(super) fn parse_case(source: &str, text: &str) -> Result<Case, Error> {
             error
         }
     })?;
-    Reader {
+    CaseReader {
         document: &document,
         raw: &raw,
     }
@@ -176,17 +178,17 @@ pub(super) fn parse_case(source: &str, text: &str) -> Result<Case, Error> {
 }
 
 /// Converts the JSON form of a case to a `Case`, and reports each fault with its position in the document.
-struct Reader<'a> {
+struct CaseReader<'a> {
     document: &'a Document,
     raw: &'a RawCase,
 }
 
-impl Reader<'_> {
+impl CaseReader<'_> {
     fn problem_at(&self, key: &str, message: impl Into<String>) -> Problem {
         self.document.problem_at(key, message)
     }
 
-    fn read_case(&self) -> Result<Case, Error> {
+    fn read_case(&self) -> Result<StoredCase, Error> {
         let (raw, parameters) = (self.raw, &self.raw.parameters);
         let heuristic = HEURISTICS.iter().find(|(name, _)| *name == raw.heuristic);
         let Some(&(_, heuristic)) = heuristic else {
@@ -238,7 +240,7 @@ impl Reader<'_> {
             return Err(problem.into());
         }
         let calls = raw.calls.iter().enumerate();
-        Ok(Case {
+        Ok(StoredCase {
             name: raw.case.clone(),
             scenario: raw.scenario.clone(),
             heuristic,
@@ -251,12 +253,12 @@ impl Reader<'_> {
             calls: calls
                 .map(|(at, call)| self.read_call(at, call))
                 .collect::<Result<_, _>>()?,
-            json: self.document.value.clone(),
+            json_of_file: self.document.value.clone(),
             file_name: self.document.source.clone(),
         })
     }
 
-    fn read_set(&self, set: usize) -> Result<Set, Problem> {
+    fn read_set(&self, set: usize) -> Result<HostSet, Problem> {
         let raw = &self.raw.sets[set];
         let latency = self.raw.latency.get(set).and_then(|row| row.get(set));
         let latency = if self.raw.calls.is_empty() {
@@ -274,9 +276,9 @@ impl Reader<'_> {
                 format!("the power {} of the Set is out of range", raw.power),
             )
         })?;
-        Ok(Set {
-            hosts: raw.hosts,
-            power,
+        Ok(HostSet {
+            host_count: raw.hosts,
+            power_per_host: power,
             own_latency: latency,
         })
     }
@@ -291,11 +293,11 @@ impl Reader<'_> {
         let left = "candidates_left_from_earlier_calls";
         Ok(StoredCall {
             superstep: call.superstep,
-            set_indices: call.iset.clone(),
+            iset_values: call.iset.clone(),
             processes_outside_d: call.processes_outside_d.clone(),
             was_candidate: self
-                .process_flags(&key(left), &call.candidates_left_from_earlier_calls)?,
-            is_candidate: self.process_flags(&key("candidates"), &call.candidates)?,
+                .flags_of_listed_processes(&key(left), &call.candidates_left_from_earlier_calls)?,
+            is_candidate: self.flags_of_listed_processes(&key("candidates"), &call.candidates)?,
             moves: self.read_moves(&key("decided_moves"), &call.decided_moves)?,
             reports: match &call.reports {
                 Some(table) => {
@@ -305,15 +307,15 @@ impl Reader<'_> {
                     })?;
                     let order = self.read_sorted_processes(&key("order"), order)?;
                     let reports = self.read_reports(&key("reports"), table)?;
-                    Some(Reports {
-                        sorted_processes: order,
+                    Some(StoredReports {
+                        processes_sorted_by_potential: order,
                         ..reports
                     })
                 }
                 None => None,
             },
             superstep_times: match &call.measured {
-                Some(measured) => Some(self.read_times(&key("measured"), measured)?),
+                Some(measured) => Some(self.read_superstep_times(&key("measured"), measured)?),
                 None => None,
             },
         })
@@ -323,7 +325,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// The case has no process with this rank.
-    fn process_index(&self, key: &str, rank: usize) -> Result<usize, Problem> {
+    fn process_index_of_rank(&self, key: &str, rank: usize) -> Result<usize, Problem> {
         let processes = self.raw.parameters.processes;
         let process = rank.checked_sub(1).filter(|&process| process < processes);
         process.ok_or_else(|| {
@@ -331,10 +333,10 @@ impl Reader<'_> {
         })
     }
 
-    fn process_flags(&self, key: &str, ranks: &[usize]) -> Result<Vec<bool>, Problem> {
+    fn flags_of_listed_processes(&self, key: &str, ranks: &[usize]) -> Result<Vec<bool>, Problem> {
         let mut flags = vec![false; self.raw.parameters.processes];
         for (at, rank) in ranks.iter().enumerate() {
-            flags[self.process_index(&format!("{key}[{at}]"), *rank)?] = true;
+            flags[self.process_index_of_rank(&format!("{key}[{at}]"), *rank)?] = true;
         }
         Ok(flags)
     }
@@ -346,13 +348,13 @@ impl Reader<'_> {
     ) -> Result<Vec<(usize, Option<usize>)>, Problem> {
         let rows = TableRows::new(self, key, table)?;
         let row = |at: usize| {
-            let set = rows.value(at, "set")?;
+            let set = rows.value_in_column(at, "set")?;
             let set = if set.is_null() {
                 None
             } else {
-                Some(rows.set_index(at)?)
+                Some(rows.set_index_in_row(at)?)
             };
-            Ok((rows.process_index(at)?, set))
+            Ok((rows.process_index_in_row(at)?, set))
         };
         (0..table.rows.len()).map(row).collect()
     }
@@ -360,19 +362,26 @@ impl Reader<'_> {
     fn read_moves(&self, key: &str, table: &Table) -> Result<Vec<Move>, Problem> {
         let rows = TableRows::new(self, key, table)?;
         let row = |at: usize| {
-            let (process, (set, host)) = (rows.process_index(at)?, rows.set_and_host(at)?);
-            if rows.set_index(at)? != set {
+            let (process, (set, host)) = (
+                rows.process_index_in_row(at)?,
+                rows.set_and_host_in_row(at)?,
+            );
+            if rows.set_index_in_row(at)? != set {
                 return Err(self.problem_at(
                     &rows.position_of_value(at, "host"),
                     "the host is not in the Set of the move",
                 ));
             }
-            Ok(Move { process, set, host })
+            Ok(Move {
+                process,
+                destination_set: set,
+                destination_host: host,
+            })
         };
         (0..table.rows.len()).map(row).collect()
     }
 
-    fn read_reports(&self, key: &str, table: &Table) -> Result<Reports, Problem> {
+    fn read_reports(&self, key: &str, table: &Table) -> Result<StoredReports, Problem> {
         let parameters = &self.raw.parameters;
         let sets = self.raw.sets.len();
         let rows = TableRows::new(self, key, table)?;
@@ -390,38 +399,42 @@ impl Reader<'_> {
         let received = Bytes::new(received).ok_or_else(|| {
             self.problem_at("parameters.message_bytes", "the size is out of range")
         })?;
-        let mut all = Reports::default();
+        let mut all = StoredReports::default();
         for at in 0..table.rows.len() {
-            if rows.process_index(at)? != at {
+            if rows.process_index_in_row(at)? != at {
                 let message = format!(
                     "the reports are not by rising rank: {} is expected here",
                     at + 1
                 );
                 return Err(self.problem_at(&rows.position_of_value(at, "rank"), message));
             }
-            let (set, host) = rows.set_and_host(at)?;
+            let (set, host) = rows.set_and_host_in_row(at)?;
             let of_sets = |name: &str| -> Result<Vec<f64>, Problem> {
                 (0..sets)
-                    .map(|set| rows.number(at, &format!("{name}_{set}")))
+                    .map(|set| rows.number_in_column(at, &format!("{name}_{set}")))
                     .collect()
             };
-            let times = (0..sets).map(|set| rows.seconds(at, &format!("btp_{set}")));
-            all.by_process.push(ProcessReport {
-                set,
-                host,
-                computation_pattern: rows.number(at, "pcomp")?,
-                computation: rows.seconds(at, "ctp")?,
+            let times = (0..sets).map(|set| rows.seconds_in_column(at, &format!("btp_{set}")));
+            all.process_reports.push(ProcessReport {
+                present_set: set,
+                host_index_in_set: host,
+                computation_pattern: rows.number_in_column(at, "pcomp")?,
+                aged_computation_time: rows.seconds_in_column(at, "ctp")?,
                 communication_patterns: of_sets("pcomm")?,
-                communication: times.collect::<Result<_, _>>()?,
+                aged_communication_times: times.collect::<Result<_, _>>()?,
                 // The first process of the chain receives nothing.
-                bytes: if at == 0 { Bytes::default() } else { received },
+                aged_received_bytes: if at == 0 { Bytes::default() } else { received },
             });
-            all.potentials.push(of_sets("pm")?);
+            all.migration_potentials.push(of_sets("pm")?);
         }
         Ok(all)
     }
 
-    fn read_times(&self, key: &str, measured: &RawMeasured) -> Result<Vec<Vec<Seconds>>, Problem> {
+    fn read_superstep_times(
+        &self,
+        key: &str,
+        measured: &RawMeasured,
+    ) -> Result<Vec<Vec<Seconds>>, Problem> {
         let supersteps = self.raw.parameters.alpha as usize;
         let mut times = vec![Vec::new(); supersteps];
         for (at, (_, row, _)) in measured.rows.iter().enumerate() {
@@ -446,7 +459,7 @@ impl Reader<'_> {
 
 /// Rows of a table in a case file; a value is found by the index of its row and the name of its column.
 struct TableRows<'a> {
-    reader: &'a Reader<'a>,
+    reader: &'a CaseReader<'a>,
     key_of_table: &'a str,
     table: &'a Table,
 }
@@ -457,7 +470,7 @@ impl<'a> TableRows<'a> {
     ///
     /// # Errors
     /// The number of values in a row differs from the number of columns.
-    fn new(reader: &'a Reader<'a>, key: &'a str, table: &'a Table) -> Result<Self, Problem> {
+    fn new(reader: &'a CaseReader<'a>, key: &'a str, table: &'a Table) -> Result<Self, Problem> {
         let columns = table.columns.len();
         match table.rows.iter().position(|row| row.len() != columns) {
             Some(at) => {
@@ -495,11 +508,11 @@ impl<'a> TableRows<'a> {
         format!("{}.rows[{at}][{column}]", self.key_of_table)
     }
 
-    fn value(&self, at: usize, name: &str) -> Result<&'a Value, Problem> {
+    fn value_in_column(&self, at: usize, name: &str) -> Result<&'a Value, Problem> {
         Ok(&self.table.rows[at][self.column_index(name)?])
     }
 
-    fn wrong_type(&self, at: usize, name: &str, wanted: &str) -> Problem {
+    fn wrong_type_problem(&self, at: usize, name: &str, wanted: &str) -> Problem {
         let value = self.table.rows[at].get(self.column_index(name).unwrap_or_default());
         let value = value.map_or_else(String::new, Value::to_string);
         self.reader.problem_at(
@@ -508,34 +521,34 @@ impl<'a> TableRows<'a> {
         )
     }
 
-    fn number(&self, at: usize, name: &str) -> Result<f64, Problem> {
-        let number = self.value(at, name)?.as_f64();
-        number.ok_or_else(|| self.wrong_type(at, name, "a number"))
+    fn number_in_column(&self, at: usize, name: &str) -> Result<f64, Problem> {
+        let number = self.value_in_column(at, name)?.as_f64();
+        number.ok_or_else(|| self.wrong_type_problem(at, name, "a number"))
     }
 
-    fn seconds(&self, at: usize, name: &str) -> Result<Seconds, Problem> {
-        let seconds = Seconds::new(self.number(at, name)?);
-        seconds.ok_or_else(|| self.wrong_type(at, name, "a time of at least 0 s"))
+    fn seconds_in_column(&self, at: usize, name: &str) -> Result<Seconds, Problem> {
+        let seconds = Seconds::new(self.number_in_column(at, name)?);
+        seconds.ok_or_else(|| self.wrong_type_problem(at, name, "a time of at least 0 s"))
     }
 
-    fn process_index(&self, at: usize) -> Result<usize, Problem> {
+    fn process_index_in_row(&self, at: usize) -> Result<usize, Problem> {
         let rank = self
-            .value(at, "rank")?
+            .value_in_column(at, "rank")?
             .as_u64()
             .and_then(|rank| usize::try_from(rank).ok());
-        let rank = rank.ok_or_else(|| self.wrong_type(at, "rank", "a rank"))?;
+        let rank = rank.ok_or_else(|| self.wrong_type_problem(at, "rank", "a rank"))?;
         self.reader
-            .process_index(&self.position_of_value(at, "rank"), rank)
+            .process_index_of_rank(&self.position_of_value(at, "rank"), rank)
     }
 
-    fn set_index(&self, at: usize) -> Result<usize, Problem> {
+    fn set_index_in_row(&self, at: usize) -> Result<usize, Problem> {
         let sets = self.reader.raw.sets.len();
         let set = self
-            .value(at, "set")?
+            .value_in_column(at, "set")?
             .as_u64()
             .and_then(|set| usize::try_from(set).ok());
         let set = set.filter(|&set| set < sets);
-        set.ok_or_else(|| self.wrong_type(at, "set", &format!("a Set below {sets}")))
+        set.ok_or_else(|| self.wrong_type_problem(at, "set", &format!("a Set below {sets}")))
     }
 
     /// Returns the index of a Set (cluster) and the index of a host within this Set, from a host name: `suno-3` is the third host
@@ -543,8 +556,11 @@ impl<'a> TableRows<'a> {
     ///
     /// # Errors
     /// There is no such host.
-    fn set_and_host(&self, at: usize) -> Result<(usize, usize), Problem> {
-        let name = self.value(at, "host")?.as_str().unwrap_or_default();
+    fn set_and_host_in_row(&self, at: usize) -> Result<(usize, usize), Problem> {
+        let name = self
+            .value_in_column(at, "host")?
+            .as_str()
+            .unwrap_or_default();
         let sets = &self.reader.raw.sets;
         let place = name.rsplit_once('-').and_then(|(prefix, number)| {
             let set = sets.iter().position(|set| set.prefix == prefix)?;
@@ -557,7 +573,7 @@ impl<'a> TableRows<'a> {
                 "the prefix of a Set ({}), a hyphen and a number from 1",
                 prefixes.join(", ")
             );
-            self.wrong_type(at, "host", &wanted)
+            self.wrong_type_problem(at, "host", &wanted)
         })
     }
 }

@@ -29,17 +29,17 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::packed::unpack;
+use super::packed::decompress_text;
 use migsim_base::document::read_text;
 use migsim_base::error::{Error, Problem};
 
-use case::Case;
-pub use page::{csv, markdown, terminal_text};
-pub use predicted::{AnsweredRun, CommonRun};
+use case::StoredCase;
+pub use page::{csv_table, markdown_page, terminal_text};
+pub use predicted::{AnswerOrderMakespans, CommonInterpretationRun};
 pub use replay::CaseResult;
-pub use runs::{ComparedRun, simulate_and_compare};
-pub use slips::{Slip, Without};
-pub use ties::Tie;
+pub use runs::{ComparedRun, simulate_and_compare_run};
+pub use slips::{ResultWithoutSlip, Slip};
+pub use ties::PotentialsComparison;
 
 /// Built-in cases (stored runs of the authors' program): one JSON object per line, compressed with brotli.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
@@ -47,7 +47,7 @@ const CASES: &[u8] = include_bytes!("cases.jsonl.br");
 /// Numbers of values in the stored calls that were compared, and of values that are equal in the authors' program and in the
 /// policy `authors-2015`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Counts {
+pub struct ComparisonCounts {
     /// Number of rescheduling calls that were compared: those whose reports are stored.
     pub calls: usize,
     /// Number of Set indices (relative speeds of clusters) that the policy computes equal to the program, to the last bit.
@@ -72,7 +72,7 @@ pub struct Counts {
     pub outside: usize,
 }
 
-impl Counts {
+impl ComparisonCounts {
     /// Adds the counts of `other` to these counts.
     fn add(&mut self, other: &Self) {
         self.calls += other.calls;
@@ -89,7 +89,7 @@ impl Counts {
     }
 
     /// Returns whether policy and program agree in all values that were compared.
-    pub fn is_exact(&self) -> bool {
+    pub fn are_all_values_equal(&self) -> bool {
         let calls = [self.orders_equal, self.candidates_equal, self.hosts_equal];
         calls == [self.calls; 3]
             && self.indices_equal == self.indices
@@ -100,14 +100,14 @@ impl Counts {
 
 /// Results of the comparison with the authors' program in all cases.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Authors {
+pub struct AuthorsComparison {
     /// Version of the JSON format of these results.
-    schema: Version,
+    schema: ResultsVersion,
     /// Number of cases that were compared.
     pub cases: usize,
     /// Numbers of values that were compared in all cases, and of values that are equal in policy and program.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: ComparisonCounts,
     /// Number of whole runs whose simulated end time differs from the end time of the program by less than the fraction 1e-6.
     pub makespans_within_1e6: usize,
     /// Number of whole runs of the program that were simulated again.
@@ -116,19 +116,19 @@ pub struct Authors {
     pub by_run: Vec<ComparedRun>,
     /// Runs with the initial process placements of the authors' program, simulated with the policy `migbsp` under the common
     /// interpretation of the MigBSP rules (the same interpretation for all papers).
-    pub common_reading: Vec<CommonRun>,
+    pub common_reading: Vec<CommonInterpretationRun>,
     /// Runs in scenario ii with the initial process placements of the authors' program, simulated with different orders in which
     /// a rescheduling call answers the processes.
-    pub answered: Vec<AnsweredRun>,
+    pub answered: Vec<AnswerOrderMakespans>,
     /// Results of deciding the stored calls again, once without each known mistake of the authors' program.
-    pub without_slips: Vec<Without>,
+    pub without_slips: Vec<ResultWithoutSlip>,
     /// Result of deciding the calls again, for each case.
     pub by_case: Vec<CaseResult>,
 }
 
 /// Version of the JSON format of the results of the comparison with the authors' program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-enum Version {
+enum ResultsVersion {
     /// Version 1, the only version so far.
     #[default]
     #[serde(rename = "migsim-authors-2015-1")]
@@ -136,14 +136,17 @@ enum Version {
 }
 
 /// Returns the JSON Schema of the output of `migsim reproduce authors-2015 --json`.
-pub fn schema() -> String {
-    format!("{:#}\n", schemars::schema_for!(Authors).to_value())
+pub fn results_json_schema() -> String {
+    format!(
+        "{:#}\n",
+        schemars::schema_for!(AuthorsComparison).to_value()
+    )
 }
 
-impl Authors {
+impl AuthorsComparison {
     /// Returns whether the policy decided every stored call exactly as the program did.
-    pub fn is_exact(&self) -> bool {
-        self.counts.is_exact()
+    pub fn are_all_decisions_equal(&self) -> bool {
+        self.counts.are_all_values_equal()
     }
 }
 
@@ -152,18 +155,18 @@ impl Authors {
 ///
 /// # Errors
 /// A file cannot be read or is not a stored case. The problems of all files are reported together.
-pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
+pub fn compare_with_authors(folder: Option<&Path>) -> Result<AuthorsComparison, Error> {
     let cases = match folder {
         Some(folder) => cases_in_folder(folder)?,
         None => built_in_cases()?,
     };
     let by_case: Vec<CaseResult> = cases.iter().map(replay::replay_calls).collect();
-    let mut counts = Counts::default();
+    let mut counts = ComparisonCounts::default();
     for one in &by_case {
         counts.add(&one.counts);
     }
-    let run = |case: &Case| {
-        let compared = simulate_and_compare(&case.json);
+    let run = |case: &StoredCase| {
+        let compared = simulate_and_compare_run(&case.json_of_file);
         compared.map_err(|error| {
             error.map_problems_without_location(|problem| problem.source(&case.file_name))
         })
@@ -172,23 +175,23 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
     let runs = runs.collect::<Result<Vec<_>, Error>>()?;
     let by_run: Vec<ComparedRun> = runs.into_iter().flatten().collect();
     let are_equal = by_run.iter().filter(|run| run.is_makespan_equal());
-    Ok(Authors {
-        schema: Version::One,
+    Ok(AuthorsComparison {
+        schema: ResultsVersion::One,
         cases: by_case.len(),
         counts,
         makespans_within_1e6: are_equal.count(),
         makespans: by_run.len(),
         by_run,
-        common_reading: predicted::simulate_common_runs()?,
-        answered: predicted::simulate_answered_runs()?,
+        common_reading: predicted::simulate_common_interpretation()?,
+        answered: predicted::simulate_answer_orders()?,
         without_slips: slips::results_without_slips(&cases),
         by_case,
     })
 }
 
 /// Reads the cases (stored runs of the authors' program) that are compiled into this crate.
-fn built_in_cases() -> Result<Vec<Case>, Error> {
-    let text = unpack(CASES)?;
+fn built_in_cases() -> Result<Vec<StoredCase>, Error> {
+    let text = decompress_text(CASES)?;
     let lines = (1..).zip(text.lines());
     let read =
         |(line, text): (usize, &str)| case::parse_case(&format!("built-in case {line}"), text);
@@ -196,7 +199,7 @@ fn built_in_cases() -> Result<Vec<Case>, Error> {
 }
 
 /// Reads the cases in the JSON files of a folder, sorted by file name.
-fn cases_in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
+fn cases_in_folder(folder: &Path) -> Result<Vec<StoredCase>, Error> {
     let shown = folder.display().to_string();
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--cases {shown}"));

@@ -1,8 +1,8 @@
 //! Creates the outputs of the comparison with the authors' program: the page `authors-2015.md`, the table `authors-2015.csv`, and
 //! the text for a terminal.
 
-use super::predicted::usual_runs;
-use super::{Authors, CaseResult, ComparedRun, Counts};
+use super::predicted::runs_with_usual_parameters;
+use super::{AuthorsComparison, CaseResult, ComparedRun, ComparisonCounts};
 use crate::markdown::{escape_cell, put};
 use migsim_output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_policies::authors_2015::Heuristic;
@@ -97,7 +97,7 @@ The table was made by hand, with `migsim run authors-cpu` and its options `polic
 ";
 
 /// Creates the sentence that summarises the comparison of all calls and runs with the authors' program.
-fn summary(authors: &Authors) -> String {
+fn summary_sentence(authors: &AuthorsComparison) -> String {
     let counts = &authors.counts;
     format!(
         "{} cases: {} of {} makespans within 1e-6 of the program's. {} stored calls: {} of {} potentials equal to the last bit; order equal in {} calls, candidates in {}, moves and their hosts in {} ({} moves)",
@@ -115,9 +115,9 @@ fn summary(authors: &Authors) -> String {
 }
 
 /// Creates the text for a terminal: a table of the comparisons by heuristic and scenario, and a list of the differences.
-pub fn terminal_text(authors: &Authors) -> String {
+pub fn terminal_text(authors: &AuthorsComparison) -> String {
     let mut sheet = Sheet::default();
-    sheet.add_line(summary(authors));
+    sheet.add_line(summary_sentence(authors));
     sheet.add_line("");
     sheet.add_table(heuristics_table(authors));
     sheet.add_line("");
@@ -129,14 +129,14 @@ pub fn terminal_text(authors: &Authors) -> String {
     {
         sheet.add_line("");
     }
-    for (case, difference) in differences(authors) {
+    for (case, difference) in case_differences(authors) {
         sheet.add_line(format!("{case}: {difference}"));
     }
     sheet.render(OutputForm::Table)
 }
 
 /// Creates the text of the CSV table of the comparison, with one row per case.
-pub fn csv(authors: &Authors) -> String {
+pub fn csv_table(authors: &AuthorsComparison) -> String {
     let mut columns = vec![
         text_column("case", "case"),
         text_column("heuristic", "heuristic"),
@@ -154,7 +154,7 @@ pub fn csv(authors: &Authors) -> String {
         .map(Cell::text);
         let counts = COUNT_COLUMNS.map(|(_, count)| Cell::count(count(&one.counts)));
         let run = authors.by_run.iter().find(|run| run.case == one.case);
-        let date = |date: f64| Cell::value(date, format!("{date:.6}"));
+        let date = |date: f64| Cell::from_value_and_text(date, format!("{date:.6}"));
         let run = run.map_or_else(
             || [(); 3].map(|()| Cell::empty()),
             |run| {
@@ -170,9 +170,13 @@ pub fn csv(authors: &Authors) -> String {
 }
 
 /// Creates the Markdown page on the comparison of the policy `authors-2015` with the authors' program of 2015.
-pub fn markdown(authors: &Authors) -> String {
+pub fn markdown_page(authors: &AuthorsComparison) -> String {
     let mut page = INTRODUCTION_TEXT.to_owned();
-    put!(page, "\n## What came out\n\n{}.\n\n", summary(authors));
+    put!(
+        page,
+        "\n## What came out\n\n{}.\n\n",
+        summary_sentence(authors)
+    );
     let mut sheet = Sheet::default();
     sheet.add_table(heuristics_table(authors));
     page += &sheet.render(OutputForm::Markdown);
@@ -194,10 +198,10 @@ pub fn markdown(authors: &Authors) -> String {
     if authors.by_run.iter().any(|run| run.tie.is_some()) {
         page += DIFFERENT_MOVES_TEXT;
         let mut sheet = Sheet::default();
-        sheet.add_table(ties_table(authors));
+        sheet.add_table(different_moves_table(authors));
         page += &sheet.render(OutputForm::Markdown);
     }
-    let mut differences = differences(authors).peekable();
+    let mut differences = case_differences(authors).peekable();
     if differences.peek().is_some() {
         page += "\nWhat differs:\n\n";
     }
@@ -215,7 +219,7 @@ pub fn markdown(authors: &Authors) -> String {
     page += &sheet.render(OutputForm::Markdown);
     page += COMMON_INTERPRETATION_TEXT;
     let mut sheet = Sheet::default();
-    sheet.add_table(common_runs_table(authors));
+    sheet.add_table(common_interpretation_table(authors));
     page += &sheet.render(OutputForm::Markdown);
     page += WHY_LARGER_GAINS_TEXT;
     page += "\n## The effect of the program's errors\n\nThe page of [`authors-2015`](../docs/policies/authors-2015.md) lists the errors of the program. Three of them concern the inputs of a call, so the stored calls can be decided without one of these errors. Each call is decided separately, from the reports of the program's run.\n\n";
@@ -227,7 +231,7 @@ pub fn markdown(authors: &Authors) -> String {
 }
 
 /// Lists the differences between policy and program: the name of the case, and the description of the difference.
-fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
+fn case_differences(authors: &AuthorsComparison) -> impl Iterator<Item = (&str, &str)> {
     authors.by_case.iter().flat_map(|one| {
         let differences = one.differences.iter();
         differences.map(|difference| (one.case.as_str(), difference.as_str()))
@@ -235,7 +239,7 @@ fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Column of the table of counts: its heading, and the function that returns its count.
-type CountColumn = (&'static str, fn(&Counts) -> usize);
+type CountColumn = (&'static str, fn(&ComparisonCounts) -> usize);
 
 /// Columns of the table of counts from left to right, each with its heading and its count.
 const COUNT_COLUMNS: [CountColumn; 11] = [
@@ -264,7 +268,7 @@ fn heuristic_name(heuristic: Option<Heuristic>) -> &'static str {
 }
 
 /// Creates the table that counts equal values by heuristic and scenario.
-fn heuristics_table(authors: &Authors) -> Table {
+fn heuristics_table(authors: &AuthorsComparison) -> Table {
     let columns = [
         text_column("heuristic", "heuristic"),
         text_column("scenario", "scenario"),
@@ -288,13 +292,13 @@ fn heuristics_table(authors: &Authors) -> Table {
         for scenario in ["ii", "iii"] {
             let is_meant =
                 |one: &&CaseResult| one.heuristic == Some(heuristic) && one.scenario == scenario;
-            let (mut cases, mut counts) = (0, Counts::default());
+            let (mut cases, mut counts) = (0, ComparisonCounts::default());
             for one in authors.by_case.iter().filter(is_meant) {
                 cases += 1;
                 counts.add(&one.counts);
             }
             if cases > 0 {
-                push_row(
+                push_counts_row(
                     &mut table,
                     [heuristic_name(Some(heuristic)), scenario],
                     cases,
@@ -304,11 +308,11 @@ fn heuristics_table(authors: &Authors) -> Table {
         }
     }
     let with_calls = authors.by_case.iter().filter(|one| one.heuristic.is_some());
-    push_row(&mut table, ["all", ""], with_calls.count(), &authors.counts);
+    push_counts_row(&mut table, ["all", ""], with_calls.count(), &authors.counts);
     table
 }
 
-fn push_row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) {
+fn push_counts_row(table: &mut Table, names: [&str; 2], cases: usize, counts: &ComparisonCounts) {
     let numbers = [
         cases,
         counts.calls,
@@ -324,7 +328,7 @@ fn push_row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) 
 
 /// Creates the table of the whole runs: one row per scenario, then one row for each run whose end time differs from the
 /// program's.
-fn whole_runs_table(authors: &Authors) -> Table {
+fn whole_runs_table(authors: &AuthorsComparison) -> Table {
     let columns = [
         text_column("whole runs", "runs"),
         number_column("runs", "count"),
@@ -350,7 +354,7 @@ fn whole_runs_table(authors: &Authors) -> Table {
         let errors = runs.iter().map(|run| run.relative_error.abs());
         let largest = 100.0 * errors.fold(0.0, f64::max);
         let cells = [&[Cell::text(name)][..], &counts.map(Cell::count)].concat();
-        let largest = Cell::value(largest, format!("{largest:.4}"));
+        let largest = Cell::from_value_and_text(largest, format!("{largest:.4}"));
         table.push_row([&cells[..], &[largest]].concat());
     };
     for scenario in ["i", "ii", "iii"] {
@@ -367,7 +371,7 @@ fn whole_runs_table(authors: &Authors) -> Table {
 
 /// Creates the table of the makespans of scenario ii, with one column for each order in which a rescheduling call answers the
 /// processes.
-fn answer_orders_table(authors: &Authors) -> Table {
+fn answer_orders_table(authors: &AuthorsComparison) -> Table {
     let columns = [
         text_column("experiment", "experiment"),
         number_column("i s", "alone_s"),
@@ -378,7 +382,7 @@ fn answer_orders_table(authors: &Authors) -> Table {
     let mut table = Table::new("answers", "", &columns);
     for one in &authors.answered {
         let times = [one.alone_s, one.in_turn_s, one.at_once_s, one.free_s];
-        let times = times.map(|time| Cell::value(time, format!("{time:.2}")));
+        let times = times.map(|time| Cell::from_value_and_text(time, format!("{time:.2}")));
         table.push_row([&[Cell::text(one.experiment)][..], &times].concat());
     }
     table
@@ -386,7 +390,7 @@ fn answer_orders_table(authors: &Authors) -> Table {
 
 /// Creates the table of whole runs with other moves than in the program; a row compares the potentials of migration in the first
 /// call with other moves.
-fn ties_table(authors: &Authors) -> Table {
+fn different_moves_table(authors: &AuthorsComparison) -> Table {
     let columns = [
         text_column("run", "case"),
         number_column("call after superstep", "superstep"),
@@ -399,10 +403,10 @@ fn ties_table(authors: &Authors) -> Table {
     let mut table = Table::new("ties", "", &columns);
     for run in &authors.by_run {
         if let Some(tie) = &run.tie {
-            let small = |value: f64| Cell::value(value, format!("{value:.1e}"));
+            let small = |value: f64| Cell::from_value_and_text(value, format!("{value:.1e}"));
             table.push_row(vec![
                 Cell::text(run.case.as_str()),
-                Cell::value(tie.superstep as f64, tie.superstep.to_string()),
+                Cell::from_value_and_text(tie.superstep as f64, tie.superstep.to_string()),
                 Cell::count(tie.equal),
                 Cell::count(tie.potentials),
                 small(tie.largest_difference),
@@ -416,7 +420,7 @@ fn ties_table(authors: &Authors) -> Table {
 
 /// Creates the table of makespans and gains of the program's runs with usual parameters, in the program and with the policy
 /// `authors-2015`.
-fn predictions_table(authors: &Authors) -> Table {
+fn predictions_table(authors: &AuthorsComparison) -> Table {
     let columns = [
         text_column("deployment", "deployment"),
         text_column("run", "run"),
@@ -426,13 +430,13 @@ fn predictions_table(authors: &Authors) -> Table {
         number_column("edition gain %", "edition_gain_percent"),
     ];
     let mut table = Table::new("predictions", "", &columns);
-    for one in usual_runs(&authors.by_run) {
+    for one in runs_with_usual_parameters(&authors.by_run) {
         let ends = one
-            .end_times_s
-            .map(|end| Cell::value(end, format!("{end:.3}")));
+            .end_times_in_program_and_simulation_s
+            .map(|end| Cell::from_value_and_text(end, format!("{end:.3}")));
         let gains = one
-            .gains
-            .map(|gain| Cell::value(gain, format!("{gain:+.1}")));
+            .gains_in_program_and_simulation_percent
+            .map(|gain| Cell::from_value_and_text(gain, format!("{gain:+.1}")));
         let names = [one.deployment, one.run].map(Cell::text);
         table.push_row([&names[..], &ends, &gains].concat());
     }
@@ -441,7 +445,7 @@ fn predictions_table(authors: &Authors) -> Table {
 
 /// Creates the table of runs with the initial process placements of the authors' program, simulated under the common
 /// interpretation of the MigBSP rules.
-fn common_runs_table(authors: &Authors) -> Table {
+fn common_interpretation_table(authors: &AuthorsComparison) -> Table {
     let columns = [
         text_column("experiment", "experiment"),
         number_column("i s", "makespan_i_s"),
@@ -456,9 +460,9 @@ fn common_runs_table(authors: &Authors) -> Table {
         let gain = 100.0 * (i - iii) / i;
         let times = one
             .makespans_s
-            .map(|time| Cell::value(time, format!("{time:.2}")));
+            .map(|time| Cell::from_value_and_text(time, format!("{time:.2}")));
         let last = [
-            Cell::value(gain, format!("{gain:+.1}")),
+            Cell::from_value_and_text(gain, format!("{gain:+.1}")),
             Cell::count(one.moves),
         ];
         table.push_row([&[Cell::text(one.experiment)][..], &times, &last].concat());
@@ -467,7 +471,7 @@ fn common_runs_table(authors: &Authors) -> Table {
 }
 
 /// Creates the table of the results of deciding the calls without one mistake of the program, with one row per mistake.
-fn without_slips_table(authors: &Authors) -> Table {
+fn without_slips_table(authors: &AuthorsComparison) -> Table {
     let columns = [
         text_column("stored calls with", "slip"),
         number_column("calls with other moves", "calls_changed"),
@@ -481,7 +485,7 @@ fn without_slips_table(authors: &Authors) -> Table {
     table.push_row([&[Cell::text("all slips")][..], &all].concat());
     for one in &authors.without_slips {
         let found = numbers([one.calls_changed, counts.calls, one.moves]);
-        table.push_row([&[Cell::text(one.slip.correction())][..], &found].concat());
+        table.push_row([&[Cell::text(one.slip.correction_text())][..], &found].concat());
     }
     table
 }

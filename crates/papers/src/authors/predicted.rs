@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::ComparedRun;
 use crate::one_reading::{DEFAULT_RULES, rule_set_options};
-use crate::runs::Case;
+use crate::runs::PaperCase;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::Progress;
@@ -29,14 +29,14 @@ pub(super) struct PredictedRun<'a> {
     /// Heuristic and scenario of the run, such as `migcube iii`; only the scenario if the run has no rescheduling calls.
     pub(super) run: &'a str,
     /// Two end times of process 1 \[s\]: first in the authors' program, then in the simulation.
-    pub(super) end_times_s: [f64; 2],
+    pub(super) end_times_in_program_and_simulation_s: [f64; 2],
     /// Two gains over scenario i \[%\]: first in the authors' program, then in the simulation.
-    pub(super) gains: [f64; 2],
+    pub(super) gains_in_program_and_simulation_percent: [f64; 2],
 }
 
 /// Selects the runs with the usual parameters of the program; their names contain no parameter (`cpu-i`, `cpu-one-ii`,
 /// `cpu-migcube-iii`).
-pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
+pub(super) fn runs_with_usual_parameters(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
     let named = |run: &ComparedRun| format!("-{}", run.scenario);
     let alone = runs.iter().filter(|run| run.scenario == "i");
     let mut found = Vec::new();
@@ -59,8 +59,8 @@ pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
                 found.push(PredictedRun {
                     deployment,
                     run: rest,
-                    end_times_s: [one.program_s, one.simulated_s],
-                    gains: [
+                    end_times_in_program_and_simulation_s: [one.program_s, one.simulated_s],
+                    gains_in_program_and_simulation_percent: [
                         gain(one.program_s, base.program_s),
                         gain(one.simulated_s, base.simulated_s),
                     ],
@@ -74,7 +74,7 @@ pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
 /// Results for one initial placement of the processes (deployment) in the authors' program, simulated with the policy `migbsp`
 /// under the common interpretation of the MigBSP rules.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CommonRun {
+pub struct CommonInterpretationRun {
     /// Name of the built-in experiment with this deployment.
     pub experiment: &'static str,
     /// Makespans of scenarios i, ii and iii, in this order \[s\].
@@ -88,16 +88,16 @@ pub struct CommonRun {
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn simulate_common_runs() -> Result<Vec<CommonRun>, Error> {
+pub(super) fn simulate_common_interpretation() -> Result<Vec<CommonInterpretationRun>, Error> {
     let rules = rule_set_options(DEFAULT_RULES)?;
     let simulate = |experiment: &&'static str| {
-        let case = Case::new(experiment).with_setting("policy.name", "migbsp");
+        let case = PaperCase::new(experiment).with_setting("policy.name", "migbsp");
         let case = rules.iter().fold(case, |case, (key, value)| {
             case.with_setting(&format!("policy.migbsp.{key}"), value.clone())
         });
-        let results = case.load()?.run(&Progress::default())?;
+        let results = case.load_experiment()?.run(&Progress::default())?;
         let run = |scenario| &results.get(scenario).expect("all scenarios run").outcome;
-        Ok(CommonRun {
+        Ok(CommonInterpretationRun {
             experiment,
             makespans_s: [Scenario::I, Scenario::Ii, Scenario::Iii]
                 .map(|scenario| run(scenario).makespan.get()),
@@ -110,7 +110,7 @@ pub(super) fn simulate_common_runs() -> Result<Vec<CommonRun>, Error> {
 /// Makespans for one initial placement of the processes (deployment) in the authors' program in scenario ii, one for each order
 /// in which a rescheduling call answers the processes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct AnsweredRun {
+pub struct AnswerOrderMakespans {
     /// Name of the built-in experiment with this initial placement.
     pub experiment: &'static str,
     /// Makespan of scenario i, which has no rescheduling calls \[s\].
@@ -128,19 +128,19 @@ pub struct AnsweredRun {
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn simulate_answered_runs() -> Result<Vec<AnsweredRun>, Error> {
+pub(super) fn simulate_answer_orders() -> Result<Vec<AnswerOrderMakespans>, Error> {
     let simulate = |experiment: &&'static str| {
         let makespan = |scenario, setting: Option<(&str, &str)>| {
-            let case = Case::new(experiment);
+            let case = PaperCase::new(experiment);
             let case = match setting {
                 Some((key, value)) => case.with_setting(key, value),
                 None => case,
             };
-            let run = case.load()?;
+            let run = case.load_experiment()?;
             let run = run.run_scenario(scenario, &Progress::default(), &mut (), None)?;
             Ok::<f64, Error>(run.outcome.makespan.get())
         };
-        Ok(AnsweredRun {
+        Ok(AnswerOrderMakespans {
             experiment,
             alone_s: makespan(Scenario::I, None)?,
             in_turn_s: makespan(Scenario::Ii, None)?,

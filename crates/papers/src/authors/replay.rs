@@ -4,9 +4,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Counts;
-use super::case::{Case, Reports, StoredCall};
-use migsim_policies::authors_2015::{CallResult, Heuristic, count_outside_tolerance};
+use super::ComparisonCounts;
+use super::case::{StoredCall, StoredCase, StoredReports};
+use migsim_policies::authors_2015::{
+    Heuristic, ReschedulingCallResult, count_unbalanced_processes,
+};
 
 /// Maximum number of differences of a case that are described in words.
 const MAX_DESCRIBED_DIFFERENCES: usize = 8;
@@ -22,20 +24,20 @@ pub struct CaseResult {
     pub heuristic: Option<Heuristic>,
     /// Numbers of values that were compared in this case, and of values that are equal in policy and program.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: ComparisonCounts,
     /// Descriptions of the first differences between the decisions of the policy and of the authors' program.
     pub differences: Vec<String>,
 }
 
 /// Decides those calls of a case again whose reports are stored, and compares the decisions with the stored decisions.
-pub(super) fn replay_calls(case: &Case) -> CaseResult {
-    let mut judged = Comparison {
+pub(super) fn replay_calls(case: &StoredCase) -> CaseResult {
+    let mut judged = CaseComparison {
         case,
-        counts: Counts::default(),
+        counts: ComparisonCounts::default(),
         differences: Vec::new(),
     };
     for call in &case.calls {
-        judged.compare_times(call);
+        judged.compare_processes_outside_d(call);
         if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
             judged.compare_call(call, reports, heuristic);
         }
@@ -50,15 +52,15 @@ pub(super) fn replay_calls(case: &Case) -> CaseResult {
 }
 
 /// Intermediate state of the comparison of a case: the counts and the differences up to now.
-struct Comparison<'a> {
-    case: &'a Case,
-    counts: Counts,
+struct CaseComparison<'a> {
+    case: &'a StoredCase,
+    counts: ComparisonCounts,
     differences: Vec<String>,
 }
 
-impl Comparison<'_> {
+impl CaseComparison<'_> {
     /// Returns 1 if two compared values of a call are equal. Otherwise returns 0 and stores the description of the difference.
-    fn record_comparison(
+    fn count_if_equal_or_record(
         &mut self,
         is_equal: bool,
         call: &StoredCall,
@@ -73,24 +75,25 @@ impl Comparison<'_> {
     }
 
     /// Compares the number of processes whose time lies outside mean · (1 ± D), for each superstep whose times are stored.
-    fn compare_times(&mut self, call: &StoredCall) {
+    fn compare_processes_outside_d(&mut self, call: &StoredCall) {
         let Some(times) = &call.superstep_times else {
             return;
         };
         for (at, (times, stored)) in times.iter().zip(&call.processes_outside_d).enumerate() {
-            let found = count_outside_tolerance(times, self.case.imbalance_d);
+            let found = count_unbalanced_processes(times, self.case.imbalance_d);
             let what = || {
                 format!(
                     "{found} processes outside D in superstep {} of the interval, stored {stored}",
                     at + 1
                 )
             };
-            self.counts.outside_equal += self.record_comparison(found == *stored, call, what);
+            self.counts.outside_equal +=
+                self.count_if_equal_or_record(found == *stored, call, what);
             self.counts.outside += 1;
         }
     }
 
-    fn compare_call(&mut self, call: &StoredCall, stored: &Reports, heuristic: Heuristic) {
+    fn compare_call(&mut self, call: &StoredCall, stored: &StoredReports, heuristic: Heuristic) {
         let case = self.case;
         let answer = case.call_input(call, stored, heuristic).decide();
         self.counts.calls += 1;
@@ -98,10 +101,10 @@ impl Comparison<'_> {
         let order = answer
             .preference_order
             .iter()
-            .map(|wish| (wish.process, wish.set));
+            .map(|wish| (wish.process, wish.preferred_set));
         let order: Vec<_> = order.collect();
         let what = || {
-            let at = first_difference(&order, &stored.sorted_processes);
+            let at = first_different_index(&order, &stored.processes_sorted_by_potential);
             let shown = |order: &[(usize, Option<usize>)]| {
                 order.get(at).map_or_else(
                     || "nothing".to_owned(),
@@ -117,11 +120,14 @@ impl Comparison<'_> {
                 "position {} of the order has {}, stored {}",
                 at + 1,
                 shown(&order),
-                shown(&stored.sorted_processes)
+                shown(&stored.processes_sorted_by_potential)
             )
         };
-        self.counts.orders_equal +=
-            self.record_comparison(order == stored.sorted_processes, call, what);
+        self.counts.orders_equal += self.count_if_equal_or_record(
+            order == stored.processes_sorted_by_potential,
+            call,
+            what,
+        );
         let ranks = |flags: &[bool]| {
             let ranks = flags.iter().enumerate().filter(|(_, flag)| **flag);
             let ranks: Vec<String> = ranks
@@ -132,14 +138,14 @@ impl Comparison<'_> {
         let what = || {
             format!(
                 "candidates {}, stored {}",
-                ranks(&answer.candidates),
+                ranks(&answer.is_candidate),
                 ranks(&call.is_candidate)
             )
         };
         self.counts.candidates_equal +=
-            self.record_comparison(answer.candidates == call.is_candidate, call, what);
+            self.count_if_equal_or_record(answer.is_candidate == call.is_candidate, call, what);
         let what = || {
-            let at = first_difference(&answer.moves, &call.moves);
+            let at = first_different_index(&answer.moves, &call.moves);
             let shown = |moves: &[migsim_policies::authors_2015::Move]| {
                 moves.get(at).map_or_else(
                     || "nothing".to_owned(),
@@ -147,8 +153,8 @@ impl Comparison<'_> {
                         format!(
                             "rank {} to {}-{}",
                             one.process + 1,
-                            case.host_prefixes[one.set],
-                            one.host + 1
+                            case.host_prefixes[one.destination_set],
+                            one.destination_host + 1
                         )
                     },
                 )
@@ -160,7 +166,8 @@ impl Comparison<'_> {
                 shown(&call.moves)
             )
         };
-        self.counts.hosts_equal += self.record_comparison(answer.moves == call.moves, call, what);
+        self.counts.hosts_equal +=
+            self.count_if_equal_or_record(answer.moves == call.moves, call, what);
         self.counts.moves += call.moves.len();
     }
 
@@ -169,22 +176,27 @@ impl Comparison<'_> {
     fn compare_indices_and_potentials(
         &mut self,
         call: &StoredCall,
-        stored: &Reports,
-        answer: &CallResult,
+        stored: &StoredReports,
+        answer: &ReschedulingCallResult,
     ) {
-        for (set, (ours, theirs)) in answer.set_indices.iter().zip(&call.set_indices).enumerate() {
+        for (set, (ours, theirs)) in answer.set_indices.iter().zip(&call.iset_values).enumerate() {
             let what = || format!("ISet of Set {set} is {ours}, stored {theirs}");
             let is_equal = ours.to_bits() == theirs.to_bits();
-            self.counts.indices_equal += self.record_comparison(is_equal, call, what);
+            self.counts.indices_equal += self.count_if_equal_or_record(is_equal, call, what);
             self.counts.indices += 1;
         }
-        for (process, (ours, theirs)) in answer.terms.iter().zip(&stored.potentials).enumerate() {
+        for (process, (ours, theirs)) in answer
+            .potential_terms
+            .iter()
+            .zip(&stored.migration_potentials)
+            .enumerate()
+        {
             for (set, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
                 let ours = ours.potential();
                 let rank = process + 1;
                 let what = || format!("PM of rank {rank} for Set {set} is {ours}, stored {theirs}");
                 let is_equal = ours.to_bits() == theirs.to_bits();
-                self.counts.potentials_equal += self.record_comparison(is_equal, call, what);
+                self.counts.potentials_equal += self.count_if_equal_or_record(is_equal, call, what);
                 self.counts.potentials += 1;
             }
         }
@@ -192,7 +204,7 @@ impl Comparison<'_> {
 }
 
 /// Returns the first index at which two lists of equal length differ.
-fn first_difference<T: PartialEq>(ours: &[T], theirs: &[T]) -> usize {
+fn first_different_index<T: PartialEq>(ours: &[T], theirs: &[T]) -> usize {
     let equal = ours
         .iter()
         .zip(theirs)

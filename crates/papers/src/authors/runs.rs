@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::ties::{Reports, Tie, compare_potentials};
-use crate::runs::Case;
+use super::ties::{PotentialsComparison, ReportTable, compare_potentials};
+use crate::runs::PaperCase;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, Time};
-use migsim_bsp::{Beginnings, Measures, Outcome, Recorder, Scenario};
+use migsim_bsp::{Measures, Recorder, RunOutcome, Scenario, SuperstepBeginnings};
 use migsim_experiment::Progress;
 use migsim_platform::Platform;
 
@@ -51,7 +51,7 @@ pub struct ComparedRun {
     pub simulated_moves: usize,
     /// Comparison of the potentials of migration in the first call with other moves; `None` if all moves are equal or the
     /// program's reports for this call are not stored.
-    pub tie: Option<Tie>,
+    pub tie: Option<PotentialsComparison>,
 }
 
 impl ComparedRun {
@@ -100,7 +100,7 @@ struct Call {
     superstep: u64,
     decided_moves: MoveTable,
     #[serde(default)]
-    reports: Option<Reports>,
+    reports: Option<ReportTable>,
 }
 
 /// Table of the moves that a call decided; a row has the rank of the process, its new Set, its new host, and the time of the
@@ -115,7 +115,7 @@ struct MoveTable {
 ///
 /// # Errors
 /// The JSON value is not a case, or names a part that the platform does not have.
-pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
+pub fn simulate_and_compare_run(case: &Value) -> Result<Option<ComparedRun>, Error> {
     if case.get("end").is_none() {
         return Ok(None);
     }
@@ -125,11 +125,11 @@ pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> 
             "give a case of a whole run all of `placement`, `superstep_starts_of_process_1` and `end`",
         )
     })?;
-    let experiment = case_settings(&stored)?.load()?;
+    let experiment = settings_of_stored_run(&stored)?.load_experiment()?;
     let mut dates = FirstProcessStarts::default();
     let progress = Progress::default();
     let run = experiment.run_scenario(stored.scenario, &progress, &mut dates, None)?;
-    let simulated = end_of_first_process(&run.outcome).get();
+    let simulated = end_time_of_first_process(&run.outcome).get();
     let starts = stored.superstep_starts_of_process_1.iter().zip(&dates.0);
     let are_equal =
         |(program, ours): &(&f64, &f64)| (*ours - *program).abs() <= TIME_TOLERANCE * **program;
@@ -167,7 +167,7 @@ pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> 
 
 /// Creates the settings of a simulated run: the built-in experiment with the parameters, the placement and the Sets of the stored
 /// run.
-fn case_settings(stored: &StoredRun) -> Result<Case, Problem> {
+fn settings_of_stored_run(stored: &StoredRun) -> Result<PaperCase, Problem> {
     let StoredRun {
         parameters, sets, ..
     } = stored;
@@ -182,7 +182,7 @@ fn case_settings(stored: &StoredRun) -> Result<Case, Problem> {
     };
     let sets: Vec<Value> = sets.iter().map(set).collect();
     let instructions = format!("{} instr", parameters.instructions);
-    let mut case = Case::new(BASE_EXPERIMENT)
+    let mut case = PaperCase::new(BASE_EXPERIMENT)
         .with_setting("workload.procs", parameters.processes)
         .with_setting("workload.supersteps", parameters.supersteps)
         .with_setting("workload.instructions", instructions)
@@ -250,7 +250,7 @@ fn sorted_by_rank(mut moves: Vec<(usize, String)>) -> Vec<(usize, String)> {
 
 /// Returns the time \[s\] at which process 1 leaves the last barrier, or the last rescheduling call if a call follows this
 /// barrier.
-fn end_of_first_process(outcome: &Outcome) -> Time {
+fn end_time_of_first_process(outcome: &RunOutcome) -> Time {
     let last = outcome.supersteps.len() - 1;
     let call = outcome.calls.last().filter(|call| call.superstep == last);
     let answered = call.and_then(|call| call.answer_times.first().copied());
@@ -262,9 +262,9 @@ fn end_of_first_process(outcome: &Outcome) -> Time {
 struct FirstProcessStarts(Vec<f64>);
 
 impl Recorder for FirstProcessStarts {
-    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
-        let after = beginnings.delays.first().copied().unwrap_or(0.0);
-        self.0.push(beginnings.origin.get() + after);
+    fn on_beginnings(&mut self, beginnings: SuperstepBeginnings<'_>) {
+        let after = beginnings.begin_delays.first().copied().unwrap_or(0.0);
+        self.0.push(beginnings.local_time_origin.get() + after);
     }
 
     fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}

@@ -4,9 +4,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::case::{Case, Reports, StoredCall};
+use super::case::{StoredCall, StoredCase, StoredReports};
 use migsim_base::units::Seconds;
-use migsim_policies::authors_2015::{Call, Heuristic};
+use migsim_policies::authors_2015::{Heuristic, ReschedulingCall};
 
 /// A mistake of the authors' program that affects the inputs of a rescheduling call, so that the call can be decided without the
 /// mistake.
@@ -27,7 +27,7 @@ impl Slip {
     const ALL: [Self; 3] = [Self::Memory, Self::Marks, Self::LeftBehind];
 
     /// Returns a short description of the correction with which calls are decided.
-    pub(super) fn correction(self) -> &'static str {
+    pub(super) fn correction_text(self) -> &'static str {
         match self {
             Self::Memory => "no Mem, which punishes staying",
             Self::Marks => "no candidates of earlier calls",
@@ -38,7 +38,7 @@ impl Slip {
 
 /// Result of deciding all stored calls without one mistake of the authors' program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Without {
+pub struct ResultWithoutSlip {
     /// The mistake that is corrected.
     pub slip: Slip,
     /// Number of calls that decide other moves without the mistake than the stored moves.
@@ -48,14 +48,14 @@ pub struct Without {
 }
 
 /// Decides all stored calls again, once without each known mistake, and returns one result per mistake.
-pub(super) fn results_without_slips(cases: &[Case]) -> Vec<Without> {
+pub(super) fn results_without_slips(cases: &[StoredCase]) -> Vec<ResultWithoutSlip> {
     Slip::ALL
         .map(|slip| replay_without_mistake(slip, cases))
         .to_vec()
 }
 
-fn replay_without_mistake(slip: Slip, cases: &[Case]) -> Without {
-    let mut without = Without {
+fn replay_without_mistake(slip: Slip, cases: &[StoredCase]) -> ResultWithoutSlip {
+    let mut without = ResultWithoutSlip {
         slip,
         calls_changed: 0,
         moves: 0,
@@ -75,11 +75,11 @@ fn replay_without_mistake(slip: Slip, cases: &[Case]) -> Without {
 /// Returns the moves that the policy decides in a stored call if one mistake of the program is corrected in the inputs.
 fn moves_without_mistake(
     slip: Slip,
-    case: &Case,
-    (call, stored): (&StoredCall, &Reports),
+    case: &StoredCase,
+    (call, stored): (&StoredCall, &StoredReports),
     heuristic: Heuristic,
 ) -> Vec<migsim_policies::authors_2015::Move> {
-    let (mut sets, mut reports) = (case.sets.clone(), stored.by_process.clone());
+    let (mut sets, mut reports) = (case.sets.clone(), stored.process_reports.clone());
     let mut marked = call.was_candidate.clone();
     match slip {
         Slip::Memory => sets
@@ -88,14 +88,14 @@ fn moves_without_mistake(
         Slip::Marks => marked.fill(false),
         Slip::LeftBehind => {
             for report in &mut reports {
-                let own = report.set;
-                let times = report.communication.iter_mut().enumerate();
+                let own = report.present_set;
+                let times = report.aged_communication_times.iter_mut().enumerate();
                 let left = times.filter(|(set, _)| *set != own);
                 left.for_each(|(_, time)| *time = Seconds::default());
             }
         }
     }
-    let decided = Call {
+    let decided = ReschedulingCall {
         sets: &sets,
         reports: &reports,
         was_candidate: &marked,

@@ -14,7 +14,7 @@ use migsim_bsp::CallRecord;
 
 /// Comparison of the potentials of migration (PM) in the first call of a simulated run that decides other moves than the program.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Tie {
+pub struct PotentialsComparison {
     /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
     /// Number of potentials of migration PM(i,j) in the call that are equal in program and simulation, to the last bit.
@@ -32,24 +32,24 @@ pub struct Tie {
     pub largest_distance: f64,
 }
 
-impl Tie {
+impl PotentialsComparison {
     /// Returns whether rounding alone can explain the other moves: differently ordered PM lie no farther apart than twice the
     /// largest difference of a PM between the runs.
-    pub fn is_rounding(&self) -> bool {
+    pub fn can_be_explained_by_rounding(&self) -> bool {
         self.pairs > 0 && self.largest_distance <= 2.0 * self.largest_difference
     }
 }
 
 /// Reports of the processes in a stored call, as a table with one row per process.
 #[derive(Debug, Deserialize)]
-pub(super) struct Reports {
+pub(super) struct ReportTable {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
 }
 
-impl Reports {
+impl ReportTable {
     /// Returns the potentials of migration PM(i,j) in the table, with a row for each process i and a column for each Set j.
-    fn potentials(&self) -> Vec<Vec<f64>> {
+    fn migration_potentials(&self) -> Vec<Vec<f64>> {
         let of_row = |row: &Vec<Value>| {
             let cells = self.columns.iter().zip(row);
             let cells = cells.filter(|(column, _)| column.starts_with("pm_"));
@@ -63,10 +63,10 @@ impl Reports {
 /// have different numbers of potentials, or none.
 pub(super) fn compare_potentials(
     superstep: u64,
-    stored: &Reports,
+    stored: &ReportTable,
     call: &CallRecord,
-) -> Option<Tie> {
-    let theirs = stored.potentials();
+) -> Option<PotentialsComparison> {
+    let theirs = stored.migration_potentials();
     let record = call.decision.explanation.as_ref()?.to_json();
     let ours = record.get("potentials")?.as_array()?.iter();
     let ours: Vec<f64> = ours.filter_map(|one| one["potential_s"].as_f64()).collect();
@@ -83,9 +83,11 @@ pub(super) fn compare_potentials(
     let differences = both
         .clone()
         .map(|(&one, &other)| relative_distance(one, other));
-    let (pairs, largest_distance) =
-        pairs_ordered_differently(&largest_by_process(&ours), &largest_by_process(&theirs));
-    Some(Tie {
+    let (pairs, largest_distance) = compare_pair_orders(
+        &largest_potential_by_process(&ours),
+        &largest_potential_by_process(&theirs),
+    );
+    Some(PotentialsComparison {
         superstep,
         equal: equal.count(),
         potentials,
@@ -96,14 +98,14 @@ pub(super) fn compare_potentials(
 }
 
 /// Returns for each process its largest potential of migration (PM) over all Sets.
-fn largest_by_process(potentials: &[Vec<f64>]) -> Vec<f64> {
+fn largest_potential_by_process(potentials: &[Vec<f64>]) -> Vec<f64> {
     let of_row = |row: &Vec<f64>| row.iter().copied().fold(0.0, f64::max);
     potentials.iter().map(of_row).collect()
 }
 
 /// Returns the number of pairs of processes that the two lists of PM order differently, and the largest relative distance between
 /// the PM of the two processes of such a pair in either list.
-fn pairs_ordered_differently(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
+fn compare_pair_orders(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     let (mut pairs, mut farthest) = (0, 0.0_f64);
     for first in 0..ours.len() {
         for second in first + 1..ours.len() {
@@ -137,15 +139,15 @@ mod tests {
         // The program has p1 = p2 > p0. In the simulated run p2 is larger by one digit, so that the pair (p1, p2) is not a tie. In both
         // runs p0 is below both.
         let ours = [1.0, 2.0, 2.0 + 4e-16];
-        let (pairs, farthest) = pairs_ordered_differently(&ours, &[1.0, 2.0, 2.0]);
+        let (pairs, farthest) = compare_pair_orders(&ours, &[1.0, 2.0, 2.0]);
         assert_eq!(pairs, 1);
         assert!((1e-16..4e-16).contains(&farthest), "{farthest}");
         // This is a real difference: p0 is above p1 in one run, and below it by a third in the other.
         assert_eq!(
-            pairs_ordered_differently(&[3.0, 2.0], &[2.0, 3.0]),
+            compare_pair_orders(&[3.0, 2.0], &[2.0, 3.0]),
             (1, 1.0 / 3.0)
         );
-        let tie = |largest_difference, largest_distance, pairs| Tie {
+        let tie = |largest_difference, largest_distance, pairs| PotentialsComparison {
             superstep: 8,
             equal: 0,
             potentials: 4,
@@ -153,8 +155,8 @@ mod tests {
             pairs,
             largest_distance,
         };
-        assert!(tie(1e-15, 2e-15, 1).is_rounding());
-        assert!(!tie(1e-15, 1e-9, 1).is_rounding());
-        assert!(!tie(1e-15, 0.0, 0).is_rounding());
+        assert!(tie(1e-15, 2e-15, 1).can_be_explained_by_rounding());
+        assert!(!tie(1e-15, 1e-9, 1).can_be_explained_by_rounding());
+        assert!(!tie(1e-15, 0.0, 0).can_be_explained_by_rounding());
     }
 }

@@ -13,13 +13,13 @@ fn call(superstep: u64, processes: &[u64]) -> PaperCall {
     PaperCall {
         superstep,
         superstep_end_s: superstep as f64,
-        alpha: Some((4, 4 + superstep)),
-        candidates: processes
+        alpha_before_and_after: Some((4, 4 + superstep)),
+        candidates_with_clusters: processes
             .iter()
             .map(|&process| (process, "C".into()))
             .collect(),
         moves: processes.iter().map(moved).collect(),
-        smallest_margin_s: None,
+        smallest_decision_margin_s: None,
     }
 }
 
@@ -31,7 +31,10 @@ fn verdict(decision: &Value, calls: &[PaperCall]) -> Verdict {
         .unwrap()
         .extend(decision.as_object().unwrap().clone());
     let decision = serde_json::from_value(whole).unwrap();
-    let run = RunCalls { alpha: None, calls };
+    let run = RunCalls {
+        initial_alpha: None,
+        calls,
+    };
     verdict_for_run(&decision, &[], run)
 }
 
@@ -100,7 +103,7 @@ fn a_call_comes_at_its_superstep_and_at_its_time() {
 #[test]
 fn hosts_and_candidates_that_a_paper_names_are_compared() {
     let mut call = call(112, &[34, 35]);
-    call.candidates.insert(0, (21, "C".into()));
+    call.candidates_with_clusters.insert(0, (21, "C".into()));
     for (one, host) in call.moves.iter_mut().zip(["Aquario-17", "Aquario-18"]) {
         one.to_cluster = "Aquario".into();
         one.to_host = host.into();
@@ -146,7 +149,7 @@ fn words_are_read_as_ranges() {
 #[test]
 fn the_start_ends_with_the_first_migration() {
     let with_alpha = |superstep, alpha, processes: &[u64]| PaperCall {
-        alpha: Some(alpha),
+        alpha_before_and_after: Some(alpha),
         ..call(superstep, processes)
     };
     // The interval stays 4 until p21 has moved, and is 8 from the call on at which p22 moves.

@@ -18,15 +18,15 @@ use serde::Deserialize;
 
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId, Seconds};
-use migsim_bsp::{BarrierKind, Costs, Receives, RuntimeConfig, Scenario, Setup, simulate};
+use migsim_bsp::{BarrierKind, Costs, RuntimeConfig, Scenario, Setup, TransferStart, simulate};
 use migsim_engine::{NetworkModel, Weights};
 use migsim_experiment::{Calibration, MeasuredMessages, calibrate, library_models, read_pings};
 use migsim_platform::{self as platform, Platform};
 use migsim_policies::Never;
 use migsim_workloads::{Workload, trace::Trace};
 
-pub use page::{csv, draw_figures, markdown};
-use recorded::{Machine, RecordedRun, predict_recorded};
+pub use page::{csv_table, draw_figures, markdown_page};
+use recorded::{Machine, RecordedRun, predict_recorded_runs};
 
 /// Platforms on which programs were measured: the name of the platform in the cases, and the text of its file.
 const BUILT_IN_PLATFORMS: [(&str, &str); 4] = [
@@ -38,14 +38,14 @@ const BUILT_IN_PLATFORMS: [(&str, &str); 4] = [
 
 #[derive(Debug, Deserialize)]
 struct Measured {
-    cases: Vec<Case>,
+    cases: Vec<MeasuredProgram>,
     barriers: Vec<BarrierCase>,
     variants: Vec<VariantCase>,
 }
 
 /// A measured program, with its trace and its measured times.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Case {
+pub struct MeasuredProgram {
     /// Name of the program.
     pub name: String,
     /// Class of the program by the resource on which it depends most: latency, bandwidth, mixed, computation or migration.
@@ -77,14 +77,14 @@ struct VariantCase {
 
 /// A measured program with its predicted time.
 #[derive(Clone, Debug)]
-pub struct PredictedCase {
+pub struct PredictedProgram {
     /// The measured program.
-    pub case: Case,
+    pub case: MeasuredProgram,
     /// Simulated execution time of the program \[s\].
     pub simulated_s: f64,
 }
 
-impl PredictedCase {
+impl PredictedProgram {
     /// Computes the relative error of the simulated time against the median of the measured times, as a fraction.
     pub fn relative_error(&self) -> f64 {
         self.simulated_s / self.case.median_s - 1.0
@@ -95,7 +95,7 @@ impl PredictedCase {
 #[derive(Clone, Debug)]
 struct AblationStep {
     name: &'static str,
-    predicted_cases: Vec<PredictedCase>,
+    predicted_cases: Vec<PredictedProgram>,
 }
 
 /// Measured and predicted time of a barrier \[s\], each averaged over the empty supersteps of a program.
@@ -109,16 +109,16 @@ struct BarrierTimes {
 
 /// Results of the comparison with measurements, from which the page and the figures are created.
 #[derive(Debug)]
-pub struct Reality {
-    pings: Vec<MeasuredMessages>,
+pub struct MeasurementComparison {
+    measured_pings: Vec<MeasuredMessages>,
     calibration: Calibration,
     /// Predicted times of all measured programs with all effects of the model.
-    pub predicted: Vec<PredictedCase>,
-    ablation: Vec<AblationStep>,
-    barriers: Vec<BarrierTimes>,
+    pub predicted_programs: Vec<PredictedProgram>,
+    ablation_steps: Vec<AblationStep>,
+    barrier_times: Vec<BarrierTimes>,
     /// Measured times of the program `backbone-both` with variants of the network protocol: the name of each variant, and the
     /// time \[s\].
-    protocol_times_s: Vec<(String, f64)>,
+    times_of_protocol_variants_s: Vec<(String, f64)>,
     /// Calibrated parameters of the MPI library on the second machine.
     second_calibration: Calibration,
     recorded_runs: Vec<RecordedRun>,
@@ -134,13 +134,13 @@ const SECOND_PINGPONG_TABLE: &str = "pingpong-second.csv";
 /// # Errors
 /// A file of the study cannot be read, or a measured program cannot be simulated. The files are compiled into this crate, so
 /// these errors are faults of migsim.
-pub fn compare_with_measurements() -> Result<Reality, Error> {
+pub fn compare_with_measurements() -> Result<MeasurementComparison, Error> {
     let measured: Measured = serde_json::from_str(include_str!("measured.json"))
         .map_err(|error| Problem::new(format!("measured.json: {error}")))?;
-    let two = platform_named("two")?;
+    let two = built_in_platform("two")?;
     let pings = read_pings(PINGPONG_TABLE, include_str!("pingpong.csv"), &two, None)?;
     let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", PINGPONG_TABLE))?;
-    let whole = library_models(&calibration.library_file)?;
+    let whole = library_models(&calibration.library_json)?;
     let second = read_pings(
         SECOND_PINGPONG_TABLE,
         include_str!("pingpong-second.csv"),
@@ -153,23 +153,23 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
         "open-mpi",
         ("calibrated", SECOND_PINGPONG_TABLE),
     )?;
-    let on_second = library_models(&second.library_file)?;
+    let on_second = library_models(&second.library_json)?;
     let mut ablation = Vec::new();
     for (name, models) in ablation_steps(whole) {
-        let predicted = predict_cases(&measured.cases, &models)?;
+        let predicted = predict_programs(&measured.cases, &models)?;
         ablation.push(AblationStep {
             name,
             predicted_cases: predicted,
         });
     }
-    let predicted = predict_cases(&measured.cases, &whole)?;
+    let predicted = predict_programs(&measured.cases, &whole)?;
     let mut barriers = Vec::new();
     for one in &measured.barriers {
         let case = measured.cases.iter().find(|case| case.name == one.case);
         let case = case.ok_or_else(|| Problem::new(format!("no case `{}`", one.case)))?;
         let (network, mut runtime) = whole;
         runtime.barrier.kind = one.kind;
-        let (time, supersteps) = simulate_case(case, &(network, runtime))?;
+        let (time, supersteps) = simulated_time_and_supersteps(case, &(network, runtime))?;
         barriers.push(BarrierTimes {
             kind: one.kind,
             case: one.case.clone(),
@@ -178,15 +178,15 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
         });
     }
     let variants = measured.variants.into_iter();
-    Ok(Reality {
-        pings,
+    Ok(MeasurementComparison {
+        measured_pings: pings,
         calibration,
-        predicted,
-        ablation,
-        barriers,
-        protocol_times_s: variants.map(|one| (one.variant, one.median_s)).collect(),
+        predicted_programs: predicted,
+        ablation_steps: ablation,
+        barrier_times: barriers,
+        times_of_protocol_variants_s: variants.map(|one| (one.variant, one.median_s)).collect(),
         second_calibration: second,
-        recorded_runs: predict_recorded(
+        recorded_runs: predict_recorded_runs(
             |(machine, platform), trace, placement, (kind, queues)| {
                 let (mut network, mut runtime) = match machine {
                     Machine::First => whole,
@@ -194,7 +194,7 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
                 };
                 runtime.barrier.kind = kind;
                 network.queues = queues;
-                simulate_trace(platform, trace, placement, (network, runtime))
+                simulated_makespan_of_trace(platform, trace, placement, (network, runtime))
             },
         )?,
     })
@@ -233,7 +233,7 @@ fn ablation_steps(
     models.0.overhead = Seconds::default();
     all.push(("all, but no overhead", models));
     models.0.overhead = network.overhead;
-    models.1.receives = Receives::Early;
+    models.1.receives = TransferStart::Early;
     all.push(("all, but no late receives", models));
     models.1.receives = runtime.receives;
     models.0.queues = true;
@@ -245,19 +245,25 @@ fn ablation_steps(
 /// barrier.
 type Models = (NetworkModel, RuntimeConfig);
 
-fn predict_cases(cases: &[Case], models: &Models) -> Result<Vec<PredictedCase>, Error> {
-    let one = |case: &Case| {
-        Ok(PredictedCase {
+fn predict_programs(
+    cases: &[MeasuredProgram],
+    models: &Models,
+) -> Result<Vec<PredictedProgram>, Error> {
+    let one = |case: &MeasuredProgram| {
+        Ok(PredictedProgram {
             case: case.clone(),
-            simulated_s: simulate_case(case, models)?.0,
+            simulated_s: simulated_time_and_supersteps(case, models)?.0,
         })
     };
     cases.iter().map(one).collect()
 }
 
 /// Simulates a measured program; returns its simulated time \[s\] and its number of supersteps.
-fn simulate_case(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
-    let platform = platform_named(&case.platform)?;
+fn simulated_time_and_supersteps(
+    case: &MeasuredProgram,
+    models: &Models,
+) -> Result<(f64, f64), Error> {
+    let platform = built_in_platform(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;
     let place = |process| {
         let name = trace.initial_host(ProcessId::from_index(process))?;
@@ -265,18 +271,18 @@ fn simulate_case(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     };
     let placement: Option<Vec<HostId>> = (0..trace.processes()).map(place).collect();
     let placement = placement.ok_or_else(|| Problem::new("a process has no host"))?;
-    let time = simulate_trace(&case.platform, &trace, &placement, *models)?;
+    let time = simulated_makespan_of_trace(&case.platform, &trace, &placement, *models)?;
     Ok((time, trace.supersteps() as f64))
 }
 
 /// Simulates the trace of a program on a platform; returns the makespan of scenario i \[s\].
-fn simulate_trace(
+fn simulated_makespan_of_trace(
     platform: &str,
     workload: &Trace,
     placement: &[HostId],
     (network, runtime): Models,
 ) -> Result<f64, Error> {
-    let platform = platform_named(platform)?;
+    let platform = built_in_platform(platform)?;
     let setup = Setup {
         platform: &platform,
         network,
@@ -293,10 +299,11 @@ fn simulate_trace(
     Ok(outcome.makespan.get())
 }
 
-fn platform_named(name: &str) -> Result<Platform, Error> {
+fn built_in_platform(name: &str) -> Result<Platform, Error> {
     let found = BUILT_IN_PLATFORMS.iter().find(|(known, _)| *known == name);
     let names = BUILT_IN_PLATFORMS.iter().map(|(known, _)| *known);
-    let (_, text) = found
-        .ok_or_else(|| Problem::unknown("platform", name).with_known_names("platforms", names))?;
+    let (_, text) = found.ok_or_else(|| {
+        Problem::unknown_name("platform", name).with_known_names("platforms", names)
+    })?;
     Ok(platform::from_json(name, text)?.platform)
 }

@@ -1,11 +1,11 @@
 //! Creates the page `reality.md`, the table `reality.csv` and the figures on the comparison of predicted with measured times.
 
-use super::{AblationStep, PredictedCase, Reality};
+use super::{AblationStep, MeasurementComparison, PredictedProgram};
 use crate::markdown::{push_table, put};
 use migsim_base::error::Error;
 use migsim_output::figure::{
-    self, Dot, Figure, Group, Point, Rows, SCENARIO_COLOURS_AND_MARKS, Scatter, SeriesKey, Style,
-    select_figures,
+    self, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup,
+    SCENARIO_COLOURS_AND_MARKS, ScatterChart, ScatterPoint, select_figures,
 };
 
 /// Names of the figures that the option `--figure` accepts.
@@ -16,36 +16,36 @@ const COLOURED_CLASSES: [&str; 2] = ["latency", "bandwidth"];
 const NEAR_ERROR: f64 = 0.05;
 
 /// Creates the Markdown page on the comparison of simulated with measured times.
-pub fn markdown(reality: &Reality) -> String {
+pub fn markdown_page(reality: &MeasurementComparison) -> String {
     let mut text = String::from(HEAD);
-    let all = ErrorSummary::from_predictions(&reality.predicted);
+    let all = ErrorSummary::from_predictions(&reality.predicted_programs);
     put!(
         text,
         "**Median error of the total time: {:.1} %. By class: {:.1} % for programs limited by latency, {:.1} % by bandwidth, {:.1} % by both. {} of {} cases are \
          within 5 %.**\n\n",
         all.median_of_all,
-        all.latency,
-        all.bandwidth,
-        all.mixed,
+        all.median_of_latency_class,
+        all.median_of_bandwidth_class,
+        all.median_of_mixed_class,
         all.near_predictions,
-        all.predictions
+        all.prediction_count
     );
     text += CAUTION;
-    push_calibration(&mut text, reality);
+    push_calibration_section(&mut text, reality);
     text += "\n## Cases\n\n![predicted against measured](reality-scatter.svg)\n\n![predicted over measured, case by case](reality-ratios.svg)\n";
-    push_cases(&mut text, reality, false);
+    push_cases_table(&mut text, reality, false);
     text += "\nIn these cases the emulation delivered more than 5 % of the packets late, so they count less:\n";
-    push_cases(&mut text, reality, true);
+    push_cases_table(&mut text, reality, true);
     text += "\n## Ablation\n\nThe table has the median error of the total time by class, in percent, over all cases. First the effects are added one after the other. Then one effect at a time is left out.\n";
     let columns = "effects | latency | bandwidth | mixed | all | within 5 % | worst";
     push_table(
         &mut text,
         columns,
-        reality.ablation.iter().map(ablation_row),
+        reality.ablation_steps.iter().map(ablation_row),
     );
-    push_barriers(&mut text, reality);
-    push_recorded(&mut text, reality);
-    push_queues(&mut text, reality);
+    push_barriers_section(&mut text, reality);
+    push_recorded_programs_section(&mut text, reality);
+    push_unexplained_errors_section(&mut text, reality);
     text
 }
 
@@ -59,24 +59,24 @@ const CAUTION: &str = "Reasons to doubt this page:\n\n\
 TCP were not measured. The page [Recorded programs](recorded.md) has two processes on one host.\n\
 - **Lost packets.** If shallow queues lose packets (`incast-shallow`, `one-three`), the times of equal runs differ by a quarter and more. A fluid model cannot predict the time of a single run.\n";
 
-fn push_calibration(text: &mut String, reality: &Reality) {
+fn push_calibration_section(text: &mut String, reality: &MeasurementComparison) {
     let found = &reality.calibration;
-    let overhead = found.overhead.unwrap_or_default() * 1e6;
-    let factor = found.bandwidth_factor.unwrap_or_default();
+    let overhead = found.fitted_overhead.unwrap_or_default() * 1e6;
+    let factor = found.fitted_bandwidth_factor.unwrap_or_default();
     put!(
         text,
         "\n## Calibration\n\n`migsim calibrate --platform crates/papers/src/reality/two.json --table crates/papers/src/reality/pingpong.csv --out mine.json`: overhead {overhead:.1} us per message, \
          bandwidth factor {factor:.4}; median residual {:.1} %.\n",
         100.0 * found.median_residual
     );
-    let rows = reality.pings.iter().zip(&found.predicted_times);
+    let rows = reality.measured_pings.iter().zip(&found.predicted_times);
     let rows = rows.map(|(ping, predicted)| {
         let times = format!("{:.3} | {:.3}", ping.median_time * 1e3, predicted * 1e3);
         let off = 100.0 * (predicted / ping.median_time - 1.0);
-        format!("{} | {times} | {off:+.1}", ping.bytes)
+        format!("{} | {times} | {off:+.1}", ping.message_size)
     });
     push_table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
-    let others = reality.predicted.iter();
+    let others = reality.predicted_programs.iter();
     let others = others.filter(|one| !one.case.name.starts_with("ping-"));
     let mut errors: Vec<f64> = others
         .map(|one| 100.0 * one.relative_error().abs())
@@ -91,8 +91,8 @@ fn push_calibration(text: &mut String, reality: &Reality) {
     );
 }
 
-fn push_cases(text: &mut String, reality: &Reality, limited: bool) {
-    let all = reality.predicted.iter();
+fn push_cases_table(text: &mut String, reality: &MeasurementComparison, limited: bool) {
+    let all = reality.predicted_programs.iter();
     let rows = all.filter(|one| one.case.limited == limited).map(|one| {
         let case = &one.case;
         let [low, high] = case.quartiles_s;
@@ -113,9 +113,9 @@ fn push_cases(text: &mut String, reality: &Reality, limited: bool) {
 fn ablation_row(one: &AblationStep) -> String {
     let found = ErrorSummary::from_predictions(&one.predicted_cases);
     let errors = [
-        found.latency,
-        found.bandwidth,
-        found.mixed,
+        found.median_of_latency_class,
+        found.median_of_bandwidth_class,
+        found.median_of_mixed_class,
         found.median_of_all,
     ];
     let errors = errors.map(|error| format!("{error:.1}")).join(" | ");
@@ -123,9 +123,9 @@ fn ablation_row(one: &AblationStep) -> String {
     format!("{} | {errors} | {near} | {worst:+.0}", one.name)
 }
 
-fn push_barriers(text: &mut String, reality: &Reality) {
+fn push_barriers_section(text: &mut String, reality: &MeasurementComparison) {
     *text += "\n## Barriers\n\nThe table has milliseconds per empty superstep. No barrier was fitted. `library` is the barrier that Open MPI chooses for the number of processes.\n";
-    let rows = reality.barriers.iter().map(|one| {
+    let rows = reality.barrier_times.iter().map(|one| {
         let kind = serde_json::to_value(one.kind).unwrap_or_default();
         let kind = kind.as_str().unwrap_or_default();
         let processes = if one.case.ends_with("three") { 12 } else { 8 };
@@ -140,16 +140,20 @@ fn push_barriers(text: &mut String, reality: &Reality) {
     );
 }
 
-fn push_recorded(text: &mut String, reality: &Reality) {
+fn push_recorded_programs_section(text: &mut String, reality: &MeasurementComparison) {
     *text += RECORDED;
     put!(
         text,
         "The *first* machine is that of the cases above. The *second* one is faster: `migsim calibrate` finds an overhead of {:.1} us a message and a bandwidth factor of {:.4} there \
          (`pingpong-second.csv`).\n",
-        reality.second_calibration.overhead.unwrap_or_default() * 1e6,
         reality
             .second_calibration
-            .bandwidth_factor
+            .fitted_overhead
+            .unwrap_or_default()
+            * 1e6,
+        reality
+            .second_calibration
+            .fitted_bandwidth_factor
             .unwrap_or_default()
     );
     let rows = reality.recorded_runs.iter().map(|one| {
@@ -158,8 +162,12 @@ fn push_recorded(text: &mut String, reality: &Reality) {
         let place = format!("{} | {} | `{}`", one.name, one.machine.name(), one.platform);
         let measured = format!("{:.3} | {low:.3} to {high:.3}", one.median_s);
         let predicted = format!("{:.3} | {}", one.predicted_s, off(one.predicted_s));
-        let queues = format!("{:.3} | {}", one.with_queues_s, off(one.with_queues_s));
-        let with_barriers = off(one.with_barriers_s);
+        let queues = format!(
+            "{:.3} | {}",
+            one.predicted_with_queues_s,
+            off(one.predicted_with_queues_s)
+        );
+        let with_barriers = off(one.predicted_with_barriers_s);
         format!("{place} | {measured} | {predicted} | {with_barriers} | {queues}")
     });
     let columns = "run | machine | platform | measured [s] | quartiles [s] | predicted [s] | off [%] | off with barriers [%] | in queues [s] | off [%]";
@@ -187,11 +195,11 @@ and 3.85 to 3.86 s if each packet also takes 28 us in the emulation (measured: 3
 s, and 3.35 to 3.37 s with 21 us (measured: 3.23 s). \
 With equal shares the error on the first machine is smaller for the wrong reason. Heat hardly changes. Nothing was fitted to these programs.\n";
 
-fn push_queues(text: &mut String, reality: &Reality) {
+fn push_unexplained_errors_section(text: &mut String, reality: &MeasurementComparison) {
     let told: Vec<String> = reality
-        .protocol_times_s
+        .times_of_protocol_variants_s
         .iter()
-        .map(|(name, time)| format!("{} {time:.2} s", describe_variant(name)))
+        .map(|(name, time)| format!("{} {time:.2} s", describe_protocol_variant(name)))
         .collect();
     put!(
         text,
@@ -201,7 +209,7 @@ fn push_queues(text: &mut String, reality: &Reality) {
 }
 
 /// Describes in words a variant of the protocol with which the program `backbone-both` was measured.
-fn describe_variant(variant: &str) -> &str {
+fn describe_protocol_variant(variant: &str) -> &str {
     match variant {
         "eager" => "without handshakes",
         "links2" => "with two connections a pair",
@@ -226,43 +234,43 @@ No rule explains both cases, so none is implemented. The measured times are betw
 /// Summary of prediction errors: the median absolute relative error \[%\] of each class of programs and of all programs, the
 /// relative error of largest magnitude \[%\], the number of near predictions, and the number of all predictions.
 struct ErrorSummary {
-    latency: f64,
-    bandwidth: f64,
-    mixed: f64,
+    median_of_latency_class: f64,
+    median_of_bandwidth_class: f64,
+    median_of_mixed_class: f64,
     median_of_all: f64,
     worst_error: f64,
     near_predictions: usize,
-    predictions: usize,
+    prediction_count: usize,
 }
 
 impl ErrorSummary {
-    fn from_predictions(predicted: &[PredictedCase]) -> Self {
+    fn from_predictions(predicted: &[PredictedProgram]) -> Self {
         let of = |class: &str| {
-            let is_meant = |one: &&PredictedCase| class.is_empty() || one.case.class == class;
+            let is_meant = |one: &&PredictedProgram| class.is_empty() || one.case.class == class;
             let errors = predicted.iter().filter(is_meant);
             let mut errors: Vec<f64> = errors
                 .map(|one| 100.0 * one.relative_error().abs())
                 .collect();
             errors.sort_by(f64::total_cmp);
-            median(&errors)
+            median_of_sorted(&errors)
         };
-        let errors = predicted.iter().map(PredictedCase::relative_error);
+        let errors = predicted.iter().map(PredictedProgram::relative_error);
         let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
         let near = |error: &f64| error.abs() <= NEAR_ERROR;
         Self {
-            latency: of("latency"),
-            bandwidth: of("bandwidth"),
-            mixed: of("mixed"),
+            median_of_latency_class: of("latency"),
+            median_of_bandwidth_class: of("bandwidth"),
+            median_of_mixed_class: of("mixed"),
             median_of_all: of(""),
             worst_error: 100.0 * errors.clone().fold(0.0, larger),
             near_predictions: errors.filter(near).count(),
-            predictions: predicted.len(),
+            prediction_count: predicted.len(),
         }
     }
 }
 
 /// Returns the median of numbers in ascending order; 0 if there are no numbers.
-fn median(sorted: &[f64]) -> f64 {
+fn median_of_sorted(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => 0.0,
         count if count % 2 == 1 => sorted[count / 2],
@@ -271,11 +279,11 @@ fn median(sorted: &[f64]) -> f64 {
 }
 
 /// Creates the CSV table of measured and predicted times, with one row per measured program.
-pub fn csv(reality: &Reality) -> String {
+pub fn csv_table(reality: &MeasurementComparison) -> String {
     let mut text = String::from(
         "case,class,platform,limited,measured_s,first_quartile_s,third_quartile_s,predicted_s,off_percent\n",
     );
-    for one in &reality.predicted {
+    for one in &reality.predicted_programs {
         let case = &one.case;
         let [low, high] = case.quartiles_s;
         put!(
@@ -297,7 +305,11 @@ pub fn csv(reality: &Reality) -> String {
 ///
 /// # Errors
 /// There is no figure with this name.
-pub fn draw_figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+pub fn draw_figures(
+    reality: &MeasurementComparison,
+    wanted: &str,
+    style: &FigureStyle,
+) -> Result<Vec<Figure>, Error> {
     let wanted = select_figures(wanted, &FIGURE_NAMES)?;
     let draw = |name: &&str| {
         let drawing = match *name {
@@ -310,7 +322,7 @@ pub fn draw_figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Ve
 }
 
 /// Returns the index of the series (colour) of a program in the figures, which depends on the class of the program.
-fn series_of_class(one: &PredictedCase) -> usize {
+fn series_index_of_program(one: &PredictedProgram) -> usize {
     let place = COLOURED_CLASSES
         .iter()
         .position(|class| *class == one.case.class);
@@ -325,48 +337,48 @@ fn list_series() -> impl Iterator<Item = (&'static str, usize)> {
         .zip(0..)
 }
 
-fn scatter_chart(reality: &Reality) -> Scatter {
+fn scatter_chart(reality: &MeasurementComparison) -> ScatterChart {
     let key = |(name, place): (&str, usize)| {
         let (colour, mark) = SCENARIO_COLOURS_AND_MARKS[place];
         (name.to_owned(), colour, mark)
     };
-    let point = |one: &PredictedCase| Point {
-        series_index: series_of_class(one),
-        values: (one.case.median_s, one.simulated_s),
+    let point = |one: &PredictedProgram| ScatterPoint {
+        series_index: series_index_of_program(one),
+        coordinates: (one.case.median_s, one.simulated_s),
     };
-    Scatter {
+    ScatterChart {
         name: "predicted against measured times".into(),
         axis_titles: ["measured [s]".into(), "predicted [s]".into()],
-        series_keys: list_series().map(key).collect(),
-        points: reality.predicted.iter().map(point).collect(),
+        legend_series: list_series().map(key).collect(),
+        points: reality.predicted_programs.iter().map(point).collect(),
         marked_deviation: NEAR_ERROR,
     }
 }
 
 /// Creates the chart of predicted time divided by measured time for each program, with the quartiles of the measurements.
-fn ratios_chart(reality: &Reality) -> Rows {
-    let row = |one: &PredictedCase| {
+fn ratios_chart(reality: &MeasurementComparison) -> DotRowChart {
+    let row = |one: &PredictedProgram| {
         let [low, high] = one.case.quartiles_s;
-        figure::Row {
+        figure::ChartRow {
             label: one.case.name.clone(),
             dots: vec![Dot {
-                series_index: series_of_class(one),
+                series_index: series_index_of_program(one),
                 value: one.simulated_s / one.case.median_s,
-                interval: Some((one.simulated_s / high, one.simulated_s / low)),
+                whisker_limits: Some((one.simulated_s / high, one.simulated_s / low)),
             }],
         }
     };
-    Rows {
+    DotRowChart {
         name: "predicted over measured times, case by case".into(),
         axis_title: "predicted over measured: median and quartiles of the repetitions".into(),
-        series_keys: list_series()
-            .map(|(name, place)| SeriesKey::from_index(name, place))
+        legend_series: list_series()
+            .map(|(name, place)| LegendSeries::from_index(name, place))
             .collect(),
-        groups: vec![Group {
+        row_groups: vec![RowGroup {
             heading: "cases".into(),
-            rows: reality.predicted.iter().map(row).collect(),
+            rows: reality.predicted_programs.iter().map(row).collect(),
         }],
         is_logarithmic: true,
-        ..Rows::default()
+        ..DotRowChart::default()
     }
 }

@@ -5,7 +5,7 @@
 //! predicted. The comparison therefore shows how accurately a recorded trace is converted to times. It is not a forecast for
 //! another machine.
 
-use crate::packed::unpack;
+use crate::packed::decompress_text;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
 use migsim_bsp::BarrierKind;
@@ -116,21 +116,21 @@ pub(super) struct RecordedRun {
     pub(super) quartiles_s: [f64; 2],
     /// Predicted time of the run \[s\], without barriers between the supersteps and without queues of packets.
     pub(super) predicted_s: f64,
-    pub(super) with_barriers_s: f64,
-    pub(super) with_queues_s: f64,
+    pub(super) predicted_with_barriers_s: f64,
+    pub(super) predicted_with_queues_s: f64,
 }
 
 /// Returns the text of a trace file; a compressed file is decompressed with brotli.
 fn trace_text(file: &[u8]) -> Result<String, Error> {
     if !file.starts_with(b"migsim-trace") {
-        return unpack(file);
+        return decompress_text(file);
     }
     String::from_utf8(file.to_vec()).map_err(|error| Problem::new(error.to_string()).into())
 }
 
 /// Predicts the times of all recorded runs. The function `run` returns the time of a trace \[s\], for a machine and platform, a
 /// placement, a kind of barrier, and with or without queues of packets.
-pub(super) fn predict_recorded(
+pub(super) fn predict_recorded_runs(
     run: impl Fn((Machine, &str), &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
 ) -> Result<Vec<RecordedRun>, Error> {
     let mut all = Vec::new();
@@ -148,8 +148,8 @@ pub(super) fn predict_recorded(
                 machine: program.machine,
                 platform: program.platform,
                 predicted_s: time(BarrierKind::None, false)?,
-                with_barriers_s: time(BarrierKind::Ideal, false)?,
-                with_queues_s: time(BarrierKind::None, true)?,
+                predicted_with_barriers_s: time(BarrierKind::Ideal, false)?,
+                predicted_with_queues_s: time(BarrierKind::None, true)?,
             });
         }
     }

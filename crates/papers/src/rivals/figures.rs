@@ -1,11 +1,13 @@
 //! Draws the figures of the study: performance profiles of policies on the public draw (random sample of cases), and mean ratios
 //! of strategies and triggers.
 
-use super::Outcome;
-use super::page::{mean_ratio_by_name, standing_of_policy};
+use super::StudyOutcome;
+use super::page::{mean_ratio_by_name, statistics_of_policy};
 use migsim_base::error::Error;
-use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, select_figures};
-use migsim_study::bench::draw_profiles;
+use migsim_output::figure::{
+    ChartRow, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup, select_figures,
+};
+use migsim_study::bench::draw_performance_profiles;
 
 /// Names of the figures that the option `--figure` accepts.
 const FIGURE_NAMES: [&str; 2] = ["means", "profile"];
@@ -23,12 +25,16 @@ pub fn check_figure_name(wanted: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// There is no figure with this name.
-pub fn draw_figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+pub fn draw_figures(
+    outcome: &StudyOutcome,
+    wanted: &str,
+    style: &FigureStyle,
+) -> Result<Vec<Figure>, Error> {
     let wanted = select_figures(wanted, &FIGURE_NAMES)?;
     let draw = |name: &&str| {
         let drawing = match *name {
             "means" => means_chart(outcome).draw(style),
-            _ => draw_profiles(&outcome.public_draw, style),
+            _ => draw_performance_profiles(&outcome.public_draw_results, style),
         };
         Figure::new(format!("rivals-{name}"), drawing)
     };
@@ -36,56 +42,56 @@ pub fn draw_figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Ve
 }
 
 /// Creates the chart of mean ratios: the default policies with their intervals, and the mean of each strategy and each trigger.
-fn means_chart(outcome: &Outcome) -> Rows {
-    let bench = &outcome.public_draw;
+fn means_chart(outcome: &StudyOutcome) -> DotRowChart {
+    let bench = &outcome.public_draw_results;
     let defaults = bench
-        .standings
+        .ranked_policy_statistics
         .iter()
-        .filter(|one| one.is_default)
-        .map(|one| Row {
+        .filter(|one| one.is_in_default_set)
+        .map(|one| ChartRow {
             label: one.policy.clone(),
             dots: vec![Dot {
                 series_index: 0,
                 value: one.mean_ratio,
-                interval: Some((one.mean_ratio_ci95[0], one.mean_ratio_ci95[1])),
+                whisker_limits: Some((one.mean_ratio_ci95[0], one.mean_ratio_ci95[1])),
             }],
         });
-    let part = |names: &[String], name: &dyn Fn(&str) -> Vec<String>| -> Vec<Row> {
+    let part = |names: &[String], name: &dyn Fn(&str) -> Vec<String>| -> Vec<ChartRow> {
         let ranked = mean_ratio_by_name(bench, names, name);
-        let row = |(name, mean): (String, f64)| Row {
+        let row = |(name, mean): (String, f64)| ChartRow {
             label: name,
             dots: vec![Dot {
                 series_index: 0,
                 value: mean,
-                interval: None,
+                whisker_limits: None,
             }],
         };
         ranked.into_iter().map(row).collect()
     };
     let study = &outcome.study;
     let migbsp = bench
-        .standings
+        .ranked_policy_statistics
         .iter()
         .filter(|one| one.policy.starts_with("migbsp,"));
     let migbsp = migbsp
-        .chain(standing_of_policy(bench, "migbsp"))
-        .map(|one| Row {
+        .chain(statistics_of_policy(bench, "migbsp"))
+        .map(|one| ChartRow {
             label: one.policy.clone(),
             dots: vec![Dot {
                 series_index: 0,
                 value: one.mean_ratio,
-                interval: None,
+                whisker_limits: None,
             }],
         });
-    let group = |heading: &str, rows: Vec<Row>| Group {
+    let group = |heading: &str, rows: Vec<ChartRow>| RowGroup {
         heading: heading.into(),
         rows,
     };
-    Rows {
+    DotRowChart {
         name: "mean makespan over the best known, on the public draw".into(),
         axis_title: "mean ratio to the best known makespan".into(),
-        series_keys: vec![SeriesKey::from_index("mean", 0)],
-        groups: vec![
+        legend_series: vec![LegendSeries::from_index("mean", 0)],
+        row_groups: vec![
             group("default set, 95 % interval", defaults.collect()),
             group(
                 "strategies, mean over the triggers",
@@ -102,6 +108,6 @@ fn means_chart(outcome: &Outcome) -> Rows {
             group("MigBSP, reading by reading", migbsp.collect()),
         ],
         is_logarithmic: true,
-        ..Rows::default()
+        ..DotRowChart::default()
     }
 }

@@ -19,15 +19,15 @@ use std::sync::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use advice::{Claim, Verdict};
+pub use advice::{AdviceClaim, ClaimVerdict};
 pub use figures::{check_figure_name as check_figure, draw_figures};
-pub use page::{csv, markdown};
+pub use page::{csv_table, markdown_page};
 
 use migsim_base::error::Error;
-use migsim_experiment::suite::{Draw, Suite};
+use migsim_experiment::suite::{BenchmarkSuite, CaseSet};
 use migsim_experiment::{Limits, Registry};
 use migsim_study::bench::{BenchRequest, BenchResults, RivalWithSettings, run_benchmark};
-use migsim_study::run::{FinishedRuns, SharedRunData};
+use migsim_study::run::{FinishedRunCounter, SharedRunData};
 use migsim_study::spec::ValuesSpec;
 use migsim_study::store::Store;
 
@@ -60,20 +60,20 @@ pub struct Study {
     /// interpretation.
     pub readings: BTreeMap<String, BTreeMap<String, Value>>,
     /// Advice that is tested: claims about mean ratios, which are checked on each draw.
-    pub advice: Vec<Claim>,
+    pub advice: Vec<AdviceClaim>,
 }
 
 /// Results of the study of rivals on all draws and on the fixed cases.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct StudyOutcome {
     /// Settings of the study.
     pub study: Study,
     /// Results on the public draw, from which the advice was derived.
-    pub public_draw: BenchResults,
+    pub public_draw_results: BenchResults,
     /// Results on each fresh draw, on which the advice is tested.
-    pub fresh_draws: Vec<BenchResults>,
+    pub fresh_draw_results: Vec<BenchResults>,
     /// Results of the default policies on the fixed cases, which are not random.
-    pub fixed_cases: BenchResults,
+    pub fixed_case_results: BenchResults,
 }
 
 impl Study {
@@ -83,7 +83,7 @@ impl Study {
     }
 
     /// Lists all combinations of a strategy with a trigger, as policy names `STRATEGY/TRIGGER`.
-    pub fn combinations(&self) -> Vec<String> {
+    pub fn strategy_trigger_combinations(&self) -> Vec<String> {
         let all = self.strategies.iter();
         all.flat_map(|strategy| self.combinations_with_strategy(strategy))
             .collect()
@@ -149,11 +149,11 @@ impl Study {
     }
 
     /// Lists the public draw, the fresh draws, and at the end the fixed cases.
-    pub fn draws(&self) -> Vec<Draw> {
+    pub fn draws(&self) -> Vec<CaseSet> {
         let fresh = self.fresh_draws.iter();
         let drawn = std::iter::once(&self.public_draw).chain(fresh);
-        let drawn = drawn.map(|draw| Draw::Number(*draw));
-        drawn.chain([Draw::Fixed]).collect()
+        let drawn = drawn.map(|draw| CaseSet::RandomDraw(*draw));
+        drawn.chain([CaseSet::Fixed]).collect()
     }
 
     /// Creates the request for the benchmark of a draw. Only policies in the advice and interpretations of MigBSP run on fresh
@@ -161,23 +161,24 @@ impl Study {
     ///
     /// # Errors
     /// There is no such suite.
-    pub fn request_for(&self, draw: impl Into<Draw>) -> Result<BenchRequest, Error> {
+    pub fn bench_request_for_draw(&self, draw: impl Into<CaseSet>) -> Result<BenchRequest, Error> {
         let draw = draw.into();
-        let suite = Suite::find(&self.suite)?;
+        let suite = BenchmarkSuite::find(&self.suite)?;
         let seeds =
             Some(ValuesSpec::parse(&self.seeds).expect("the seeds of the study can be read"));
-        if draw == Draw::Fixed {
+        if draw == CaseSet::Fixed {
             return Ok(BenchRequest {
                 suite,
-                draw,
+                case_draw: draw,
                 case_count: suite.fixed_case_count(),
-                rivals: Vec::new(),
+                rival_policies: Vec::new(),
                 rivals_with_settings: Vec::new(),
                 seeds,
             });
         }
-        let is_public = draw == Draw::Number(self.public_draw);
-        let named = |name: &str| is_public || self.advice.iter().any(|claim| claim.mentions(name));
+        let is_public = draw == CaseSet::RandomDraw(self.public_draw);
+        let named =
+            |name: &str| is_public || self.advice.iter().any(|claim| claim.mentions_policy(name));
         let others = self
             .paid_back_variants()
             .into_iter()
@@ -185,10 +186,10 @@ impl Study {
         let others = others.filter(|one| named(&one.name));
         Ok(BenchRequest {
             suite,
-            draw,
+            case_draw: draw,
             case_count: self.cases,
-            rivals: self
-                .combinations()
+            rival_policies: self
+                .strategy_trigger_combinations()
                 .into_iter()
                 .filter(|name| named(name))
                 .collect(),
@@ -207,11 +208,11 @@ fn name_with_view(policy: &str, view: &str) -> String {
 ///
 /// # Errors
 /// There is no such suite.
-pub fn count_runs() -> Result<u64, Error> {
+pub fn count_study_runs() -> Result<u64, Error> {
     let study = Study::built_in();
     let draws = study.draws().into_iter();
     draws
-        .map(|draw| Ok(study.request_for(draw)?.run_count()))
+        .map(|draw| Ok(study.bench_request_for_draw(draw)?.run_count()))
         .sum()
 }
 
@@ -224,13 +225,13 @@ pub fn run_study(
     registry: &Registry,
     limits: Limits,
     store: &Mutex<Store>,
-    done: &FinishedRuns,
-) -> Result<Outcome, Error> {
+    done: &FinishedRunCounter,
+) -> Result<StudyOutcome, Error> {
     let study = Study::built_in();
-    let of_draw = |draw: Draw| {
+    let of_draw = |draw: CaseSet| {
         let common = SharedRunData::default();
         run_benchmark(
-            &study.request_for(draw)?,
+            &study.bench_request_for_draw(draw)?,
             registry,
             (limits, &common),
             store,
@@ -244,10 +245,10 @@ pub fn run_study(
     let fresh = fresh.collect::<Result<_, _>>()?;
     let fixed = next()?;
     drop(benches);
-    Ok(Outcome {
+    Ok(StudyOutcome {
         study,
-        public_draw: public,
-        fresh_draws: fresh,
-        fixed_cases: fixed,
+        public_draw_results: public,
+        fresh_draw_results: fresh,
+        fixed_case_results: fixed,
     })
 }

@@ -6,14 +6,14 @@
 
 use serde_json::Value;
 
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{
     Bytes, BytesPerSecond, HostId, Instructions, LinkId, ProcessId, Seconds, Time,
 };
 use migsim_bsp::{Decision, Measures, Policy, Traffic, View};
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, Profile};
-use migsim_policies::migbsp_2007::{Metrics, relative_to_maximum};
+use migsim_policies::migbsp_2007::{MigrationMetrics, relative_to_maximum};
 use migsim_policies::{MigBsp2007, MigBsp2007Config};
 
 /// A claim of the 2007 paper, with the verdict of its check.
@@ -54,18 +54,24 @@ const CHECKS: [(&str, Check); 20] = [
     ("w07-c03", check_alpha_has_minimum_1_and_no_maximum),
     ("w07-c04", check_pattern_separates_regular_from_irregular),
     ("w07-c05", check_recent_supersteps_weigh_more),
-    ("w07-c06", check_pattern_outlives_forecasts),
-    ("w07-c07", check_slowest_process_has_ip_1),
-    ("w07-c08", check_p_is_high_for_regular_and_slow),
-    ("w07-c09", check_slowest_cluster_has_ic_1),
-    ("w07-c10", check_c_is_high_for_regular_and_slow),
+    ("w07-c06", check_pattern_persists_but_forecasts_restart),
+    ("w07-c07", check_computation_index_of_slowest_process_is_1),
+    (
+        "w07-c08",
+        check_computation_metric_is_high_for_regular_and_slow,
+    ),
+    ("w07-c09", check_communication_index_of_slowest_cluster_is_1),
+    (
+        "w07-c10",
+        check_communication_metric_is_high_for_regular_and_slow,
+    ),
     ("w07-c11", check_larger_of_sent_and_received_counts),
     ("w07-c12", check_one_process_moves_to_its_partners),
-    ("w07-c13", check_largest_image_has_im_1),
-    ("w07-c14", check_slowest_transfer_has_it_1),
-    ("w07-c15", check_m_is_high_for_large_and_far),
-    ("w07-c16", check_pm_lies_between_minus_1_and_2),
-    ("w07-c17", check_each_process_has_a_pm_per_cluster),
+    ("w07-c13", check_memory_index_of_largest_image_is_1),
+    ("w07-c14", check_transfer_index_of_slowest_cluster_is_1),
+    ("w07-c15", check_memory_metric_is_high_for_large_and_far),
+    ("w07-c16", check_potential_lies_between_minus_1_and_2),
+    ("w07-c17", check_each_process_has_a_potential_per_cluster),
     ("w07-c18", check_destination_is_first_host_with_memory),
     ("w07-c19", check_links_inside_cluster_are_ignored),
     ("w07-c20", check_application_is_not_involved),
@@ -101,13 +107,13 @@ impl PolicyCase {
 
     /// Simulates supersteps until the policy has decided `count` rescheduling calls. Returns the superstep (from 1) before each
     /// call, and the decision. Every superstep lasts a second, with the measures that `fill` sets.
-    fn first_calls(
+    fn decide_first_calls(
         &self,
         count: usize,
         fill: impl Fn(usize, &mut Measures),
     ) -> Vec<(usize, Decision)> {
         let mut policy = MigBsp2007::new(self.config.clone()).expect("options in range");
-        let mut random = Stream::new(1, Purpose::Policy);
+        let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
         let external_load = vec![0.0; self.platform.hosts.len()];
         let network = NetworkModel::default();
         let mut measures = Measures::default();
@@ -121,21 +127,21 @@ impl PolicyCase {
                 superstep: superstep - 1,
                 now: Time::ZERO + Seconds::of(superstep as f64),
                 placement: &self.placement,
-                measures: &measures,
-                memory: &self.memory,
+                measurements: &measures,
+                process_memory: &self.memory,
                 external_load: &external_load,
                 cycles_per_instruction: 1.0,
                 executes_migrations: false,
                 messages: &[],
-                supersteps: usize::MAX,
+                total_supersteps: usize::MAX,
                 last_call_cost: Seconds::default(),
-                pinned: &[],
+                pinned_processes: &[],
                 workload: None,
             };
             if policy.is_call_due(&view) {
                 let decision = policy.decide(&view, &mut random);
                 calls.push((superstep, decision.expect("a decision of this policy")));
-                policy.on_outcome(0);
+                policy.on_migrations_executed(0);
             }
             if calls.len() == count {
                 break;
@@ -146,19 +152,19 @@ impl PolicyCase {
 
     /// Returns the supersteps (from 1) after which the first `count` rescheduling calls take place.
     fn call_supersteps(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<usize> {
-        let calls = self.first_calls(count, fill);
+        let calls = self.decide_first_calls(count, fill);
         calls.iter().map(|call| call.0).collect()
     }
 
     /// Returns the decision of the policy in its first rescheduling call.
     fn first_decision(&self, fill: impl Fn(usize, &mut Measures)) -> Decision {
-        self.first_calls(1, fill).remove(0).1
+        self.decide_first_calls(1, fill).remove(0).1
     }
 }
 
 /// Returns a function that sets the measures of three processes on Labtec with equal work; `times` are their computation times
 /// \[s\].
-fn three_processes(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
+fn set_three_computations(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
     move |_, measures| {
         for (process, time) in times.into_iter().enumerate() {
             set_computation(measures, process, 1e9, time);
@@ -168,13 +174,13 @@ fn three_processes(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
 
 fn set_computation(measures: &mut Measures, process: usize, work: f64, time: f64) {
     measures.work[process] = Instructions::of(work);
-    measures.compute[process] = Seconds::of(time);
+    measures.computation_times[process] = Seconds::of(time);
 }
 
 /// Sets the traffic of a process with a cluster: the process receives `bytes` \[B\] from this cluster in `time` \[s\].
 fn set_received(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, time: f64) {
     *measures.traffic_mut(process, cluster) = Traffic {
-        received: Bytes::of(bytes),
+        received_bytes: Bytes::of(bytes),
         receive_time: Seconds::of(time),
         ..Traffic::default()
     };
@@ -190,13 +196,13 @@ fn alternating_amount(superstep: usize) -> f64 {
 }
 
 /// Reads the number `key` of a process from the record of a decision.
-fn process_term(decision: &Decision, process: usize, key: &str) -> f64 {
+fn process_term_of_decision(decision: &Decision, process: usize, key: &str) -> f64 {
     let terms = &decision.explanation_json()["processes"][process][key];
     terms.as_f64().unwrap_or(f64::NAN)
 }
 
 /// Reads the number `key` of a process for each cluster from the record of a decision.
-fn cluster_terms(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
+fn cluster_terms_of_decision(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
     let explained = decision.explanation_json();
     let all = explained["potentials"].as_array();
     let is_of = |terms: &&Value| terms["process"].as_u64() == Some(process as u64 + 1);
@@ -215,8 +221,8 @@ const UNBALANCED: [f64; 3] = [0.1, 1.0, 1.9];
 
 fn check_interval_follows_balance() -> (bool, String) {
     let case = PolicyCase::new(&[0, 1, 2]);
-    let balanced = case.call_supersteps(4, three_processes(BALANCED));
-    let unbalanced = case.call_supersteps(4, three_processes(UNBALANCED));
+    let balanced = case.call_supersteps(4, set_three_computations(BALANCED));
+    let unbalanced = case.call_supersteps(4, set_three_computations(UNBALANCED));
     let intervals = |dates: &[usize]| -> Vec<usize> {
         dates.windows(2).map(|pair| pair[1] - pair[0]).collect()
     };
@@ -227,7 +233,7 @@ fn check_interval_follows_balance() -> (bool, String) {
 }
 
 fn check_alpha_doubles_while_balanced() -> (bool, String) {
-    let dates = PolicyCase::new(&[0, 1, 2]).call_supersteps(4, three_processes(BALANCED));
+    let dates = PolicyCase::new(&[0, 1, 2]).call_supersteps(4, set_three_computations(BALANCED));
     let alpha = 4;
     let holds = dates == [alpha, 3 * alpha, 7 * alpha, 15 * alpha];
     (holds, format!("α = {alpha}: calls after {dates:?}"))
@@ -236,7 +242,7 @@ fn check_alpha_doubles_while_balanced() -> (bool, String) {
 fn check_alpha_has_minimum_1_and_no_maximum() -> (bool, String) {
     let case = PolicyCase::new(&[0, 1, 2]);
     let next = |times, count| -> Vec<u64> {
-        let calls = case.first_calls(count, three_processes(times));
+        let calls = case.decide_first_calls(count, set_three_computations(times));
         let of = |call: &(usize, Decision)| call.1.explanation_json()["next_alpha"].as_u64();
         calls.iter().filter_map(of).collect()
     };
@@ -249,14 +255,14 @@ fn check_alpha_has_minimum_1_and_no_maximum() -> (bool, String) {
 }
 
 fn check_pattern_separates_regular_from_irregular() -> (bool, String) {
-    let calls = PolicyCase::new(&[0, 1]).first_calls(2, |superstep, measures| {
+    let calls = PolicyCase::new(&[0, 1]).decide_first_calls(2, |superstep, measures| {
         set_computation(measures, 0, 1e9, 1.0);
         set_computation(measures, 1, alternating_amount(superstep), 1.0);
     });
     let decision = &calls[1].1;
     let (regular, irregular) = (
-        process_term(decision, 0, "p_proc"),
-        process_term(decision, 1, "p_proc"),
+        process_term_of_decision(decision, 0, "p_proc"),
+        process_term_of_decision(decision, 1, "p_proc"),
     );
     let seen = format!("Pproc = {regular} for equal, {irregular} for alternating instructions");
     (regular == 1.0 && irregular == 0.0, seen)
@@ -270,23 +276,23 @@ fn check_recent_supersteps_weigh_more() -> (bool, String) {
             let work = if superstep == only { 1.0 } else { 0.0 };
             set_computation(measures, 0, work, 1.0);
         });
-        process_term(&decision, 0, "instructions")
+        process_term_of_decision(&decision, 0, "instructions")
     };
     let weights: Vec<f64> = (1..=5).map(weight).collect();
     let holds = weights == [0.0625, 0.0625, 0.125, 0.25, 0.5];
     (holds, format!("α = 5: supersteps weigh {weights:?} in PI"))
 }
 
-fn check_pattern_outlives_forecasts() -> (bool, String) {
+fn check_pattern_persists_but_forecasts_restart() -> (bool, String) {
     // The second interval has the supersteps 5 to 12. An alternating amount has Pproc = 1/4 after the first interval. If Pproc started
     // again, 7 errors of 8 would leave 1/8.
-    let calls = PolicyCase::new(&[0, 1]).first_calls(2, |superstep, measures| {
+    let calls = PolicyCase::new(&[0, 1]).decide_first_calls(2, |superstep, measures| {
         let work = if superstep <= 4 { 1e9 } else { 4e9 };
         set_computation(measures, 0, work, 1.0);
         set_computation(measures, 1, alternating_amount(superstep), 1.0);
     });
-    let forecast = process_term(&calls[1].1, 0, "instructions");
-    let pattern = |call: usize| process_term(&calls[call].1, 1, "p_proc");
+    let forecast = process_term_of_decision(&calls[1].1, 0, "instructions");
+    let pattern = |call: usize| process_term_of_decision(&calls[call].1, 1, "p_proc");
     let seen = format!(
         "1e9 instructions before a call, 4e9 after it: PI = {forecast:e}; Pproc at two calls {}, {}",
         pattern(0),
@@ -296,10 +302,11 @@ fn check_pattern_outlives_forecasts() -> (bool, String) {
     (holds, seen)
 }
 
-fn check_slowest_process_has_ip_1() -> (bool, String) {
-    let decision = PolicyCase::new(&[0, 1, 2]).first_decision(three_processes([1.0, 2.0, 4.0]));
+fn check_computation_index_of_slowest_process_is_1() -> (bool, String) {
+    let decision =
+        PolicyCase::new(&[0, 1, 2]).first_decision(set_three_computations([1.0, 2.0, 4.0]));
     let all: Vec<f64> = (0..3)
-        .map(|process| process_term(&decision, process, "ip"))
+        .map(|process| process_term_of_decision(&decision, process, "ip"))
         .collect();
     (
         all == [0.25, 0.5, 1.0],
@@ -307,7 +314,7 @@ fn check_slowest_process_has_ip_1() -> (bool, String) {
     )
 }
 
-fn check_p_is_high_for_regular_and_slow() -> (bool, String) {
+fn check_computation_metric_is_high_for_regular_and_slow() -> (bool, String) {
     // A long interval is needed: in an interval of 1, every forecast is the value itself and is correct.
     let mut case = PolicyCase::new(&[0, 1, 2]);
     case.config.alpha = 40;
@@ -316,13 +323,13 @@ fn check_p_is_high_for_regular_and_slow() -> (bool, String) {
         set_computation(measures, 1, alternating_amount(superstep), 1.0);
         set_computation(measures, 2, 1e7, 0.01);
     });
-    let p = |process| process_term(&decision, process, "processing");
+    let p = |process| process_term_of_decision(&decision, process, "processing");
     let (slow, irregular, quick) = (p(0), p(1), p(2));
     let seen = format!("P = {slow} regular and slow, {irregular} irregular, {quick} quick");
     (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
 }
 
-fn check_slowest_cluster_has_ic_1() -> (bool, String) {
+fn check_communication_index_of_slowest_cluster_is_1() -> (bool, String) {
     let decision = PolicyCase::new(&[0, 1]).first_decision(|_, measures| {
         set_received(measures, 0, LABTEC, 1e3, 0.1);
         set_received(measures, 0, ICE, 1e3, 0.4);
@@ -330,7 +337,7 @@ fn check_slowest_cluster_has_ic_1() -> (bool, String) {
         set_received(measures, 1, AQUARIO, 1e3, 5.0);
     });
     let all: Vec<Vec<f64>> = (0..2)
-        .map(|process| cluster_terms(&decision, process, "ic"))
+        .map(|process| cluster_terms_of_decision(&decision, process, "ic"))
         .collect();
     let holds = all.iter().all(|of_one| largest(of_one) == 1.0);
     (
@@ -339,7 +346,7 @@ fn check_slowest_cluster_has_ic_1() -> (bool, String) {
     )
 }
 
-fn check_c_is_high_for_regular_and_slow() -> (bool, String) {
+fn check_communication_metric_is_high_for_regular_and_slow() -> (bool, String) {
     let mut case = PolicyCase::new(&[0]);
     case.config.alpha = 40;
     let decision = case.first_decision(|superstep, measures| {
@@ -348,7 +355,7 @@ fn check_c_is_high_for_regular_and_slow() -> (bool, String) {
         set_received(measures, 0, CORISCO, alternating_amount(superstep), 1.0);
         set_received(measures, 0, AQUARIO, 1e6, 0.01);
     });
-    let c = cluster_terms(&decision, 0, "communication");
+    let c = cluster_terms_of_decision(&decision, 0, "communication");
     let (slow, irregular, quick) = (c[ICE], c[CORISCO], c[AQUARIO]);
     let seen = format!("C = {slow} regular and slow, {irregular} irregular, {quick} quick");
     (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
@@ -357,15 +364,15 @@ fn check_c_is_high_for_regular_and_slow() -> (bool, String) {
 fn check_larger_of_sent_and_received_counts() -> (bool, String) {
     let decision = PolicyCase::new(&[0]).first_decision(|_, measures| {
         *measures.traffic_mut(0, ICE) = Traffic {
-            sent: Bytes::of(300.0),
-            received: Bytes::of(100.0),
+            sent_bytes: Bytes::of(300.0),
+            received_bytes: Bytes::of(100.0),
             send_time: Seconds::of(1.0),
             receive_time: Seconds::of(2.0),
             ..Traffic::default()
         };
     });
-    let bytes = cluster_terms(&decision, 0, "bytes")[ICE];
-    let time = cluster_terms(&decision, 0, "communication_s")[ICE];
+    let bytes = cluster_terms_of_decision(&decision, 0, "bytes")[ICE];
+    let time = cluster_terms_of_decision(&decision, 0, "communication_s")[ICE];
     let seen = format!("300 B in 1 s sent, 100 B in 2 s received: {bytes} B, {time} s");
     (bytes == 300.0 && time == 2.0, seen)
 }
@@ -381,7 +388,7 @@ fn check_one_process_moves_to_its_partners() -> (bool, String) {
         for partner in 1..=3 {
             set_computation(measures, partner, 1e8, 0.1);
             *measures.traffic_mut(partner, LABTEC) = Traffic {
-                sent: Bytes::of(1e6),
+                sent_bytes: Bytes::of(1e6),
                 send_time: Seconds::of(0.1),
                 ..Traffic::default()
             };
@@ -404,12 +411,12 @@ fn check_one_process_moves_to_its_partners() -> (bool, String) {
     (moved == [ProcessId(0)] && goes_there, seen)
 }
 
-fn check_largest_image_has_im_1() -> (bool, String) {
+fn check_memory_index_of_largest_image_is_1() -> (bool, String) {
     let mut case = PolicyCase::new(&[0, 1, 2]);
     case.memory = [1e6, 4e6, 2e6].map(Bytes::of).to_vec();
-    let decision = case.first_decision(three_processes(BALANCED));
+    let decision = case.first_decision(set_three_computations(BALANCED));
     let all: Vec<f64> = (0..3)
-        .map(|process| process_term(&decision, process, "im"))
+        .map(|process| process_term_of_decision(&decision, process, "im"))
         .collect();
     (
         all == [0.25, 1.0, 0.5],
@@ -417,32 +424,35 @@ fn check_largest_image_has_im_1() -> (bool, String) {
     )
 }
 
-fn check_slowest_transfer_has_it_1() -> (bool, String) {
+fn check_transfer_index_of_slowest_cluster_is_1() -> (bool, String) {
     let example: Vec<f64> = relative_to_maximum([10.0, 20.0, 15.0]).collect();
     let decision = PolicyCase::new(&[0, FIRST_OF_ICE]).first_decision(|_, _| ());
-    let each = (0..2).all(|process| largest(&cluster_terms(&decision, process, "it")) == 1.0);
+    let each =
+        (0..2).all(|process| largest(&cluster_terms_of_decision(&decision, process, "it")) == 1.0);
     let holds = example == [0.5, 1.0, 0.75] && each;
     (holds, format!("10, 20 and 15 s: IT = {example:?}"))
 }
 
-fn check_m_is_high_for_large_and_far() -> (bool, String) {
+fn check_memory_metric_is_high_for_large_and_far() -> (bool, String) {
     // From Labtec (1 Gbps) to Corisco (100 Mbps) and Aquario (1 Gbps).
     let mut case = PolicyCase::new(&[0, 1]);
     case.memory = [1e9, 1e6].map(Bytes::of).to_vec();
     let decision = case.first_decision(|_, _| ());
-    let m = |process: usize, cluster: usize| cluster_terms(&decision, process, "memory")[cluster];
+    let m = |process: usize, cluster: usize| {
+        cluster_terms_of_decision(&decision, process, "memory")[cluster]
+    };
     let (both, small, near) = (m(0, CORISCO), m(1, CORISCO), m(0, AQUARIO));
     let seen = format!("M = {both} large and slow, {small:.3} small, {near:.3} quick");
     (both > 0.95 && small < 0.05 && near < 0.2, seen)
 }
 
-fn check_pm_lies_between_minus_1_and_2() -> (bool, String) {
+fn check_potential_lies_between_minus_1_and_2() -> (bool, String) {
     let ends = [0.0, 1.0];
     let mut all = Vec::new();
     for processing in ends {
         for communication in ends {
             for memory in ends {
-                let metrics = Metrics {
+                let metrics = MigrationMetrics {
                     processing,
                     communication,
                     memory,
@@ -459,9 +469,9 @@ fn check_pm_lies_between_minus_1_and_2() -> (bool, String) {
     (least == -1.0 && most == 2.0, seen)
 }
 
-fn check_each_process_has_a_pm_per_cluster() -> (bool, String) {
+fn check_each_process_has_a_potential_per_cluster() -> (bool, String) {
     let case = PolicyCase::new(&[0, 1, 2]);
-    let decision = case.first_decision(three_processes(BALANCED));
+    let decision = case.first_decision(set_three_computations(BALANCED));
     let count = decision.explanation_json()["potentials"]
         .as_array()
         .map_or(0, Vec::len);

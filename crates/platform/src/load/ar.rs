@@ -25,7 +25,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::Constant;
+use super::constant::ConstantLoad;
 use super::range::{MAX_DURATION, ParameterChecks};
 use super::sampled::PeriodicSteps;
 use super::{Load, LoadOptions, MAX_LOAD};
@@ -80,7 +80,7 @@ impl LoadOptions for ArConfig {
             .check_number("most", self.most, &(0.0..=MAX_LOAD))
             .into_result()?;
         if self.deviation <= 0.0 {
-            return Ok(Arc::new(Constant(self.mean.min(self.most))));
+            return Ok(Arc::new(ConstantLoad(self.mean.min(self.most))));
         }
         Ok(Arc::new(AutoregressiveLoad::new(self)))
     }
@@ -133,7 +133,7 @@ impl Load for AutoregressiveLoad {
             .collect();
         let series = Series {
             load: self.clone(),
-            states,
+            process_states: states,
             random,
         };
         Box::new(PeriodicSteps::new(self.config.period.get(), series))
@@ -155,7 +155,7 @@ struct Series {
     load: AutoregressiveLoad,
     /// State of each autoregressive process, from which the next value of the load is computed, in the order of the time
     /// constants.
-    states: Vec<f64>,
+    process_states: Vec<f64>,
     random: Stream,
 }
 
@@ -164,8 +164,10 @@ impl Iterator for Series {
 
     fn next(&mut self) -> Option<f64> {
         let mut load = self.load.config.mean;
-        for (state, [phi, rest, weight]) in
-            self.states.iter_mut().zip(self.load.coefficients.iter())
+        for (state, [phi, rest, weight]) in self
+            .process_states
+            .iter_mut()
+            .zip(self.load.coefficients.iter())
         {
             load += weight * *state;
             *state = phi * *state + rest * draw_shock(&mut self.random);
@@ -178,11 +180,11 @@ impl Iterator for Series {
 mod tests {
     use super::*;
     use crate::load::sampled::mean_and_variance;
-    use migsim_base::random::Purpose;
+    use migsim_base::random::StreamPurpose;
 
     fn steps(config: &ArConfig, seed: u64) -> Box<dyn Steps> {
         let load = config.clone().load().unwrap();
-        load.steps(Stream::for_object(seed, Purpose::HostLoad, "h0"))
+        load.steps(Stream::for_object(seed, StreamPurpose::HostLoad, "h0"))
     }
 
     #[test]

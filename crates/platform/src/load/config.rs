@@ -86,7 +86,7 @@ pub(super) struct LoadSpec {
     /// The load: a kind with its parameters.
     pub(super) load: Arc<dyn Load>,
     /// Keys and values of the load as JSON, with all defaults filled in.
-    resolved_keys: Value,
+    keys_with_defaults: Value,
 }
 
 impl Loads {
@@ -114,7 +114,7 @@ impl Loads {
                     problems.extend(
                         found
                             .into_iter()
-                            .map(|problem| with_full_key(&key, problem)),
+                            .map(|problem| with_load_key_prefix(&key, problem)),
                     );
                 }
                 Err(other) => return Err(other),
@@ -141,11 +141,11 @@ impl Loads {
     }
 
     /// Returns the value of the key `load` with all defaults filled in; `None` if the experiment has no load.
-    pub fn resolved_key(&self) -> Option<Value> {
+    pub fn load_key_with_defaults(&self) -> Option<Value> {
         let mut all = self
             .load_specs
             .iter()
-            .map(|spec| spec.resolved_keys.clone());
+            .map(|spec| spec.keys_with_defaults.clone());
         if self.is_written_as_list {
             Some(all.collect())
         } else {
@@ -154,7 +154,7 @@ impl Loads {
     }
 
     /// Returns the notes for the user about the loads, one sentence each; a note that is equal to the previous note is left out.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn user_notes(&self) -> Vec<String> {
         let notes = self.load_specs.iter().filter_map(|spec| spec.load.note());
         let mut notes: Vec<String> = notes.collect();
         notes.dedup();
@@ -165,14 +165,19 @@ impl Loads {
     /// before the run.
     pub fn first_positive_times(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.load_specs.iter().filter_map(|spec| {
-            let name = spec.load.file().map_or(spec.kind, |(name, _)| name);
+            let name = spec
+                .load
+                .file_and_sha256()
+                .map_or(spec.kind, |(name, _)| name);
             Some((format!("`{name}`"), spec.load.first_positive_time()?))
         })
     }
 
     /// Returns the files from which the loads were read: path and SHA-256 of each.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.load_specs.iter().filter_map(|spec| spec.load.file())
+    pub fn trace_files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.load_specs
+            .iter()
+            .filter_map(|spec| spec.load.file_and_sha256())
     }
 }
 
@@ -204,12 +209,12 @@ fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Load
         kind: entry.name,
         targets: on,
         load,
-        resolved_keys: resolved,
+        keys_with_defaults: resolved,
     })
 }
 
 /// Prefixes the key of the parameter in a problem with the key of its load: `mean` becomes `load[2].mean`.
-fn with_full_key(key: &str, problem: Problem) -> Problem {
+fn with_load_key_prefix(key: &str, problem: Problem) -> Problem {
     if problem.location.source.is_some() {
         return problem; // it stands in a file of its own
     }
@@ -229,7 +234,7 @@ pub fn load_key_schema(table: &Table, generator: &mut SchemaGenerator) -> Value 
     };
     let kinds: Vec<Value> = table
         .iter()
-        .map(|entry| kind(entry, entry.schema(generator).to_value()))
+        .map(|entry| kind(entry, entry.options_schema(generator).to_value()))
         .collect();
     json!({
         "description": "Background load of hosts and links: one load, or a list; several loads on one host or link multiply the shares \

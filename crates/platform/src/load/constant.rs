@@ -31,15 +31,15 @@ impl LoadOptions for ConstantConfig {
         ParameterChecks::default()
             .check_number("load", self.load, &(0.0..=MAX_LOAD))
             .into_result()?;
-        Ok(Arc::new(Constant(self.load)))
+        Ok(Arc::new(ConstantLoad(self.load)))
     }
 }
 
 /// A load that never changes. The value is the share of the host or link that other users take, from 0 to 0.99.
 #[derive(Clone, Copy, Debug)]
-pub struct Constant(pub(super) f64);
+pub struct ConstantLoad(pub(super) f64);
 
-impl Load for Constant {
+impl Load for ConstantLoad {
     fn steps(&self, _: Stream) -> Box<dyn Steps> {
         Box::new(std::iter::once((0.0, self.0)))
     }

@@ -46,7 +46,7 @@ impl StepBudget {
 type StepBlock = Arc<[(f64, f64)]>;
 
 /// Returns the number of steps in the block with the number `number`, counted from 0.
-fn block_size(number: usize) -> usize {
+fn steps_in_block(number: usize) -> usize {
     8 << number.min(4)
 }
 
@@ -83,12 +83,12 @@ impl DrawnLoad {
     /// Returns a reader of the shares that the load leaves to the application; the reader starts at the first step.
     pub(super) fn reader(self: &Arc<Self>) -> DrawnLoadReader {
         DrawnLoadReader {
-            load: Arc::clone(self),
+            drawn_load: Arc::clone(self),
             present_block: Arc::new([]),
-            next_index: 0,
-            blocks_read: 0,
-            steps_before: 0,
-            own_generator: None,
+            next_step_index: 0,
+            read_block_count: 0,
+            steps_before_block: 0,
+            fallback_generator: None,
         }
     }
 
@@ -103,7 +103,7 @@ impl DrawnLoad {
 
     /// Returns the block of steps with the number `number`, counted from 0, which is drawn if necessary; `None` if there is no
     /// memory to store the block. The block is empty after the last step of the load.
-    fn block(&self, number: usize) -> Option<StepBlock> {
+    fn stored_block(&self, number: usize) -> Option<StepBlock> {
         let mut drawn = self
             .stored_steps
             .lock()
@@ -111,11 +111,11 @@ impl DrawnLoad {
         if let Some(block) = drawn.blocks.get(number) {
             return Some(Arc::clone(block));
         }
-        if !self.budget.try_reserve(block_size(number)) {
+        if !self.budget.try_reserve(steps_in_block(number)) {
             return None;
         }
         let rest = drawn.generator.get_or_insert_with(|| self.step_generator());
-        let block: StepBlock = rest.take(block_size(number)).collect();
+        let block: StepBlock = rest.take(steps_in_block(number)).collect();
         drawn.blocks.push(Arc::clone(&block));
         Some(block)
     }
@@ -124,38 +124,38 @@ impl DrawnLoad {
 /// Iterator over the steps of a load on one host or link, in the order of time.
 #[derive(Debug)]
 pub(super) struct DrawnLoadReader {
-    load: Arc<DrawnLoad>,
+    drawn_load: Arc<DrawnLoad>,
     /// Block of steps that the reader is reading.
     present_block: StepBlock,
     /// Index of the next step within the present block.
-    next_index: usize,
+    next_step_index: usize,
     /// Number of blocks that have been read so far, including the present block.
-    blocks_read: usize,
+    read_block_count: usize,
     /// Number of steps in all blocks before the present one.
-    steps_before: usize,
+    steps_before_block: usize,
     /// Generator that this reader uses alone, for the steps after the present block; `None` while the stored blocks suffice.
-    own_generator: Option<Box<dyn Steps>>,
+    fallback_generator: Option<Box<dyn Steps>>,
 }
 
 impl DrawnLoadReader {
     #[cold]
-    fn load_next_block(&mut self) -> Option<(f64, f64)> {
-        if self.blocks_read > 0 && self.present_block.is_empty() {
+    fn load_block_and_take_first_step(&mut self) -> Option<(f64, f64)> {
+        if self.read_block_count > 0 && self.present_block.is_empty() {
             return None;
         }
-        self.steps_before += self.present_block.len();
-        let are_shared = self.own_generator.is_none();
+        self.steps_before_block += self.present_block.len();
+        let are_shared = self.fallback_generator.is_none();
         let shared = are_shared
-            .then(|| self.load.block(self.blocks_read))
+            .then(|| self.drawn_load.stored_block(self.read_block_count))
             .flatten();
         self.present_block = shared.unwrap_or_else(|| {
-            let (course, passed) = (&self.load, self.steps_before);
+            let (course, passed) = (&self.drawn_load, self.steps_before_block);
             let start = || -> Box<dyn Steps> { Box::new(course.step_generator().skip(passed)) };
-            let own = self.own_generator.get_or_insert_with(start);
-            own.take(block_size(self.blocks_read)).collect()
+            let own = self.fallback_generator.get_or_insert_with(start);
+            own.take(steps_in_block(self.read_block_count)).collect()
         });
-        self.blocks_read += 1;
-        self.next_index = 1;
+        self.read_block_count += 1;
+        self.next_step_index = 1;
         self.present_block.first().copied()
     }
 }
@@ -165,9 +165,9 @@ impl Iterator for DrawnLoadReader {
 
     #[inline]
     fn next(&mut self) -> Option<(f64, f64)> {
-        let step = self.present_block.get(self.next_index).copied();
-        self.next_index += usize::from(step.is_some());
-        step.or_else(|| self.load_next_block())
+        let step = self.present_block.get(self.next_step_index).copied();
+        self.next_step_index += usize::from(step.is_some());
+        step.or_else(|| self.load_block_and_take_first_step())
     }
 }
 
@@ -175,12 +175,13 @@ impl Clone for DrawnLoadReader {
     /// Returns a reader at the same position. Once the copy reaches steps beyond the stored blocks, it generates the steps again
     /// from the beginning.
     fn clone(&self) -> Self {
-        let begun = self.steps_before + self.present_block.len();
-        let own = |_: &_| -> Box<dyn Steps> { Box::new(self.load.step_generator().skip(begun)) };
+        let begun = self.steps_before_block + self.present_block.len();
+        let own =
+            |_: &_| -> Box<dyn Steps> { Box::new(self.drawn_load.step_generator().skip(begun)) };
         Self {
-            load: Arc::clone(&self.load),
+            drawn_load: Arc::clone(&self.drawn_load),
             present_block: Arc::clone(&self.present_block),
-            own_generator: self.own_generator.as_ref().map(own),
+            fallback_generator: self.fallback_generator.as_ref().map(own),
             ..*self
         }
     }
@@ -194,20 +195,20 @@ impl BufferedSteps for DrawnLoadReader {
     #[inline]
     fn computed_steps(&self) -> &[(f64, f64)] {
         self.present_block
-            .get(self.next_index..)
+            .get(self.next_step_index..)
             .unwrap_or_default() // nothing behind the last step
     }
 
     #[inline]
     fn skip_steps(&mut self, count: usize) {
-        self.next_index += count;
+        self.next_step_index += count;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use migsim_base::random::Purpose;
+    use migsim_base::random::StreamPurpose;
 
     /// A load of this number of steps, each drawn.
     #[derive(Debug)]
@@ -215,7 +216,7 @@ mod tests {
 
     impl Load for Drawing {
         fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-            let step = move |at: usize| (at as f64, MAX_LOAD * random.draw_unit());
+            let step = move |at: usize| (at as f64, MAX_LOAD * random.draw_from_zero_to_one());
             Box::new((0..self.0).map(step).collect::<Vec<_>>().into_iter())
         }
     }
@@ -224,7 +225,7 @@ mod tests {
     fn readers_get_the_steps_of_the_load_from_stored_and_own_blocks() {
         for count in [0, 1, 2, 6, 7, 300] {
             let load: Arc<dyn Load> = Arc::new(Drawing(count));
-            let random = || Stream::for_object(1, Purpose::HostLoad, "a host");
+            let random = || Stream::for_object(1, StreamPurpose::HostLoad, "a host");
             let loads = load.steps(random());
             let expected: Vec<_> = loads.map(|(date, load)| (date, 1.0 - load)).collect();
             let mut known_with_no_room = None;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::Constant;
+use super::constant::ConstantLoad;
 use super::range::{MAX_DURATION, ParameterChecks};
 use super::sampled::PeriodicSteps;
 use super::{Load, LoadOptions, MAX_LOAD};
@@ -80,17 +80,17 @@ impl LoadOptions for DailyConfig {
             .check_duration("spread", self.spread, &times)
             .into_result()?;
         if self.amplitude <= 0.0 {
-            return Ok(Arc::new(Constant(self.mean)));
+            return Ok(Arc::new(ConstantLoad(self.mean)));
         }
-        Ok(Arc::new(Daily(self)))
+        Ok(Arc::new(DailyLoad(self)))
     }
 }
 
 /// A background load of the kind `daily`, which varies with the time of day; the documentation of this module has the equation.
 #[derive(Clone, Debug)]
-pub struct Daily(DailyConfig);
+pub struct DailyLoad(DailyConfig);
 
-impl Load for Daily {
+impl Load for DailyLoad {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
         let DailyConfig {
             period,
@@ -101,7 +101,7 @@ impl Load for Daily {
             start,
             spread,
         } = self.0;
-        let shift = spread.get() * random.draw_symmetric();
+        let shift = spread.get() * random.draw_from_minus_one_to_one();
         let since_peak = start.get() - peak.get() - shift;
         let load = move |periods: u64| {
             let date = periods as f64 * period.get() + since_peak;
@@ -120,11 +120,11 @@ impl Load for Daily {
 mod tests {
     use super::*;
     use crate::load::sampled::mean_and_variance;
-    use migsim_base::random::Purpose;
+    use migsim_base::random::StreamPurpose;
 
     fn steps(config: &DailyConfig, name: &str) -> Box<dyn Steps> {
         let load = config.clone().load().unwrap();
-        load.steps(Stream::for_object(1, Purpose::HostLoad, name))
+        load.steps(Stream::for_object(1, StreamPurpose::HostLoad, name))
     }
 
     #[test]

@@ -36,14 +36,14 @@ pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
 pub type LoadWithParameters = (Arc<dyn Load>, Value);
 
 /// An entry of the table of kinds of background load: name, summary, source and [`LoadKind`].
-pub type Entry = plugin::Entry<Kind>;
+pub type Entry = plugin::PluginEntry<LoadKind>;
 
 /// The table of kinds of background load, by name.
-pub type Table = plugin::Table<Kind>;
+pub type Table = plugin::PluginTable<LoadKind>;
 
 /// A kind of background load: the functions that create a load from its parameters and describe these parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct LoadKind {
     /// Function that creates a load from its parameters in JSON.
     load_creator: fn(&Value) -> Result<LoadWithParameters, Error>,
     /// Function that returns the JSON Schema of the parameters.
@@ -52,7 +52,7 @@ pub struct Kind {
 
 /// Description of a parameter of a kind of background load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parameter {
+pub struct ParameterDescription {
     /// Key of the parameter in an experiment.
     pub name: String,
     /// Text that explains the parameter to users.
@@ -75,7 +75,7 @@ pub fn load_entry<T: LoadOptions>(
     };
     let mut entry = Entry::new::<T>(
         [name, summary, source],
-        Kind {
+        LoadKind {
             load_creator: read,
             parameter_schema: SchemaGenerator::subschema_for::<T>,
         },
@@ -84,7 +84,7 @@ pub fn load_entry<T: LoadOptions>(
     entry
 }
 
-impl Kind {
+impl LoadKind {
     /// Creates a load of this kind from its parameters; returns the load, and the parameters with all defaults filled in.
     ///
     /// # Errors
@@ -94,14 +94,14 @@ impl Kind {
     }
 
     /// Returns the descriptions of the parameters of this kind, in the order of their declaration.
-    pub fn parameters(&self) -> Vec<Parameter> {
+    pub fn parameters(&self) -> Vec<ParameterDescription> {
         let mut generator = SchemaGenerator::default();
         (self.parameter_schema)(&mut generator);
         let definitions = generator.take_definitions(true);
         let properties = definitions
             .values()
             .find_map(|schema| schema.pointer("/properties").and_then(Value::as_object));
-        let parameter = |(name, schema): (&String, &Value)| Parameter {
+        let parameter = |(name, schema): (&String, &Value)| ParameterDescription {
             name: name.clone(),
             description: schema["description"].as_str().unwrap_or("").into(),
             default: schema.get("default").cloned(),

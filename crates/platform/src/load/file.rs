@@ -26,7 +26,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lines::{VALUES_HINT, ValueError, problem_with_hint, read_csv, read_values};
+use super::lines::{
+    VALUES_HINT, ValueError, problem_with_hint, read_times_and_values, read_values_without_times,
+};
 use super::range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD};
 use super::{Load, LoadOptions, MAX_LOAD};
 use crate::{Profile, Steps, read_profile};
@@ -160,8 +162,8 @@ impl FileConfig {
     fn parse_profile(&self, text: &str) -> Result<(Profile, usize), Problem> {
         let load_of = |value| self.value_to_load(value);
         let (mut loads, period) = match (self.period, self.format_or_default()) {
-            (Some(period), _) => (read_values(text, period, &load_of)?, None),
-            (None, Format::Csv) => (read_csv(text, &load_of)?, None),
+            (Some(period), _) => (read_values_without_times(text, period, &load_of)?, None),
+            (None, Format::Csv) => (read_times_and_values(text, &load_of)?, None),
             (None, Format::Simgrid) => {
                 let profile = read_profile(&self.file, text)
                     .map_err(|problem| with_period_hint(problem, text))?;
@@ -222,7 +224,8 @@ impl FileConfig {
     /// Converts a problem in the file into an error with the path and a hint, or into the error that the file is not a measured
     /// load but another kind of input file.
     fn file_error(&self, problem: Problem, text: &str) -> Error {
-        if let Some(kind) = FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::Load)
+        if let Some(kind) =
+            FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::MeasuredLoad)
         {
             return kind.wrong_kind_error("a measured load", &self.file).into();
         }
@@ -275,12 +278,12 @@ impl LoadOptions for FileConfig {
                 .into());
         }
         Ok(Arc::new(MeasuredLoad {
-            sha256: sha256(text.as_bytes()),
-            source: self.file,
-            profile,
-            is_shifted: self.shift,
+            file_sha256: sha256(text.as_bytes()),
+            trace_path: self.file,
+            load_profile: profile,
+            has_random_start: self.shift,
             // A user who sets a lower bound expects clipping.
-            clipped_count: if self.most < MAX_LOAD { 0 } else { cut },
+            clipped_load_count: if self.most < MAX_LOAD { 0 } else { cut },
         }))
     }
 
@@ -297,25 +300,25 @@ impl LoadOptions for FileConfig {
 #[derive(Clone, Debug)]
 pub struct MeasuredLoad {
     /// Path of the file with the trace.
-    source: String,
+    trace_path: String,
     /// SHA-256 of the content of the file, in hexadecimal.
-    sha256: String,
+    file_sha256: String,
     /// The loads over time, converted from the values of the file.
-    profile: Profile,
+    load_profile: Profile,
     /// Whether each host begins at a different time of the trace, drawn at random.
-    is_shifted: bool,
+    has_random_start: bool,
     /// Number of loads that were clipped at the maximum and are reported in a note.
-    clipped_count: usize,
+    clipped_load_count: usize,
 }
 
 impl Load for MeasuredLoad {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-        let profile = self.profile.clone();
-        let Some(period) = profile.period().filter(|_| self.is_shifted) else {
+        let profile = self.load_profile.clone();
+        let Some(period) = profile.period().filter(|_| self.has_random_start) else {
             return Box::new(profile.steps());
         };
         // The shift is at most a period; it starts in the second round, so that there is a step before it.
-        let begin = period * (1.0 + random.draw_unit());
+        let begin = period * (1.0 + random.draw_from_zero_to_one());
         let steps = profile.steps_without_repetition();
         let before = steps.partition_point(|step| step.0 + period <= begin);
         let first = steps.len() + before - 1; // the last step not after `begin`
@@ -326,23 +329,23 @@ impl Load for MeasuredLoad {
     }
 
     fn first_positive_time(&self) -> Option<Seconds> {
-        let mut steps = self.profile.steps_without_repetition().iter();
-        let (date, _) = steps.find(|(_, load)| *load > 0.0 && !self.is_shifted)?;
+        let mut steps = self.load_profile.steps_without_repetition().iter();
+        let (date, _) = steps.find(|(_, load)| *load > 0.0 && !self.has_random_start)?;
         Seconds::new(*date)
     }
 
     fn uses_seed(&self) -> bool {
-        self.is_shifted
+        self.has_random_start
     }
 
-    fn file(&self) -> Option<(&str, &str)> {
-        Some((&self.source, &self.sha256))
+    fn file_and_sha256(&self) -> Option<(&str, &str)> {
+        Some((&self.trace_path, &self.file_sha256))
     }
 
     fn note(&self) -> Option<String> {
         let Self {
-            source,
-            clipped_count: cut,
+            trace_path: source,
+            clipped_load_count: cut,
             ..
         } = self;
         let loads = match cut {

@@ -30,7 +30,7 @@ fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
 
 /// Reads a trace with one value per line, each of which holds for `period`. Returns the start time of each value \[s\] and the
 /// load that `load_of` computes from it.
-pub(super) fn read_values(
+pub(super) fn read_values_without_times(
     text: &str,
     period: Seconds,
     load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
@@ -57,7 +57,7 @@ pub(super) fn read_values(
 }
 
 /// Reads a trace with a time and a value per line. Returns each time \[s\] and the load that `load_of` computes from the value.
-pub(super) fn read_csv(
+pub(super) fn read_times_and_values(
     text: &str,
     load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
 ) -> Result<Vec<(f64, f64)>, Problem> {
@@ -74,14 +74,14 @@ pub(super) fn read_csv(
             )
         });
         let row = Row {
-            number,
+            line_number: number,
             separator,
             fields: separator.split_fields(line).collect(),
         };
         if is_first && row.parse_time(usize::from(has_index)).is_err() && !is_single_number(&row) {
             continue; // the names of the columns
         }
-        let (date, value) = row.time_and_value(has_index.then_some(steps.len()))?;
+        let (date, value) = row.parse_time_and_value(has_index.then_some(steps.len()))?;
         if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
             let message =
                 format!("the time {date} does not come after that of the line before, {last}");
@@ -112,7 +112,7 @@ fn is_single_number(row: &Row<'_>) -> bool {
 /// One line of a CSV trace, split into its fields.
 struct Row<'t> {
     /// Number of the line in the file, counted from 1.
-    number: usize,
+    line_number: usize,
     separator: Separator,
     fields: Vec<&'t str>,
 }
@@ -122,12 +122,12 @@ impl Row<'_> {
     fn problem_at_field(&self, field: usize, what: impl Into<String>) -> Problem {
         let before = self.fields[..field].iter();
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
-        Problem::new(what).at_line_column(self.number, column)
+        Problem::new(what).at_line_column(self.line_number, column)
     }
 
     /// Reads the time \[s\] and the value of this row. If `index` is given, the row begins with a row number, which must be equal
     /// to `index`.
-    fn time_and_value(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
+    fn parse_time_and_value(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
         let first = usize::from(index.is_some());
         if is_single_number(self) {
             let what = format!("`{}` is a value without a time", self.fields[0].trim());
@@ -155,7 +155,7 @@ impl Row<'_> {
     /// Reads a field as a number, which must be finite and not negative.
     fn parse_number(&self, field: usize) -> Result<f64, Problem> {
         let text = self.fields.get(field).map_or("", |text| text.trim());
-        match self.separator.with_decimal_point(text).parse::<f64>() {
+        match self.separator.replace_decimal_comma(text).parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
             _ => {
                 let what = format!("`{text}` is not a finite number of at least 0");

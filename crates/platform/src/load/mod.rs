@@ -44,15 +44,15 @@ use std::fmt;
 pub use ar::{ArConfig, AutoregressiveLoad};
 pub use config::load_key_schema;
 pub use config::{LoadKey, Loads};
-pub use constant::{Constant, ConstantConfig};
-pub use daily::{Daily, DailyConfig};
+pub use constant::{ConstantConfig, ConstantLoad};
+pub use daily::{DailyConfig, DailyLoad};
 pub use entry::load_entry;
-pub use entry::{Entry, Kind, LoadOptions, LoadWithParameters, Parameter, Table};
+pub use entry::{Entry, LoadKind, LoadOptions, LoadWithParameters, ParameterDescription, Table};
 pub use file::{FileConfig, Format, MeasuredLoad, Scale, Start, Values};
 pub use flag::from_flag;
-pub use on_off::{OnOff, OnOffConfig};
+pub use on_off::{OnOffConfig, OnOffLoad};
 pub use registry::standard;
-pub use walk::{Walk, WalkConfig};
+pub use walk::{WalkConfig, WalkLoad};
 
 use crate::Steps;
 use migsim_base::random::Stream;
@@ -84,7 +84,7 @@ pub trait Load: fmt::Debug + Send + Sync {
     }
 
     /// Returns the path and the SHA-256 of the file from which the load was read; `None` if the load has no file.
-    fn file(&self) -> Option<(&str, &str)> {
+    fn file_and_sha256(&self) -> Option<(&str, &str)> {
         None
     }
 

@@ -54,23 +54,23 @@ impl LoadOptions for OnOffConfig {
             .check_duration("busy", self.busy, &times)
             .check_duration("idle", self.idle, &times)
             .into_result()?;
-        Ok(Arc::new(OnOff(self)))
+        Ok(Arc::new(OnOffLoad(self)))
     }
 }
 
 /// A background load of the kind `on-off`, which is alternately present and absent; the documentation of this module describes
 /// its states.
 #[derive(Clone, Debug)]
-pub struct OnOff(OnOffConfig);
+pub struct OnOffLoad(OnOffConfig);
 
-impl Load for OnOff {
+impl Load for OnOffLoad {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
         let OnOffConfig { busy, idle, .. } = self.0;
         let (busy, idle) = (busy.get(), idle.get());
         Box::new(Visits {
             config: self.0.clone(),
-            is_busy: random.draw_unit() * (busy + idle) <= busy,
-            next_step_period: 0.0,
+            is_busy: random.draw_from_zero_to_one() * (busy + idle) <= busy,
+            next_step_time_in_periods: 0.0,
             random,
         })
     }
@@ -82,7 +82,7 @@ struct Visits {
     /// Whether the host is busy from the next step on.
     is_busy: bool,
     /// Time of the next step, in periods since the start of the run.
-    next_step_period: f64,
+    next_step_time_in_periods: f64,
     random: Stream,
 }
 
@@ -101,16 +101,16 @@ impl Iterator for Visits {
         } else {
             (0.0, idle)
         };
-        let date = self.next_step_period * period.get();
+        let date = self.next_step_time_in_periods * period.get();
         let leaves = period.get() / mean.get();
         // Draws a geometric number from 1 on: the number of periods until the first success of probability `leaves`. It is a whole number,
         // so the last bit of the logarithm does not matter.
         let more = if leaves < 1.0 {
-            (self.random.draw_unit().ln() / (-leaves).ln_1p()).floor()
+            (self.random.draw_from_zero_to_one().ln() / (-leaves).ln_1p()).floor()
         } else {
             0.0
         };
-        self.next_step_period += 1.0 + more;
+        self.next_step_time_in_periods += 1.0 + more;
         self.is_busy = !self.is_busy;
         Some((date, now))
     }
@@ -119,11 +119,11 @@ impl Iterator for Visits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use migsim_base::random::Purpose;
+    use migsim_base::random::StreamPurpose;
 
     fn steps(config: &OnOffConfig, seed: u64) -> Box<dyn Steps> {
         let load = config.clone().load().unwrap();
-        load.steps(Stream::for_object(seed, Purpose::HostLoad, "h0"))
+        load.steps(Stream::for_object(seed, StreamPurpose::HostLoad, "h0"))
     }
 
     #[test]

@@ -7,32 +7,32 @@ use super::config::{LoadSpec, Loads, On};
 use super::course::{DrawnLoad, StepBudget};
 use crate::{BackgroundLoad, BufferedSteps, Platform};
 use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
 /// A host or a link, by its index in the list of hosts or links of the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Target {
+enum LoadTarget {
     Host(usize),
     Link(usize),
 }
 
 /// Returns the hosts and links that `on` names, each once; hosts precede links.
-fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
+fn resolve_targets(on: &On, platform: &Platform) -> Result<Vec<LoadTarget>, Problem> {
     let mut targets = Vec::new();
     for name in on.names() {
         let link = || platform.links.iter().position(|link| link.name == *name);
         if name == "hosts" {
-            targets.extend((0..platform.hosts.len()).map(Target::Host));
+            targets.extend((0..platform.hosts.len()).map(LoadTarget::Host));
         } else if name == "links" {
-            targets.extend((0..platform.links.len()).map(Target::Link));
+            targets.extend((0..platform.links.len()).map(LoadTarget::Link));
         } else if let Some(cluster) = platform.cluster_named(name) {
             let hosts = platform.clusters[cluster.index()].hosts.clone();
-            targets.extend(hosts.map(|host| Target::Host(host as usize)));
+            targets.extend(hosts.map(|host| LoadTarget::Host(host as usize)));
         } else if let Some(host) = platform.host_named(name) {
-            targets.push(Target::Host(host.index()));
+            targets.push(LoadTarget::Host(host.index()));
         } else if let Some(link) = link() {
-            targets.push(Target::Link(link));
+            targets.push(LoadTarget::Link(link));
         } else {
             let problem = Problem::new(format!("unknown cluster, host or link `{name}` in `on`"));
             let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
@@ -50,7 +50,7 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
 struct PlacedLoad(Arc<DrawnLoad>);
 
 impl BackgroundLoad for PlacedLoad {
-    fn remaining_shares(&self) -> Box<dyn BufferedSteps> {
+    fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps> {
         Box::new(self.0.reader())
     }
 }
@@ -62,10 +62,10 @@ impl Loads {
     /// A load names a host, cluster or link that the platform does not have, or a varying load is on a link that is not shared.
     pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result<(), Error> {
         // Number of loads of a kind on a host or link: equal loads have different random streams.
-        let mut before: BTreeMap<(&str, Target), u32> = BTreeMap::new();
+        let mut before: BTreeMap<(&str, LoadTarget), u32> = BTreeMap::new();
         let (mut problems, room) = (Vec::new(), StepBudget::default());
         for spec in &self.load_specs {
-            let targets = targets(&spec.targets, platform).unwrap_or_else(|problem| {
+            let targets = resolve_targets(&spec.targets, platform).unwrap_or_else(|problem| {
                 problems.push(problem.key(format!("{}.on", spec.key)));
                 Vec::new()
             });
@@ -89,12 +89,12 @@ impl Loads {
 fn apply_load(
     (spec, room): (&LoadSpec, &StepBudget),
     count: u32,
-    target: Target,
+    target: LoadTarget,
     platform: &mut Platform,
     seed: u64,
 ) -> Result<(), Problem> {
     if let Some(load) = spec.load.constant_share() {
-        return reduce_capacity(target, platform, 1.0 - load);
+        return scale_capacity(target, platform, 1.0 - load);
     }
     let placed = |purpose, name: &str| {
         let name = format!("{}[{count}] {name}", spec.kind);
@@ -104,11 +104,11 @@ fn apply_load(
         ))))
     };
     match target {
-        Target::Host(index) => {
+        LoadTarget::Host(index) => {
             let host = &mut platform.hosts[index];
-            host.loads.push(placed(Purpose::HostLoad, &host.name));
+            host.loads.push(placed(StreamPurpose::HostLoad, &host.name));
         }
-        Target::Link(index) => {
+        LoadTarget::Link(index) => {
             let link = &mut platform.links[index];
             if !link.is_shared {
                 let message = format!(
@@ -118,27 +118,27 @@ fn apply_load(
                 return Err(Problem::new(message)
                     .hint("name only shared links, or use the load `constant`"));
             }
-            link.loads.push(placed(Purpose::LinkLoad, &link.name));
+            link.loads.push(placed(StreamPurpose::LinkLoad, &link.name));
         }
     }
     Ok(())
 }
 
 /// Multiplies the speed of a host or the bandwidth of a link by `share` for the whole run.
-fn reduce_capacity(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
+fn scale_capacity(target: LoadTarget, platform: &mut Platform, share: f64) -> Result<(), Problem> {
     let nothing = |what: &str, name: &str| {
         let message = format!("the constant loads of {what} `{name}` together leave no capacity");
         Problem::new(message)
             .hint("use fewer or smaller loads on this resource: each load leaves the share 1 - load, and these shares multiply")
     };
     match target {
-        Target::Host(index) => {
+        LoadTarget::Host(index) => {
             let host = &mut platform.hosts[index];
             let left = host.speed.get() * share;
             host.speed =
                 InstructionsPerSecond::new(left).ok_or_else(|| nothing("host", &host.name))?;
         }
-        Target::Link(index) => {
+        LoadTarget::Link(index) => {
             let link = &mut platform.links[index];
             let left = link.bandwidth.get() * share;
             link.bandwidth =
@@ -167,7 +167,7 @@ mod tests {
     /// Returns the first availabilities of a host.
     fn first(platform: &Platform, name: &str) -> Vec<(f64, f64)> {
         let host = &platform.hosts[platform.host_named(name).unwrap().index()];
-        host.availability().unwrap().take(5).collect()
+        host.availability_over_time().unwrap().take(5).collect()
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl ParameterChecks {
         if let Some(share) = percent_hint(value).filter(|_| *range.end() <= 1.0) {
             hint = format!("{hint}: {share}");
         }
-        self.require(range.contains(&value), key, &value.to_string(), hint)
+        self.add_problem_unless(range.contains(&value), key, &value.to_string(), hint)
     }
 
     /// Checks that the duration `value` of the parameter `key` lies in `range` \[s\].
@@ -35,11 +35,11 @@ impl ParameterChecks {
     ) -> Self {
         let (least, most) = (range.start(), range.end());
         let hint = format!("give a time from {least:?} s to {most:?} s");
-        self.require(range.contains(&value.get()), key, &value.to_string(), hint)
+        self.add_problem_unless(range.contains(&value.get()), key, &value.to_string(), hint)
     }
 
     /// Adds an error about the parameter `key`, whose value is `value`, if `is_right` is false.
-    fn require(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
+    fn add_problem_unless(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
         if !is_right {
             let problem = Problem::new(format!("`{key}` is {value}, which is out of range"));
             self.problems.push(problem.key(key).hint(hint));

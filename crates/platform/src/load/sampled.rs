@@ -6,7 +6,7 @@ pub(super) struct PeriodicSteps<V> {
     /// Duration of each value, Δ \[s\].
     period: f64,
     /// Index of the next value, counted from 0.
-    next_index: u64,
+    next_value_index: u64,
     values: V,
 }
 
@@ -14,7 +14,7 @@ impl<V: Iterator<Item = f64>> PeriodicSteps<V> {
     pub(super) fn new(period: f64, values: V) -> Self {
         Self {
             period,
-            next_index: 0,
+            next_value_index: 0,
             values,
         }
     }
@@ -25,8 +25,8 @@ impl<V: Iterator<Item = f64>> Iterator for PeriodicSteps<V> {
 
     fn next(&mut self) -> Option<(f64, f64)> {
         // A product is used instead of a sum of periods, so that rounding does not accumulate.
-        let date = self.next_index as f64 * self.period;
-        self.next_index += 1;
+        let date = self.next_value_index as f64 * self.period;
+        self.next_value_index += 1;
         self.values.next().map(|value| (date, value))
     }
 }

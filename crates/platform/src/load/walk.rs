@@ -67,21 +67,21 @@ impl LoadOptions for WalkConfig {
                 .hint("set `most` above `least`, or use the load `constant`")
                 .into());
         }
-        Ok(Arc::new(Walk(self)))
+        Ok(Arc::new(WalkLoad(self)))
     }
 }
 
 /// A background load of the kind `walk`, a random walk between two bounds; the documentation of this module has the equations.
 #[derive(Clone, Debug)]
-pub struct Walk(WalkConfig);
+pub struct WalkLoad(WalkConfig);
 
-impl Load for Walk {
+impl Load for WalkLoad {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
         let WalkConfig { least, most, .. } = self.0;
-        let load = least + (most - least) * (random.draw_symmetric() + 1.0) / 2.0;
+        let load = least + (most - least) * (random.draw_from_minus_one_to_one() + 1.0) / 2.0;
         let walker = Walker {
             config: self.0.clone(),
-            load,
+            next_load: load,
             random,
         };
         Box::new(PeriodicSteps::new(self.0.period.get(), walker))
@@ -92,7 +92,7 @@ impl Load for Walk {
 struct Walker {
     config: WalkConfig,
     /// Load in the next period.
-    load: f64,
+    next_load: f64,
     random: Stream,
 }
 
@@ -103,8 +103,8 @@ impl Iterator for Walker {
         let WalkConfig {
             step, least, most, ..
         } = self.config;
-        let now = self.load;
-        let mut next = now + step * self.random.draw_symmetric();
+        let now = self.next_load;
+        let mut next = now + step * self.random.draw_from_minus_one_to_one();
         // A step may be longer than the distance between the bounds.
         while next < least || next > most {
             next = if next < least {
@@ -113,7 +113,7 @@ impl Iterator for Walker {
                 2.0 * most - next
             };
         }
-        self.load = next;
+        self.next_load = next;
         Some(now)
     }
 }
@@ -122,10 +122,10 @@ impl Iterator for Walker {
 mod tests {
     use super::*;
     use crate::load::sampled::mean_and_variance;
-    use migsim_base::random::Purpose;
+    use migsim_base::random::StreamPurpose;
 
     fn stream(seed: u64) -> Stream {
-        Stream::for_object(seed, Purpose::HostLoad, "h0")
+        Stream::for_object(seed, StreamPurpose::HostLoad, "h0")
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) fn read_mapping_file(
 ) -> Result<Vec<HostId>, Error> {
     let text = read_text(path)?;
     parse_mapping(&text, platform, processes).map_err(|problems| {
-        if let Some(kind) = FileKind::detect_from_text(&text).filter(|kind| *kind != FileKind::Mapping) {
+        if let Some(kind) = FileKind::detect_from_text(&text).filter(|kind| *kind != FileKind::ProcessMapping) {
             return kind
                 .wrong_kind_error("a table of processes and their hosts", path)
                 .into();
@@ -48,8 +48,8 @@ fn parse_mapping(
         .collect();
     let mut table = MappingTable {
         platform,
-        host_ids: hosts,
-        host_of_process: vec![None; processes],
+        host_ids_by_name: hosts,
+        host_and_line_of_process: vec![None; processes],
         problems: Vec::new(),
     };
     let mut separator = None;
@@ -58,7 +58,7 @@ fn parse_mapping(
             continue;
         }
         let is_head = separator.is_none();
-        let separator = *separator.get_or_insert_with(|| Separator::from_heading(line));
+        let separator = *separator.get_or_insert_with(|| Separator::from_heading_line(line));
         let row = Row::from_line(line, number, separator);
         if !is_head {
             table.add_row(&row);
@@ -83,7 +83,7 @@ fn parse_mapping(
 pub(crate) struct Row<'t> {
     line: &'t str,
     /// Number of the line in the file, counted from 1.
-    number: usize,
+    line_number: usize,
     separator: Separator,
     pub(crate) fields: Vec<&'t str>,
 }
@@ -100,7 +100,7 @@ impl<'t> Row<'t> {
         };
         Self {
             line,
-            number,
+            line_number: number,
             separator,
             fields: separator.split_fields(line).map(plain).collect(),
         }
@@ -110,7 +110,7 @@ impl<'t> Row<'t> {
     pub(crate) fn problem_at_field(&self, field: usize, message: impl Into<String>) -> Problem {
         let before = self.separator.split_fields(self.line).take(field);
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
-        Problem::new(message).at_line_column(self.number, column)
+        Problem::new(message).at_line_column(self.line_number, column)
     }
 }
 
@@ -118,9 +118,9 @@ impl<'t> Row<'t> {
 struct MappingTable<'p> {
     platform: &'p Platform,
     /// Id of each host of the platform by its name.
-    host_ids: BTreeMap<&'p str, HostId>,
+    host_ids_by_name: BTreeMap<&'p str, HostId>,
     /// Host of each process and the line number of its row; `None` for a process without a row so far.
-    host_of_process: Vec<Option<(HostId, usize)>>,
+    host_and_line_of_process: Vec<Option<(HostId, usize)>>,
     problems: Vec<Problem>,
 }
 
@@ -135,26 +135,26 @@ impl MappingTable<'_> {
             self.problems.push(row.problem_at_field(0, message));
             return;
         };
-        let process = self.unassigned_process(row, process);
-        let place = self.host_ids.get(host).copied();
+        let process = self.find_unassigned_process(row, process);
+        let place = self.host_ids_by_name.get(host).copied();
         if place.is_none() {
             let problem = self.unknown_host_error(row, host);
             self.problems.push(problem);
         }
         if let (Some(process), Some(place)) = (process, place) {
-            self.host_of_process[process] = Some((place, row.number));
+            self.host_and_line_of_process[process] = Some((place, row.line_number));
         }
     }
 
     /// Returns the index of the process named `text`; reports a problem and returns `None` if no such process exists or if it
     /// already has a host.
-    fn unassigned_process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
-        let count = self.host_of_process.len();
+    fn find_unassigned_process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
+        let count = self.host_and_line_of_process.len();
         // Programs write 1 as `1.0` in tables of numbers with gaps.
         let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
         let problem = match whole.parse::<ProcessId>() {
             Err(error) => row.problem_at_field(0, error.to_string()),
-            Ok(process) => match self.host_of_process.get(process.index()) {
+            Ok(process) => match self.host_and_line_of_process.get(process.index()) {
                 Some(None) => return Some(process.index()),
                 Some(Some((_, line))) => row
                     .problem_at_field(
@@ -175,9 +175,9 @@ impl MappingTable<'_> {
 
     /// Creates the problem that the platform has no host `name`.
     fn unknown_host_error(&self, row: &Row<'_>, name: &str) -> Problem {
-        let problem = Problem::unknown("host", name);
+        let problem = Problem::unknown_name("host", name);
         let problem = problem.at_line_column(
-            row.number,
+            row.line_number,
             row.problem_at_field(1, "")
                 .location
                 .line_column
@@ -193,7 +193,7 @@ impl MappingTable<'_> {
                     name_of(hosts.end - 1)
                 ))
             }
-            None => problem.with_known_names("hosts", self.host_ids.keys().copied()),
+            None => problem.with_known_names("hosts", self.host_ids_by_name.keys().copied()),
         }
     }
 
@@ -202,8 +202,10 @@ impl MappingTable<'_> {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
-        let is_missing = |process: &usize| self.host_of_process[*process].is_none();
-        let missing: Vec<usize> = (0..self.host_of_process.len()).filter(is_missing).collect();
+        let is_missing = |process: &usize| self.host_and_line_of_process[*process].is_none();
+        let missing: Vec<usize> = (0..self.host_and_line_of_process.len())
+            .filter(is_missing)
+            .collect();
         if let Some(first) = missing.first() {
             let message = match missing.len() {
                 1 => format!("process p{} has no host", first + 1),
@@ -212,14 +214,14 @@ impl MappingTable<'_> {
                     first + 1
                 ),
             };
-            let count = self.host_of_process.len();
+            let count = self.host_and_line_of_process.len();
             let problem = Problem::new(message).at_line_column(1, 1);
             self.problems
                 .push(problem.hint(format!("add a line for each process from p1 to p{count}")));
             return Err(self.problems);
         }
         Ok(self
-            .host_of_process
+            .host_and_line_of_process
             .into_iter()
             .flatten()
             .map(|place| place.0)

@@ -40,7 +40,7 @@ use migsim_base::words::format_count;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// Placement by a rule, on the hosts that the list names; on all hosts if the list is empty.
-    Rule(Rule, Vec<String>),
+    Rule(MappingRule, Vec<String>),
     /// Placement on a list of hosts, in the order of the processes. An entry is a host (`ICE-3`), a range of hosts in the order
     /// of the platform including both ends (`ICE-0..ICE-4`), or a cluster (`ICE`) for all its hosts. A host may appear several
     /// times.
@@ -51,7 +51,7 @@ pub enum Mapping {
 
 /// Rule by which any number of processes are placed on hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum MappingRule {
     /// One process per host (not per core) in the order of hosts in the platform file; after the last host, the placement
     /// continues with the first host.
     Contiguous,
@@ -70,7 +70,7 @@ pub enum Rule {
     FastFirst,
 }
 
-impl Rule {
+impl MappingRule {
     /// All mapping rules; names of rules are looked up in this list, and messages name these rules.
     pub const ALL: [Self; 5] = [
         Self::Contiguous,
@@ -110,7 +110,7 @@ impl Rule {
         let host = |id: HostId| &platform.hosts[id.index()];
         match self {
             Self::Contiguous => hosts.cycle().take(processes).collect(),
-            Self::RoundRobin => round_robin(platform, hosts, processes),
+            Self::RoundRobin => place_round_robin(platform, hosts, processes),
             Self::ByCore => {
                 let cores = |id| std::iter::repeat_n(id, host(id).cores as usize);
                 hosts.flat_map(cores).cycle().take(processes).collect()
@@ -137,7 +137,7 @@ impl Rule {
 
 impl Default for Mapping {
     fn default() -> Self {
-        Self::Rule(Rule::Contiguous, Vec::new())
+        Self::Rule(MappingRule::Contiguous, Vec::new())
     }
 }
 
@@ -148,11 +148,11 @@ impl FromStr for Mapping {
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         let entries = |list: &str| list.split(',').map(|name| name.trim().to_owned()).collect();
-        if let Some(rule) = Rule::from_name(text) {
+        if let Some(rule) = MappingRule::from_name(text) {
             return Ok(Self::Rule(rule, Vec::new()));
         }
         if let Some((name, list)) = text.split_once(':')
-            && let Some(rule) = Rule::from_name(name.trim_end())
+            && let Some(rule) = MappingRule::from_name(name.trim_end())
         {
             return Ok(Self::Rule(rule, entries(list)));
         }
@@ -165,7 +165,7 @@ impl FromStr for Mapping {
 
 impl Mapping {
     /// Returns the path of the table from which the mapping is read; `None` for a mapping by a rule or a list.
-    pub fn file(&self) -> Option<&str> {
+    pub fn table_file(&self) -> Option<&str> {
         match self {
             Self::File(path) => Some(path),
             Self::Rule(..) | Self::Explicit(_) => None,
@@ -190,7 +190,7 @@ impl Mapping {
                 let hosts = hosts_of_entries(platform, entries)?;
                 Ok(rule.place_processes(platform, hosts.into_iter(), processes))
             }
-            Self::Explicit(entries) => hosts_of_list(platform, entries, processes),
+            Self::Explicit(entries) => hosts_of_explicit_mapping(platform, entries, processes),
             Self::File(path) => file::read_mapping_file(path, platform, processes),
         }
     }
@@ -206,7 +206,7 @@ fn repeat_hosts(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<Ho
 
 /// Assigns the processes in turn to the clusters of `hosts`, in the order in which the clusters first appear; returns the host of
 /// each process.
-fn round_robin(
+fn place_round_robin(
     platform: &Platform,
     hosts: impl Iterator<Item = HostId>,
     processes: usize,
@@ -255,7 +255,7 @@ fn proportional_shares(weights: impl Iterator<Item = f64> + Clone, count: usize)
     shares
 }
 
-fn hosts_of_list(
+fn hosts_of_explicit_mapping(
     platform: &Platform,
     entries: &[String],
     processes: usize,
@@ -285,9 +285,9 @@ fn hosts_of_list(
 /// Creates the error for a word that is neither a mapping rule nor a cluster.
 fn unknown_mapping_error(platform: &Platform, name: &str) -> Problem {
     let rule = name.split_once(':').map_or(name, |(rule, _)| rule);
-    let rules = Rule::ALL.iter().map(|rule| rule.name());
+    let rules = MappingRule::ALL.iter().map(|rule| rule.name());
     let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
-    Problem::unknown("mapping", rule).with_known_names("mappings", rules.chain(clusters))
+    Problem::unknown_name("mapping", rule).with_known_names("mappings", rules.chain(clusters))
 }
 
 /// Returns the hosts that the entries of a list name, in the order of the entries; reports all wrong entries together.
@@ -298,7 +298,7 @@ fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostI
     let mut ranges = Vec::with_capacity(entries.len());
     let mut problems = Vec::new();
     for entry in entries {
-        match hosts_of_entry(platform, &names, entry) {
+        match host_range_of_entry(platform, &names, entry) {
             Ok(range) => ranges.push(range),
             Err(problem) => problems.push(problem),
         }
@@ -312,7 +312,7 @@ fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostI
     }
 }
 
-fn hosts_of_entry(
+fn host_range_of_entry(
     platform: &Platform,
     names: &BTreeMap<&str, u32>,
     entry: &str,

@@ -99,7 +99,7 @@ fn speeds_at_the_ends_of_their_range_are_shared_like_others() {
         host.speed = migsim_base::units::InstructionsPerSecond::new(speed).unwrap();
     }
     // Powers of 4, 4, 0.5 and almost 0.
-    let places = Mapping::Rule(Rule::BySpeed, Vec::new())
+    let places = Mapping::Rule(MappingRule::BySpeed, Vec::new())
         .place(&platform, 17)
         .unwrap();
     let count = |host| places.iter().filter(|place| place.0 == host).count();
@@ -138,12 +138,12 @@ proptest! {
             let name = &*platform.hosts[host.index()].name;
             list.is_empty() || list.contains(&name)
         };
-        for rule in Rule::ALL {
+        for rule in MappingRule::ALL {
             let places = Mapping::Rule(rule, entries.clone()).place(&platform, processes);
             let places = places.unwrap();
             prop_assert_eq!(places.len(), processes);
             prop_assert!(places.iter().all(allowed));
-            if rule == Rule::ByCore {
+            if rule == MappingRule::ByCore {
                 let hosts = (0..5).map(HostId).filter(|host| allowed(host));
                 let rounds = hosts.map(|host| {
                     let count = places.iter().filter(|place| **place == host).count();

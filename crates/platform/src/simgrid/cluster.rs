@@ -5,8 +5,8 @@ use super::tree::{Node, UnroutedZone, ZoneTreeBuilder};
 use super::units;
 use super::xml::is_valid_name;
 use crate::Host;
-use crate::assemble::{LinkProperties, memory_of_hosts};
-use crate::zones::{LocatedMember, MemberLinks, Place, Routing, Star};
+use crate::assemble::{LinkProperties, estimated_bytes_of_hosts};
+use crate::zones::{LocatedMember, MemberLinks, PositionInZone, Routing, Star};
 use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
 };
@@ -40,14 +40,14 @@ const KNOWN: [&str; 22] = [
 #[derive(Debug)]
 pub(super) struct NumberedHosts<'a> {
     /// Text before the number in each host name.
-    pub(super) prefix: &'a str,
+    pub(super) name_prefix: &'a str,
     /// Text after the number in each host name.
-    pub(super) suffix: &'a str,
+    pub(super) name_suffix: &'a str,
     /// Ranges of the numbers in the host names, both ends included.
     pub(super) number_ranges: Vec<(u64, u64)>,
     speed: InstructionsPerSecond,
-    cores: u32,
-    memory: Option<Bytes>,
+    cores_per_host: u32,
+    memory_per_host: Option<Bytes>,
 }
 
 impl NumberedHosts<'_> {
@@ -67,11 +67,11 @@ impl NumberedHosts<'_> {
     /// Creates the host whose name contains the number `radical`.
     pub(super) fn create_host(&self, radical: u64) -> Host {
         Host {
-            name: format!("{}{radical}{}", self.prefix, self.suffix),
+            name: format!("{}{radical}{}", self.name_prefix, self.name_suffix),
             cluster: ClusterId::default(),
             speed: self.speed,
-            cores: self.cores,
-            memory: self.memory,
+            cores: self.cores_per_host,
+            memory: self.memory_per_host,
             speed_profile: None,
             loads: Vec::new(),
         }
@@ -80,7 +80,7 @@ impl NumberedHosts<'_> {
 
 /// Properties of the links that each host of a `<cluster>` has for itself.
 #[derive(Clone, Debug)]
-pub(super) struct HostLinks {
+pub(super) struct HostLinkProperties {
     /// Access link of each host.
     pub(super) access_link: LinkProperties,
     /// Loopback link of each host, for messages between processes on the same host; `None` if hosts have no loopback link.
@@ -89,7 +89,7 @@ pub(super) struct HostLinks {
     pub(super) limiter: Option<LinkProperties>,
 }
 
-impl HostLinks {
+impl HostLinkProperties {
     /// Returns the number of links of each host; a duplex link counts as two links.
     pub(super) fn links_per_host(&self) -> u64 {
         let own = usize::from(self.loopback.is_some()) + usize::from(self.limiter.is_some());
@@ -98,7 +98,10 @@ impl HostLinks {
 }
 
 /// Returns the properties of a link that flows share, which is not duplex and has no profiles.
-pub(super) fn shared_link(bandwidth: BytesPerSecond, latency: Seconds) -> LinkProperties {
+pub(super) fn shared_link_properties(
+    bandwidth: BytesPerSecond,
+    latency: Seconds,
+) -> LinkProperties {
     LinkProperties {
         bandwidth,
         latency,
@@ -111,14 +114,14 @@ pub(super) fn shared_link(bandwidth: BytesPerSecond, latency: Seconds) -> LinkPr
 
 impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Reads a `<cluster>`: adds a zone with its hosts and their links.
-    pub(super) fn read_cluster(&mut self, node: Node<'a>, place: Option<Place>) {
-        self.reader.check_attributes(node, &KNOWN);
+    pub(super) fn read_cluster(&mut self, node: Node<'a>, place: Option<PositionInZone>) {
+        self.reader.check_attribute_names(node, &KNOWN);
         self.count_ignored_children(node);
         for attribute in ["availability_file", "state_file"] {
-            if self.reader.attribute(node, attribute).is_some() {
+            if self.reader.non_empty_attribute(node, attribute).is_some() {
                 let message = format!("attribute `{attribute}` is not supported for a `<cluster>`");
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_once(
+                self.reader.record_problem_once(
                     problem.hint("write its hosts as single `<host>` elements, each with its file"),
                 );
             }
@@ -126,8 +129,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let hosts = self.read_hosts(node);
         let links = self.read_host_links(node);
         let backbone = self.read_optional_link(node, ["bb_bw", "bb_lat"]);
-        let backbone_sharing = self.read_sharing(node, "bb_sharing_policy", "SHARED");
-        let topology = self.reader.attribute(node, "topology").unwrap_or("FLAT");
+        let backbone_sharing = self.read_is_shared_and_duplex(node, "bb_sharing_policy", "SHARED");
+        let topology = self
+            .reader
+            .non_empty_attribute(node, "topology")
+            .unwrap_or("FLAT");
         let (Some(hosts), Some(links)) = (hosts, links) else {
             return;
         };
@@ -136,8 +142,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             return;
         }
         let size = hosts.create_host(0).name;
-        let bytes = memory_of_hosts(hosts.host_count(), &size, links.links_per_host(), 0);
-        if !self.reserve_room(node, hosts.host_count(), bytes) {
+        let bytes = estimated_bytes_of_hosts(hosts.host_count(), &size, links.links_per_host(), 0);
+        if !self.reserve_hosts_and_memory(node, hosts.host_count(), bytes) {
             return;
         }
         let routing = Routing::Star(Star::default());
@@ -152,9 +158,13 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         });
         let mut members = Vec::new();
         for (local, radical) in (0..).zip(hosts.host_numbers()) {
-            self.add_host(node, hosts.create_host(radical), Place::new(zone, local));
+            self.add_host(
+                node,
+                hosts.create_host(radical),
+                PositionInZone::new(zone, local),
+            );
             let name = format!("{name}_link_{radical}");
-            let mut member = self.add_private_links(node, &name, &links);
+            let mut member = self.add_links_of_host(node, &name, &links);
             member.backbone = backbone;
             members.push(member);
         }
@@ -162,7 +172,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             star.members = members;
         }
         let local = u32::try_from(hosts.host_count()).expect("the number of hosts is checked");
-        self.add_cluster_router(node, &hosts, Place::new(zone, local));
+        self.add_cluster_router(node, &hosts, PositionInZone::new(zone, local));
     }
 
     /// Adds the router of a cluster, which is the gateway of its zone.
@@ -170,19 +180,27 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         &mut self,
         node: Node<'a>,
         hosts: &NumberedHosts<'a>,
-        place: Place,
+        place: PositionInZone,
     ) {
         let id = node.attribute("id").unwrap_or("");
-        let name = self.reader.attribute(node, "router_id").map_or_else(
-            || format!("{}{id}_router{}", hosts.prefix, hosts.suffix),
-            str::to_owned,
-        );
+        let name = self
+            .reader
+            .non_empty_attribute(node, "router_id")
+            .map_or_else(
+                || format!("{}{id}_router{}", hosts.name_prefix, hosts.name_suffix),
+                str::to_owned,
+            );
         let router = self.add_router(node, &name, place);
-        self.gateways.insert(place.zone, router);
+        self.default_gateways.insert(place.zone, router);
     }
 
     /// Adds the access link, loopback and limiter of one host to the platform; the names of these links begin with `name`.
-    fn add_private_links(&mut self, node: Node<'a>, name: &str, links: &HostLinks) -> MemberLinks {
+    fn add_links_of_host(
+        &mut self,
+        node: Node<'a>,
+        name: &str,
+        links: &HostLinkProperties,
+    ) -> MemberLinks {
         let mut add = |parts: &Option<LinkProperties>, kind: &str| {
             let parts = parts.clone()?;
             Some(self.add_link(node, &format!("{name}_{kind}"), parts))
@@ -192,7 +210,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let up = self.add_link(node, name, links.access_link.clone());
         let down = LinkId(up.0 + u32::from(links.access_link.is_duplex));
         MemberLinks {
-            links: Some([up, down]),
+            outgoing_and_incoming_link: Some([up, down]),
             backbone: None,
             loopback,
             limiter,
@@ -206,21 +224,21 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let prefix = self.reader.required_attribute(node, "prefix");
         let suffix = self.reader.required_attribute(node, "suffix");
         let radical = self.reader.required_attribute(node, "radical")?;
-        let ranges = match parse_radical(radical) {
+        let ranges = match parse_radical_ranges(radical) {
             Ok(ranges) => ranges,
             Err(message) => {
                 let problem = self.reader.problem_at_attribute(node, "radical", message);
-                self.reader.record_once(problem);
+                self.reader.record_problem_once(problem);
                 return None;
             }
         };
         let hosts = NumberedHosts {
-            prefix: prefix?,
-            suffix: suffix?,
+            name_prefix: prefix?,
+            name_suffix: suffix?,
             number_ranges: ranges,
             speed: speed?,
-            cores: cores?,
-            memory: self.read_memory(node),
+            cores_per_host: cores?,
+            memory_per_host: self.read_memory(node),
         };
         let name = hosts.create_host(0).name;
         if !is_valid_name(&name) {
@@ -228,34 +246,34 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 .reader
                 .problem_at_element(node, format!("`{name}` is not a valid name"));
             let hint = "use names of hosts without commas, `..`, and spaces at the ends";
-            self.reader.record_once(problem.hint(hint));
+            self.reader.record_problem_once(problem.hint(hint));
             return None;
         }
         Some(hosts)
     }
 
     /// Reads the access link, loopback and limiter of the hosts of a `<cluster>`; `None` if an attribute is not valid.
-    fn read_host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
-        let sharing = self.read_sharing(node, "sharing_policy", "SPLITDUPLEX");
+    fn read_host_links(&mut self, node: Node<'a>) -> Option<HostLinkProperties> {
+        let sharing = self.read_is_shared_and_duplex(node, "sharing_policy", "SPLITDUPLEX");
         let bandwidth = self.reader.read_bandwidth(node, "bw");
         let latency = self.reader.read_latency(node, "lat");
         let loopback = self.read_optional_link(node, ["loopback_bw", "loopback_lat"]);
-        let limiter = match self.reader.attribute(node, "limiter_link") {
+        let limiter = match self.reader.non_empty_attribute(node, "limiter_link") {
             Some(_) => self.reader.read_bandwidth(node, "limiter_link"),
             None => None,
         };
         // SimGrid shares the private links of a FATPIPE cluster.
         let (_, is_duplex) = sharing?;
-        Some(HostLinks {
+        Some(HostLinkProperties {
             access_link: LinkProperties {
                 is_duplex,
-                ..shared_link(bandwidth?, latency?)
+                ..shared_link_properties(bandwidth?, latency?)
             },
             loopback: loopback.map(|parts| LinkProperties {
                 is_shared: false,
                 ..parts
             }),
-            limiter: limiter.map(|bandwidth| shared_link(bandwidth, Seconds::default())),
+            limiter: limiter.map(|bandwidth| shared_link_properties(bandwidth, Seconds::default())),
         })
     }
 
@@ -269,15 +287,15 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let is_nothing = |text: &str| {
             units::parse_with_units(text, &units::BANDWIDTH_UNITS).is_ok_and(|read| read.0 == 0.0)
         };
-        let text = self.reader.attribute(node, bandwidth);
-        let delay = match self.reader.attribute(node, latency) {
+        let text = self.reader.non_empty_attribute(node, bandwidth);
+        let delay = match self.reader.non_empty_attribute(node, latency) {
             Some(_) => self.reader.read_latency(node, latency)?,
             None => Seconds::default(),
         };
         if text.is_none_or(is_nothing) && delay.get() == 0.0 {
             return None;
         }
-        Some(shared_link(
+        Some(shared_link_properties(
             self.reader.read_bandwidth(node, bandwidth)?,
             delay,
         ))
@@ -285,17 +303,17 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
 
     /// Reads a `<cabinet>`: adds its hosts and their links to a zone with routing `Cluster`; returns the number of hosts, 0 if
     /// the element is not valid.
-    pub(super) fn read_cabinet(&mut self, node: Node<'a>, place: Place) -> u32 {
+    pub(super) fn read_cabinet(&mut self, node: Node<'a>, place: PositionInZone) -> u32 {
         let known = [
             "id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat",
         ];
-        self.reader.check_attributes(node, &known);
+        self.reader.check_attribute_names(node, &known);
         if !matches!(self.zones.zone(place.zone).routing, Routing::Star(_)) {
             let problem = self.reader.problem_at_element(
                 node,
                 "a `<cabinet>` is not in a zone with routing `Cluster`",
             );
-            self.reader.record_once(
+            self.reader.record_problem_once(
                 problem
                     .hint("set routing=\"Cluster\" for its zone, or write a `<cluster>` instead"),
             );
@@ -307,30 +325,30 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let (Some(hosts), Some(bandwidth), Some(latency)) = (hosts, bandwidth, latency) else {
             return 0;
         };
-        let links = HostLinks {
+        let links = HostLinkProperties {
             access_link: LinkProperties {
                 is_duplex: true,
-                ..shared_link(bandwidth, latency)
+                ..shared_link_properties(bandwidth, latency)
             },
             loopback: None,
             limiter: None,
         };
-        let bytes = memory_of_hosts(hosts.host_count(), &hosts.create_host(0).name, 2, 0);
-        if !self.reserve_room(node, hosts.host_count(), bytes) {
+        let bytes = estimated_bytes_of_hosts(hosts.host_count(), &hosts.create_host(0).name, 2, 0);
+        if !self.reserve_hosts_and_memory(node, hosts.host_count(), bytes) {
             return 0;
         }
         for (local, radical) in (place.member_number..).zip(hosts.host_numbers()) {
             let host = hosts.create_host(radical);
             let name = format!("link_{}", host.name);
-            self.add_host(node, host, Place::new(place.zone, local));
-            let member = self.add_private_links(node, &name, &links);
-            self.set_private_links(Place::new(place.zone, local), member);
+            self.add_host(node, host, PositionInZone::new(place.zone, local));
+            let member = self.add_links_of_host(node, &name, &links);
+            self.set_links_of_host(PositionInZone::new(place.zone, local), member);
         }
         u32::try_from(hosts.host_count()).expect("the number of hosts is checked")
     }
 
     /// Stores the links of a host in a zone with routing `Cluster`, in which each host has links for itself.
-    pub(super) fn set_private_links(&mut self, place: Place, member: MemberLinks) {
+    pub(super) fn set_links_of_host(&mut self, place: PositionInZone, member: MemberLinks) {
         if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
             let local = place.member_number as usize;
             star.members
@@ -342,16 +360,16 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Reads the backbone link of a zone with routing `Cluster`; `None` if an attribute is not valid.
     pub(super) fn read_backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
         self.reader
-            .check_attributes(node, &["id", "bandwidth", "latency"]);
+            .check_attribute_names(node, &["id", "bandwidth", "latency"]);
         let name = self.reader.read_name(node, "id");
         let bandwidth = self.reader.read_bandwidth(node, "bandwidth");
         let latency = self.reader.read_latency(node, "latency");
-        Some(self.add_link(node, name?, shared_link(bandwidth?, latency?)))
+        Some(self.add_link(node, name?, shared_link_properties(bandwidth?, latency?)))
     }
 
     /// Adds the backbone link to the routes of all hosts with links in a zone with routing `Cluster`. In zones with routing
     /// `Cluster` or `Vivaldi`, the function first enlarges the list of members to the number of members of the zone.
-    pub(super) fn add_backbone(&mut self, part: &UnroutedZone<'a>) {
+    pub(super) fn set_backbone_of_members(&mut self, part: &UnroutedZone<'a>) {
         match &mut self.zones.zone_mut(part.zone).routing {
             Routing::Star(star) => {
                 star.members
@@ -359,7 +377,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 for member in star
                     .members
                     .iter_mut()
-                    .filter(|member| member.links.is_some())
+                    .filter(|member| member.outgoing_and_incoming_link.is_some())
                 {
                     member.backbone = part.backbone;
                 }
@@ -370,7 +388,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     }
 
     /// Reads a `<peer>`, a host with coordinates and one link per direction; returns whether the element is valid.
-    pub(super) fn read_peer(&mut self, node: Node<'a>, place: Place) -> bool {
+    pub(super) fn read_peer(&mut self, node: Node<'a>, place: PositionInZone) -> bool {
         let known = [
             "id",
             "speed",
@@ -383,12 +401,12 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             "availability_file",
             "state_file",
         ];
-        self.reader.check_attributes(node, &known);
+        self.reader.check_attribute_names(node, &known);
         if !matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_)) {
             let problem = self
                 .reader
                 .problem_at_element(node, "a `<peer>` is not in a zone with routing `Vivaldi`");
-            self.reader.record_once(
+            self.reader.record_problem_once(
                 problem.hint("set routing=\"Vivaldi\" for its zone, or write a `<host>` instead"),
             );
             return false;
@@ -402,7 +420,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let coordinates = self.read_coordinates(node);
         let file = self
             .reader
-            .either_attribute(node, ["speed_file", "availability_file"]);
+            .attribute_with_either_name(node, ["speed_file", "availability_file"]);
         let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
         let profile = self.reader.profile_of_element(
             node,
@@ -410,7 +428,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             attribute,
             super::profile::TracedQuantity::Speed,
         );
-        self.read_state(node, name, super::profile::TracedQuantity::HostState);
+        self.read_state_profile(node, name, super::profile::TracedQuantity::HostState);
         let (Some(speed), [Some(out), Some(into)], Some(coordinates)) =
             (speed, bandwidths, coordinates)
         else {
@@ -427,14 +445,14 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         };
         self.add_host(node, host, place);
         let links = [(out, "UP"), (into, "DOWN")].map(|(bandwidth, direction)| {
-            let parts = shared_link(bandwidth, Seconds::default());
+            let parts = shared_link_properties(bandwidth, Seconds::default());
             self.add_link(node, &format!("link_{name}_{direction}"), parts)
         });
         let (links, at) = (Some(links), coordinates);
         self.set_located_member(
             place,
             LocatedMember {
-                links,
+                outgoing_and_incoming_link: links,
                 coordinates: at,
             },
         );
@@ -443,16 +461,19 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
 
     /// Stores the coordinates of a member of a zone with routing `Vivaldi`, where latencies are distances between coordinates. In
     /// other zones coordinates have no effect.
-    pub(super) fn set_coordinates(&mut self, node: Node<'a>, place: Place) {
+    pub(super) fn set_coordinates(&mut self, node: Node<'a>, place: PositionInZone) {
         let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
         if is_distance
-            && self.reader.attribute(node, "coordinates").is_some()
+            && self
+                .reader
+                .non_empty_attribute(node, "coordinates")
+                .is_some()
             && let Some(at) = self.read_coordinates(node)
         {
             self.set_located_member(
                 place,
                 LocatedMember {
-                    links: None,
+                    outgoing_and_incoming_link: None,
                     coordinates: at,
                 },
             );
@@ -460,7 +481,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     }
 
     /// Stores the coordinates and links of a member of a zone with routing `Vivaldi`.
-    fn set_located_member(&mut self, place: Place, member: LocatedMember) {
+    fn set_located_member(&mut self, place: PositionInZone, member: LocatedMember) {
         if let Routing::Vivaldi(vivaldi) = &mut self.zones.zone_mut(place.zone).routing {
             vivaldi
                 .members
@@ -489,14 +510,14 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 .reader
                 .problem_at_attribute(node, "coordinates", message);
             self.reader
-                .record_once(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
+                .record_problem_once(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
         }
         coordinates
     }
 }
 
 /// Parses a list of numbers such as `0-9,12` into ranges that include both ends.
-pub(super) fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
+pub(super) fn parse_radical_ranges(text: &str) -> Result<Vec<(u64, u64)>, String> {
     text.split(',')
         .map(|part| {
             let (from, to) = part.split_once('-').unwrap_or((part, part));

@@ -11,11 +11,11 @@ pub(super) const MEMORY_PROPERTY: &str = "migsim.memory";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SettingMeaning {
     /// The setting corresponds to a key of `network` in an experiment, given with its value.
-    Setting(&'static str, String),
+    NetworkSetting(&'static str, String),
     /// The setting may change simulated times and has no counterpart in migsim.
-    None,
+    WithoutCounterpart,
     /// The setting changes no simulated time.
-    Harmless,
+    WithoutEffect,
 }
 
 /// Constants of the network model: for each, the key in SimGrid, in lower case with dashes, and the key in migsim.
@@ -61,32 +61,40 @@ pub(super) fn meaning_of_setting(key: &str, value: &str) -> SettingMeaning {
     let key = key.to_ascii_lowercase().replace('_', "-");
     if let Some((_, ours)) = NETWORK_CONSTANTS.iter().find(|(theirs, _)| *theirs == key) {
         return match (*ours, value.trim().to_ascii_lowercase().as_str()) {
-            ("crosstraffic", "yes" | "on" | "true" | "1") => constant_meaning(ours, "true"),
-            ("crosstraffic", "no" | "off" | "false" | "0") => constant_meaning(ours, "false"),
-            (_, number) if number.parse::<f64>().is_ok() => constant_meaning(ours, number),
+            ("crosstraffic", "yes" | "on" | "true" | "1") => {
+                meaning_of_network_constant(ours, "true")
+            }
+            ("crosstraffic", "no" | "off" | "false" | "0") => {
+                meaning_of_network_constant(ours, "false")
+            }
+            (_, number) if number.parse::<f64>().is_ok() => {
+                meaning_of_network_constant(ours, number)
+            }
             // Factors by size (`65472:11.6;15424:3.4`), numbers with units.
-            _ => SettingMeaning::None,
+            _ => SettingMeaning::WithoutCounterpart,
         };
     }
     match key.as_str() {
         "network/model" => match value.trim().to_ascii_lowercase().as_str() {
-            preset @ ("cm02" | "lv08") => SettingMeaning::Setting("model", preset.to_owned()),
-            _ => SettingMeaning::None,
+            preset @ ("cm02" | "lv08") => {
+                SettingMeaning::NetworkSetting("model", preset.to_owned())
+            }
+            _ => SettingMeaning::WithoutCounterpart,
         },
         // The usual models of hosts and processors; their network has a key of its own.
-        "host/model" | "workstation/model" if value == "default" => SettingMeaning::Harmless,
-        "cpu/model" if value == "Cas01" => SettingMeaning::Harmless,
-        known if HARMLESS_SETTINGS.contains(&known) => SettingMeaning::Harmless,
+        "host/model" | "workstation/model" if value == "default" => SettingMeaning::WithoutEffect,
+        "cpu/model" if value == "Cas01" => SettingMeaning::WithoutEffect,
+        known if HARMLESS_SETTINGS.contains(&known) => SettingMeaning::WithoutEffect,
         other if TIMING_PREFIXES.iter().any(|group| other.starts_with(group)) => {
-            SettingMeaning::None
+            SettingMeaning::WithoutCounterpart
         }
-        _ => SettingMeaning::Harmless,
+        _ => SettingMeaning::WithoutEffect,
     }
 }
 
 /// Returns the meaning of a constant of the network model: the key `name` of `network`, with this value.
-fn constant_meaning(name: &'static str, value: &str) -> SettingMeaning {
-    SettingMeaning::Setting(name, value.to_owned())
+fn meaning_of_network_constant(name: &'static str, value: &str) -> SettingMeaning {
+    SettingMeaning::NetworkSetting(name, value.to_owned())
 }
 
 /// Returns the command-line flag that sets a key of `network` to a value.
@@ -105,7 +113,7 @@ mod tests {
     #[test]
     fn what_changes_times_is_a_setting_or_told() {
         let written = |key: &str, value: &str| match meaning_of_setting(key, value) {
-            SettingMeaning::Setting(key, value) => network_flag(key, &value),
+            SettingMeaning::NetworkSetting(key, value) => network_flag(key, &value),
             other => format!("{other:?}"),
         };
         assert_eq!(written("network/model", "CM02"), "--network cm02");
@@ -119,27 +127,27 @@ mod tests {
         );
         assert_eq!(
             meaning_of_setting("network/model", "ns-3"),
-            SettingMeaning::None
+            SettingMeaning::WithoutCounterpart
         );
         assert_eq!(
             meaning_of_setting("smpi/bw-factor", "65472:0.9;5000:0.6"),
-            SettingMeaning::None
+            SettingMeaning::WithoutCounterpart
         );
         assert_eq!(
             meaning_of_setting("network/loopback-lat", "1e-6"),
-            SettingMeaning::None
+            SettingMeaning::WithoutCounterpart
         );
         assert_eq!(
             meaning_of_setting("host/model", "ptask_L07"),
-            SettingMeaning::None
+            SettingMeaning::WithoutCounterpart
         );
         assert_eq!(
             meaning_of_setting("network/optim", "Full"),
-            SettingMeaning::Harmless
+            SettingMeaning::WithoutEffect
         );
         assert_eq!(
             meaning_of_setting("tracing", "yes"),
-            SettingMeaning::Harmless
+            SettingMeaning::WithoutEffect
         );
     }
 }

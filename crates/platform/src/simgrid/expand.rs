@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 use roxmltree::Node;
 
-use super::cluster::parse_radical;
+use super::cluster::parse_radical_ranges;
 use super::lenient::parse_leniently;
-use super::rules::replace_rules;
+use super::rules::replace_routing_rules;
 use migsim_base::document::{line_column, read_text, sha256};
 use migsim_base::error::Problem;
 
@@ -37,7 +37,7 @@ pub(super) struct Expander {
     /// Files that were included: path and SHA-256 of each.
     pub(super) included_files: Vec<(String, String)>,
     /// Number of rounds of replacement so far.
-    round_count: usize,
+    replacement_rounds: usize,
     /// Path and text of the last included file, until its content is inserted into the expanded text; `None` at other times.
     last_included_file: Option<(String, String)>,
     /// Included files, with the positions of their contents in the expanded text.
@@ -50,7 +50,7 @@ pub(super) struct Expander {
 #[derive(Debug)]
 struct InsertedFile {
     /// Line and column of the first inserted character in the expanded text, counted from 1.
-    insertion_start: (usize, usize),
+    insertion_line_and_column: (usize, usize),
     /// Path of the included file.
     path: String,
     /// Whole text of the included file.
@@ -62,10 +62,10 @@ impl InsertedFile {
     /// outside the inserted content.
     fn position_in_file(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
         let content = content_to_insert(&self.text);
-        let letters = column.checked_sub(self.insertion_start.1)?;
+        let letters = column.checked_sub(self.insertion_line_and_column.1)?;
         let (offset, _) = content.char_indices().nth(letters)?;
         let start = content.as_ptr().addr() - self.text.as_ptr().addr();
-        (line == self.insertion_start.0).then(|| line_column(&self.text, start + offset))
+        (line == self.insertion_line_and_column.0).then(|| line_column(&self.text, start + offset))
     }
 }
 
@@ -85,7 +85,7 @@ impl Expander {
         let place = problem
             .location
             .line_column
-            .filter(|_| self.round_count == 1);
+            .filter(|_| self.replacement_rounds == 1);
         let found = place.and_then(|place| {
             let mut pieces = self.inserted_files.iter();
             pieces.find_map(|piece| Some((piece, piece.position_in_file(place)?)))
@@ -122,11 +122,11 @@ impl Expander {
             let problem = problem.source(source);
             problem.at_line_column(place.row as usize, place.col as usize)
         };
-        self.round_count += 1;
+        self.replacement_rounds += 1;
         if found.is_empty() {
-            return replace_rules(document.root_element(), at);
+            return replace_routing_rules(document.root_element(), at);
         }
-        if self.round_count > MAX_ROUNDS {
+        if self.replacement_rounds > MAX_ROUNDS {
             let problem = Problem::new(format!(
                 "the files include each other at more than {MAX_ROUNDS} levels"
             ));
@@ -145,7 +145,7 @@ impl Expander {
             if let Some((path, text)) = self.last_included_file.take() {
                 let begin = line_column(&new, new.len());
                 self.inserted_files.push(InsertedFile {
-                    insertion_start: begin,
+                    insertion_line_and_column: begin,
                     path,
                     text,
                 });
@@ -180,7 +180,7 @@ impl Expander {
             "set" => {
                 let (id, radical) = (given("id")?, given("radical")?);
                 let around = ["prefix", "suffix"].map(|name| node.attribute(name).unwrap_or(""));
-                let ranges = parse_radical(radical).map_err(Problem::new)?;
+                let ranges = parse_radical_ranges(radical).map_err(Problem::new)?;
                 let size = |(from, to): &(u64, u64)| to - from;
                 if ranges.iter().map(size).fold(0, u64::saturating_add) > MAX_TEXT_LENGTH as u64 {
                     return Err(Problem::new(format!("the set `{id}` is too large")));
@@ -388,7 +388,7 @@ mod tests {
         let text = "<platform version='3'><include file='../q.xml'/></platform>";
         let read = |may_include_outside| {
             let limits = Limits {
-                may_include_outside_files: may_include_outside,
+                allows_outside_files: may_include_outside,
                 ..Limits::default()
             };
             from_simgrid_within_limits(path.to_str().unwrap(), text, limits)

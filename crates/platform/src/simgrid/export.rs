@@ -6,13 +6,13 @@ use migsim_base::document::sha256;
 
 /// A platform in the format of `SimGrid`, as the texts of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
+pub struct SimgridExport {
     /// Content of the platform file, in XML.
     pub xml: String,
     /// Profile files that the platform file refers to: file name and content of each.
     pub profile_files: Vec<(String, String)>,
     /// Notes for the user about how `SimGrid` interprets the platform.
-    pub notes: Vec<String>,
+    pub user_notes: Vec<String>,
 }
 
 /// Maximum length of a name that is used unchanged as part of a file name \[B\]; file systems allow 255.
@@ -37,7 +37,7 @@ pub(super) fn safe_file_name(name: &str) -> String {
 }
 
 /// Replaces the characters of a name that are not allowed in an XML attribute by entities.
-pub(crate) fn escape_attribute(name: &str) -> String {
+pub(crate) fn escape_xml_attribute(name: &str) -> String {
     name.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('"', "&quot;")

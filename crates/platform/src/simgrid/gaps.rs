@@ -18,36 +18,36 @@ impl ZoneTreeBuilder<'_, '_, '_> {
             return;
         }
         let mut hosts: BTreeMap<ZoneId, Vec<HostOrRouterId>> = BTreeMap::new();
-        for &host in &self.host_numbers {
+        for &host in &self.host_or_router_ids {
             hosts
                 .entry(self.zones.zone_of(host))
                 .or_default()
                 .push(host);
         }
-        let unwritten = self.zones_with_missing_routes(&hosts);
+        let unwritten = self.first_missing_route_of_zones(&hosts);
         let message = "with routing `Full` has no route";
-        self.note_missing_route(
+        self.add_note_on_missing_routes(
             message,
             "messages between such hosts cross no link",
             &unwritten,
         );
-        let linkless = self.zones_with_host(&hosts, |routing, local| match routing {
-            Routing::Star(star) => star.members[local].links.is_none(),
+        let linkless = self.first_matching_host_of_zones(&hosts, |routing, local| match routing {
+            Routing::Star(star) => star.members[local].outgoing_and_incoming_link.is_none(),
             _ => false,
         });
         let message = "with routing `Cluster` has no `<host_link>`";
-        self.note_missing_route(message, "such a host has no link of its own", &linkless);
-        let nowhere = self.zones_with_host(&hosts, |routing, local| match routing {
+        self.add_note_on_missing_routes(message, "such a host has no link of its own", &linkless);
+        let nowhere = self.first_matching_host_of_zones(&hosts, |routing, local| match routing {
             Routing::Vivaldi(vivaldi) => vivaldi.members[local].is_none(),
             _ => false,
         });
         let message = "with routing `Vivaldi` has no coordinates";
-        self.note_missing_route(message, "such a host has no route", &nowhere);
+        self.add_note_on_missing_routes(message, "such a host has no route", &nowhere);
     }
 
     /// Adds a note that describes the first of the missing routes `gaps` and counts the other zones. The note states what is
     /// missing (`what`) and the consequence (`effect`).
-    fn note_missing_route(&mut self, what: &str, effect: &str, gaps: &[MissingRoute]) {
+    fn add_note_on_missing_routes(&mut self, what: &str, effect: &str, gaps: &[MissingRoute]) {
         let Some(&(zone, [from, to])) = gaps.first() else {
             return;
         };
@@ -74,7 +74,7 @@ impl ZoneTreeBuilder<'_, '_, '_> {
 
     /// Returns the zones with routing `Full` in which a message may need a route that the file does not define, each zone with
     /// the first missing route.
-    fn zones_with_missing_routes(
+    fn first_missing_route_of_zones(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
     ) -> Vec<MissingRoute> {
@@ -86,7 +86,10 @@ impl ZoneTreeBuilder<'_, '_, '_> {
             let is_missing = |(from, to): &(HostOrRouterId, HostOrRouterId)| {
                 from != to
                     && table
-                        .find_route(self.number_in_zone(*from), self.number_in_zone(*to))
+                        .find_route(
+                            self.member_index_in_zone(*from),
+                            self.member_index_in_zone(*to),
+                        )
                         .is_none()
             };
             let of_zone = hosts.get(&zone).map_or(&[][..], |hosts| &hosts[..]);
@@ -105,7 +108,7 @@ impl ZoneTreeBuilder<'_, '_, '_> {
 
     /// Returns the zones with a host for which `holds` is true, each zone with its first such host. `holds` gets the routing of
     /// the zone and the index of the host among the members of the zone.
-    fn zones_with_host(
+    fn first_matching_host_of_zones(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
         holds: impl Fn(&Routing, usize) -> bool,
@@ -113,15 +116,15 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         let first = |(&zone, hosts): (&ZoneId, &Vec<HostOrRouterId>)| {
             let routing = &self.zones.zone(zone).routing;
             let is_it =
-                |host: &&HostOrRouterId| holds(routing, self.number_in_zone(**host) as usize);
+                |host: &&HostOrRouterId| holds(routing, self.member_index_in_zone(**host) as usize);
             Some((zone, [*hosts.iter().find(is_it)?; 2]))
         };
         hosts.iter().filter_map(first).collect()
     }
 
     /// Returns the index of a host or router among the members of its zone, counted from 0.
-    fn number_in_zone(&self, point: HostOrRouterId) -> u32 {
-        let place = self.zones.place_of(Member::HostOrRouter(point));
+    fn member_index_in_zone(&self, point: HostOrRouterId) -> u32 {
+        let place = self.zones.position_of(Member::HostOrRouter(point));
         place.map_or(0, |place| place.member_number)
     }
 
@@ -135,7 +138,7 @@ impl ZoneTreeBuilder<'_, '_, '_> {
             let table = self.zones.route_table(to_u32(id));
             let written = table.into_iter().flat_map(RouteTable::routes);
             let written = written.map(|(_, _, edge)| edge.gateways);
-            let bypasses = zone.bypasses.values().map(|bypass| bypass.gateways);
+            let bypasses = zone.bypass_routes.values().map(|bypass| bypass.gateways);
             for gateway in written.chain(bypasses).flatten() {
                 if gateway != OWN_GATEWAY {
                     let zone = self.zones.zone_of(gateway);

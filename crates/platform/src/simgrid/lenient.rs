@@ -21,7 +21,7 @@ pub(super) fn parse_leniently<'t>(
         nodes_limit: 40_000_000, // 2.9 GB
         ..ParsingOptions::default()
     };
-    check_attributes(source, text)?;
+    check_attribute_counts(source, text)?;
     match Document::parse_with_options(text, options()) {
         Ok(document) => Ok(document),
         Err(error) => {
@@ -55,7 +55,7 @@ fn invalid_xml_error(source: &str, text: &str, error: &roxmltree::Error) -> Prob
 
 /// Returns an error if an element has too many attributes. The time is proportional to the length of the text, which need not be
 /// valid XML.
-fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
+fn check_attribute_counts(source: &str, text: &str) -> Result<(), Problem> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(found) = text[at..].find('<') {
@@ -68,7 +68,7 @@ fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
             at = end.map_or(text.len(), |end| start + end + close.len());
             continue;
         }
-        let (end, attributes) = end_and_attribute_count(bytes, start);
+        let (end, attributes) = tag_end_and_attribute_count(bytes, start);
         if attributes > MAX_ATTRIBUTES {
             let name = text[start + 1..].split([' ', '\t', '\r', '\n']).next();
             let message = format!(
@@ -86,7 +86,7 @@ fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
 }
 
 /// Returns the position of the end of the tag that begins at `start`, and the number of its quoted attribute values.
-fn end_and_attribute_count(bytes: &[u8], start: usize) -> (usize, usize) {
+fn tag_end_and_attribute_count(bytes: &[u8], start: usize) -> (usize, usize) {
     if bytes.get(start + 1) == Some(&b'!') {
         return (start + 2, 0); // elements may stand in the declarations of entities
     }
@@ -147,7 +147,7 @@ pub(super) fn repair_xml(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_attributes, repair_xml};
+    use super::{check_attribute_counts, repair_xml};
 
     #[test]
     fn elements_with_too_many_attributes_are_refused_with_their_place() {
@@ -157,8 +157,8 @@ mod tests {
             let attributes = attributes.concat();
             format!("<!-- <a -->\n <zone{attributes}/>")
         };
-        assert!(check_attributes("p.xml", &text(1000)).is_ok());
-        let problem = check_attributes("p.xml", &text(1001))
+        assert!(check_attribute_counts("p.xml", &text(1000)).is_ok());
+        let problem = check_attribute_counts("p.xml", &text(1001))
             .unwrap_err()
             .to_string();
         let expected = "element `<zone>` has more than 1000 attributes\n  --> p.xml:2:2";
@@ -167,9 +167,9 @@ mod tests {
             "<!DOCTYPE p [<!ENTITY e \"{}\">]><p>&e;</p>",
             text(1001).replace('"', "")
         );
-        assert!(check_attributes("p.xml", &entity).is_err());
+        assert!(check_attribute_counts("p.xml", &entity).is_err());
         for broken in ["<", "<a b=\"", "<a b='x", "<!--", "<a <b", ""] {
-            assert!(check_attributes("p.xml", broken).is_ok());
+            assert!(check_attribute_counts("p.xml", broken).is_ok());
         }
     }
 

@@ -39,8 +39,8 @@ mod units;
 mod write;
 mod xml;
 
-pub use export::Export;
-pub(super) use export::escape_attribute;
+pub use export::SimgridExport;
+pub(super) use export::escape_xml_attribute;
 pub use profile::read_profile;
 pub use write::{to_simgrid, to_simgrid_as_read};
 
@@ -70,7 +70,7 @@ pub(super) fn from_simgrid_within_limits(
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    from_translation(source, text, limits).map_err(|error| {
+    from_simgrid_translation(source, text, limits).map_err(|error| {
         error.with_default_hint(
             "print an example of this format with `migsim platform export ufrgs`",
         )
@@ -79,12 +79,12 @@ pub(super) fn from_simgrid_within_limits(
 
 /// Reads a platform from SimGrid XML that was translated from JSON. In contrast to the reader of SimGrid files, this function
 /// adds no hint about the format to errors.
-pub(super) fn from_translation(
+pub(super) fn from_simgrid_translation(
     source: &str,
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    let mut expansion = Expander::new(limits.may_include_outside_files);
+    let mut expansion = Expander::new(limits.allows_outside_files);
     read_expanded_platform(source, text, limits, &mut expansion).map_err(|error| {
         let is_here = |problem: &Problem| problem.location.source.as_deref() == Some(source);
         let error = error.map_problems(|problem| {
@@ -94,13 +94,13 @@ pub(super) fn from_translation(
                 problem
             }
         });
-        limit_columns(error, source, text)
+        limit_problem_columns(error, source, text)
     })
 }
 
 /// Limits the columns of problems to the lengths of the lines in the file. A column in the expanded text can be larger, because
 /// the replacement of an element may be longer than the element and stands on its first line.
-fn limit_columns(mut error: Error, source: &str, text: &str) -> Error {
+fn limit_problem_columns(mut error: Error, source: &str, text: &str) -> Error {
     if let Error::Input(problems) = &mut error {
         let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
         for problem in problems.iter_mut().filter(is_here) {
@@ -129,7 +129,7 @@ fn read_expanded_platform(
     let mut lenient = String::new();
     let document = parse_leniently(source, content, &mut lenient)?;
     let mut reader = Reader::new(source, &document);
-    let platform = read_root(&mut reader, document.root_element(), limits);
+    let platform = read_platform_element(&mut reader, document.root_element(), limits);
     reader.check_trace_connections();
     let problems = std::mem::take(&mut reader.problems);
     match platform {
@@ -137,16 +137,16 @@ fn read_expanded_platform(
             platform,
             description: None,
             origins: std::collections::BTreeMap::new(),
-            source: source.to_owned(),
-            sha256: sha256(text.as_bytes()),
-            built_in: None,
+            source_description: source.to_owned(),
+            file_sha256: sha256(text.as_bytes()),
+            equal_built_in_platform: None,
             zone_tree_text: Some(ZoneTreeText {
                 is_complete_platform: reader.version == Version::Four
                     && !reader.has_profile_files(),
                 text: Arc::from(content),
             }),
-            experiment_settings: reader.settings.clone(),
-            notes: reader.all_notes(),
+            experiment_settings: reader.experiment_settings.clone(),
+            user_notes: reader.all_notes(),
             profile_files: std::mem::take(&mut expansion.included_files)
                 .into_iter()
                 .chain(reader.profile_files())
@@ -167,16 +167,20 @@ pub struct ZoneTreeText {
 
 /// Reads the content of `<platform>`: the version, the traces, and the outermost zone with everything inside it; `None` if the
 /// content is not valid.
-fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) -> Option<Platform> {
+fn read_platform_element<'a>(
+    reader: &mut Reader<'a, '_>,
+    root: Node<'a>,
+    limits: Limits,
+) -> Option<Platform> {
     if !root.has_tag_name("platform") {
         let message = format!(
             "`<{}>` is not a SimGrid platform (`<platform>`)",
             root.tag_name().name()
         );
-        reader.report_at_element(root, message);
+        reader.report_problem_at_element(root, message);
         return None;
     }
-    reader.check_attributes(root, &["version"]);
+    reader.check_attribute_names(root, &["version"]);
     reader.version = match reader.required_attribute(root, "version")? {
         "3" | "3.0" => Version::Three,
         "4" | "4.0" | "4.1" => Version::Four,
@@ -184,13 +188,13 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
             let problem = reader
                 .problem_at_attribute(root, "version", format!("unknown version `{other}`"))
                 .with_unknown_name("version", other);
-            reader.record_once(problem.with_known_names("versions", ["3", "4", "4.1"]));
+            reader.record_problem_once(problem.with_known_names("versions", ["3", "4", "4.1"]));
             return None;
         }
     };
     for node in root.descendants().filter(Node::is_element) {
         if matches!(node.tag_name().name(), "trace" | "trace_connect") {
-            reader.read_trace(node);
+            reader.read_trace_element(node);
         }
     }
     let mut zone = None;
@@ -200,8 +204,9 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
             "zone" | "AS" | "cluster" => {
                 let problem =
                     reader.problem_at_element(child, "there is more than one outermost zone");
-                reader
-                    .record_once(problem.hint("put these zones into one zone with routing `Full`"));
+                reader.record_problem_once(
+                    problem.hint("put these zones into one zone with routing `Full`"),
+                );
             }
             "trace" | "trace_connect" => {}
             "config" => reader.read_config(child),
@@ -213,21 +218,22 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         }
     }
     let Some(zone) = zone else {
-        reader.report_at_element(root, "the platform has no zone");
+        reader.report_problem_at_element(root, "the platform has no zone");
         return None;
     };
     let mut builder = ZoneTreeBuilder::new(reader, limits);
     builder.read_zone_or_cluster(zone, None);
     builder.read_routes();
     builder.note_missing_routes();
-    builder.finish(zone)
+    builder.finish_platform(zone)
 }
 
 impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Returns the completed platform; `None` if the file has problems.
-    fn finish(self, zone: Node<'a>) -> Option<Platform> {
+    fn finish_platform(self, zone: Node<'a>) -> Option<Platform> {
         if self.hosts.is_empty() && self.reader.problems.is_empty() {
-            self.reader.report_at_element(zone, "the zone has no hosts");
+            self.reader
+                .report_problem_at_element(zone, "the zone has no hosts");
         }
         if !self.reader.problems.is_empty() {
             return None;
@@ -235,11 +241,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let is_plain = !zone.has_tag_name("cluster")
             && matches!(
                 self.zones.zone(0).routing,
-                Routing::Full(_) | Routing::Floyd(_) | Routing::Dijkstra(_) | Routing::Nothing
+                Routing::Full(_) | Routing::Floyd(_) | Routing::Dijkstra(_) | Routing::NoRoutes
             );
         let by_name = is_plain
             && self
-                .host_numbers
+                .host_or_router_ids
                 .iter()
                 .all(|point| self.zones.zone_of(*point) == 0);
         let mut platform = Platform {
@@ -249,15 +255,15 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             links: self.links,
             routes: Routes::Zoned {
                 zones: Arc::new(self.zones),
-                host_numbers: self.host_numbers,
+                host_or_router_ids: self.host_or_router_ids,
             },
             loopback_links: Vec::new(),
             first_failure: self.earliest_failure,
         };
         platform.group_hosts(if by_name {
-            GroupingRule::Names
+            GroupingRule::HostNamePrefix
         } else {
-            GroupingRule::Zones
+            GroupingRule::InnermostZone
         });
         Some(platform)
     }

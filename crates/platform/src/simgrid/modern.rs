@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::config::{self, SettingMeaning};
-use super::export::{Export, escape_attribute, safe_file_name};
+use super::export::{SimgridExport, escape_xml_attribute, safe_file_name};
 use super::lenient::parse_leniently;
 use super::tree::{Node, ROUTINGS};
 use super::units::{self, BANDWIDTH_UNITS, LATENCY_UNITS, SPEED_UNITS, Units};
@@ -69,7 +69,7 @@ const QUANTITY_ATTRIBUTES: [(&str, &Units, &str); 13] = [
 ///
 /// # Errors
 /// A profile file that the platform refers to can no longer be read.
-pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<Export, Error> {
+pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<SimgridExport, Error> {
     let mut lenient = String::new();
     let document = parse_leniently(source, text, &mut lenient)?;
     let root = document.root_element();
@@ -80,7 +80,7 @@ pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<Export, E
     };
     for node in root.descendants().filter(Node::is_element) {
         if node.has_tag_name("trace") {
-            reader.read_trace(node);
+            reader.read_trace_element(node);
         }
     }
     let mut writer = Modern {
@@ -100,10 +100,10 @@ pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<Export, E
     if !writer.reader.problems.is_empty() {
         return Err(Error::Input(writer.reader.problems));
     }
-    Ok(Export {
+    Ok(SimgridExport {
         xml: writer.xml,
         profile_files: writer.profile_files.into_iter().collect(),
-        notes: Vec::new(),
+        user_notes: Vec::new(),
     })
 }
 
@@ -136,7 +136,7 @@ impl<'a> Modern<'a, '_> {
             self.write_attribute(node, attribute.name(), attribute.value());
         }
         let mut children: Vec<Node<'a>> = node.children().filter(Node::is_element).collect();
-        children.sort_by_key(|child| rank_in_zone(child.tag_name().name()));
+        children.sort_by_key(|child| element_rank_in_zone(child.tag_name().name()));
         if children.is_empty() {
             self.xml.push_str("/>\n");
             return;
@@ -168,8 +168,8 @@ impl<'a> Modern<'a, '_> {
             .iter()
             .find(|(known, ..)| *known == name);
         let written = match (name, unit) {
-            (_, Some((_, units, unit))) => with_unit(value, units, unit),
-            ("routing", _) => canonical_routing(value).to_owned(),
+            (_, Some((_, units, unit))) => add_missing_units(value, units, unit),
+            ("routing", _) => canonical_routing_name(value).to_owned(),
             ("symmetrical", _) => value.to_ascii_uppercase(),
             ("coordinates", _) => value.split_whitespace().collect::<Vec<_>>().join(" "),
             ("pstate", _) => value.trim().trim_end_matches(".0").to_owned(),
@@ -182,7 +182,7 @@ impl<'a> Modern<'a, '_> {
         };
         let (name, written) = (
             version_4_name(&RENAMED_ATTRIBUTES, name),
-            escape_attribute(&written),
+            escape_xml_attribute(&written),
         );
         let _ = write!(self.xml, " {name}=\"{written}\"");
     }
@@ -214,7 +214,7 @@ impl<'a> Modern<'a, '_> {
         };
         if let Some(events) = self.reader.version_4_events_of_trace(id) {
             let period = events.period().unwrap_or(0.0);
-            let (indent, id) = (" ".repeat(depth), escape_attribute(id));
+            let (indent, id) = (" ".repeat(depth), escape_xml_attribute(id));
             let _ = write!(
                 self.xml,
                 "{indent}<trace id=\"{id}\" periodicity=\"{period}\">\n{}{indent}</trace>\n",
@@ -230,10 +230,10 @@ impl<'a> Modern<'a, '_> {
         let kept: Vec<String> = props
             .filter(|&prop| {
                 let meaning = config::meaning_of_setting(of(prop, "id"), of(prop, "value"));
-                matches!(meaning, SettingMeaning::Setting(..))
+                matches!(meaning, SettingMeaning::NetworkSetting(..))
             })
             .map(|prop| {
-                let [id, value] = ["id", "value"].map(|name| escape_attribute(of(prop, name)));
+                let [id, value] = ["id", "value"].map(|name| escape_xml_attribute(of(prop, name)));
                 format!("  <prop id=\"{id}\" value=\"{value}\"/>\n")
             })
             .collect();
@@ -258,7 +258,7 @@ fn version_4_name<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
 
 /// Returns the rank by which an element is sorted within its zone, since the parser of `SimGrid` 4 requires hosts and inner zones
 /// before links and routes.
-fn rank_in_zone(name: &str) -> usize {
+fn element_rank_in_zone(name: &str) -> usize {
     match name {
         "prop" => 0,
         "link" | "backbone" => 2,
@@ -270,7 +270,7 @@ fn rank_in_zone(name: &str) -> usize {
 }
 
 /// Returns the name of a routing with the capital letters that SimGrid requires.
-fn canonical_routing(value: &str) -> &str {
+fn canonical_routing_name(value: &str) -> &str {
     let known = ROUTINGS
         .iter()
         .find(|known| known.eq_ignore_ascii_case(value));
@@ -278,7 +278,7 @@ fn canonical_routing(value: &str) -> &str {
 }
 
 /// Adds `unit` to each number without a unit in a list of quantities that are separated by commas.
-fn with_unit(value: &str, units: &Units, unit: &str) -> String {
+fn add_missing_units(value: &str, units: &Units, unit: &str) -> String {
     let one = |text: &str| match units::parse_with_units(text, units) {
         Ok((_, true)) => format!("{}{unit}", text.trim()),
         _ => text.trim().to_owned(),
@@ -291,7 +291,7 @@ mod tests {
     use std::fs;
 
     use super::super::{from_simgrid, to_simgrid_as_read};
-    use super::{QUANTITY_ATTRIBUTES, with_unit};
+    use super::{QUANTITY_ATTRIBUTES, add_missing_units};
     use crate::{LoadedPlatform, Route};
     use migsim_base::units::HostId;
 
@@ -360,12 +360,17 @@ mod tests {
         assert_eq!(of(&loaded), of(&again));
         assert_eq!(loaded.experiment_settings, again.experiment_settings);
         assert_eq!(routes(&loaded), routes(&again));
-        assert!(!again.notes.iter().any(|note| note.contains("without unit")));
+        assert!(
+            !again
+                .user_notes
+                .iter()
+                .any(|note| note.contains("without unit"))
+        );
     }
 
     #[test]
     fn each_number_of_a_list_gets_a_unit() {
         let speeds = QUANTITY_ATTRIBUTES[0].1;
-        assert_eq!(with_unit("1e9, 2Gf,3", speeds, "f"), "1e9f,2Gf,3f");
+        assert_eq!(add_missing_units("1e9, 2Gf,3", speeds, "f"), "1e9f,2Gf,3f");
     }
 }

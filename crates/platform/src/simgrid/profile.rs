@@ -29,22 +29,22 @@ pub(super) enum TracedQuantity {
 #[derive(Debug, Default)]
 pub(super) struct Traces<'a> {
     /// Events of each `<trace>`, by the id of the trace; `None` if the trace has errors.
-    pub inline_events: BTreeMap<&'a str, Option<Events>>,
+    pub inline_events: BTreeMap<&'a str, Option<ProfileEvents>>,
     /// Each `<trace_connect>`, by the name of its host or link and the quantity: the XML element, the id of the trace, and
     /// whether a host or link with this name was found.
     pub trace_connections: BTreeMap<(&'a str, TracedQuantity), (Node<'a, 'a>, &'a str, bool)>,
     /// Profile files by path: the events or the problem, and the SHA-256 of the file.
-    pub profile_files: BTreeMap<String, (Result<Events, Problem>, String)>,
+    pub profile_files: BTreeMap<String, (Result<ProfileEvents, Problem>, String)>,
 }
 
 /// Reads a profile file; returns its events or the problem, and the SHA-256 of the file (empty if the file cannot be read).
-pub(super) fn read_profile_file(path: &str) -> (Result<Events, Problem>, String) {
+pub(super) fn read_profile_file(path: &str) -> (Result<ProfileEvents, Problem>, String) {
     match read_text(path) {
         Err(problem) => (Err(problem), String::new()),
         Ok(text) => {
             let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let events =
-                Events::parse_events(content, None).map_err(|wrong| problem_in_file(path, wrong));
+            let events = ProfileEvents::parse_events(content, None)
+                .map_err(|wrong| problem_in_file(path, wrong));
             (events, sha256(text.as_bytes()))
         }
     }
@@ -68,7 +68,7 @@ pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
 
 /// The events of a profile in SimGrid's format, with the period after which they repeat.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Events {
+pub(super) struct ProfileEvents {
     /// Time \[s\] and value of each event.
     steps: Vec<(f64, f64)>,
     /// Number of the line of each event, counted from 1.
@@ -77,7 +77,7 @@ pub(super) struct Events {
     repeat_period: Option<f64>,
 }
 
-impl Events {
+impl ProfileEvents {
     /// Reads events from a text; `period` \[s\] is used unless the text states a period. Of two events at the same time, the
     /// second event replaces the first. An error consists of a line number and a message.
     pub(super) fn parse_events(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
@@ -169,7 +169,7 @@ impl Events {
     }
 
     /// Returns the same events with a longer period, so that a repetition begins one original period after the last event.
-    pub(super) fn with_period_after_last(mut self) -> Self {
+    pub(super) fn with_period_after_last_event(mut self) -> Self {
         let last = self.steps.last().map_or(0.0, |step| step.0);
         self.repeat_period = self.repeat_period.map(|period| last + period);
         self
@@ -185,7 +185,7 @@ impl Events {
 
 /// Reads a profile from its text; an error consists of a line number and a message.
 fn parse_profile(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
-    Events::parse_events(text, period)?.to_profile()
+    ProfileEvents::parse_events(text, period)?.to_profile()
 }
 
 /// Whether [`Profile::new`] accepts the step with index `at`, given the step before it.

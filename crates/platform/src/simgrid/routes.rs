@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::tree::{NamedLink, Node, UnroutedZone, ZoneTreeBuilder};
 use crate::zones::{
-    Bypass, Dijkstra, Floyd, HostOrRouterId, Member, MemberLinks, OWN_GATEWAY, Place, RouteTable,
-    Routing, ZoneId,
+    Bypass, Dijkstra, Floyd, HostOrRouterId, Member, MemberLinks, OWN_GATEWAY, PositionInZone,
+    RouteTable, Routing, ZoneId,
 };
 use migsim_base::units::LinkId;
 
@@ -37,10 +37,10 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 "route" | "zoneRoute" | "ASroute" => {
                     let message =
                         format!("a zone with routing `{routing}` cannot have explicit routes");
-                    self.reader.report_at_element(node, message);
+                    self.reader.report_problem_at_element(node, message);
                 }
                 "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
-                    self.read_bypass(node, part.zone);
+                    self.read_bypass_route(node, part.zone);
                 }
                 "host_link" => self.read_host_link(node, part),
                 _ => {}
@@ -62,7 +62,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                     "reduce them to {} or fewer, or use routing `Dijkstra`, which finds routes of as few links",
                     Floyd::MAX_MEMBERS
                 );
-                self.reader.record_once(problem.hint(hint));
+                self.reader.record_problem_once(problem.hint(hint));
             }
             "floyd" => zone.routing = Routing::Floyd(Floyd::new(table, part.member_count)),
             "dijkstra" | "dijkstracache" => {
@@ -82,7 +82,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         mentioned: &mut Vec<u32>,
     ) {
         let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
-        self.reader.check_attributes(node, &known);
+        self.reader.check_attribute_names(node, &known);
         let ends = ["src", "dst"].map(|attribute| self.member_in_zone(node, attribute, zone));
         let steps = self.read_links(node);
         let is_symmetrical = self.reader.is_symmetrical(node);
@@ -105,7 +105,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             let problem = self
                 .reader
                 .problem_at_element(node, "this route is given twice");
-            self.reader.record_once(
+            self.reader.record_problem_once(
                 problem.hint("remove one of the two, or add symmetrical=\"no\": without it, a route also gives the way back"),
             );
         }
@@ -121,7 +121,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             } else {
                 "zone"
             };
-            self.report_unknown(node, attribute, what, name);
+            self.report_unknown_name(node, attribute, what, name);
         }
         member
     }
@@ -135,8 +135,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         zone: ZoneId,
     ) -> Option<(Member, u32)> {
         let member = self.find_member(node, attribute)?;
-        match self.zones.place_of(member) {
-            Some(Place {
+        match self.zones.position_of(member) {
+            Some(PositionInZone {
                 zone: held,
                 member_number: local,
             }) if held == zone => Some((member, local)),
@@ -146,7 +146,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 let message = format!("`{name}` is not directly in zone `{of}`");
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
                 let hint = "name two elements of this zone; between zones, write a `<zoneRoute>`";
-                self.reader.record_once(problem.hint(hint));
+                self.reader.record_problem_once(problem.hint(hint));
                 None
             }
         }
@@ -164,14 +164,14 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let Member::Zone(zone) = member else {
             return Some(OWN_GATEWAY);
         };
-        if self.reader.attribute(node, attribute).is_none() {
-            let only = self.gateways.get(&zone).copied();
+        if self.reader.non_empty_attribute(node, attribute).is_none() {
+            let only = self.default_gateways.get(&zone).copied();
             if only.is_none() {
                 let name = &self.zones.zone(zone).name;
                 let message = format!(
                     "attribute `{attribute}` is missing, and zone `{name}` has more than one possible gateway"
                 );
-                self.reader.report_at_element(node, message);
+                self.reader.report_problem_at_element(node, message);
             }
             return only;
         }
@@ -179,7 +179,10 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let depth = self.zones.depth(zone);
         match found {
             Member::HostOrRouter(point)
-                if self.zones.ancestor(self.zones.zone_of(point), depth) == zone =>
+                if self
+                    .zones
+                    .ancestor_at_depth(self.zones.zone_of(point), depth)
+                    == zone =>
             {
                 Some(point)
             }
@@ -188,16 +191,16 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 let of = &self.zones.zone(zone).name;
                 let message = format!("gateway `{name}` is not a host or router in zone `{of}`");
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_once(problem);
+                self.reader.record_problem_once(problem);
                 None
             }
         }
     }
 
     /// Reads a bypass route and adds it to its zone.
-    fn read_bypass(&mut self, node: Node<'a>, zone: ZoneId) {
+    fn read_bypass_route(&mut self, node: Node<'a>, zone: ZoneId) {
         let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
-        self.reader.check_attributes(node, &known);
+        self.reader.check_attribute_names(node, &known);
         let ends = ["src", "dst"].map(|attribute| self.find_member(node, attribute));
         let steps = self.read_links(node);
         let [Some(from), Some(to)] = ends else {
@@ -212,31 +215,32 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             links: steps.iter().map(|step| step.0).collect(),
             gateways: [out, into],
         };
-        let bypasses = &mut self.zones.zone_mut(zone).bypasses;
+        let bypasses = &mut self.zones.zone_mut(zone).bypass_routes;
         if bypasses.insert((from, to), bypass).is_some() {
             self.reader
-                .report_at_element(node, "this bypass route is given twice");
+                .report_problem_at_element(node, "this bypass route is given twice");
         }
     }
 
     /// Reads a `<host_link>`: the two links of a host in a zone with routing `Cluster`.
     fn read_host_link(&mut self, node: Node<'a>, part: &UnroutedZone<'a>) {
-        self.reader.check_attributes(node, &["id", "up", "down"]);
+        self.reader
+            .check_attribute_names(node, &["id", "up", "down"]);
         let links = ["up", "down"].map(|attribute| self.find_single_link(node, attribute));
         let member = self.member_in_zone(node, "id", part.zone);
         if !matches!(self.zones.zone(part.zone).routing, Routing::Star(_)) {
             let message = "a `<host_link>` is not in a zone with routing `Cluster`";
-            self.reader.report_at_element(node, message);
+            self.reader.report_problem_at_element(node, message);
             return;
         }
         if let ([Some(up), Some(down)], Some((_, local))) = (links, member) {
             let member = MemberLinks {
-                links: Some([up, down]),
+                outgoing_and_incoming_link: Some([up, down]),
                 backbone: part.backbone,
                 ..MemberLinks::default()
             };
             let zone = part.zone;
-            self.set_private_links(Place::new(zone, local), member);
+            self.set_links_of_host(PositionInZone::new(zone, local), member);
         }
     }
 
@@ -245,16 +249,17 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     fn find_single_link(&mut self, node: Node<'a>, attribute: &str) -> Option<LinkId> {
         let name = self.reader.required_attribute(node, attribute)?;
         match self.named_links.get(name) {
-            Some(NamedLink::One(link)) => Some(*link),
+            Some(NamedLink::Single(link)) => Some(*link),
             Some(NamedLink::Duplex(_)) => {
                 let message = format!("link `{name}` has two directions");
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader
-                    .record_once(problem.hint(format!("write `{name}_UP` or `{name}_DOWN`")));
+                self.reader.record_problem_once(
+                    problem.hint(format!("write `{name}_UP` or `{name}_DOWN`")),
+                );
                 None
             }
             None => {
-                self.report_unknown(node, attribute, "link", name);
+                self.report_unknown_name(node, attribute, "link", name);
                 None
             }
         }
@@ -268,7 +273,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 self.reader.report_unknown_element(child, &["link_ctn"]);
                 continue;
             }
-            self.reader.check_attributes(child, &["id", "direction"]);
+            self.reader
+                .check_attribute_names(child, &["id", "direction"]);
             if let Some(name) = self.reader.required_attribute(child, "id") {
                 steps.extend(self.read_link(child, name));
             }
@@ -279,35 +285,40 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Reads one link of a route, with its direction if the link is duplex; reports a problem and returns `None` if the element
     /// is not valid.
     fn read_link(&mut self, node: Node<'a>, name: &str) -> Option<RouteStep> {
-        let direction = self.reader.attribute(node, "direction").unwrap_or("NONE");
+        let direction = self
+            .reader
+            .non_empty_attribute(node, "direction")
+            .unwrap_or("NONE");
         let Some(&link) = self.named_links.get(name) else {
-            self.report_unknown(node, "id", "link", name);
+            self.report_unknown_name(node, "id", "link", name);
             return None;
         };
         match (link, direction) {
-            (NamedLink::One(link), "NONE") => Some((link, link)),
+            (NamedLink::Single(link), "NONE") => Some((link, link)),
             (NamedLink::Duplex(up), "UP") => Some((up, LinkId(up.0 + 1))),
             (NamedLink::Duplex(up), "DOWN") => Some((LinkId(up.0 + 1), up)),
             (NamedLink::Duplex(_), "NONE") => {
                 let message =
                     format!("link `{name}` is duplex, but the route does not give its direction");
                 let problem = self.reader.problem_at_attribute(node, "id", message);
-                self.reader
-                    .record_once(problem.hint("add direction=\"UP\" or direction=\"DOWN\""));
+                self.reader.record_problem_once(
+                    problem.hint("add direction=\"UP\" or direction=\"DOWN\""),
+                );
                 None
             }
-            (NamedLink::One(_), "UP" | "DOWN") => {
+            (NamedLink::Single(_), "UP" | "DOWN") => {
                 let message = format!("link `{name}` has no directions");
                 let problem = self.reader.problem_at_attribute(node, "direction", message);
                 let hint = "leave out `direction`, or give the link sharing_policy=\"SPLITDUPLEX\"";
-                self.reader.record_once(problem.hint(hint));
+                self.reader.record_problem_once(problem.hint(hint));
                 None
             }
             _ => {
                 let message = format!("unknown direction `{direction}`");
                 let problem = self.reader.problem_at_attribute(node, "direction", message);
-                self.reader
-                    .record_once(problem.with_known_names("directions", ["UP", "DOWN", "NONE"]));
+                self.reader.record_problem_once(
+                    problem.with_known_names("directions", ["UP", "DOWN", "NONE"]),
+                );
                 None
             }
         }

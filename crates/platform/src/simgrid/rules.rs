@@ -17,7 +17,7 @@ use regex_lite::{Captures, Regex};
 use roxmltree::Node;
 
 use super::expand::MAX_TEXT_LENGTH;
-use super::export::escape_attribute;
+use super::export::escape_xml_attribute;
 use migsim_base::error::Problem;
 
 /// Replaces all rules of a text by routes; returns the new text, or `None` if no zone has rules. `at` adds the line and column of
@@ -25,7 +25,7 @@ use migsim_base::error::Problem;
 ///
 /// # Errors
 /// A pattern is not a regular expression, or a `$` refers to a missing group; the error has the line and column of the rule.
-pub(super) fn replace_rules(
+pub(super) fn replace_routing_rules(
     root: Node<'_, '_>,
     at: impl Fn(Node<'_, '_>, Problem) -> Problem,
 ) -> Result<Option<String>, Problem> {
@@ -36,14 +36,14 @@ pub(super) fn replace_rules(
     let (mut new, mut done) = (String::new(), 0);
     let mut pairs = BTreeSet::new();
     for node in root.descendants().filter(Node::is_element) {
-        if let Some(value) = routing_position(node) {
+        if let Some(value) = position_of_rule_based_routing(node) {
             new.extend([&text[done..value.start], "Full"]);
             done = value.end;
         }
         let zone = node
             .parent()
-            .filter(|zone| routing_position(*zone).is_some());
-        if let Some(zone) = zone.filter(|_| joined_elements(node).is_some()) {
+            .filter(|zone| position_of_rule_based_routing(*zone).is_some());
+        if let Some(zone) = zone.filter(|_| endpoint_element_names(node).is_some()) {
             let range = node.range();
             new.push_str(&text[done..range.start]);
             let routes =
@@ -66,13 +66,13 @@ pub(super) fn replace_rules(
 }
 
 /// Returns the position of the word `RuleBased` in the element of a zone with this routing; `None` for another routing.
-fn routing_position(zone: Node<'_, '_>) -> Option<Range<usize>> {
+fn position_of_rule_based_routing(zone: Node<'_, '_>) -> Option<Range<usize>> {
     let routing = zone.attribute_node("routing")?;
     (routing.value() == "RuleBased").then(|| routing.range_value())
 }
 
 /// Returns the names of the elements between which a rule defines routes; `None` if the element is not a rule.
-fn joined_elements(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
+fn endpoint_element_names(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
     match rule.tag_name().name() {
         "route" => Some(&["host", "router"]),
         "ASroute" | "zoneRoute" => Some(&["AS", "zone", "cluster", "peer"]),
@@ -85,7 +85,7 @@ struct RoutingRule<'a, 'input> {
     /// XML element of the rule.
     node: Node<'a, 'input>,
     /// Patterns for the names of the origin and of the destination.
-    patterns: [Regex; 2],
+    origin_and_destination_patterns: [Regex; 2],
 }
 
 impl<'a> RoutingRule<'a, '_> {
@@ -102,7 +102,10 @@ impl<'a> RoutingRule<'a, '_> {
             })
         };
         let patterns = [pattern("src")?, pattern("dst")?];
-        Ok(RoutingRule { node, patterns })
+        Ok(RoutingRule {
+            node,
+            origin_and_destination_patterns: patterns,
+        })
     }
 
     /// Returns the XML text of the routes for all pairs of members that match this rule and are not in `pairs`, which contains
@@ -112,7 +115,7 @@ impl<'a> RoutingRule<'a, '_> {
         zone: Node<'a, 'a>,
         pairs: &mut BTreeSet<[usize; 2]>,
     ) -> Result<String, Problem> {
-        let kinds = joined_elements(self.node).unwrap_or(&[]);
+        let kinds = endpoint_element_names(self.node).unwrap_or(&[]);
         let members = || {
             let is_member = |child: &Node<'_, '_>| kinds.contains(&child.tag_name().name());
             let members = zone.children().filter(is_member);
@@ -123,7 +126,7 @@ impl<'a> RoutingRule<'a, '_> {
                 .filter_map(|(id, name)| Some((id, name, pattern.captures(name)?)))
                 .collect()
         };
-        let [from, to] = [0, 1].map(|end| matching(&self.patterns[end]));
+        let [from, to] = [0, 1].map(|end| matching(&self.origin_and_destination_patterns[end]));
         let mut routes = String::new();
         for (a, source, src) in &from {
             for (b, target, dst) in &to {
@@ -143,7 +146,7 @@ impl<'a> RoutingRule<'a, '_> {
     /// Returns the XML text of the route between one pair of members, in one direction.
     fn write_route(&self, ends: [&str; 2], groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
         let tag = self.node.tag_name().name();
-        let [source, target] = ends.map(escape_attribute);
+        let [source, target] = ends.map(escape_xml_attribute);
         let mut route = format!("<{tag} src=\"{source}\" dst=\"{target}\" symmetrical=\"no\"");
         let attributes = |route: &mut String, node: Node<'_, '_>, left_out: &[&str]| {
             let given = node.attributes();
@@ -153,7 +156,7 @@ impl<'a> RoutingRule<'a, '_> {
                     route,
                     " {}=\"{}\"",
                     attribute.name(),
-                    escape_attribute(&value)
+                    escape_xml_attribute(&value)
                 );
             }
             Ok::<(), Problem>(())

@@ -301,7 +301,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
 #[test]
 fn what_has_no_meaning_here_is_noted() {
     let inside = "<host id='a' speed='5'><disk id='d' read_bw='1Bps' write_bw='1Bps'/><prop id='x' value='y'/></host><storage id='s'/>";
-    let notes = zone("4.1", inside).unwrap().notes;
+    let notes = zone("4.1", inside).unwrap().user_notes;
     assert_eq!(
         notes,
         [
@@ -311,7 +311,7 @@ fn what_has_no_meaning_here_is_noted() {
     );
     let text = "<platform version='4'><config id='General'><prop id='network/TCP-gamma' value='20000'/><prop id='tracing' value='1'/></config>
         <zone id='z' routing='Full'><host id='a' speed='1f'/></zone></platform>";
-    let notes = from_simgrid("a.xml", text).unwrap().notes;
+    let notes = from_simgrid("a.xml", text).unwrap().user_notes;
     assert!(
         notes[0].contains("uses this as `--net tcp_gamma=20000`"),
         "{notes:?}"
@@ -356,7 +356,10 @@ fn the_first_failure_is_kept() {
     };
     assert_eq!(trace("0 1\n5 1"), None);
     let failure = trace("0 1\n5 -1\n6 1").unwrap();
-    assert_eq!((&*failure.name, failure.time.get()), ("b", 5.0));
+    assert_eq!(
+        (&*failure.host_or_link_name, failure.time.get()),
+        ("b", 5.0)
+    );
 }
 
 #[test]
@@ -417,7 +420,7 @@ fn a_profile_of_version_3_may_be_longer_than_its_period() {
     // The last event is at 20 s, so the next round begins at 20 + 1 = 21 s.
     let profile = loaded.platform.hosts[0].speed_profile.as_ref().unwrap();
     assert_eq!(profile.step(2), Some((21.0, 0.5)));
-    assert!(loaded.notes[0].contains("longer than its period"));
+    assert!(loaded.user_notes[0].contains("longer than its period"));
     assert!(zone("4.1", &inside.replace("power", "speed")).is_err());
 }
 
@@ -432,7 +435,7 @@ fn a_problem_in_what_an_element_stands_for_is_placed_on_its_line() {
 
 #[test]
 fn gaps_that_simgrid_takes_for_no_links_are_noted() {
-    let notes = |inside: &str| zone("4.1", inside).unwrap().notes;
+    let notes = |inside: &str| zone("4.1", inside).unwrap().user_notes;
     let host = |name: &str| format!("<host id='{name}' speed='1Gf'/>");
     let pair = |routing: &str, inside: &str| {
         let hosts = [host("b"), host("c")].concat();
@@ -457,7 +460,7 @@ fn gaps_that_simgrid_takes_for_no_links_are_noted() {
     // The other routings refuse such a zone.
     for routing in ["Floyd", "Dijkstra", "None"] {
         let loaded = zone("4.1", &pair(routing, "")).unwrap();
-        assert!(loaded.notes.is_empty());
+        assert!(loaded.user_notes.is_empty());
         let (a, c) = (HostId(0), HostId(2));
         assert!(loaded.platform.route(a, c).is_none(), "{routing}");
         assert!(loaded.platform.route(a, HostId(1)).is_some(), "{routing}");

@@ -1,10 +1,10 @@
 //! Reads clusters with a topology: TORUS, `FAT_TREE` or DRAGONFLY.
 
-use super::cluster::{HostLinks, NumberedHosts};
+use super::cluster::{HostLinkProperties, NumberedHosts};
 use super::tree::{Node, ZoneTreeBuilder};
-use crate::assemble::{LinkProperties, memory_of_hosts};
+use crate::assemble::{LinkProperties, estimated_bytes_of_hosts};
 use crate::zones::{
-    Dragonfly, FatTree, LevelConnections, Place, Routing, TopologyLinkKinds, Torus,
+    Dragonfly, FatTree, LevelConnections, PositionInZone, Routing, TopologyLinkKinds, Torus,
 };
 use migsim_base::units::{BytesPerSecond, LinkId};
 
@@ -23,9 +23,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     pub(super) fn add_topology(
         &mut self,
         node: Node<'a>,
-        place: Option<Place>,
+        place: Option<PositionInZone>,
         hosts: &NumberedHosts<'a>,
-        links: &HostLinks,
+        links: &HostLinkProperties,
     ) {
         let first = LinkId::from_index(self.links.len());
         let own = TopologyLinkKinds {
@@ -37,7 +37,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             Ok(shape) => shape,
             Err((attribute, message, hint)) => {
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_once(problem.hint(hint));
+                self.reader.record_problem_once(problem.hint(hint));
                 return;
             }
         };
@@ -48,15 +48,20 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 hosts.host_count()
             );
             let problem = self.reader.problem_at_attribute(node, "radical", message);
-            self.reader.record_once(
+            self.reader.record_problem_once(
                 problem.hint("give as many numbers in `radical` as the topology has hosts"),
             );
             return;
         }
         let name = hosts.create_host(0).name;
-        let bytes = memory_of_hosts(u64::from(shape.host_count), &name, 0, 0);
-        let bytes = bytes.saturating_add(memory_of_hosts(u64::from(shape.link_count), &name, 1, 0));
-        if !self.reserve_room(node, u64::from(shape.host_count), bytes) {
+        let bytes = estimated_bytes_of_hosts(u64::from(shape.host_count), &name, 0, 0);
+        let bytes = bytes.saturating_add(estimated_bytes_of_hosts(
+            u64::from(shape.link_count),
+            &name,
+            1,
+            0,
+        ));
+        if !self.reserve_hosts_and_memory(node, u64::from(shape.host_count), bytes) {
             return;
         }
         if hosts.host_count() > u64::from(shape.host_count) {
@@ -79,9 +84,13 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             return;
         };
         for (local, radical) in (0..shape.host_count).zip(hosts.host_numbers()) {
-            self.add_host(node, hosts.create_host(radical), Place::new(zone, local));
+            self.add_host(
+                node,
+                hosts.create_host(radical),
+                PositionInZone::new(zone, local),
+            );
         }
-        self.add_cluster_router(node, hosts, Place::new(zone, shape.host_count));
+        self.add_cluster_router(node, hosts, PositionInZone::new(zone, shape.host_count));
     }
 }
 
@@ -156,7 +165,7 @@ fn read_torus(
     let hosts = dimensions
         .iter()
         .try_fold(1_u32, |product, size| product.checked_mul(*size));
-    let per_host = u64::from(links.links_per_host())
+    let per_host = u64::from(links.loopbacks_and_limiters_per_host())
         + u64::from(links.links_per_connection()) * dimensions.len() as u64;
     let torus = Routing::Torus(Torus {
         dimension_sizes: dimensions,
@@ -263,7 +272,12 @@ fn read_dragonfly(
 }
 
 /// Appends the links of a topology to `all`, in the order in which the topology numbers its links.
-fn add_topology_links(all: &mut Vec<crate::Link>, id: &str, routing: &Routing, links: &HostLinks) {
+fn add_topology_links(
+    all: &mut Vec<crate::Link>,
+    id: &str,
+    routing: &Routing,
+    links: &HostLinkProperties,
+) {
     let own = |all: &mut Vec<_>, member: u32| {
         for (parts, kind) in [(&links.loopback, "loopback"), (&links.limiter, "limiter")] {
             if let Some(parts) = parts.clone() {

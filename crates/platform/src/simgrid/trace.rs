@@ -4,7 +4,7 @@ use std::path::Path;
 
 use roxmltree::Node;
 
-use super::profile::{Events, TracedQuantity, problem_in_file, read_profile_file};
+use super::profile::{ProfileEvents, TracedQuantity, problem_in_file, read_profile_file};
 use super::xml::{Reader, Version};
 use crate::Profile;
 
@@ -20,7 +20,7 @@ const TRACE_KINDS: [&str; 6] = [
 
 impl<'a> Reader<'a, '_> {
     /// Reads a `<trace>` or `<trace_connect>` and stores it.
-    pub(super) fn read_trace(&mut self, node: Node<'a, 'a>) {
+    pub(super) fn read_trace_element(&mut self, node: Node<'a, 'a>) {
         if node.has_tag_name("trace") {
             self.read_inline_trace(node);
         } else {
@@ -31,7 +31,7 @@ impl<'a> Reader<'a, '_> {
     /// Reads a `<trace>` and stores its events. If several traces have the same id, the first of these traces is used, as in
     /// SimGrid.
     fn read_inline_trace(&mut self, node: Node<'a, 'a>) {
-        self.check_attributes(node, &["id", "periodicity", "file"]);
+        self.check_attribute_names(node, &["id", "periodicity", "file"]);
         let Some(id) = self.required_attribute(node, "id") else {
             return;
         };
@@ -41,7 +41,7 @@ impl<'a> Reader<'a, '_> {
             self.notes.push(note);
             return;
         }
-        let events = match self.attribute(node, "file") {
+        let events = match self.non_empty_attribute(node, "file") {
             Some(_) => self.events_in_file(node, "file"),
             None => self.parse_inline_events(node),
         };
@@ -51,7 +51,10 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Reads the events inside a `<trace>`; reports a problem and returns `None` if the events are not valid.
-    fn parse_inline_events(&mut self, node: Node<'a, 'a>) -> Option<(Option<String>, Events)> {
+    fn parse_inline_events(
+        &mut self,
+        node: Node<'a, 'a>,
+    ) -> Option<(Option<String>, ProfileEvents)> {
         let text: String = node.children().filter_map(|child| child.text()).collect();
         let period = match node.attribute("periodicity") {
             None => None,
@@ -60,15 +63,15 @@ impl<'a> Reader<'a, '_> {
                 _ => {
                     let message = format!("periodicity `{number}` is not a number");
                     let problem = self.problem_at_attribute(node, "periodicity", message);
-                    self.record_once(problem);
+                    self.record_problem_once(problem);
                     return None;
                 }
             },
         };
-        match Events::parse_events(&text, period) {
+        match ProfileEvents::parse_events(&text, period) {
             Ok(events) => Some((None, events)),
             Err((_, message)) => {
-                self.report_at_element(node, message);
+                self.report_problem_at_element(node, message);
                 None
             }
         }
@@ -76,7 +79,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Reads a `<trace_connect>`, which connects a trace with a host or link.
     fn read_trace_connection(&mut self, node: Node<'a, 'a>) {
-        self.check_attributes(node, &["kind", "trace", "element"]);
+        self.check_attribute_names(node, &["kind", "trace", "element"]);
         let kind = self.required_attribute(node, "kind");
         let trace = self.required_attribute(node, "trace");
         let element = self.required_attribute(node, "element");
@@ -92,7 +95,7 @@ impl<'a> Reader<'a, '_> {
             _ => {
                 let message = format!("trace kind `{kind}` is not supported");
                 let problem = self.problem_at_attribute(node, "kind", message);
-                self.record_once(problem.with_known_names("kinds", TRACE_KINDS));
+                self.record_problem_once(problem.with_known_names("kinds", TRACE_KINDS));
                 return;
             }
         };
@@ -103,7 +106,10 @@ impl<'a> Reader<'a, '_> {
             .insert((element, kind), connection))
         .is_some()
         {
-            self.report_at_element(node, format!("`{element}` has two traces of the same kind"));
+            self.report_problem_at_element(
+                node,
+                format!("`{element}` has two traces of the same kind"),
+            );
         }
     }
 
@@ -116,7 +122,7 @@ impl<'a> Reader<'a, '_> {
         for (element, node) in unmet {
             let message = format!("unknown host or link `{element}` for this kind of trace");
             let problem = self.problem_at_attribute(node, "element", message);
-            self.record_once(problem);
+            self.record_problem_once(problem);
         }
     }
 
@@ -131,7 +137,7 @@ impl<'a> Reader<'a, '_> {
     ) -> Option<Profile> {
         let (file, mut events) = self.events_of_element(node, element, attribute, kind)?;
         if self.version == Version::Three && events.exceeds_period() {
-            events = events.with_period_after_last();
+            events = events.with_period_after_last_event();
             self.notes.push(format!(
                 "the profile of `{element}` is longer than its period: it is repeated one period after its last event, as in SimGrid before 3.26"
             ));
@@ -139,18 +145,18 @@ impl<'a> Reader<'a, '_> {
         let profile = match (events.to_profile(), file) {
             (Ok(profile), _) => profile,
             (Err(wrong), Some(file)) => {
-                self.record_once(problem_in_file(&file, wrong));
+                self.record_problem_once(problem_in_file(&file, wrong));
                 return None;
             }
             (Err((_, message)), None) => {
-                self.report_at_element(node, message);
+                self.report_problem_at_element(node, message);
                 return None;
             }
         };
         if kind == TracedQuantity::Bandwidth && profile.minimum_value() <= 0.0 {
             let message = format!("the bandwidth profile of link `{element}` has a value of 0");
             let problem = self.problem_at_attribute(node, attribute, message);
-            self.record_once(problem);
+            self.record_problem_once(problem);
             return None;
         }
         Some(profile)
@@ -176,13 +182,13 @@ impl<'a> Reader<'a, '_> {
         element: &'a str,
         attribute: &str,
         kind: TracedQuantity,
-    ) -> Option<(Option<String>, Events)> {
+    ) -> Option<(Option<String>, ProfileEvents)> {
         let connected = self.traces.trace_connections.get_mut(&(element, kind));
         let connected = connected.map(|entry| {
             entry.2 = true;
             (entry.0, entry.1)
         });
-        match (self.attribute(node, attribute), connected) {
+        match (self.non_empty_attribute(node, attribute), connected) {
             (None, None) => None,
             (Some(_), None) => self.events_in_file(node, attribute),
             (None, Some((connection, trace))) => {
@@ -193,14 +199,14 @@ impl<'a> Reader<'a, '_> {
                     .problem_at_attribute(connection, "trace", format!("unknown trace `{trace}`"))
                     .with_unknown_name("trace", trace);
                 let names: Vec<&str> = self.traces.inline_events.keys().copied().collect();
-                self.record_once(problem.with_known_names("traces", names));
+                self.record_problem_once(problem.with_known_names("traces", names));
                 None
             }
             (Some(_), Some(_)) => {
                 let message =
                     format!("`{element}` has both a trace and the attribute `{attribute}`");
                 let problem = self.problem_at_attribute(node, attribute, message);
-                self.record_once(problem);
+                self.record_problem_once(problem);
                 None
             }
         }
@@ -210,9 +216,11 @@ impl<'a> Reader<'a, '_> {
         &mut self,
         node: Node<'a, 'a>,
         attribute: &str,
-    ) -> Option<(Option<String>, Events)> {
+    ) -> Option<(Option<String>, ProfileEvents)> {
         let name = node.attribute(attribute)?;
-        let folder = Path::new(self.source).parent().unwrap_or(Path::new(""));
+        let folder = Path::new(self.source_path)
+            .parent()
+            .unwrap_or(Path::new(""));
         let path = folder.join(name).to_string_lossy().into_owned();
         if !self.traces.profile_files.contains_key(&path) {
             let read = read_profile_file(&path);
@@ -222,12 +230,12 @@ impl<'a> Reader<'a, '_> {
             Ok(events) => Some((Some(path), events.clone())),
             Err(problem) if problem.location.line_column.is_some() => {
                 let problem = problem.clone();
-                self.record_once(problem);
+                self.record_problem_once(problem);
                 None
             }
             Err(problem) => {
                 let problem = self.problem_at_attribute(node, attribute, problem.message.clone());
-                self.record_once(problem);
+                self.record_problem_once(problem);
                 None
             }
         }
@@ -238,22 +246,22 @@ impl<'a> Reader<'a, '_> {
         &mut self,
         node: Node<'a, 'a>,
         attribute: &str,
-    ) -> Option<Events> {
+    ) -> Option<ProfileEvents> {
         let (_, events) = self.events_in_file(node, attribute)?;
         Some(self.convert_to_version_4(events))
     }
 
     /// Returns the events of the `<trace>` with this id, converted to the rules of version 4.
-    pub(super) fn version_4_events_of_trace(&self, id: &str) -> Option<Events> {
+    pub(super) fn version_4_events_of_trace(&self, id: &str) -> Option<ProfileEvents> {
         let events = self.traces.inline_events.get(id)?.clone()?;
         Some(self.convert_to_version_4(events))
     }
 
     /// Converts events to the rules of version 4. If the events of a version 3 file last longer than their period, the period is
     /// extended so that a repetition begins one original period after the last event.
-    fn convert_to_version_4(&self, events: Events) -> Events {
+    fn convert_to_version_4(&self, events: ProfileEvents) -> ProfileEvents {
         if self.version == Version::Three && events.exceeds_period() {
-            events.with_period_after_last()
+            events.with_period_after_last_event()
         } else {
             events
         }

@@ -6,7 +6,7 @@ use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
 use super::profile::TracedQuantity;
 use super::xml::Reader;
 use crate::assemble::{LinkProperties, check_platform_size};
-use crate::zones::{HostOrRouterId, Member, Place, Routing, Star, Vivaldi, ZoneId, Zones};
+use crate::zones::{HostOrRouterId, Member, PositionInZone, Routing, Star, Vivaldi, ZoneId, Zones};
 use crate::{Failure, Host, Link};
 use migsim_base::document::MOST_PROBLEMS;
 use migsim_base::memory::Limits;
@@ -49,7 +49,7 @@ const ZONE_ELEMENTS: [&str; 12] = [
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NamedLink {
     /// A link that is not duplex, or one direction of a duplex link.
-    One(LinkId),
+    Single(LinkId),
     /// A duplex link, given by its first direction; the second direction has the next id.
     Duplex(LinkId),
 }
@@ -75,7 +75,7 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     /// Hosts in the order in which they were read.
     pub(super) hosts: Vec<Host>,
     /// Id of each host among all hosts and routers, in the order in which the hosts were read.
-    pub(super) host_numbers: Vec<HostOrRouterId>,
+    pub(super) host_or_router_ids: Vec<HostOrRouterId>,
     pub(super) links: Vec<Link>,
     /// Host, router or zone to which each name refers.
     pub(super) members_by_name: BTreeMap<String, Member>,
@@ -84,13 +84,13 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     /// Zones whose routes must still be read.
     pub(super) unrouted_zones: Vec<UnroutedZone<'a>>,
     /// Gateway of each zone that has only one host or router, which routes need not name.
-    pub(super) gateways: BTreeMap<ZoneId, HostOrRouterId>,
+    pub(super) default_gateways: BTreeMap<ZoneId, HostOrRouterId>,
     /// Earliest failure of a host or link that has been read so far; `None` if no failure has been read.
     pub(super) earliest_failure: Option<Failure>,
     pub(super) limits: Limits,
     /// Number of hosts, and estimated memory of the simulator for these hosts \[B\], in all elements read so far that stand for
     /// several hosts.
-    total_size: (u64, u64),
+    total_hosts_and_bytes: (u64, u64),
 }
 
 impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
@@ -99,21 +99,21 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             reader,
             zones: Zones::default(),
             hosts: Vec::new(),
-            host_numbers: Vec::new(),
+            host_or_router_ids: Vec::new(),
             links: Vec::new(),
             members_by_name: BTreeMap::new(),
             named_links: BTreeMap::new(),
             unrouted_zones: Vec::new(),
-            gateways: BTreeMap::new(),
+            default_gateways: BTreeMap::new(),
             earliest_failure: None,
             limits,
-            total_size: (0, 0),
+            total_hosts_and_bytes: (0, 0),
         }
     }
 
     /// Reads a zone or cluster with everything inside it; `place` is the position of this zone in the zone that contains it,
     /// `None` for the outermost zone.
-    pub(super) fn read_zone_or_cluster(&mut self, node: Node<'a>, place: Option<Place>) {
+    pub(super) fn read_zone_or_cluster(&mut self, node: Node<'a>, place: Option<PositionInZone>) {
         if node.has_tag_name("cluster") {
             self.read_cluster(node, place);
         } else {
@@ -125,7 +125,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     pub(super) fn add_zone(
         &mut self,
         node: Node<'a>,
-        place: Option<Place>,
+        place: Option<PositionInZone>,
         routing: Routing,
     ) -> Option<ZoneId> {
         let name = self.reader.read_name(node, "id")?;
@@ -150,15 +150,15 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         {
             let message = format!("{what} `{name}` is defined twice");
             let problem = self.reader.problem_at_attribute(node, "id", message);
-            self.reader.record_once(
+            self.reader.record_problem_once(
                 problem.hint("rename one of them: hosts, routers and zones share one set of names"),
             );
         }
     }
 
     /// Reads a zone with everything inside it.
-    fn read_zone(&mut self, node: Node<'a>, place: Option<Place>) {
-        self.reader.check_attributes(node, &["id", "routing"]);
+    fn read_zone(&mut self, node: Node<'a>, place: Option<PositionInZone>) {
+        self.reader.check_attribute_names(node, &["id", "routing"]);
         let routing = self
             .reader
             .required_attribute(node, "routing")
@@ -173,27 +173,27 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
                 "routing `Wifi` is not supported",
             );
             let hint = "use routing `Cluster` with fixed links instead";
-            self.reader.record_once(problem.hint(hint));
+            self.reader.record_problem_once(problem.hint(hint));
             return;
         }
         let Some(&routing) = known else {
             let message = format!("unknown routing `{routing}`");
             let problem = self.reader.problem_at_attribute(node, "routing", message);
             self.reader
-                .record_once(problem.with_known_names("routings", ROUTINGS));
+                .record_problem_once(problem.with_known_names("routings", ROUTINGS));
             return;
         };
         let empty = match routing {
             "Cluster" => Routing::Star(Star::default()),
             "Vivaldi" => Routing::Vivaldi(Vivaldi::default()),
-            _ => Routing::Nothing,
+            _ => Routing::NoRoutes,
         };
         let Some(zone) = self.add_zone(node, place, empty) else {
             return;
         };
         if self.zones.depth(zone) > MAX_DEPTH {
             let message = format!("zones are nested in more than {MAX_DEPTH} levels");
-            self.reader.report_at_element(node, message);
+            self.reader.report_problem_at_element(node, message);
             return;
         }
         let mut part = UnroutedZone {
@@ -209,9 +209,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
         // If the zone has only one host or router, routes need not name it as their gateway.
         if self.zones.host_and_router_count() == before + 1 {
-            self.gateways.insert(zone, before);
+            self.default_gateways.insert(zone, before);
         }
-        self.add_backbone(&part);
+        self.set_backbone_of_members(&part);
         self.unrouted_zones.push(part);
         for (child, place) in inner {
             self.read_zone_or_cluster(child, Some(place));
@@ -224,9 +224,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         &mut self,
         node: Node<'a>,
         part: &mut UnroutedZone<'a>,
-        inner: &mut Vec<(Node<'a>, Place)>,
+        inner: &mut Vec<(Node<'a>, PositionInZone)>,
     ) {
-        let place = Place::new(part.zone, part.member_count);
+        let place = PositionInZone::new(part.zone, part.member_count);
         match node.tag_name().name() {
             "zone" | "AS" | "cluster" => {
                 inner.push((node, place));
@@ -254,12 +254,12 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
 
     /// Reads the property that sets the rule for links that are not shared. The rule holds for the whole file.
     fn read_fatpipe_rule(&mut self, node: Node<'a>, zone: ZoneId) {
-        self.reader.check_attributes(node, &["id", "value"]);
+        self.reader.check_attribute_names(node, &["id", "value"]);
         if zone != 0 {
             let message = format!("property `{FATPIPE_PROPERTY}` is not in the outermost zone");
             let problem = self.reader.problem_at_attribute(node, "id", message);
             let hint = "move it to the outermost zone: it applies to all links of the file";
-            self.reader.record_once(problem.hint(hint));
+            self.reader.record_problem_once(problem.hint(hint));
         }
         match self.reader.required_attribute(node, "value") {
             Some("whole") => self.zones.unshared_links_have_full_bandwidth = true,
@@ -268,23 +268,28 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
                 let message = format!("unknown value `{other}` of property `{FATPIPE_PROPERTY}`");
                 let problem = self.reader.problem_at_attribute(node, "value", message);
                 self.reader
-                    .record_once(problem.with_known_names("values", ["simgrid", "whole"]));
+                    .record_problem_once(problem.with_known_names("values", ["simgrid", "whole"]));
             }
             None => {}
         }
     }
 
     /// Adds a host and registers its name; returns the id of the host among all hosts and routers.
-    pub(super) fn add_host(&mut self, node: Node<'a>, host: Host, place: Place) -> HostOrRouterId {
+    pub(super) fn add_host(
+        &mut self,
+        node: Node<'a>,
+        host: Host,
+        place: PositionInZone,
+    ) -> HostOrRouterId {
         let point = self.zones.add_host_or_router(place);
         self.register_member(node, "host", &host.name, Member::HostOrRouter(point));
-        self.host_numbers.push(point);
+        self.host_or_router_ids.push(point);
         self.hosts.push(host);
         point
     }
 
     /// Reads a `<host>`; returns whether the element is valid.
-    fn read_host(&mut self, node: Node<'a>, place: Place) -> bool {
+    fn read_host(&mut self, node: Node<'a>, place: PositionInZone) -> bool {
         let known = [
             "id",
             "speed",
@@ -299,7 +304,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             "state_file",
             "coordinates",
         ];
-        self.reader.check_attributes(node, &known);
+        self.reader.check_attribute_names(node, &known);
         self.count_ignored_children(node);
         let Some(name) = self.reader.read_name(node, "id") else {
             return false;
@@ -308,12 +313,12 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         let cores = self.reader.read_cores(node);
         let file = self
             .reader
-            .either_attribute(node, ["speed_file", "availability_file"]);
+            .attribute_with_either_name(node, ["speed_file", "availability_file"]);
         let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
         let profile = self
             .reader
             .profile_of_element(node, name, attribute, TracedQuantity::Speed);
-        self.read_state(node, name, TracedQuantity::HostState);
+        self.read_state_profile(node, name, TracedQuantity::HostState);
         let (Some(speed), Some(cores)) = (speed, cores) else {
             return false;
         };
@@ -332,10 +337,15 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     }
 
     /// Reads the state of a host or link over time; the first time at which the host or link is off is recorded as a failure.
-    pub(super) fn read_state(&mut self, node: Node<'a>, name: &'a str, kind: TracedQuantity) {
+    pub(super) fn read_state_profile(
+        &mut self,
+        node: Node<'a>,
+        name: &'a str,
+        kind: TracedQuantity,
+    ) {
         if self
             .reader
-            .attribute(node, "state")
+            .non_empty_attribute(node, "state")
             .is_some_and(|state| state.eq_ignore_ascii_case("off"))
         {
             self.record_failure(name, 0.0);
@@ -353,15 +363,16 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             .is_none_or(|first| date < first.time.get());
         if is_first && let Some(date) = Seconds::new(date) {
             self.earliest_failure = Some(Failure {
-                name: name.to_owned(),
+                host_or_link_name: name.to_owned(),
                 time: date,
             });
         }
     }
 
     /// Reads a `<router>`; returns whether the element is valid.
-    fn read_router(&mut self, node: Node<'a>, place: Place) -> bool {
-        self.reader.check_attributes(node, &["id", "coordinates"]);
+    fn read_router(&mut self, node: Node<'a>, place: PositionInZone) -> bool {
+        self.reader
+            .check_attribute_names(node, &["id", "coordinates"]);
         let Some(name) = self.reader.read_name(node, "id") else {
             return false;
         };
@@ -375,7 +386,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         &mut self,
         node: Node<'a>,
         name: &str,
-        place: Place,
+        place: PositionInZone,
     ) -> HostOrRouterId {
         let point = self.zones.add_host_or_router(place);
         self.register_member(node, "router", name, Member::HostOrRouter(point));
@@ -392,17 +403,17 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkProperties) -> LinkId {
         let is_duplex = parts.is_duplex;
         let id = parts.append_to_links(&mut self.links, name.to_owned());
-        let mut known = vec![(name.to_owned(), NamedLink::One(id))];
+        let mut known = vec![(name.to_owned(), NamedLink::Single(id))];
         if is_duplex {
             known[0].1 = NamedLink::Duplex(id);
-            known.push((format!("{name}_UP"), NamedLink::One(id)));
-            known.push((format!("{name}_DOWN"), NamedLink::One(LinkId(id.0 + 1))));
+            known.push((format!("{name}_UP"), NamedLink::Single(id)));
+            known.push((format!("{name}_DOWN"), NamedLink::Single(LinkId(id.0 + 1))));
         }
         for (name, link) in known {
             let message = format!("link `{name}` is defined twice");
             if self.named_links.insert(name, link).is_some() {
                 let problem = self.reader.problem_at_attribute(node, "id", message);
-                self.reader.record_once(problem);
+                self.reader.record_problem_once(problem);
             }
         }
         id
@@ -410,13 +421,16 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
 
     /// Reads the sharing policy of a link; returns whether flows share the bandwidth, and whether the link is duplex. Reports a
     /// problem and returns `None` if the policy is not supported.
-    pub(super) fn read_sharing(
+    pub(super) fn read_is_shared_and_duplex(
         &mut self,
         node: Node<'a>,
         attribute: &str,
         default: &str,
     ) -> Option<(bool, bool)> {
-        let policy = self.reader.attribute(node, attribute).unwrap_or(default);
+        let policy = self
+            .reader
+            .non_empty_attribute(node, attribute)
+            .unwrap_or(default);
         match policy {
             "SHARED" => Some((true, false)),
             "FATPIPE" => Some((false, false)),
@@ -425,13 +439,13 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
                 let message = "sharing policy `WIFI` is not supported";
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
                 let hint = "use a SHARED link with the rate of the slowest host instead";
-                self.reader.record_once(problem.hint(hint));
+                self.reader.record_problem_once(problem.hint(hint));
                 None
             }
             _ => {
                 let message = format!("unknown sharing policy `{policy}`");
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_once(
+                self.reader.record_problem_once(
                     problem.with_known_names("policies", ["SHARED", "SPLITDUPLEX", "FATPIPE"]),
                 );
                 None
@@ -451,9 +465,10 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             "state",
             "state_file",
         ];
-        self.reader.check_attributes(node, &known);
+        self.reader.check_attribute_names(node, &known);
         self.count_ignored_children(node);
-        let Some((is_shared, is_duplex)) = self.read_sharing(node, "sharing_policy", "SHARED")
+        let Some((is_shared, is_duplex)) =
+            self.read_is_shared_and_duplex(node, "sharing_policy", "SHARED")
         else {
             return;
         };
@@ -461,7 +476,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             return;
         };
         let bandwidth = self.reader.read_bandwidth(node, "bandwidth");
-        let latency = match self.reader.attribute(node, "latency") {
+        let latency = match self.reader.non_empty_attribute(node, "latency") {
             Some(_) => self.reader.read_latency(node, "latency"),
             None => Some(Seconds::default()),
         };
@@ -471,14 +486,14 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         let latencies =
             self.reader
                 .profile_of_element(node, name, "latency_file", TracedQuantity::Latency);
-        self.read_state(node, name, TracedQuantity::LinkState);
+        self.read_state_profile(node, name, TracedQuantity::LinkState);
         if !is_shared && (bandwidths.is_some() || latencies.is_some()) {
             let message = format!("link `{name}` is FATPIPE, but has a profile");
             let problem = self
                 .reader
                 .problem_at_attribute(node, "sharing_policy", message);
             let hint = "leave the profile out, or choose another sharing_policy: FATPIPE links have a constant bandwidth and latency";
-            self.reader.record_once(problem.hint(hint));
+            self.reader.record_problem_once(problem.hint(hint));
         }
         if let (Some(bandwidth), Some(latency)) = (bandwidth, latency) {
             let parts = LinkProperties {
@@ -497,7 +512,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     pub(super) fn read_memory(&mut self, node: Node<'a>) -> Option<Bytes> {
         let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY_PROPERTY);
         let prop = node.children().find(is_memory)?;
-        self.reader.check_attributes(prop, &["id", "value"]);
+        self.reader.check_attribute_names(prop, &["id", "value"]);
         let value = self.reader.required_attribute(prop, "value")?;
         match Bytes::parse(value) {
             Ok(memory) => Some(memory),
@@ -505,7 +520,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
                 let problem = self
                     .reader
                     .problem_at_attribute(prop, "value", error.to_string());
-                self.reader.record_once(problem);
+                self.reader.record_problem_once(problem);
                 None
             }
         }
@@ -526,23 +541,33 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
 
     /// Adds `hosts` to the number of hosts of the platform and `bytes` to the estimated memory of the simulator for the platform
     /// \[B\]; returns false and reports a problem if the platform becomes too large.
-    pub(super) fn reserve_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
-        self.total_size.0 = self.total_size.0.saturating_add(hosts);
-        self.total_size.1 = self.total_size.1.saturating_add(bytes);
+    pub(super) fn reserve_hosts_and_memory(
+        &mut self,
+        node: Node<'a>,
+        hosts: u64,
+        bytes: u64,
+    ) -> bool {
+        self.total_hosts_and_bytes.0 = self.total_hosts_and_bytes.0.saturating_add(hosts);
+        self.total_hosts_and_bytes.1 = self.total_hosts_and_bytes.1.saturating_add(bytes);
         let clusters = self.zones.iter().count();
-        match check_platform_size(self.total_size.0, clusters, self.total_size.1, self.limits) {
+        match check_platform_size(
+            self.total_hosts_and_bytes.0,
+            clusters,
+            self.total_hosts_and_bytes.1,
+            self.limits,
+        ) {
             Ok(()) => true,
             Err(problem) => {
                 let hint = problem.hint.unwrap_or_default();
                 let problem = self.reader.problem_at_element(node, problem.message);
-                self.reader.record_once(problem.hint(hint));
+                self.reader.record_problem_once(problem.hint(hint));
                 false
             }
         }
     }
 
     /// Reports a problem that there is no `what` named `name`. Existing names are suggested only if the problem will be printed.
-    pub(super) fn report_unknown(
+    pub(super) fn report_unknown_name(
         &mut self,
         node: Node<'a>,
         attribute: &str,
@@ -565,6 +590,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
                 self.members_by_name.keys().map(String::as_str),
             ),
         };
-        self.reader.record_once(problem);
+        self.reader.record_problem_once(problem);
     }
 }

@@ -6,33 +6,33 @@ pub(super) struct Units {
     /// Name of the quantity, for messages.
     pub(super) quantity: &'static str,
     /// Name of each unit without prefix, and the factor that converts it to the SI unit of the quantity.
-    base_factors: &'static [(&'static str, f64)],
+    base_unit_factors: &'static [(&'static str, f64)],
     /// Whether the units can have a prefix: k, M, G, Ki, Mi, Gi, and so on.
     has_prefixes: bool,
     /// List of the most common units, for messages.
-    examples: &'static str,
+    unit_examples: &'static str,
 }
 
 /// Units of speeds in floating-point operations per second, each of which counts as one instruction.
 pub(super) const SPEED_UNITS: Units = Units {
     quantity: "speed",
-    base_factors: &[("f", 1.0), ("flops", 1.0)],
+    base_unit_factors: &[("f", 1.0), ("flops", 1.0)],
     has_prefixes: true,
-    examples: "f, kf, Mf, Gf, Tf",
+    unit_examples: "f, kf, Mf, Gf, Tf",
 };
 
 /// Units of bandwidths, converted to bytes per second.
 pub(super) const BANDWIDTH_UNITS: Units = Units {
     quantity: "bandwidth",
-    base_factors: &[("Bps", 1.0), ("bps", 0.125)],
+    base_unit_factors: &[("Bps", 1.0), ("bps", 0.125)],
     has_prefixes: true,
-    examples: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
+    unit_examples: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
 };
 
 /// Units of durations, converted to seconds.
 pub(super) const LATENCY_UNITS: Units = Units {
     quantity: "latency",
-    base_factors: &[
+    base_unit_factors: &[
         ("ps", 1e-12),
         ("ns", 1e-9),
         ("us", 1e-6),
@@ -44,7 +44,7 @@ pub(super) const LATENCY_UNITS: Units = Units {
         ("w", 604_800.0),
     ],
     has_prefixes: false,
-    examples: "ps, ns, us, ms, s, m, h, d, w",
+    unit_examples: "ps, ns, us, ms, s, m, h, d, w",
 };
 
 const PREFIXES: &[(&str, f64)] = &[
@@ -77,7 +77,7 @@ const PREFIXES: &[(&str, f64)] = &[
 impl Units {
     /// Returns the factor that converts a unit, with its prefix, to the SI unit of the quantity; `None` if the unit is unknown.
     fn unit_factor(&self, unit: &str) -> Option<f64> {
-        self.base_factors.iter().find_map(|(base, factor)| {
+        self.base_unit_factors.iter().find_map(|(base, factor)| {
             let prefix = unit.strip_suffix(base)?;
             let known = if self.has_prefixes {
                 PREFIXES
@@ -105,7 +105,7 @@ pub(super) fn parse_with_units(text: &str, units: &Units) -> Result<(f64, bool),
         Some(factor) => Ok((number * factor, false)),
         None => Err(format!(
             "unknown unit `{unit}` for a {quantity} (known units: {})",
-            units.examples
+            units.unit_examples
         )),
     }
 }

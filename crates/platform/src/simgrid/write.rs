@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
-use super::export::{Export, escape_attribute, safe_file_name};
+use super::export::{SimgridExport, escape_xml_attribute, safe_file_name};
 use super::modern::rewrite_as_version_4;
 use crate::model::{LOOPBACK_SUFFIX, UNLIMITED_BANDWIDTH};
 use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
@@ -41,7 +41,7 @@ const MAX_HOSTS_WITH_ROUTES: usize = 3000;
 /// # Errors
 /// There are too many hosts to write a route for each pair of hosts; or the platform states latencies for pairs of clusters and
 /// has links with latency profiles; or latencies are distances between coordinates.
-pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
+pub fn to_simgrid(platform: &Platform) -> Result<SimgridExport, Error> {
     let mut writer = Writer {
         platform,
         has_pair_latencies: false,
@@ -49,7 +49,7 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
         profile_files: Vec::new(),
     };
     let is_small = platform.hosts.len() <= MAX_HOSTS_WITH_ROUTES;
-    match access_links_of_switches(platform) {
+    match access_links_if_all_switched(platform) {
         Some(access) if !is_small => writer.write_clusters(access),
         _ if is_small => writer.write_hosts_and_routes()?,
         _ => {
@@ -63,10 +63,10 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
             return Err(problem.hint(hint).into());
         }
     }
-    let notes = writer.notes();
-    Ok(Export {
+    let notes = writer.user_notes();
+    Ok(SimgridExport {
         xml: writer.xml,
-        notes,
+        user_notes: notes,
         profile_files: writer.profile_files,
     })
 }
@@ -76,28 +76,33 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
 ///
 /// # Errors
 /// The errors of [`to_simgrid`], or a file that the platform refers to can no longer be read.
-pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
+pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<SimgridExport, Error> {
     match (&loaded.platform.routes, &loaded.zone_tree_text) {
-        (Routes::Zoned { .. }, Some(tree)) if tree.is_complete_platform => Ok(Export {
+        (Routes::Zoned { .. }, Some(tree)) if tree.is_complete_platform => Ok(SimgridExport {
             xml: tree.text.to_string(),
             profile_files: Vec::new(),
-            notes: Vec::new(),
+            user_notes: Vec::new(),
         }),
-        (Routes::Zoned { .. }, Some(tree)) => rewrite_as_version_4(&loaded.source, &tree.text),
+        (Routes::Zoned { .. }, Some(tree)) => {
+            rewrite_as_version_4(&loaded.source_description, &tree.text)
+        }
         _ => to_simgrid(&loaded.platform),
     }
 }
 
 /// Returns the access link of each host, if all clusters of the platform can be written as `<cluster>` elements; otherwise
 /// `None`.
-fn access_links_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
+fn access_links_if_all_switched(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let access = platform.access_links()?;
     let has_latencies = match &platform.routes {
-        Routes::Clustered {
+        Routes::StoredClusterPaths {
             cluster_paths: pairs,
             ..
         } => pairs.iter().flatten().any(|path| path.latency.is_some()),
-        Routes::Routers { paths, .. } => paths.has_pair_latencies(),
+        Routes::ComputedClusterPaths {
+            router_paths: paths,
+            ..
+        } => paths.has_pair_latencies(),
         Routes::Zoned { .. } => false,
     };
     let link = |id: LinkId| &platform.links[id.index()];
@@ -136,7 +141,7 @@ fn route_between_clusters(platform: &Platform, a: usize, b: usize) -> Option<Rou
 
 /// Returns the text that closes the element of a host or cluster. It contains the memory of the host as a property, since SimGrid
 /// has no attribute for memory.
-fn element_end(element: &str, host: &Host) -> String {
+fn closing_text_of_element(element: &str, host: &Host) -> String {
     host.memory.map_or_else(
         || "/>".to_owned(),
         |memory| format!("><prop id=\"{MEMORY_PROPERTY}\" value=\"{memory}\"/></{element}>"),
@@ -162,7 +167,7 @@ impl Writer<'_> {
     /// Writes the beginning of the file, up to the outermost zone.
     fn write_file_beginning(&mut self) {
         // The names of hosts and links have no control characters, but this name may.
-        let name = escape_attribute(&self.platform.name.replace(char::is_control, " "));
+        let name = escape_xml_attribute(&self.platform.name.replace(char::is_control, " "));
         self.write_line(format_args!("<?xml version=\"1.0\"?>"));
         self.write_line(format_args!(
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
@@ -184,7 +189,7 @@ impl Writer<'_> {
     }
 
     /// Returns notes for the user about how `SimGrid` interprets the file.
-    fn notes(&self) -> Vec<String> {
+    fn user_notes(&self) -> Vec<String> {
         let unshared = (self.platform.links.iter())
             .filter(|link| !link.is_shared)
             .count();
@@ -240,7 +245,7 @@ impl Writer<'_> {
         );
         self.write_line(format_args!(
             "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{latency}s\" sharing_policy=\"{sharing}\"{bandwidth}{profile}/>",
-            escape_attribute(name),
+            escape_xml_attribute(name),
             link.bandwidth.get(),
         ));
     }
@@ -259,7 +264,7 @@ impl Writer<'_> {
         let file = format!("{}-{what}.prof", safe_file_name(owner));
         self.profile_files
             .push((file.clone(), profile.to_simgrid()));
-        format!(" {attribute}=\"{}\"", escape_attribute(&file))
+        format!(" {attribute}=\"{}\"", escape_xml_attribute(&file))
     }
 
     /// Writes the whole platform in the form with one `<cluster>` for each cluster.
@@ -271,9 +276,9 @@ impl Writer<'_> {
             let link = access[cluster.hosts.start as usize].expect("every host has an access link");
             let link = &platform.links[link.index()];
             let Cluster { name, hosts } = cluster;
-            let name = escape_attribute(name);
+            let name = escape_xml_attribute(name);
             // A `<cluster>` has no loopback by default; this one is that of the network models.
-            let end = element_end("cluster", host);
+            let end = closing_text_of_element("cluster", host);
             self.write_line(format_args!(
                 "  <cluster id=\"{name}\" prefix=\"{name}-\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\" bw=\"{}Bps\" lat=\"{}s\" \
                  sharing_policy=\"SHARED\" loopback_bw=\"10GBps\" loopback_lat=\"0s\" router_id=\"router-{index}\"{end}",
@@ -286,7 +291,7 @@ impl Writer<'_> {
         }
         // A `<cluster>` generates the access links of its hosts.
         let made: BTreeSet<LinkId> = access.iter().copied().flatten().collect();
-        self.write_links(&made);
+        self.write_links_except(&made);
         for a in 0..platform.clusters.len() {
             for b in 0..platform.clusters.len() {
                 self.write_zone_route(a, b);
@@ -314,7 +319,8 @@ impl Writer<'_> {
         } else {
             " symmetrical=\"NO\""
         };
-        let [from, to] = [a, b].map(|cluster| escape_attribute(&platform.clusters[cluster].name));
+        let [from, to] =
+            [a, b].map(|cluster| escape_xml_attribute(&platform.clusters[cluster].name));
         let links = self.link_elements(there.middle_links.iter().copied());
         self.write_line(format_args!(
             "  <zoneRoute src=\"{from}\" dst=\"{to}\" gw_src=\"router-{a}\" gw_dst=\"router-{b}\"{symmetrical}>{links}</zoneRoute>"
@@ -324,13 +330,13 @@ impl Writer<'_> {
     /// Returns the XML elements for the links of a route.
     fn link_elements(&self, links: impl Iterator<Item = LinkId>) -> String {
         links.fold(String::new(), |mut text, link| {
-            let first = self.platform.first_direction(link);
-            let (name, direction) = match self.duplex_name(first) {
+            let first = self.platform.first_direction_of_link(link);
+            let (name, direction) = match self.common_duplex_name(first) {
                 Some(name) if link == first => (name, " direction=\"UP\""),
                 Some(name) => (name, " direction=\"DOWN\""),
                 None => (&*self.platform.links[link.index()].name, ""),
             };
-            let name = escape_attribute(name);
+            let name = escape_xml_attribute(name);
             write!(text, "<link_ctn id=\"{name}\"{direction}/>")
                 .expect("a string can be written to");
             text
@@ -339,7 +345,7 @@ impl Writer<'_> {
 
     /// Returns the common name of the two directions of a duplex link, if one `SPLITDUPLEX` link can represent both directions;
     /// otherwise `None`.
-    fn duplex_name(&self, first: LinkId) -> Option<&str> {
+    fn common_duplex_name(&self, first: LinkId) -> Option<&str> {
         let up = &self.platform.links[first.index()];
         if !up.is_duplex || !up.is_shared {
             return None;
@@ -356,7 +362,7 @@ impl Writer<'_> {
 
     /// Writes all links except the links in `made`, which the elements of clusters create. Both directions of a duplex link are
     /// written as one element if possible.
-    fn write_links(&mut self, made: &BTreeSet<LinkId>) {
+    fn write_links_except(&mut self, made: &BTreeSet<LinkId>) {
         let platform = self.platform;
         let mut ids = (0..platform.links.len()).map(LinkId::from_index);
         while let Some(id) = ids.next() {
@@ -364,7 +370,7 @@ impl Writer<'_> {
             if made.contains(&id) {
                 continue;
             }
-            if let Some(name) = self.duplex_name(id).map(str::to_owned) {
+            if let Some(name) = self.common_duplex_name(id).map(str::to_owned) {
                 ids.next();
                 self.write_link(&name, link, ("SPLITDUPLEX", self.written_latency(id)));
             } else {
@@ -419,7 +425,7 @@ impl Writer<'_> {
         for host in &platform.hosts {
             self.write_host(host);
         }
-        self.write_links(&BTreeSet::new());
+        self.write_links_except(&BTreeSet::new());
         let mut latencies = vec![String::new(); count * count];
         let with_latencies = if self.has_pair_latencies { count } else { 0 };
         for (a, b) in (0..with_latencies).flat_map(|a| (0..count).map(move |b| (a, b))) {
@@ -429,7 +435,7 @@ impl Writer<'_> {
                     platform.clusters[a].name, platform.clusters[b].name
                 );
                 let (id, latency) = (
-                    escape_attribute(&name),
+                    escape_xml_attribute(&name),
                     platform.route_latency(&route).get(),
                 );
                 self.write_line(format_args!(
@@ -456,10 +462,10 @@ impl Writer<'_> {
             "speed",
             host.speed_profile.as_ref(),
         );
-        let end = element_end("host", host);
+        let end = closing_text_of_element("host", host);
         self.write_line(format_args!(
             "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}{end}",
-            escape_attribute(&host.name),
+            escape_xml_attribute(&host.name),
             host.speed.get(),
             host.cores
         ));
@@ -470,7 +476,7 @@ impl Writer<'_> {
         let platform = self.platform;
         if let Some(route) = platform.route(host, host) {
             let links = self.link_elements(route.links());
-            let name = escape_attribute(&platform.hosts[host.index()].name);
+            let name = escape_xml_attribute(&platform.hosts[host.index()].name);
             self.write_line(format_args!(
                 "  <route src=\"{name}\" dst=\"{name}\">{links}</route>"
             ));
@@ -483,7 +489,7 @@ impl Writer<'_> {
         let platform = self.platform;
         let (there, back) = (platform.route(a, b), platform.route(b, a));
         let is_symmetric = match (&there, &back) {
-            (Some(there), Some(back)) => there.is_mirror_of(back),
+            (Some(there), Some(back)) => there.is_reverse_of(back),
             _ => false,
         };
         let symmetrical = if is_symmetric {
@@ -500,7 +506,7 @@ impl Writer<'_> {
             let latency = &latencies[origin.index() * platform.clusters.len() + target.index()];
             let links = self.link_elements(route.links());
             let [from, to] =
-                [from, to].map(|host| escape_attribute(&platform.hosts[host.index()].name));
+                [from, to].map(|host| escape_xml_attribute(&platform.hosts[host.index()].name));
             self.write_line(format_args!(
                 "  <route src=\"{from}\" dst=\"{to}\"{symmetrical}>{latency}{links}</route>"
             ));
@@ -599,7 +605,7 @@ mod tests {
                 "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}]}"#;
         let ours = from_json("p.json", text).unwrap().platform;
         let once = to_simgrid(&ours).unwrap();
-        assert!(once.notes[0].starts_with("2 links with the sharing policy `FATPIPE`"));
+        assert!(once.user_notes[0].starts_with("2 links with the sharing policy `FATPIPE`"));
         let folder = tempfile::tempdir().unwrap();
         for (name, profile) in &once.profile_files {
             std::fs::write(folder.path().join(name), profile).unwrap();

@@ -31,7 +31,7 @@ pub(super) fn is_valid_name(name: &str) -> bool {
 #[derive(Debug)]
 pub(super) struct Reader<'a, 'input> {
     /// Path of the file, for messages and to find profile files.
-    pub(super) source: &'a str,
+    pub(super) source_path: &'a str,
     /// The parsed XML document.
     document: &'a Document<'input>,
     pub(super) version: Version,
@@ -42,7 +42,7 @@ pub(super) struct Reader<'a, 'input> {
     /// Notes for the user, except the notes about ignored elements and missing units.
     pub(super) notes: Vec<String>,
     /// Settings of an experiment that the file contains (`<config>`), translated into keys and values of migsim.
-    pub(super) settings: Vec<(String, String)>,
+    pub(super) experiment_settings: Vec<(String, String)>,
     pub(super) problems: Vec<Problem>,
     /// Profiles of the file: inline traces, their connections to hosts and links, and profile files.
     pub(super) traces: Traces<'a>,
@@ -54,20 +54,20 @@ type RangedQuantity<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
 impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn new(source: &'a str, document: &'a Document<'input>) -> Self {
         Self {
-            source,
+            source_path: source,
             document,
             version: Version::Four,
             ignored_elements: BTreeMap::new(),
             numbers_without_unit: 0,
             notes: Vec::new(),
-            settings: Vec::new(),
+            experiment_settings: Vec::new(),
             problems: Vec::new(),
             traces: Traces::default(),
         }
     }
 
     /// Records a problem, unless an equal problem is already recorded.
-    pub(super) fn record_once(&mut self, problem: Problem) {
+    pub(super) fn record_problem_once(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -105,14 +105,18 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
         let place = self.document.text_pos_at(offset);
         Problem::new(message)
-            .source(self.source)
+            .source(self.source_path)
             .at_line_column(place.row as usize, place.col as usize)
     }
 
     /// Records a problem that is located at an element.
-    pub(super) fn report_at_element(&mut self, node: Node<'_, '_>, message: impl Into<String>) {
+    pub(super) fn report_problem_at_element(
+        &mut self,
+        node: Node<'_, '_>,
+        message: impl Into<String>,
+    ) {
         let problem = self.problem_at_element(node, message);
-        self.record_once(problem);
+        self.record_problem_once(problem);
     }
 
     /// Records the problem that an element is not supported at its position; `known` are the names of the elements that are
@@ -123,26 +127,31 @@ impl<'a, 'input> Reader<'a, 'input> {
             node.tag_name().name()
         );
         let problem = self.problem_at_element(node, message);
-        self.record_once(problem.with_known_names("elements", known.iter().copied()));
+        self.record_problem_once(problem.with_known_names("elements", known.iter().copied()));
     }
 
     /// Returns the elements directly inside `node`; text between them is recorded as a problem.
     pub(super) fn child_elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
-                self.report_at_element(node, "there is text where only elements are allowed");
+                self.report_problem_at_element(
+                    node,
+                    "there is text where only elements are allowed",
+                );
             }
         }
         node.children().filter(Node::is_element).collect()
     }
 
     /// Records a problem for each attribute of an element whose name is not in `known`.
-    pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&str]) {
+    pub(super) fn check_attribute_names(&mut self, node: Node<'_, '_>, known: &[&str]) {
         for attribute in node.attributes() {
             if !known.contains(&attribute.name()) {
                 let message = format!("attribute `{}` is not supported", attribute.name());
                 let problem = self.problem_at_attribute(node, attribute.name(), message);
-                self.record_once(problem.with_known_names("attributes", known.iter().copied()));
+                self.record_problem_once(
+                    problem.with_known_names("attributes", known.iter().copied()),
+                );
             }
         }
     }
@@ -151,32 +160,32 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn required_attribute(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         let value = node.attribute(name);
         if value.is_none() {
-            self.report_at_element(node, format!("attribute `{name}` is missing"));
+            self.report_problem_at_element(node, format!("attribute `{name}` is missing"));
         }
         value
     }
 
     /// Returns the name and value of an attribute whose name differs between versions 3 and 4; `None` if the element has neither
     /// attribute. Records a problem if the element has both attributes.
-    pub(super) fn either_attribute(
+    pub(super) fn attribute_with_either_name(
         &mut self,
         node: Node<'a, 'a>,
         names: [&'static str; 2],
     ) -> Option<(&'static str, &'a str)> {
-        let both = names.map(|name| self.attribute(node, name));
+        let both = names.map(|name| self.non_empty_attribute(node, name));
         if let [Some(_), Some(_)] = both {
             let message = format!(
                 "attributes `{}` and `{}` have the same meaning; only one may be given",
                 names[0], names[1]
             );
-            self.report_at_element(node, message);
+            self.report_problem_at_element(node, message);
         }
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
 
     /// Returns the value of an attribute; `None` if the attribute is missing or empty.
     #[expect(clippy::unused_self, reason = "attributes are asked of the reader")]
-    pub(super) fn attribute(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
+    pub(super) fn non_empty_attribute(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         node.attribute(name)
             .filter(|value| !value.trim().is_empty())
     }
@@ -194,7 +203,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             let problem =
                 self.problem_at_attribute(node, attribute, format!("`{name}` is not a valid name"));
             let hint = "use a name that is not empty, without commas, `..`, and spaces at the ends";
-            self.record_once(problem.hint(hint));
+            self.record_problem_once(problem.hint(hint));
         }
         Some(name)
     }
@@ -214,7 +223,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             Ok(value) => Some(value),
             Err(message) => {
                 let problem = self.problem_at_attribute(node, attribute, message);
-                self.record_once(problem);
+                self.record_problem_once(problem);
                 None
             }
         }
@@ -235,7 +244,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     /// Returns the speed of one core of a host. If the file lists one speed for each power state, the attribute `pstate` is the
     /// index of the speed that is used, by default 0.
     pub(super) fn read_speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
-        let Some((name, list)) = self.either_attribute(node, ["speed", "power"]) else {
+        let Some((name, list)) = self.attribute_with_either_name(node, ["speed", "power"]) else {
             self.required_attribute(node, "speed");
             return None;
         };
@@ -245,17 +254,19 @@ impl<'a, 'input> Reader<'a, 'input> {
                 Ok(speed) => speeds.push((speed, text.trim())),
                 Err(message) => {
                     let problem = self.problem_at_attribute(node, name, message);
-                    self.record_once(problem);
+                    self.record_problem_once(problem);
                     return None;
                 }
             }
         }
-        let state = self.attribute(node, "pstate").unwrap_or("0");
+        let state = self.non_empty_attribute(node, "pstate").unwrap_or("0");
         let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
         let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
             let message = format!("there is no power state `{state}`");
             let problem = self.problem_at_attribute(node, "pstate", message);
-            self.record_once(problem.hint(format!("write a state from 0 to {}", speeds.len() - 1)));
+            self.record_problem_once(
+                problem.hint(format!("write a state from 0 to {}", speeds.len() - 1)),
+            );
             return None;
         };
         let found = InstructionsPerSecond::new(speed);
@@ -263,7 +274,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             let message = out_of_range_message("speed", text, &InstructionsPerSecond::RANGE);
             let problem = self.problem_at_attribute(node, name, message);
             let hint = "give the host a speed above 0; it has no effect on messages";
-            self.record_once(if speed == 0.0 {
+            self.record_problem_once(if speed == 0.0 {
                 problem.hint(hint)
             } else {
                 problem
@@ -298,14 +309,14 @@ impl<'a, 'input> Reader<'a, 'input> {
 
     /// Returns the number of cores of a host; 1 if no attribute states the number.
     pub(super) fn read_cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
-        let Some((name, text)) = self.either_attribute(node, ["core", "cores"]) else {
+        let Some((name, text)) = self.attribute_with_either_name(node, ["core", "cores"]) else {
             return Some(1);
         };
         let cores = text.trim().parse().ok().filter(|&cores| cores > 0);
         if cores.is_none() {
             let problem =
                 self.problem_at_attribute(node, name, format!("`{text}` is not a number of cores"));
-            self.record_once(problem);
+            self.record_problem_once(problem);
         }
         cores
     }
@@ -319,7 +330,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             _ => {
                 let message = format!("`{text}` is neither yes nor no");
                 let problem = self.problem_at_attribute(node, "symmetrical", message);
-                self.record_once(problem);
+                self.record_problem_once(problem);
                 true
             }
         }
@@ -334,17 +345,17 @@ impl<'a, 'input> Reader<'a, 'input> {
                 prop.attribute("value").unwrap_or(""),
             );
             match config::meaning_of_setting(key, value) {
-                SettingMeaning::Setting(ours, taken) => {
+                SettingMeaning::NetworkSetting(ours, taken) => {
                     let flag = config::network_flag(ours, &taken);
                     self.notes.push(format!(
                         "the file sets `{key}` = `{value}`; migsim uses this as `{flag}`, unless the experiment sets another value"
                     ));
-                    self.settings.push((format!("network.{ours}"), taken));
+                    self.experiment_settings.push((format!("network.{ours}"), taken));
                 }
-                SettingMeaning::None => self.notes.push(format!(
+                SettingMeaning::WithoutCounterpart => self.notes.push(format!(
                     "the file sets `{key}` = `{value}`, for which migsim has no setting: the times of SimGrid may differ from those of migsim"
                 )),
-                SettingMeaning::Harmless => self.count_ignored_element("config"),
+                SettingMeaning::WithoutEffect => self.count_ignored_element("config"),
             }
         }
     }

@@ -35,7 +35,7 @@ pub(crate) struct Dragonfly {
 
 /// The position of a blade in the dragonfly: its group, chassis and blade, each counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Blade {
+struct BladePosition {
     /// Number of the group.
     group: u32,
     /// Number of the chassis in the group.
@@ -79,7 +79,7 @@ impl Dragonfly {
         };
         let counts = [
             members
-                .checked_mul(u64::from(self.link_kinds.links_per_host()))?
+                .checked_mul(u64::from(self.link_kinds.loopbacks_and_limiters_per_host()))?
                 .checked_add(limiters)?,
             members,
             (groups * chassis).checked_mul(pair_count(blades))?,
@@ -124,7 +124,7 @@ impl Dragonfly {
     }
 
     /// Returns the green link from a blade to blade `to` of the same chassis.
-    fn green_link(&self, at: Blade, to: u32) -> LinkId {
+    fn green_link(&self, at: BladePosition, to: u32) -> LinkId {
         let (a, b) = (at.blade.min(to), at.blade.max(to));
         let chassis = at.group * self.chassis_per_group + at.chassis;
         #[expect(
@@ -137,7 +137,7 @@ impl Dragonfly {
     }
 
     /// Returns the black link from a blade to the blade with the same number in chassis `to` of the same group.
-    fn black_link(&self, at: Blade, to: u32) -> LinkId {
+    fn black_link(&self, at: BladePosition, to: u32) -> LinkId {
         let (a, b) = (at.chassis.min(to), at.chassis.max(to));
         #[expect(
             clippy::cast_possible_truncation,
@@ -156,9 +156,9 @@ impl Dragonfly {
     }
 
     /// Returns the position of the blade on which a host lies.
-    fn blade_of_host(&self, member: u32) -> Blade {
+    fn blade_of_host(&self, member: u32) -> BladePosition {
         let blade = member / self.hosts_per_blade;
-        Blade {
+        BladePosition {
             group: blade / (self.chassis_per_group * self.blades_per_chassis),
             chassis: blade / self.blades_per_chassis % self.chassis_per_group,
             blade: blade % self.blades_per_chassis,
@@ -166,8 +166,9 @@ impl Dragonfly {
     }
 
     /// Returns the limiter of a blade; `None` if the topology has no limiters.
-    fn limiter_of_blade(&self, at: Blade) -> Option<LinkId> {
-        let hosts = self.host_count().unwrap_or(0) * self.link_kinds.links_per_host();
+    fn limiter_of_blade(&self, at: BladePosition) -> Option<LinkId> {
+        let hosts =
+            self.host_count().unwrap_or(0) * self.link_kinds.loopbacks_and_limiters_per_host();
         let index =
             (at.group * self.chassis_per_group + at.chassis) * self.blades_per_chassis + at.blade;
         (self.link_kinds.has_limiter).then_some(LinkId(self.first_link.0 + hosts + index))
@@ -175,8 +176,8 @@ impl Dragonfly {
 
     /// Returns the limiter of a host; `None` if the topology has no limiters.
     fn limiter_of_host(&self, member: u32) -> Option<LinkId> {
-        let own =
-            member * self.link_kinds.links_per_host() + u32::from(self.link_kinds.has_loopback);
+        let own = member * self.link_kinds.loopbacks_and_limiters_per_host()
+            + u32::from(self.link_kinds.has_loopback);
         (self.link_kinds.has_limiter).then_some(LinkId(self.first_link.0 + own))
     }
 
@@ -189,7 +190,7 @@ impl Dragonfly {
         }
         if from == to && self.link_kinds.has_loopback {
             way.links.push(LinkId(
-                self.first_link.0 + from * self.link_kinds.links_per_host(),
+                self.first_link.0 + from * self.link_kinds.loopbacks_and_limiters_per_host(),
             ));
             return true;
         }
@@ -205,7 +206,12 @@ impl Dragonfly {
 
     /// Appends the links between two blades. Between groups, a message crosses a green link to the blade that leads to the other
     /// group, a black link to the first chassis, and the blue link; then a green and a black link to the target.
-    fn add_links_between_blades(&self, origin: Blade, target: Blade, way: &mut PartialRoute) {
+    fn add_links_between_blades(
+        &self,
+        origin: BladePosition,
+        target: BladePosition,
+        way: &mut PartialRoute,
+    ) {
         if origin == target {
             return;
         }
@@ -223,7 +229,7 @@ impl Dragonfly {
             }
             way.links.push(self.blue_link(at.group, target.group));
             way.links.extend(self.limiter_of_blade(at));
-            at = Blade {
+            at = BladePosition {
                 group: target.group,
                 chassis: 0,
                 blade: origin.group,
@@ -244,7 +250,7 @@ impl Dragonfly {
     /// Calls `mark` with the id of every link of the topology, and whether the link is a loopback link.
     pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.link_count().unwrap_or(0);
-        let own = self.link_kinds.links_per_host();
+        let own = self.link_kinds.loopbacks_and_limiters_per_host();
         for at in 0..count {
             let is_loopback = self.link_kinds.has_loopback
                 && at < self.host_count().unwrap_or(0) * own

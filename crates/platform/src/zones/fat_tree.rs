@@ -37,7 +37,7 @@ struct Node {
     /// Level of the node: 0 for a host, 1 for the lowest switches.
     level: usize,
     /// Position of the node within its level, as one digit for each level of switches.
-    digits: Vec<u32>,
+    position_digits: Vec<u32>,
 }
 
 impl FatTree {
@@ -54,9 +54,9 @@ impl FatTree {
     }
 
     /// Returns the number of loopbacks and limiters, whose ids precede the ids of the cables.
-    fn links_before_cables(&self) -> u32 {
+    fn link_count_before_cables(&self) -> u32 {
         let hosts = self.node_count(0).unwrap_or(0);
-        hosts * self.link_kinds.links_per_host()
+        hosts * self.link_kinds.loopbacks_and_limiters_per_host()
             + if self.link_kinds.has_limiter {
                 self.switch_count()
             } else {
@@ -77,7 +77,8 @@ impl FatTree {
             .map(|level| self.node_count(level))
             .collect();
         let nodes = nodes?;
-        let mut count = u64::from(nodes[0]) * u64::from(self.link_kinds.links_per_host());
+        let mut count =
+            u64::from(nodes[0]) * u64::from(self.link_kinds.loopbacks_and_limiters_per_host());
         if self.link_kinds.has_limiter {
             count += nodes[1..]
                 .iter()
@@ -110,14 +111,14 @@ impl FatTree {
         });
         Node {
             level,
-            digits: digits.collect(),
+            position_digits: digits.collect(),
         }
     }
 
     /// Returns the number of a node within its level.
     fn position_in_level(&self, node: &Node) -> u32 {
         let (mut position, mut stride) = (0, 1);
-        for (index, (one, digit)) in self.levels.iter().zip(&node.digits).enumerate() {
+        for (index, (one, digit)) in self.levels.iter().zip(&node.position_digits).enumerate() {
             position += digit * stride;
             stride *= if index < node.level {
                 one.parents_per_node
@@ -141,7 +142,7 @@ impl FatTree {
         let width = self.link_kinds.links_per_connection();
         LinkId(
             self.first_link.0
-                + self.links_before_cables()
+                + self.link_count_before_cables()
                 + index * width
                 + u32::from(is_down).min(width - 1),
         )
@@ -149,7 +150,7 @@ impl FatTree {
 
     /// Returns the limiter of a host or switch; `None` if the topology has no limiters.
     fn limiter_of_node(&self, node: &Node) -> Option<LinkId> {
-        let own = self.link_kinds.links_per_host();
+        let own = self.link_kinds.loopbacks_and_limiters_per_host();
         let index = if node.level == 0 {
             self.position_in_level(node) * own + u32::from(self.link_kinds.has_loopback)
         } else {
@@ -163,7 +164,7 @@ impl FatTree {
 
     /// Whether the host `host` lies below the switch `node`.
     fn is_above(node: &Node, host: &Node) -> bool {
-        node.level > 0 && node.digits[node.level..] == host.digits[node.level..]
+        node.level > 0 && node.position_digits[node.level..] == host.position_digits[node.level..]
     }
 
     /// Appends the links of the route between two members to `way`; returns whether there is a route.
@@ -175,7 +176,7 @@ impl FatTree {
         }
         if from == to && self.link_kinds.has_loopback {
             way.links.push(LinkId(
-                self.first_link.0 + from * self.link_kinds.links_per_host(),
+                self.first_link.0 + from * self.link_kinds.loopbacks_and_limiters_per_host(),
             ));
             return true;
         }
@@ -192,17 +193,23 @@ impl FatTree {
             let port = to / below % (level.parents_per_node * level.cables_per_parent);
             way.links.extend(self.limiter_of_node(&at));
             way.links.push(self.cable_link(&at, port, false));
-            at.digits[at.level] = port % level.parents_per_node;
+            at.position_digits[at.level] = port % level.parents_per_node;
             at.level += 1;
         }
-        self.add_links_down(at, &target, from, way);
+        self.add_links_down_to_host(at, &target, from, way);
         way.links.extend(self.limiter_of_node(&target));
         true
     }
 
     /// Appends the links from a switch down to the host `target`; `from` is the number of the origin, which selects among
     /// parallel cables.
-    fn add_links_down(&self, mut at: Node, target: &Node, from: u32, way: &mut PartialRoute) {
+    fn add_links_down_to_host(
+        &self,
+        mut at: Node,
+        target: &Node,
+        from: u32,
+        way: &mut PartialRoute,
+    ) {
         while at != *target {
             let level = self.levels[at.level - 1];
             // The children are numbered through the cables; a step down continues where the previous one stopped.
@@ -212,11 +219,11 @@ impl FatTree {
                 if child >= level.children_per_switch * level.cables_per_parent {
                     break;
                 }
-                if child % level.children_per_switch == target.digits[at.level - 1] {
+                if child % level.children_per_switch == target.position_digits[at.level - 1] {
                     let switch = at.clone();
                     at.level -= 1;
-                    at.digits[at.level] = target.digits[at.level];
-                    let parent = switch.digits[at.level];
+                    at.position_digits[at.level] = target.position_digits[at.level];
+                    let parent = switch.position_digits[at.level];
                     let port = parent + child / level.children_per_switch * level.parents_per_node;
                     way.links.push(self.cable_link(&at, port, true));
                     way.links.extend(self.limiter_of_node(&switch));
@@ -229,7 +236,7 @@ impl FatTree {
     /// Calls `mark` with the id of every link of the topology, and whether the link is a loopback link.
     pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.link_count().unwrap_or(0);
-        let own = self.link_kinds.links_per_host();
+        let own = self.link_kinds.loopbacks_and_limiters_per_host();
         for at in 0..count {
             let is_loopback = self.link_kinds.has_loopback
                 && at < self.node_count(0).unwrap_or(0) * own

@@ -49,7 +49,7 @@ pub struct Zones {
     /// All zones; the number of a zone is its index in this list.
     zones: Vec<Zone>,
     /// Position in the tree of each host and router, by the number of the host or router.
-    host_and_router_places: Vec<Place>,
+    host_and_router_positions: Vec<PositionInZone>,
     /// Whether each flow gets the whole bandwidth of a link that is not shared, as in a JSON platform of clusters; otherwise
     /// SimGrid's rule for `FATPIPE` holds.
     pub(super) unshared_links_have_full_bandwidth: bool,
@@ -60,11 +60,11 @@ pub struct Zones {
 pub(super) struct Zone {
     pub(super) name: String,
     /// Position of this zone in the zone that contains it; `None` for the root zone.
-    pub(super) place: Option<Place>,
+    pub(super) position: Option<PositionInZone>,
     /// Rule for the routes between the members of the zone, with the data that the rule needs.
     pub(super) routing: Routing,
     /// Bypass routes, which replace the routes found by the rule of the zone, by origin and destination.
-    pub(super) bypasses: BTreeMap<(Member, Member), Bypass>,
+    pub(super) bypass_routes: BTreeMap<(Member, Member), Bypass>,
     /// Number of zones that contain this zone.
     depth: u32,
 }
@@ -72,14 +72,14 @@ pub(super) struct Zone {
 /// Position of a host, router or zone in the tree: the zone that directly contains it, and its number among the members of this
 /// zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PositionInZone {
     /// Number of the zone that contains the host, router or zone.
     pub(super) zone: ZoneId,
     /// Number of the host, router or zone among the members of that zone, counted from 0.
     pub(super) member_number: u32,
 }
 
-impl Place {
+impl PositionInZone {
     /// Creates the position of the member `member_number` of a zone.
     pub(super) const fn new(zone: ZoneId, member_number: u32) -> Self {
         Self {
@@ -111,7 +111,7 @@ pub(super) struct Bypass {
 #[derive(Clone, Debug)]
 pub(super) enum Routing {
     /// There are no routes between members.
-    Nothing,
+    NoRoutes,
     /// Every route between two members is defined in the file.
     Full(RouteTable),
     /// Routes that combine the routes of the file so that they have the fewest links (algorithm of Floyd and Warshall).
@@ -138,9 +138,9 @@ pub(super) struct PartialRoute {
     /// Latency from coordinates \[s\], in addition to the latencies of the links.
     pub(super) coordinate_latency: f64,
     /// Whether a part of the route has no links because the file does not define a route for this part.
-    pub(super) has_gap: bool,
+    pub(super) has_missing_route: bool,
     /// Number of times that the route crosses the loopback of the network model.
-    pub(super) loopback_count: u32,
+    pub(super) loopback_crossings: u32,
 }
 
 /// Gateways at which a route leaves its origin and enters its destination, as numbers of hosts or routers.
@@ -155,31 +155,32 @@ impl Zones {
     pub(super) fn add_zone(
         &mut self,
         name: String,
-        place: Option<Place>,
+        place: Option<PositionInZone>,
         routing: Routing,
     ) -> ZoneId {
         let depth = place.map_or(0, |place| self.zones[place.zone as usize].depth + 1);
         let id = ZoneId::try_from(self.zones.len()).expect("fewer than 2^32 zones");
         self.zones.push(Zone {
             name,
-            place,
+            position: place,
             routing,
-            bypasses: BTreeMap::new(),
+            bypass_routes: BTreeMap::new(),
             depth,
         });
         id
     }
 
     /// Adds a host or router at a position in a zone; returns the number of the host or router.
-    pub(super) fn add_host_or_router(&mut self, place: Place) -> HostOrRouterId {
-        self.host_and_router_places.push(place);
-        HostOrRouterId::try_from(self.host_and_router_places.len() - 1)
+    pub(super) fn add_host_or_router(&mut self, place: PositionInZone) -> HostOrRouterId {
+        self.host_and_router_positions.push(place);
+        HostOrRouterId::try_from(self.host_and_router_positions.len() - 1)
             .expect("fewer than 2^32 points")
     }
 
     /// Returns the number of hosts and routers that have been added so far.
     pub(super) fn host_and_router_count(&self) -> HostOrRouterId {
-        HostOrRouterId::try_from(self.host_and_router_places.len()).expect("fewer than 2^32 points")
+        HostOrRouterId::try_from(self.host_and_router_positions.len())
+            .expect("fewer than 2^32 points")
     }
 
     pub(super) fn zone(&self, zone: ZoneId) -> &Zone {
@@ -197,21 +198,21 @@ impl Zones {
 
     /// Returns the zone that contains a host or router.
     pub(super) fn zone_of(&self, point: HostOrRouterId) -> ZoneId {
-        self.host_and_router_places[point as usize].zone
+        self.host_and_router_positions[point as usize].zone
     }
 
     /// Returns the position of a member in the tree; `None` for the root zone.
-    pub(super) fn place_of(&self, member: Member) -> Option<Place> {
+    pub(super) fn position_of(&self, member: Member) -> Option<PositionInZone> {
         match member {
-            Member::HostOrRouter(point) => Some(self.host_and_router_places[point as usize]),
-            Member::Zone(zone) => self.zone(zone).place,
+            Member::HostOrRouter(point) => Some(self.host_and_router_positions[point as usize]),
+            Member::Zone(zone) => self.zone(zone).position,
         }
     }
 
     /// Returns the zone of depth `depth` on the path from `zone` (included) to the root zone.
-    pub(super) fn ancestor(&self, mut zone: ZoneId, depth: u32) -> ZoneId {
+    pub(super) fn ancestor_at_depth(&self, mut zone: ZoneId, depth: u32) -> ZoneId {
         while self.zone(zone).depth > depth {
-            zone = self.zone(zone).place.map_or(0, |place| place.zone);
+            zone = self.zone(zone).position.map_or(0, |place| place.zone);
         }
         zone
     }
@@ -232,16 +233,16 @@ impl Zones {
     }
 
     /// Whether messages inside a host take a route that its zone defines instead of the loopback of the network model.
-    pub(super) fn has_own_loopback(&self, host: HostOrRouterId) -> bool {
+    pub(super) fn has_loopback_route(&self, host: HostOrRouterId) -> bool {
         let zone = self.zone(self.zone_of(host));
         // SimGrid refuses messages inside a host of a torus without such links.
-        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.link_kinds.links_per_host() == 0);
+        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.link_kinds.loopbacks_and_limiters_per_host() == 0);
         has_links && self.has_route_to_itself(host)
     }
 
     /// Whether the zone of a host has a route from the host to itself.
     fn has_route_to_itself(&self, host: HostOrRouterId) -> bool {
-        let place = self.host_and_router_places[host as usize];
+        let place = self.host_and_router_positions[host as usize];
         let local = place.member_number;
         match &self.zone(place.zone).routing {
             Routing::Full(table) => table.find_route(local, local).is_some(),
@@ -257,7 +258,8 @@ impl Zones {
         let mut steps = 0;
         let is_found = self.add_route(from, to, &mut way, &mut steps);
         // SimGrid refuses a message that crosses no link and has no delay.
-        let is_nothing = way.has_gap && way.links.is_empty() && way.coordinate_latency <= 0.0;
+        let is_nothing =
+            way.has_missing_route && way.links.is_empty() && way.coordinate_latency <= 0.0;
         (is_found && !is_nothing).then_some(way)
     }
 
@@ -274,14 +276,14 @@ impl Zones {
         if *steps > MAX_STEPS {
             return false;
         }
-        let (common, members) = self.common_zone(from, to);
+        let (common, members) = self.common_zone_and_members(from, to);
         if let Some(((a, b), bypass)) = self.find_bypass(common, from, to) {
             return (a == Member::HostOrRouter(from)
-                || self.add_route_at_bypass(from, bypass.gateways[0], way, steps))
+                || self.add_route_at_bypass_gateway(from, bypass.gateways[0], way, steps))
                 && {
                     way.links.extend_from_slice(&bypass.links);
                     b == Member::HostOrRouter(to)
-                        || self.add_route_at_bypass(bypass.gateways[1], to, way, steps)
+                        || self.add_route_at_bypass_gateway(bypass.gateways[1], to, way, steps)
                 };
         }
         let are_members = [from, to].map(|point| self.zone_of(point)) == [common; 2];
@@ -290,7 +292,7 @@ impl Zones {
             Some(gateways) => gateways,
             // Between hosts and routers of a zone where every route is given, a missing route has no links, as in SimGrid.
             None if are_members && matches!(self.zone(common).routing, Routing::Full(_)) => {
-                between.has_gap = true;
+                between.has_missing_route = true;
                 [OWN_GATEWAY; 2]
             }
             None => return false,
@@ -304,8 +306,8 @@ impl Zones {
             }
             way.links.append(&mut between.links);
             way.coordinate_latency += between.coordinate_latency;
-            way.has_gap |= between.has_gap;
-            way.loopback_count += between.loopback_count;
+            way.has_missing_route |= between.has_missing_route;
+            way.loopback_crossings += between.loopback_crossings;
             into == to || self.add_route(into, to, way, steps)
         }
     }
@@ -313,7 +315,7 @@ impl Zones {
     /// Appends the route to or from a gateway of a bypass to `way`; returns whether a route exists. If the gateway is the origin
     /// or the destination of the message, the route crosses the loopback of this host, or the loopback of the network model if
     /// the host has none.
-    fn add_route_at_bypass(
+    fn add_route_at_bypass_gateway(
         &self,
         from: HostOrRouterId,
         to: HostOrRouterId,
@@ -324,14 +326,14 @@ impl Zones {
             return self.add_route(from, to, way, steps);
         }
         if !self.has_route_to_itself(from) {
-            way.loopback_count += 1;
+            way.loopback_crossings += 1;
             return true;
         }
         let links = way.links.len();
         if !self.add_route(from, to, way, steps) {
             // A zone without routes has no loopback; the loopback of a torus may have no links.
             way.links.truncate(links);
-            return !matches!(self.zone(self.zone_of(from)).routing, Routing::Nothing);
+            return !matches!(self.zone(self.zone_of(from)).routing, Routing::NoRoutes);
         }
         true
     }
@@ -356,14 +358,18 @@ impl Zones {
 
     /// Returns the nearest zone that contains two hosts or routers, and the numbers of the two members of this zone that contain
     /// the hosts or routers.
-    fn common_zone(&self, from: HostOrRouterId, to: HostOrRouterId) -> (ZoneId, [u32; 2]) {
+    fn common_zone_and_members(
+        &self,
+        from: HostOrRouterId,
+        to: HostOrRouterId,
+    ) -> (ZoneId, [u32; 2]) {
         let (mut a, mut b) = (
-            self.host_and_router_places[from as usize],
-            self.host_and_router_places[to as usize],
+            self.host_and_router_positions[from as usize],
+            self.host_and_router_positions[to as usize],
         );
-        let up = |place: Place| {
+        let up = |place: PositionInZone| {
             let zone = self.zone(place.zone);
-            zone.place.unwrap_or(place)
+            zone.position.unwrap_or(place)
         };
         while self.zone(a.zone).depth > self.zone(b.zone).depth {
             a = up(a);
@@ -385,12 +391,12 @@ impl Zones {
         from: HostOrRouterId,
         to: HostOrRouterId,
     ) -> Option<((Member, Member), &Bypass)> {
-        let bypasses = &self.zone(zone).bypasses;
+        let bypasses = &self.zone(zone).bypass_routes;
         if bypasses.is_empty() {
             return None;
         }
         let find = |a: Member, b: Member| Some(((a, b), bypasses.get(&(a, b))?));
-        let [a, b] = [from, to].map(|point| self.host_and_router_places[point as usize].zone);
+        let [a, b] = [from, to].map(|point| self.host_and_router_positions[point as usize].zone);
         if (a, b) == (zone, zone) {
             return find(Member::HostOrRouter(from), Member::HostOrRouter(to));
         }
@@ -416,7 +422,7 @@ impl Zones {
         let mut at = inner;
         while let Some(place) = self
             .zone(at)
-            .place
+            .position
             .filter(|place| at != outer && place.zone != outer)
         {
             at = place.zone;
@@ -436,7 +442,7 @@ impl Zones {
     ) -> Option<Gateways> {
         let no_gateways = [OWN_GATEWAY; 2];
         match &self.zone(zone).routing {
-            Routing::Nothing => None,
+            Routing::NoRoutes => None,
             Routing::Full(table) => {
                 let edge = table.find_route(a, b)?;
                 way.links.extend_from_slice(table.links_of_route(&edge));
@@ -492,11 +498,11 @@ impl Zones {
     /// Calls `mark` with the id of every link that some route may cross, and whether the link serves only messages inside a host.
     pub fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for zone in &self.zones {
-            for bypass in zone.bypasses.values() {
+            for bypass in zone.bypass_routes.values() {
                 bypass.links.iter().for_each(|&link| mark(link, false));
             }
             match &zone.routing {
-                Routing::Nothing => {}
+                Routing::NoRoutes => {}
                 Routing::Full(table) => table.for_each_link(mark),
                 Routing::Floyd(floyd) => floyd.route_table.for_each_link(mark),
                 Routing::Dijkstra(dijkstra) => dijkstra.route_table.for_each_link(mark),
@@ -520,7 +526,7 @@ impl Zones {
             _ => 0,
         };
         size_of_val(&self.zones[..])
-            + size_of_val(&self.host_and_router_places[..])
+            + size_of_val(&self.host_and_router_positions[..])
             + self.zones.iter().map(of_zone).sum::<usize>()
     }
 }

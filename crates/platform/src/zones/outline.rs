@@ -55,7 +55,7 @@ impl Routing {
     /// Returns the name of the routing in `SimGrid`'s files.
     fn name(&self) -> &'static str {
         match self {
-            Self::Nothing => "None",
+            Self::NoRoutes => "None",
             Self::Full(_) => "Full",
             Self::Floyd(_) => "Floyd",
             Self::Dijkstra(_) => "Dijkstra",
@@ -71,14 +71,14 @@ impl Routing {
 impl Zones {
     /// Returns a summary of each zone; a zone precedes the zones inside it. `hosts` contains the numbers of the hosts; all other
     /// numbers belong to routers.
-    pub fn outline(&self, hosts: &[HostOrRouterId]) -> Vec<ZoneOutline<'_>> {
+    pub fn zone_outlines(&self, hosts: &[HostOrRouterId]) -> Vec<ZoneOutline<'_>> {
         let mut own = vec![0; self.zones.len()];
         for &host in hosts {
             own[self.zone_of(host) as usize] += 1;
         }
         let mut all = own.clone();
         let mut routers = vec![0_usize; self.zones.len()];
-        for place in &self.host_and_router_places {
+        for place in &self.host_and_router_positions {
             routers[place.zone as usize] += 1;
         }
         for (routers, own) in routers.iter_mut().zip(&own) {
@@ -87,7 +87,7 @@ impl Zones {
         let mut below: Vec<Vec<ZoneId>> = vec![Vec::new(); self.zones.len()];
         // A zone has a larger number than the zone that contains it.
         for (at, zone) in self.zones.iter().enumerate().rev() {
-            if let Some(place) = zone.place {
+            if let Some(place) = zone.position {
                 all[place.zone as usize] += all[at];
                 below[place.zone as usize].push(to_u32(at));
             }
@@ -105,7 +105,7 @@ impl Zones {
                 total_host_count: all[at],
                 inner_zone_count: below[at].len(),
                 router_count: routers[at],
-                bypass_count: zone.bypasses.len(),
+                bypass_count: zone.bypass_routes.len(),
             });
             open.extend_from_slice(&below[at]);
         }
@@ -113,7 +113,7 @@ impl Zones {
     }
 
     /// Returns the number of the zone that contains a host or router.
-    pub fn zone_at(&self, point: HostOrRouterId) -> ZoneId {
+    pub fn zone_of_host_or_router(&self, point: HostOrRouterId) -> ZoneId {
         self.zone_of(point)
     }
 
@@ -126,10 +126,10 @@ impl Zones {
     /// Returns the routes in the table of a zone, except routes from a member to itself.
     fn routes_in_table<'t>(&self, zone: ZoneId, table: &'t RouteTable) -> Vec<DefinedRoute<'t>> {
         let zones = self.zones.iter().enumerate().filter_map(|(at, inner)| {
-            let place = inner.place.filter(|place| place.zone == zone)?;
+            let place = inner.position.filter(|place| place.zone == zone)?;
             Some((place.member_number, ZoneMember::Zone(to_u32(at))))
         });
-        let points = self.host_and_router_places.iter().enumerate();
+        let points = self.host_and_router_positions.iter().enumerate();
         let points = points.filter(|(_, place)| place.zone == zone);
         let points =
             points.map(|(at, place)| (place.member_number, ZoneMember::HostOrRouter(to_u32(at))));

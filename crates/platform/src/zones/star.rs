@@ -19,7 +19,7 @@ pub(crate) struct Star {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MemberLinks {
     /// Outgoing and incoming link of the member; `None` if the member has no such links, so that only its loopback is used.
-    pub(crate) links: Option<[LinkId; 2]>,
+    pub(crate) outgoing_and_incoming_link: Option<[LinkId; 2]>,
     /// Link that joins the outgoing and incoming links of all members; `None` if the zone has no backbone.
     pub(crate) backbone: Option<LinkId>,
     /// Link for messages from the member to itself; `None` if the member has no loopback link.
@@ -36,9 +36,13 @@ impl Star {
             way.links.push(loopback);
             return;
         }
-        let up = a.links.map(|links| [a.limiter, Some(links[0]), a.backbone]);
-        let down = b.links.map(|links| [b.backbone, Some(links[1]), b.limiter]);
-        way.has_gap |= up.is_none() && down.is_none();
+        let up = a
+            .outgoing_and_incoming_link
+            .map(|links| [a.limiter, Some(links[0]), a.backbone]);
+        let down = b
+            .outgoing_and_incoming_link
+            .map(|links| [b.backbone, Some(links[1]), b.limiter]);
+        way.has_missing_route |= up.is_none() && down.is_none();
         for link in up.into_iter().chain(down).flatten().flatten() {
             if !way.links.contains(&link) {
                 way.links.push(link);
@@ -51,7 +55,7 @@ impl Star {
         for member in &self.members {
             let others = [member.backbone, member.limiter].into_iter().flatten();
             others
-                .chain(member.links.into_iter().flatten())
+                .chain(member.outgoing_and_incoming_link.into_iter().flatten())
                 .for_each(|link| mark(link, false));
             member
                 .loopback

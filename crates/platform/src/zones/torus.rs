@@ -37,7 +37,7 @@ impl TopologyLinkKinds {
     }
 
     /// Returns the number of loopbacks and limiters of each host: 0, 1 or 2.
-    pub(crate) fn links_per_host(self) -> u32 {
+    pub(crate) fn loopbacks_and_limiters_per_host(self) -> u32 {
         u32::from(self.has_loopback) + u32::from(self.has_limiter)
     }
 }
@@ -50,7 +50,7 @@ impl Torus {
 
     /// Returns the number of links that belong to each member.
     fn links_per_member(&self) -> u32 {
-        self.link_kinds.links_per_host()
+        self.link_kinds.loopbacks_and_limiters_per_host()
             + self.link_kinds.links_per_connection()
                 * u32::try_from(self.dimension_sizes.len()).unwrap_or(0)
     }
@@ -68,10 +68,10 @@ impl Torus {
         }
         if from == to {
             // The first own link is the loopback, or else the limiter.
-            if self.link_kinds.links_per_host() > 0 {
+            if self.link_kinds.loopbacks_and_limiters_per_host() > 0 {
                 way.links.push(self.member_link(from, 0));
             }
-            return self.link_kinds.links_per_host() > 0;
+            return self.link_kinds.loopbacks_and_limiters_per_host() > 0;
         }
         let limiter = |member: u32| {
             let limiter = self.member_link(member, u32::from(self.link_kinds.has_loopback));
@@ -94,8 +94,9 @@ impl Torus {
                 way.links.extend(limiter(at));
                 let (lower, is_back) = if is_right { (at, 0) } else { (next, 1) };
                 let width = self.link_kinds.links_per_connection();
-                let own =
-                    self.link_kinds.links_per_host() + dimension * width + is_back.min(width - 1);
+                let own = self.link_kinds.loopbacks_and_limiters_per_host()
+                    + dimension * width
+                    + is_back.min(width - 1);
                 way.links.push(self.member_link(lower, own));
                 at = next;
             }

@@ -22,7 +22,7 @@ pub(crate) struct Vivaldi {
 pub(crate) struct LocatedMember {
     /// Outgoing and incoming link of the member; `None` if the member has no links, so that its messages are delayed only by the
     /// distance.
-    pub(crate) links: Option<[LinkId; 2]>,
+    pub(crate) outgoing_and_incoming_link: Option<[LinkId; 2]>,
     /// Coordinates of the member, each in ms.
     pub(crate) coordinates: Coordinates,
 }
@@ -36,10 +36,10 @@ impl Vivaldi {
             return false;
         };
         let (up, down) = (
-            from.links.map(|links| links[0]),
-            to.links.map(|links| links[1]),
+            from.outgoing_and_incoming_link.map(|links| links[0]),
+            to.outgoing_and_incoming_link.map(|links| links[1]),
         );
-        way.has_gap |= up.is_none() && down.is_none();
+        way.has_missing_route |= up.is_none() && down.is_none();
         way.links.extend(up.into_iter().chain(down));
         let (a, b) = (from.coordinates, to.coordinates);
         let plane = ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt();
@@ -50,7 +50,9 @@ impl Vivaldi {
     /// Calls `mark` with the id of every link of the members, and with `false`, because no such link is a loopback link.
     pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let members = self.members.iter().flatten();
-        let links = members.filter_map(|member| member.links).flatten();
+        let links = members
+            .filter_map(|member| member.outgoing_and_incoming_link)
+            .flatten();
         links.for_each(|link| mark(link, false));
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::heuristic::Heuristic;
-use super::potential::Set;
+use super::potential::HostSet;
 use crate::View;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{InstructionsPerSecond, Seconds};
@@ -94,9 +94,9 @@ impl Authors2015Config {
 /// The Sets (clusters) of a run, and the clusters of the platform to which they belong.
 #[derive(Clone, Debug)]
 pub(super) struct Deployment {
-    pub(super) sets: Vec<Set>,
+    pub(super) sets: Vec<HostSet>,
     /// The index of the platform's cluster that corresponds to each Set, by Set number.
-    platform_clusters: Vec<usize>,
+    platform_cluster_indices: Vec<usize>,
 }
 
 impl Deployment {
@@ -109,9 +109,9 @@ impl Deployment {
         let (mut sets, mut clusters) = (Vec::new(), Vec::new());
         let mut add = |cluster: usize, hosts: usize, power: InstructionsPerSecond| {
             clusters.push(cluster);
-            sets.push(Set {
-                hosts,
-                power,
+            sets.push(HostSet {
+                host_count: hosts,
+                power_per_host: power,
                 own_latency: config.own_latency,
             });
         };
@@ -127,7 +127,8 @@ impl Deployment {
             let is_named = |cluster: &migsim_platform::Cluster| cluster.name == *name;
             let Some(cluster) = platform.clusters.iter().position(is_named) else {
                 let names = platform.clusters.iter().map(|one| one.name.as_str());
-                let problem = Problem::unknown("cluster", name).with_known_names("clusters", names);
+                let problem =
+                    Problem::unknown_name("cluster", name).with_known_names("clusters", names);
                 return Err(problem.key(key("cluster")).into());
             };
             let (hosts, all) = (
@@ -148,7 +149,7 @@ impl Deployment {
         }
         Ok(Self {
             sets,
-            platform_clusters: clusters,
+            platform_cluster_indices: clusters,
         })
     }
 
@@ -157,11 +158,14 @@ impl Deployment {
     ///
     /// # Errors
     /// A process is in a cluster that is not declared as a Set.
-    pub(super) fn process_places(&self, view: &View<'_>) -> Result<Vec<(usize, usize)>, Error> {
+    pub(super) fn sets_and_hosts_of_processes(
+        &self,
+        view: &View<'_>,
+    ) -> Result<Vec<(usize, usize)>, Error> {
         let place = |process: usize| {
             let cluster = view.cluster_of(process).index();
             let set = self
-                .platform_clusters
+                .platform_cluster_indices
                 .iter()
                 .position(|&one| one == cluster);
             let cluster = &view.platform.clusters[cluster];
@@ -180,6 +184,6 @@ impl Deployment {
 
     /// Returns the index of the platform's cluster that corresponds to the Set with the index `set`.
     pub(super) fn cluster_of_set(&self, set: usize) -> usize {
-        self.platform_clusters[set]
+        self.platform_cluster_indices[set]
     }
 }

@@ -12,9 +12,9 @@ pub struct Move {
     /// The number of the process, counted from 0.
     pub process: usize,
     /// The index of the Set (cluster) to which the process moves.
-    pub set: usize,
+    pub destination_set: usize,
     /// The index of the process's new host within the Set `set`.
-    pub host: usize,
+    pub destination_host: usize,
 }
 
 /// Returns the migrations of a call: each process in `movers` that prefers another Set moves to a host of that Set. The managers
@@ -36,7 +36,7 @@ pub(super) fn assign_destinations(
         for wish in wishes {
             let process = wish.process;
             let report = &reports[process];
-            if !movers[process] || wish.set != Some(set) || report.set == set {
+            if !movers[process] || wish.preferred_set != Some(set) || report.present_set == set {
                 continue;
             }
             let hosts = occupancy[set].iter().enumerate();
@@ -45,10 +45,16 @@ pub(super) fn assign_destinations(
                 continue;
             };
             occupancy[set][host] += if moves_happen { 2 } else { 1 };
-            if moves_happen && let Some(left) = occupancy[report.set].get_mut(report.host) {
+            if moves_happen
+                && let Some(left) = occupancy[report.present_set].get_mut(report.host_index_in_set)
+            {
                 *left -= 1;
             }
-            moves.push(Move { process, set, host });
+            moves.push(Move {
+                process,
+                destination_set: set,
+                destination_host: host,
+            });
         }
     }
     moves

@@ -24,7 +24,7 @@ pub enum Heuristic {
 }
 
 /// A point in the space of the terms (Comp, Comm, Mem) of the potential of migration \[s\].
-type Point = [f64; 3];
+type TermsPoint = [f64; 3];
 
 /// Returns the numbers of the processes that the heuristic chooses as candidates.
 ///
@@ -58,31 +58,31 @@ pub(super) fn chosen_processes(
 fn process_points(
     order: &[SetPreference],
     terms: &[Vec<PotentialTerms>],
-    point: fn(&[PotentialTerms]) -> Point,
-) -> Vec<Point> {
+    point: fn(&[PotentialTerms]) -> TermsPoint,
+) -> Vec<TermsPoint> {
     let of_wish = |wish: &SetPreference| point(&terms[wish.process]);
     order.iter().map(of_wish).collect()
 }
 
 /// Returns the point at which `MigCube` places a process: the terms for the last Set, whichever Set the process prefers (an error
 /// of the original program).
-fn last_set_terms(terms: &[PotentialTerms]) -> Point {
-    terms.last().map_or([0.0; 3], |terms| terms.metrics)
+fn last_set_terms(terms: &[PotentialTerms]) -> TermsPoint {
+    terms.last().map_or([0.0; 3], |terms| terms.comp_comm_mem)
 }
 
 /// Returns the point at which `MigHull` places a process: the maximum of each term over all Sets, at least 0 \[s\].
-fn largest_terms(terms: &[PotentialTerms]) -> Point {
+fn largest_terms(terms: &[PotentialTerms]) -> TermsPoint {
     [0, 1, 2].map(|axis| {
-        let values = terms.iter().map(|terms| terms.metrics[axis]);
+        let values = terms.iter().map(|terms| terms.comp_comm_mem[axis]);
         values.fold(0.0, f64::max)
     })
 }
 
 /// Returns whether each point lies inside the cube of `MigCube` or on its surface. The first point is the centre of the cube;
 /// half the edge is the mean distance of the other points from the first.
-fn are_in_cube(points: &[Point]) -> Vec<bool> {
+fn are_in_cube(points: &[TermsPoint]) -> Vec<bool> {
     let first = points[0];
-    let away = |point: &Point| [0, 1, 2].map(|axis: usize| point[axis] - first[axis]);
+    let away = |point: &TermsPoint| [0, 1, 2].map(|axis: usize| point[axis] - first[axis]);
     let others = points.len().saturating_sub(1);
     let distances = points[1..].iter().map(|point| {
         let [x, y, z] = away(point);
@@ -93,7 +93,7 @@ fn are_in_cube(points: &[Point]) -> Vec<bool> {
     } else {
         distances.sum::<f64>() / others as f64
     };
-    let is_inside = |point: &Point| {
+    let is_inside = |point: &TermsPoint| {
         (0..3).all(|axis| {
             let range = first[axis] - half_edge..=first[axis] + half_edge;
             range.contains(&point[axis])
@@ -107,18 +107,18 @@ fn are_in_cube(points: &[Point]) -> Vec<bool> {
 /// The line ends at the wrong points (an error of the original program): the numbers of the first two processes of the order,
 /// counted from 0, are used as positions in the order. A point is near the line in a plane if its cross product with the line, or
 /// with the reversed line, is in `[0, limit)`.
-fn are_near_line(order: &[SetPreference], points: &[Point]) -> Vec<bool> {
+fn are_near_line(order: &[SetPreference], points: &[TermsPoint]) -> Vec<bool> {
     let Some(second) = order.get(1) else {
         return vec![true; points.len()];
     };
     let ends = [points[order[0].process], points[second.process]];
     let planes = [[0, 1], [0, 2], [1, 2]]
         .into_iter()
-        .zip(plane_limits(points));
+        .zip(cross_product_limits(points));
     let planes: Vec<([usize; 2], f64)> = planes.collect();
-    let is_near = |point: &Point| {
+    let is_near = |point: &TermsPoint| {
         planes.iter().all(|&(plane, limit)| {
-            let on_plane = |point: &Point| plane.map(|axis: usize| point[axis]);
+            let on_plane = |point: &TermsPoint| plane.map(|axis: usize| point[axis]);
             let [start, end, point] = [&ends[0], &ends[1], point].map(on_plane);
             let near = 0.0..limit;
             near.contains(&cross_product(start, end, point))
@@ -133,7 +133,7 @@ fn are_near_line(order: &[SetPreference], points: &[Point]) -> Vec<bool> {
 ///
 /// The limit of each plane should be the larger standard deviation of its two coordinates. Instead, the program writes all three
 /// values into the limit of the first plane (another error).
-fn plane_limits(points: &[Point]) -> [f64; 3] {
+fn cross_product_limits(points: &[TermsPoint]) -> [f64; 3] {
     let [x, y, z] = standard_deviations(points);
     let mut xy = x;
     for (larger, smaller) in [(y, x), (z, x), (z, y)] {
@@ -146,7 +146,7 @@ fn plane_limits(points: &[Point]) -> [f64; 3] {
 
 /// Returns the standard deviation of each coordinate of the points \[s\]; the variance is the sum of squares divided by the
 /// number of points.
-fn standard_deviations(points: &[Point]) -> [f64; 3] {
+fn standard_deviations(points: &[TermsPoint]) -> [f64; 3] {
     let count = points.len() as f64;
     [0, 1, 2].map(|axis| {
         let mean = points.iter().map(|point| point[axis]).sum::<f64>() / count;
@@ -165,14 +165,16 @@ mod tests {
     use super::*;
 
     /// Returns processes with these points for their only Set, in this order.
-    fn case(points: &[Point]) -> (Vec<SetPreference>, Vec<Vec<PotentialTerms>>) {
-        let terms = points
-            .iter()
-            .map(|&metrics| vec![PotentialTerms { metrics }]);
+    fn case(points: &[TermsPoint]) -> (Vec<SetPreference>, Vec<Vec<PotentialTerms>>) {
+        let terms = points.iter().map(|&metrics| {
+            vec![PotentialTerms {
+                comp_comm_mem: metrics,
+            }]
+        });
         let terms: Vec<Vec<PotentialTerms>> = terms.collect();
         let wish = |(process, terms): (usize, &Vec<PotentialTerms>)| SetPreference {
             process,
-            set: Some(0),
+            preferred_set: Some(0),
             potential: terms[0].potential(),
         };
         (terms.iter().enumerate().map(wish).collect(), terms)
@@ -209,7 +211,9 @@ mod tests {
         // In the second Set, p2 is at the point of p0, and p1 is at distance 4: half the edge is 2.
         for (terms, computation) in terms.iter_mut().zip([9.0, 5.0, 9.0]) {
             let metrics = [computation, 0.0, 0.0];
-            terms.push(PotentialTerms { metrics });
+            terms.push(PotentialTerms {
+                comp_comm_mem: metrics,
+            });
         }
         assert_eq!(
             chosen_processes(Heuristic::MigCube, 0.0, &order, &terms),
@@ -221,10 +225,10 @@ mod tests {
     fn two_of_the_three_larger_deviations_end_in_the_first_limit() {
         // Deviations 1, 2 and 3: the first limit is 1, then 2, then 3, then 3 again.
         let points = [[1.0, 2.0, 3.0], [3.0, 6.0, 9.0]];
-        assert_eq!(plane_limits(&points), [3.0, 1.0, 2.0]);
+        assert_eq!(cross_product_limits(&points), [3.0, 1.0, 2.0]);
         // 3, 1 and 2: first 3, and 2 since z is above y.
         let points = [[3.0, 1.0, 2.0], [9.0, 3.0, 6.0]];
-        assert_eq!(plane_limits(&points), [2.0, 3.0, 1.0]);
+        assert_eq!(cross_product_limits(&points), [2.0, 3.0, 1.0]);
     }
 
     #[test]

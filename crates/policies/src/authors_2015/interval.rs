@@ -27,12 +27,12 @@ struct ProcessMeasures {
     instructions: Vec<f64>,
     received_bytes: Vec<f64>,
     /// The aged computation time of the process in a superstep \[s\]: a mean in which recent supersteps weigh more.
-    aged_computation: f64,
+    aged_computation_time: f64,
     /// The aged communication time of the process in a superstep \[s\], by Set.
-    aged_communication: Vec<f64>,
+    aged_communication_times: Vec<f64>,
     /// The communication time of the process in the last superstep that the process spent in each Set \[s\]; it is kept across
     /// calls.
-    last_communication: Vec<f64>,
+    last_communication_times: Vec<f64>,
 }
 
 /// The measures of all processes in the supersteps since the last rescheduling call.
@@ -41,19 +41,19 @@ pub(super) struct IntervalMeasures {
     processes: Vec<ProcessMeasures>,
     /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call. D is the tolerance of
     /// the stability test.
-    outside_tolerance_counts: Vec<usize>,
+    unbalanced_process_counts: Vec<usize>,
 }
 
 /// The aged measures and patterns of a process, from which its report at a rescheduling call is built.
 #[derive(Clone, Debug)]
 pub(super) struct AgedMeasures {
     pub(super) computation_pattern: f64,
-    pub(super) computation: Seconds,
+    pub(super) aged_computation_time: Seconds,
     /// The pattern (regularity) of communication for the Set of the process, from 0.0005 to 1. For all other Sets the pattern is
     /// 1, since they have no bytes.
     pub(super) communication_pattern: f64,
-    pub(super) communication: Vec<Seconds>,
-    pub(super) bytes: Bytes,
+    pub(super) aged_communication_times: Vec<Seconds>,
+    pub(super) aged_received_bytes: Bytes,
 }
 
 impl IntervalMeasures {
@@ -67,61 +67,63 @@ impl IntervalMeasures {
             .resize_with(view.processes(), ProcessMeasures::default);
         let mut times = Vec::with_capacity(view.processes());
         for (process, state) in self.processes.iter_mut().enumerate() {
-            let computation = view.measures.compute[process].get();
+            let computation = view.measurements.computation_times[process].get();
             let communication = if received[process].is_some() {
-                view.measures.communication[process].get()
+                view.measurements.communication_times[process].get()
             } else {
                 0.0
             };
             times.push(Seconds::of(computation + communication));
-            state.aged_computation = next_aged_value(state.aged_computation, computation);
-            state.instructions.push(view.measures.work[process].get());
+            state.aged_computation_time = next_aged_value(state.aged_computation_time, computation);
+            state
+                .instructions
+                .push(view.measurements.work[process].get());
             state
                 .received_bytes
                 .push(received[process].map_or(0.0, Bytes::get));
-            state.last_communication.resize(sets, 0.0);
-            state.aged_communication.resize(sets, 0.0);
-            state.last_communication[set_of[process]] = communication;
+            state.last_communication_times.resize(sets, 0.0);
+            state.aged_communication_times.resize(sets, 0.0);
+            state.last_communication_times[set_of[process]] = communication;
             for (aged, last) in state
-                .aged_communication
+                .aged_communication_times
                 .iter_mut()
-                .zip(&state.last_communication)
+                .zip(&state.last_communication_times)
             {
                 *aged = next_aged_value(*aged, *last);
             }
         }
-        self.outside_tolerance_counts
-            .push(count_outside_tolerance(&times, d));
+        self.unbalanced_process_counts
+            .push(count_unbalanced_processes(&times, d));
     }
 
     /// Returns the number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call. D is the
     /// tolerance of the stability test.
-    pub(super) fn outside_tolerance_counts(&self) -> &[usize] {
-        &self.outside_tolerance_counts
+    pub(super) fn unbalanced_process_counts(&self) -> &[usize] {
+        &self.unbalanced_process_counts
     }
 
     /// Returns the aged measures and patterns of a process since the last call. `margin` is the relative difference up to which a
     /// measured value counts as regular.
     pub(super) fn aged_measures(&self, process: usize, margin: f64) -> AgedMeasures {
         let state = &self.processes[process];
-        let communication = state.aged_communication.iter().copied();
+        let communication = state.aged_communication_times.iter().copied();
         AgedMeasures {
             computation_pattern: regularity_pattern(&state.instructions, margin),
-            computation: Seconds::of(state.aged_computation),
+            aged_computation_time: Seconds::of(state.aged_computation_time),
             communication_pattern: regularity_pattern(&state.received_bytes, margin),
-            communication: communication.map(Seconds::of).collect(),
-            bytes: Bytes::of(aged_value(&state.received_bytes)),
+            aged_communication_times: communication.map(Seconds::of).collect(),
+            aged_received_bytes: Bytes::of(aged_value(&state.received_bytes)),
         }
     }
 
     /// Clears the measures after a rescheduling call. Only the last communication time of each process on each Set is kept.
-    pub(super) fn restart(&mut self) {
-        self.outside_tolerance_counts.clear();
+    pub(super) fn restart_interval(&mut self) {
+        self.unbalanced_process_counts.clear();
         for state in &mut self.processes {
             state.instructions.clear();
             state.received_bytes.clear();
-            state.aged_computation = 0.0;
-            state.aged_communication.fill(0.0);
+            state.aged_computation_time = 0.0;
+            state.aged_communication_times.fill(0.0);
         }
     }
 }
@@ -139,7 +141,7 @@ fn received_bytes(view: &View<'_>) -> Vec<Option<Bytes>> {
 
 /// Returns the number of processes whose time in a superstep lies outside mean · (1 ± D), where `times` has the time of each
 /// process and `d` is D.
-pub fn count_outside_tolerance(times: &[Seconds], d: f64) -> usize {
+pub fn count_unbalanced_processes(times: &[Seconds], d: f64) -> usize {
     let mean = times.iter().map(|time| time.get()).sum::<f64>() / times.len() as f64;
     let stable = mean * (1.0 - d)..=mean * (1.0 + d);
     let is_outside = |time: &&Seconds| !stable.contains(&time.get());
@@ -178,7 +180,7 @@ fn regularity_pattern(values: &[f64], margin: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::Measures;
-    use crate::testing::view;
+    use crate::testing::test_view;
     use migsim_base::units::{HostId, Instructions, ProcessId};
     use migsim_bsp::Message;
     use migsim_engine::testing::single_cluster_platform;
@@ -190,9 +192,9 @@ mod tests {
         measures.clear(2);
         let mut interval = IntervalMeasures::default();
         let mut step = |interval: &mut IntervalMeasures, communication: f64, set: usize| {
-            measures.compute = vec![Seconds::of(1.0); 2];
+            measures.computation_times = vec![Seconds::of(1.0); 2];
             measures.work = vec![Instructions::of(1e9); 2];
-            measures.communication = vec![Seconds::of(communication); 2];
+            measures.communication_times = vec![Seconds::of(communication); 2];
             let messages = [Message {
                 from: ProcessId(0),
                 to: ProcessId(1),
@@ -200,7 +202,7 @@ mod tests {
             }];
             let view = View {
                 messages: &messages,
-                ..view(&platform, &[HostId(0), HostId(1)], &measures)
+                ..test_view(&platform, &[HostId(0), HostId(1)], &measures)
             };
             interval.observe(&view, 0.2, 2, &[0, set]);
         };
@@ -209,10 +211,10 @@ mod tests {
         }
         let report = interval.aged_measures(1, 0.3);
         // 1/4 + 1/2 of a second, 16 + 32 B, and 0.5 / 4 + 1.0 / 2 on Set 0.
-        assert_eq!(report.computation, Seconds::of(0.75));
-        assert_eq!(report.bytes, Bytes::of(48.0));
+        assert_eq!(report.aged_computation_time, Seconds::of(0.75));
+        assert_eq!(report.aged_received_bytes, Bytes::of(48.0));
         assert_eq!(
-            report.communication,
+            report.aged_communication_times,
             [Seconds::of(0.625), Seconds::default()]
         );
         // 48 is within 64 · (1 ± 0.3), and 0.75e9 within 1e9 · (1 ± 0.3): both patterns stay 1.
@@ -222,15 +224,18 @@ mod tests {
         );
         // p0 received nothing, so its communication is not counted: 1 s and 1.5 s, then 1 s and 2 s.
         assert_eq!(
-            interval.aged_measures(0, 0.3).communication,
+            interval.aged_measures(0, 0.3).aged_communication_times,
             [Seconds::default(); 2]
         );
-        assert_eq!(interval.outside_tolerance_counts(), [0, 2]);
-        interval.restart();
+        assert_eq!(interval.unbalanced_process_counts(), [0, 2]);
+        interval.restart_interval();
         step(&mut interval, 2.0, 1);
         let report = interval.aged_measures(1, 0.3);
         // After the move to Set 1 the last second on Set 0 stays, and counts as if it had been measured again.
-        assert_eq!(report.communication, [Seconds::of(0.5), Seconds::of(1.0)]);
+        assert_eq!(
+            report.aged_communication_times,
+            [Seconds::of(0.5), Seconds::of(1.0)]
+        );
         // After one superstep the aged value is half of the measured value, outside its margin.
         assert_eq!(report.computation_pattern, 0.0);
     }

@@ -70,12 +70,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-pub use call::{Call, CallResult};
+pub use call::{ReschedulingCall, ReschedulingCallResult};
 pub use config::{Authors2015Config, DeclaredSet};
 pub use destination::Move;
 pub use heuristic::Heuristic;
-pub use interval::{count_outside_tolerance, next_aged_value};
-pub use potential::{PotentialTerms, ProcessReport, Set};
+pub use interval::{count_unbalanced_processes, next_aged_value};
+pub use potential::{HostSet, PotentialTerms, ProcessReport};
 pub use ranking::SetPreference;
 
 use self::config::Deployment;
@@ -100,7 +100,7 @@ pub struct Authors2015 {
     config: Authors2015Config,
     /// The Sets (clusters) of the run; `None` until the first superstep is observed.
     deployment: Option<Deployment>,
-    interval: IntervalMeasures,
+    interval_measures: IntervalMeasures,
     /// Whether each process was a candidate of any call so far, by process number.
     was_candidate: Vec<bool>,
     call_count: u32,
@@ -121,7 +121,7 @@ impl Authors2015 {
         Ok(Self {
             config,
             deployment: None,
-            interval: IntervalMeasures::default(),
+            interval_measures: IntervalMeasures::default(),
             was_candidate: Vec::new(),
             call_count: 0,
             pending_error: None,
@@ -134,10 +134,11 @@ impl Authors2015 {
             Some(deployment) => deployment,
             None => Deployment::new(&self.config, view)?,
         };
-        let places = deployment.process_places(view)?;
+        let places = deployment.sets_and_hosts_of_processes(view)?;
         let sets: Vec<usize> = places.iter().map(|&(set, _)| set).collect();
         let count = deployment.sets.len();
-        self.interval.observe(view, self.config.d, count, &sets);
+        self.interval_measures
+            .observe(view, self.config.d, count, &sets);
         self.deployment = Some(deployment);
         Ok(())
     }
@@ -148,21 +149,24 @@ impl Authors2015 {
         deployment: &Deployment,
         view: &View<'_>,
     ) -> Result<Vec<ProcessReport>, Error> {
-        let places = deployment.process_places(view)?.into_iter().enumerate();
+        let places = deployment
+            .sets_and_hosts_of_processes(view)?
+            .into_iter()
+            .enumerate();
         let report = |(process, (set, host))| {
             let aged = self
-                .interval
+                .interval_measures
                 .aged_measures(process, self.config.pattern_margin);
             let mut communication_patterns = vec![1.0; deployment.sets.len()];
             communication_patterns[set] = aged.communication_pattern;
             ProcessReport {
-                set,
-                host,
+                present_set: set,
+                host_index_in_set: host,
                 computation_pattern: aged.computation_pattern,
-                computation: aged.computation,
+                aged_computation_time: aged.aged_computation_time,
                 communication_patterns,
-                communication: aged.communication,
-                bytes: aged.bytes,
+                aged_communication_times: aged.aged_communication_times,
+                aged_received_bytes: aged.aged_received_bytes,
             }
         };
         Ok(places.map(report).collect())
@@ -172,7 +176,7 @@ impl Authors2015 {
     /// (PM) and, in the first calls, all terms of PM.
     fn decision_record(
         &self,
-        answer: &CallResult,
+        answer: &ReschedulingCallResult,
         deployment: &Deployment,
         view: &View<'_>,
     ) -> Map<String, Value> {
@@ -180,7 +184,10 @@ impl Authors2015 {
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("alpha", json!(self.config.alpha));
-        put("outside_d", json!(self.interval.outside_tolerance_counts()));
+        put(
+            "outside_d",
+            json!(self.interval_measures.unbalanced_process_counts()),
+        );
         let indices = answer.set_indices.iter().enumerate();
         let indices = indices.map(|(set, index)| (name(set).clone(), json!(index)));
         put("set_indices", Value::Object(indices.collect()));
@@ -193,21 +200,25 @@ impl Authors2015 {
             .count();
         put("candidates_of_earlier_calls", json!(kept));
         if self.call_count < EXPLAINED_CALLS
-            && answer.terms.len() * deployment.sets.len() <= MAX_LISTED_PAIRS
+            && answer.potential_terms.len() * deployment.sets.len() <= MAX_LISTED_PAIRS
         {
-            let terms = answer.terms.iter().enumerate().flat_map(|(process, sets)| {
-                sets.iter().enumerate().map(move |(set, terms)| {
-                    let [computation, communication, memory] = terms.metrics;
-                    json!({
-                        "process": process + 1,
-                        "cluster": name(set),
-                        "compute_s": computation,
-                        "communication_s": communication,
-                        "memory_s": memory,
-                        "potential_s": terms.potential(),
+            let terms = answer
+                .potential_terms
+                .iter()
+                .enumerate()
+                .flat_map(|(process, sets)| {
+                    sets.iter().enumerate().map(move |(set, terms)| {
+                        let [computation, communication, memory] = terms.comp_comm_mem;
+                        json!({
+                            "process": process + 1,
+                            "cluster": name(set),
+                            "compute_s": computation,
+                            "communication_s": communication,
+                            "memory_s": memory,
+                            "potential_s": terms.potential(),
+                        })
                     })
-                })
-            });
+                });
             put("potentials", terms.collect());
         }
         fields
@@ -217,29 +228,30 @@ impl Authors2015 {
 /// Returns the candidates of a call, each with the reason why it moves or stays, and the migrations in the order in which the
 /// managers of the Sets decide them.
 fn candidates_and_migrations(
-    answer: &CallResult,
+    answer: &ReschedulingCallResult,
     deployment: &Deployment,
     view: &View<'_>,
 ) -> (Vec<Candidate>, Vec<Migration>) {
     let host = |one: &Move| {
-        let cluster = &view.platform.clusters[deployment.cluster_of_set(one.set)];
+        let cluster = &view.platform.clusters[deployment.cluster_of_set(one.destination_set)];
         HostId(
-            cluster.hosts.start + u32::try_from(one.host).expect("hosts have numbers of 32 bits"),
+            cluster.hosts.start
+                + u32::try_from(one.destination_host).expect("hosts have numbers of 32 bits"),
         )
     };
-    let mut destinations = vec![None; answer.candidates.len()];
+    let mut destinations = vec![None; answer.is_candidate.len()];
     for one in &answer.moves {
         destinations[one.process] = Some(host(one));
     }
     let candidates = answer
         .preference_order
         .iter()
-        .filter(|wish| answer.candidates[wish.process]);
+        .filter(|wish| answer.is_candidate[wish.process]);
     let candidates = candidates.map(|wish| {
         let to = destinations[wish.process];
         let own = view.cluster_of(wish.process);
         let wanted = wish
-            .set
+            .preferred_set
             .map(|set| ClusterId::from_index(deployment.cluster_of_set(set)));
         let reason = match (to, wanted) {
             (Some(_), _) => {
@@ -273,7 +285,7 @@ impl PolicyOptions for Authors2015Config {
     const RANGES: &'static [(&'static str, &'static str)] = &[ALPHA_RANGE, ("x", "0.1..1.0:0.05")];
     const SHARES: &'static [&'static str] = &["d"];
 
-    fn moves_between_clusters(&self) -> bool {
+    fn moves_only_between_clusters(&self) -> bool {
         true
     }
 
@@ -299,19 +311,19 @@ impl Policy for Authors2015 {
         };
         let reports = self.process_reports(&deployment, view)?;
         self.was_candidate.resize(reports.len(), false);
-        let call = Call {
+        let call = ReschedulingCall {
             sets: &deployment.sets,
             reports: &reports,
             heuristic: self.config.heuristic,
-            x: self.config.x,
+            percentage_x: self.config.x,
             was_candidate: &self.was_candidate,
-            is_pinned: view.pinned,
-            moves_happen: view.executes_migrations,
+            is_pinned: view.pinned_processes,
+            are_moves_carried_out: view.executes_migrations,
         };
         let answer = call.decide();
         let explanation = self.decision_record(&answer, &deployment, view);
         let (candidates, migrations) = candidates_and_migrations(&answer, &deployment, view);
-        self.was_candidate = answer.candidates;
+        self.was_candidate = answer.is_candidate;
         self.call_count = self.call_count.saturating_add(1);
         self.deployment = Some(deployment);
         Ok(Decision {
@@ -322,8 +334,8 @@ impl Policy for Authors2015 {
         })
     }
 
-    fn on_outcome(&mut self, _: usize) {
-        self.interval.restart();
+    fn on_migrations_executed(&mut self, _: usize) {
+        self.interval_measures.restart_interval();
     }
 
     /// Returns the memory that the policy needs in a run \[B\]: for the times on each Set, the terms of a call, and the records

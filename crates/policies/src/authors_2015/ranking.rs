@@ -12,7 +12,7 @@ pub struct SetPreference {
     /// 0. In case of ties it is the lowest index.
     ///
     /// In the case `None` the program sends uninitialised memory; this never happened in a recorded run.
-    pub set: Option<usize>,
+    pub preferred_set: Option<usize>,
     /// The potential of migration (PM) of the process to the preferred Set \[s\]; 0 if there is no preferred Set.
     pub potential: f64,
 }
@@ -23,12 +23,12 @@ pub(super) fn preferred_sets(terms: &[Vec<PotentialTerms>]) -> Vec<SetPreference
     let prefer = |(process, sets): (usize, &Vec<PotentialTerms>)| {
         let mut wish = SetPreference {
             process,
-            set: None,
+            preferred_set: None,
             potential: 0.0,
         };
         for (set, terms) in sets.iter().enumerate() {
             if terms.potential() > wish.potential {
-                (wish.set, wish.potential) = (Some(set), terms.potential());
+                (wish.preferred_set, wish.potential) = (Some(set), terms.potential());
             }
         }
         wish
@@ -40,7 +40,7 @@ pub(super) fn preferred_sets(terms: &[Vec<PotentialTerms>]) -> Vec<SetPreference
 /// pair of positions once in each direction (n² comparisons).
 ///
 /// The sort is not stable: the resulting order of processes with equal PM decides which process is a candidate.
-pub(super) fn exchange_sort(wishes: &mut [SetPreference]) {
+pub(super) fn exchange_sort_by_potential(wishes: &mut [SetPreference]) {
     for i in 0..wishes.len() {
         for j in 0..wishes.len() {
             if wishes[i].potential > wishes[j].potential {
@@ -58,12 +58,12 @@ mod tests {
     fn equal_potentials_do_not_keep_their_order() {
         let wish = |(process, potential): (usize, f64)| SetPreference {
             process,
-            set: Some(0),
+            preferred_set: Some(0),
             potential,
         };
         let mut wishes: Vec<SetPreference> =
             [1.0, 1.0, 2.0].into_iter().enumerate().map(wish).collect();
-        exchange_sort(&mut wishes);
+        exchange_sort_by_potential(&mut wishes);
         // i = 0: 1(0) and 2(2) do not exchange, since 1 > 2 is false; i = 2: 2 > 1(0) gives 2 1(1) 1(0).
         let order: Vec<usize> = wishes.iter().map(|wish| wish.process).collect();
         assert_eq!(order, [2, 1, 0]);
@@ -72,13 +72,16 @@ mod tests {
     #[test]
     fn a_process_prefers_the_first_of_equal_sets_and_none_without_a_potential_above_nothing() {
         let terms = |computation: f64, memory: f64| PotentialTerms {
-            metrics: [computation, 0.0, memory],
+            comp_comm_mem: [computation, 0.0, memory],
         };
         let found = preferred_sets(&[
             vec![terms(1.0, 2.0), terms(0.5, 0.0), terms(0.5, 0.0)],
             vec![terms(1.0, 2.0), terms(0.0, 0.0), terms(0.0, 0.0)],
         ]);
-        assert_eq!([found[0].set, found[1].set], [Some(1), None]);
+        assert_eq!(
+            [found[0].preferred_set, found[1].preferred_set],
+            [Some(1), None]
+        );
         assert_eq!([found[0].potential, found[1].potential], [0.5, 0.0]);
     }
 }

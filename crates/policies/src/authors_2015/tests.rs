@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::Measures;
-use crate::testing::view;
-use migsim_base::random::Purpose;
+use crate::testing::test_view;
+use migsim_base::random::StreamPurpose;
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond, Seconds};
 use migsim_bsp::Message;
 use migsim_engine::testing::single_cluster_platform;
@@ -37,19 +37,20 @@ fn call(policy: &mut Authors2015, placement: &mut [HostId], first: usize) -> Dec
     let work = Instructions::of(1e9);
     for superstep in first..first + 4 {
         measures.work = vec![work; 2];
-        measures.compute = (placement.iter())
+        measures.computation_times = (placement.iter())
             .map(|host| work / platform.hosts[host.index()].speed)
             .collect();
-        measures.communication = vec![Seconds::of(0.25); 2];
+        measures.communication_times = vec![Seconds::of(0.25); 2];
         let view = View {
             superstep,
             messages: &messages,
-            ..view(&platform, placement, &measures)
+            ..test_view(&platform, placement, &measures)
         };
         if policy.is_call_due(&view) {
-            let decision = policy.decide(&view, &mut Stream::new(1, Purpose::Policy));
+            let decision =
+                policy.decide(&view, &mut Stream::new(1, StreamPurpose::PolicyDecisions));
             let decision = decision.unwrap();
-            policy.on_outcome(decision.migrations.len());
+            policy.on_migrations_executed(decision.migrations.len());
             for migration in &decision.migrations {
                 placement[migration.process.index()] = migration.to;
             }
@@ -98,7 +99,7 @@ fn a_process_in_a_cluster_that_is_no_set_ends_the_run_with_its_place() {
     let platform = platform();
     let mut measures = Measures::default();
     measures.clear(1);
-    let view = view(&platform, &[HostId(0)], &measures);
+    let view = test_view(&platform, &[HostId(0)], &measures);
     let set = |cluster: &str, hosts| DeclaredSet {
         cluster: cluster.into(),
         hosts,
@@ -111,7 +112,7 @@ fn a_process_in_a_cluster_that_is_no_set_ends_the_run_with_its_place() {
         };
         let mut policy = Authors2015::new(config).unwrap();
         assert!(policy.is_call_due(&view));
-        let error = policy.decide(&view, &mut Stream::new(1, Purpose::Policy));
+        let error = policy.decide(&view, &mut Stream::new(1, StreamPurpose::PolicyDecisions));
         error.unwrap_err().to_string()
     };
     let found = error(vec![set("fast", 2)]);

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::history::{GrowingLoad, LoadHistory, MeasuredTimes};
-use super::snapshot::{Snapshot, UncheckedBarrier};
+use super::snapshot::{BarrierSnapshot, UncheckedBarrier};
 use migsim_base::document::{Document, from_value};
 use migsim_base::error::{Error, Problem};
 
@@ -16,21 +16,21 @@ pub struct Case {
     /// The name of the case; by default its number in the file, counted from 1.
     pub name: String,
     /// The data of the case; its type determines which decisions are computed.
-    pub content: Content,
+    pub content: CaseContent,
 }
 
 /// The data of a case, whose type determines the question that `migsim decide` answers.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum CaseContent {
     /// The state at a barrier, for which strategies decide the placement of processes.
-    Barrier(Box<Snapshot>),
+    Barrier(Box<BarrierSnapshot>),
     /// The load of each processor in each superstep, for which triggers decide before which supersteps to balance.
-    History(LoadHistory),
+    LoadHistory(LoadHistory),
     /// The maximum and average time of each superstep since the last balancing, from which the meta-balancer plans the next
     /// balancing.
     MeasuredTimes(MeasuredTimes),
     /// A load that grows steadily, for which the supersteps at which balancing minimises the total time are computed.
-    Growth(GrowingLoad),
+    GrowingLoad(GrowingLoad),
 }
 
 /// For each type of case in a file of `migsim decide`: a key that only this type has, and a hint for error messages that lists
@@ -88,13 +88,13 @@ pub fn parse_cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, 
         let name = name.unwrap_or_else(|| (at + 1).to_string());
         names.push(name.clone());
         if wanted.is_empty() || wanted.contains(&name) {
-            let content =
-                parse_content(value, &place).map_err(|error| add_positions(document, error))?;
+            let content = parse_content(value, &place)
+                .map_err(|error| add_lines_and_columns(document, error))?;
             found.push(Case { name, content });
         }
     }
     if let Some(absent) = wanted.iter().find(|name| !names.contains(name)) {
-        let problem = Problem::unknown("case", absent).source(&document.source);
+        let problem = Problem::unknown_name("case", absent).source(&document.source);
         return Err(problem
             .with_known_names("cases", names.iter().map(String::as_str))
             .into());
@@ -115,7 +115,7 @@ fn case_name(object: &Map<String, Value>) -> Option<String> {
 }
 
 /// Adds the line and column in the document to each problem of an error; the position is found by the key of the problem.
-fn add_positions(document: &Document, error: Error) -> Error {
+fn add_lines_and_columns(document: &Document, error: Error) -> Error {
     error.map_problems(|problem| {
         let key = problem.location.key.clone().unwrap_or_default();
         let place = document.problem_at(&key, "").location;
@@ -128,21 +128,21 @@ fn add_positions(document: &Document, error: Error) -> Error {
 
 /// Converts the JSON value of a case into its data after checks; `place` is the path of the value in the document, such as
 /// `cases[2]`.
-fn parse_content(value: &Value, place: &str) -> Result<Content, Error> {
+fn parse_content(value: &Value, place: &str) -> Result<CaseContent, Error> {
     let kind = CASE_KINDS.iter().find(|(key, _)| value.get(key).is_some());
     match kind.map(|(key, _)| *key) {
         Some("speeds") => {
-            let raw: UncheckedBarrier = parse_typed(value, place)?;
-            Ok(Content::Barrier(Box::new(raw.validate(place)?)))
+            let raw: UncheckedBarrier = parse_case_as(value, place)?;
+            Ok(CaseContent::Barrier(Box::new(raw.validate(place)?)))
         }
-        Some("increments") => Ok(Content::History(
-            parse_typed::<LoadHistory>(value, place)?.validate(place)?,
+        Some("increments") => Ok(CaseContent::LoadHistory(
+            parse_case_as::<LoadHistory>(value, place)?.validate(place)?,
         )),
-        Some("strategy_cost") => Ok(Content::MeasuredTimes(
-            parse_typed::<MeasuredTimes>(value, place)?.validate(place)?,
+        Some("strategy_cost") => Ok(CaseContent::MeasuredTimes(
+            parse_case_as::<MeasuredTimes>(value, place)?.validate(place)?,
         )),
-        Some(_) => Ok(Content::Growth(
-            parse_typed::<GrowingLoad>(value, place)?.validate(place)?,
+        Some(_) => Ok(CaseContent::GrowingLoad(
+            parse_case_as::<GrowingLoad>(value, place)?.validate(place)?,
         )),
         None => {
             let problem = Problem::new("the case is neither a barrier nor a history");
@@ -154,7 +154,7 @@ fn parse_content(value: &Value, place: &str) -> Result<Content, Error> {
 
 /// Converts the JSON value of a case into the type `T`, ignoring the keys that every case may have; `place` is the path of the
 /// value in the document.
-fn parse_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Error> {
+fn parse_case_as<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Error> {
     let mut value = value.clone();
     if let Value::Object(object) = &mut value {
         for key in ADDITIONAL_KEYS {

@@ -75,7 +75,7 @@ impl<'p> CaseCheck<'p> {
     }
 
     /// Returns `Ok` if no invalid value was found, else one error with all problems.
-    pub(super) fn finish(self) -> Result<(), Error> {
+    pub(super) fn into_result(self) -> Result<(), Error> {
         if self.problems.is_empty() {
             Ok(())
         } else {

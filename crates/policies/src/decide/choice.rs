@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::strategy::{PriceOptions, Variant};
+use crate::strategy::{CallCostConstants, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin;
 
@@ -10,7 +10,7 @@ use migsim_base::plugin;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyOrTrigger {
     /// The name under which the policy or trigger is registered, without a variant, such as `greedy`.
-    pub entry_name: &'static str,
+    pub registered_name: &'static str,
     /// The name of the policy or trigger that the output shows: with its variant, such as `greedy/charm-8`, or with the options
     /// that the user set.
     pub name: String,
@@ -22,7 +22,7 @@ pub struct PolicyOrTrigger {
 
 /// The policies or triggers and the options that the user selected for `migsim decide`.
 #[derive(Clone, Debug)]
-pub struct Selection {
+pub struct PolicyOrTriggerSelection {
     /// The names of the selected policies or triggers, with the variant if there is one; empty if all are selected.
     pub names: Vec<String>,
     /// Keys and values of the settings given by the user: options of the policies, and parameters of the cost model of a call
@@ -32,7 +32,7 @@ pub struct Selection {
     pub seed: u64,
 }
 
-impl Default for Selection {
+impl Default for PolicyOrTriggerSelection {
     fn default() -> Self {
         Self {
             names: Vec::new(),
@@ -47,8 +47,8 @@ impl Default for Selection {
 pub(super) const PRICE_PREFIX: &str = "price";
 
 /// A policy or trigger that the user can select, with its variants.
-struct Selectable {
-    entry_name: &'static str,
+struct SelectablePolicyOrTrigger {
+    registered_name: &'static str,
     original_program: &'static str,
     variants: &'static [Variant],
 }
@@ -58,20 +58,20 @@ struct Selectable {
 ///
 /// # Errors
 /// A name or a variant is unknown, or options are given without a policy.
-pub(super) fn selected_choices<K>(
-    table: &plugin::Table<K>,
-    known: impl Fn(&plugin::Entry<K>) -> (&'static str, &'static [Variant]),
+pub(super) fn selected_policies_or_triggers<K>(
+    table: &plugin::PluginTable<K>,
+    known: impl Fn(&plugin::PluginEntry<K>) -> (&'static str, &'static [Variant]),
     section: &str,
-    Selection {
+    PolicyOrTriggerSelection {
         names: named,
         settings,
         ..
-    }: &Selection,
+    }: &PolicyOrTriggerSelection,
 ) -> Result<Vec<PolicyOrTrigger>, Error> {
-    let known = |entry: &plugin::Entry<K>| {
+    let known = |entry: &plugin::PluginEntry<K>| {
         let (original, variants) = known(entry);
-        Selectable {
-            entry_name: entry.name,
+        SelectablePolicyOrTrigger {
+            registered_name: entry.name,
             original_program: original,
             variants,
         }
@@ -88,7 +88,7 @@ pub(super) fn selected_choices<K>(
         }
         return Ok(table
             .iter()
-            .flat_map(|entry| default_and_variants(&known(entry)))
+            .flat_map(|entry| default_choice_and_variants(&known(entry)))
             .collect());
     }
     let mut chosen = Vec::new();
@@ -115,12 +115,12 @@ pub(super) fn is_price_key(key: &str) -> bool {
 }
 
 /// Returns the parameters of the cost model of a rescheduling call, taken from the keys `price.*` of `settings`.
-pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions, Error> {
+pub(super) fn price_options(settings: &[(String, Value)]) -> Result<CallCostConstants, Error> {
     let mut options = Map::new();
     for (key, value) in settings.iter().filter(|(key, _)| is_price_key(key)) {
         options.insert(key[PRICE_PREFIX.len() + 1..].to_owned(), value.clone());
     }
-    let options: PriceOptions =
+    let options: CallCostConstants =
         migsim_base::document::from_value(&Value::Object(options), PRICE_PREFIX)?;
     options.check_constants().map_err(|error| {
         error.map_problems(|problem| {
@@ -132,16 +132,16 @@ pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions
 }
 
 /// Returns a policy or trigger with its default options, followed by each of its variants.
-fn default_and_variants(known: &Selectable) -> Vec<PolicyOrTrigger> {
+fn default_choice_and_variants(known: &SelectablePolicyOrTrigger) -> Vec<PolicyOrTrigger> {
     let plain = PolicyOrTrigger {
-        entry_name: known.entry_name,
-        name: known.entry_name.to_owned(),
+        registered_name: known.registered_name,
+        name: known.registered_name.to_owned(),
         options: json!({}),
         original_program: known.original_program,
     };
     let variants = known.variants.iter().map(|variant| PolicyOrTrigger {
-        entry_name: known.entry_name,
-        name: format!("{}/{}", known.entry_name, variant.name),
+        registered_name: known.registered_name,
+        name: format!("{}/{}", known.registered_name, variant.name),
         options: variant.options_value(),
         original_program: variant.original_program,
     });
@@ -151,12 +151,12 @@ fn default_and_variants(known: &Selectable) -> Vec<PolicyOrTrigger> {
 /// Returns a policy or trigger with the options of a variant, changed by `settings`. If the resulting options equal those of a
 /// variant, the result has the name of that variant.
 fn choice_with_settings(
-    known: &Selectable,
+    known: &SelectablePolicyOrTrigger,
     variant: Option<&str>,
     section: &str,
     settings: &[(&str, &Value)],
 ) -> Result<PolicyOrTrigger, Error> {
-    let mut choices = default_and_variants(known);
+    let mut choices = default_choice_and_variants(known);
     let at = match variant {
         None => 0,
         Some(name) => {
@@ -167,7 +167,7 @@ fn choice_with_settings(
             1 + at.ok_or_else(|| {
                 let message = format!(
                     "unknown variant `{name}` of the policy `{}`",
-                    known.entry_name
+                    known.registered_name
                 );
                 let problem = Problem::new(message).with_unknown_name("variant", name);
                 let names = known.variants.iter().map(|variant| variant.name);
@@ -180,7 +180,7 @@ fn choice_with_settings(
         }
     };
     let mut options = choices[at].options.clone();
-    let prefix = format!("{section}.{}.", known.entry_name);
+    let prefix = format!("{section}.{}.", known.registered_name);
     for (key, value) in settings {
         let key = key.strip_prefix(&prefix).unwrap_or(key);
         options[key] = (*value).clone();
@@ -192,8 +192,8 @@ fn choice_with_settings(
         .map(|(key, value)| format!("{key}={}", migsim_base::document::format_typed_value(value)))
         .collect();
     Ok(PolicyOrTrigger {
-        entry_name: known.entry_name,
-        name: format!("{}/{}", known.entry_name, set.join(",")),
+        registered_name: known.registered_name,
+        name: format!("{}/{}", known.registered_name, set.join(",")),
         options,
         original_program: "",
     })

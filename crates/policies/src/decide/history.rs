@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::check::{AllowedRange, CaseCheck};
 use crate::trigger::{
-    HostTimeSample, ObservedSuperstep, Plan, Trigger, WhenOptimum, best_balancings,
+    BalancingPlan, BestBalancings, HostTimeSample, ObservedSuperstep, Trigger, best_balancings,
     plan_next_balancing,
 };
 use migsim_base::error::Error;
@@ -59,7 +59,7 @@ pub struct GrowingLoad {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriggerOutcome {
     /// The supersteps, counted from 0, immediately before which the trigger balances the load.
-    pub balancings: Vec<usize>,
+    pub balancing_supersteps: Vec<usize>,
     /// The total time of all supersteps and balancings of the history \[s\].
     pub total_time: f64,
 }
@@ -105,7 +105,7 @@ impl LoadHistory {
                 );
             }
         }
-        check.finish()?;
+        check.into_result()?;
         Ok(self)
     }
 
@@ -123,7 +123,7 @@ impl LoadHistory {
     /// history is too long for the search.
     ///
     /// No trigger can reach a shorter time. The search takes time proportional to the square of the number of supersteps.
-    pub fn best_balancings(&self) -> Option<WhenOptimum> {
+    pub fn best_balancings(&self) -> Option<BestBalancings> {
         let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
         if steps.saturating_mul(steps).saturating_mul(processors) > MAX_SEARCH_WORK {
             return None;
@@ -160,14 +160,14 @@ fn largest_time(times: &[f64]) -> f64 {
 pub fn simulate_trigger(history: &LoadHistory, trigger: &mut dyn Trigger) -> TriggerOutcome {
     let mut deviation = history.residual.clone();
     let mut told = TriggerOutcome {
-        balancings: Vec::new(),
+        balancing_supersteps: Vec::new(),
         total_time: 0.0,
     };
     let mut last: Option<ObservedSuperstep> = None;
     for step in 0..history.average.len() {
         let is_due = last.is_some_and(|observed| trigger.is_due(&observed));
         if is_due {
-            told.balancings.push(step);
+            told.balancing_supersteps.push(step);
             trigger.on_outcome(1); // a balancing is taken to move somebody
             deviation.clone_from(&history.residual);
             told.total_time += history.balancing_cost;
@@ -179,9 +179,9 @@ pub fn simulate_trigger(history: &LoadHistory, trigger: &mut dyn Trigger) -> Tri
         let times = history.processor_times(step, &deviation);
         last = Some(ObservedSuperstep {
             superstep: step,
-            max: Seconds::of(largest_time(&times)),
-            avg: Seconds::of(times.iter().sum::<f64>() / times.len() as f64),
-            min: Seconds::of(times.iter().copied().fold(f64::INFINITY, f64::min)),
+            max_host_time: Seconds::of(largest_time(&times)),
+            mean_host_time: Seconds::of(times.iter().sum::<f64>() / times.len() as f64),
+            min_host_time: Seconds::of(times.iter().copied().fold(f64::INFINITY, f64::min)),
             balancing_cost: Seconds::of(history.balancing_cost),
             is_first_after_balancing: is_due,
         });
@@ -209,18 +209,18 @@ impl MeasuredTimes {
         ] {
             check.check_value(key, value, AllowedRange::NotNegative);
         }
-        check.finish()?;
+        check.into_result()?;
         Ok(self)
     }
 
     /// Returns the superstep at which the meta-balancer plans the next balancing, with the data of this plan; `None` if there are
     /// too few measured supersteps.
-    pub fn plan_balancing(&self) -> Option<Plan> {
+    pub fn plan_next_balancing(&self) -> Option<BalancingPlan> {
         let pairs = self.max.iter().zip(&self.avg);
         let samples: Vec<HostTimeSample> = pairs
             .map(|(&max, &avg)| HostTimeSample {
-                max: Seconds::of(max),
-                avg: Seconds::of(avg),
+                max_host_time: Seconds::of(max),
+                mean_host_time: Seconds::of(avg),
             })
             .collect();
         let price = Seconds::of(self.strategy_cost + self.migration_cost);
@@ -255,13 +255,13 @@ impl GrowingLoad {
         ] {
             check.check_value(key, value, AllowedRange::NotNegative);
         }
-        check.finish()?;
+        check.into_result()?;
         Ok(self)
     }
 }
 
 /// Returns the supersteps before which a growing load should be balanced so that the total time is smallest, and this time.
-pub fn best_balancings_of_growth(growth: &GrowingLoad) -> WhenOptimum {
+pub fn best_balancings_of_growth(growth: &GrowingLoad) -> BestBalancings {
     let processors = f64::from(growth.processors);
     let average =
         |step: usize| (growth.initial_total_work + growth.step * step as f64) / processors;

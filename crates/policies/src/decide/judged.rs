@@ -2,39 +2,42 @@
 
 use serde_json::{Value, json};
 
-use super::choice::{PolicyOrTrigger, Selection, is_price_key, price_options, selected_choices};
+use super::choice::{
+    PolicyOrTrigger, PolicyOrTriggerSelection, is_price_key, price_options,
+    selected_policies_or_triggers,
+};
 use super::history::{LoadHistory, TriggerOutcome, simulate_trigger};
-use super::snapshot::Snapshot;
+use super::snapshot::BarrierSnapshot;
 use crate::EXEC_PREFIX;
 use crate::exec::request_assignment_once;
-use crate::strategy::{self, Assignment, lower_bound, optimal_assignment};
+use crate::strategy::{self, Assignment, host_time_lower_bound, optimal_assignment};
 use crate::trigger;
 use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::Seconds;
 
 /// The decisions of all selected strategies at one barrier, with bounds of the largest host time for comparison.
 #[derive(Clone, Debug)]
-pub struct BarrierVerdict {
+pub struct BarrierDecisions {
     /// The largest time of a host in a superstep with the placement before the decision, for comparison.
-    pub max_time_before: Seconds,
+    pub max_host_time_before: Seconds,
     /// A lower bound of the largest time of a host in a superstep, which holds for every assignment of processes to hosts.
-    pub lower_bound: Seconds,
+    pub max_host_time_lower_bound: Seconds,
     /// The largest time of a host in a superstep with the best possible assignment; `None` if there are too many assignments to
     /// try all of them.
-    pub optimal_time: Option<Seconds>,
+    pub optimal_max_host_time: Option<Seconds>,
     /// The decision of each strategy with its evaluation: first the strategies in the order of the table, then external programs,
     /// then the decisions recorded in the file of the barrier.
     pub decisions: Vec<StrategyDecision>,
     /// The name of each strategy that could not decide at this barrier, with the reason as a text.
-    pub undecided_strategies: Vec<(String, String)>,
+    pub undecided_strategies_with_reasons: Vec<(String, String)>,
 }
 
 /// The decision of one strategy at a barrier, with its evaluation.
 #[derive(Clone, Debug)]
 pub struct StrategyDecision {
     /// The strategy with its options.
-    pub choice: PolicyOrTrigger,
+    pub strategy: PolicyOrTrigger,
     /// The new host of each process, as the strategy chose it, with the costs of the decision.
     pub assignment: Assignment,
     /// The number of processes that the decision moves to another host.
@@ -53,21 +56,21 @@ const MAX_ASSIGNMENTS: u64 = 1_000_000;
 /// # Errors
 /// A name or an option is wrong, or a strategy that was selected by name cannot decide.
 pub fn decide_with_strategies(
-    table: &strategy::Table,
-    snapshot: &Snapshot,
-    asked: &Selection,
-) -> Result<BarrierVerdict, Error> {
+    table: &strategy::StrategyTable,
+    snapshot: &BarrierSnapshot,
+    asked: &PolicyOrTriggerSelection,
+) -> Result<BarrierDecisions, Error> {
     let instance = snapshot.instance();
     let price = price_options(&asked.settings)?;
-    let mut verdict = BarrierVerdict {
-        max_time_before: instance.max_host_time(&instance.current_hosts),
-        lower_bound: Seconds::of(lower_bound(&instance)),
-        optimal_time: optimal_assignment(&instance, MAX_ASSIGNMENTS)
+    let mut verdict = BarrierDecisions {
+        max_host_time_before: instance.max_host_time(&instance.current_hosts),
+        max_host_time_lower_bound: Seconds::of(host_time_lower_bound(&instance)),
+        optimal_max_host_time: optimal_assignment(&instance, MAX_ASSIGNMENTS)
             .map(|(time, _)| Seconds::of(time)),
         decisions: Vec::new(),
-        undecided_strategies: Vec::new(),
+        undecided_strategies_with_reasons: Vec::new(),
     };
-    let known = |entry: &strategy::Entry| ("", entry.variants());
+    let known = |entry: &strategy::StrategyEntry| ("", entry.variants());
     let mut asked_now = asked.clone();
     let is_decided = |name: &String| {
         snapshot
@@ -81,27 +84,29 @@ pub fn decide_with_strategies(
     let strategies = if asks_programs_alone {
         None
     } else {
-        selection_without_recorded(snapshot, &asked_now)?
+        selection_without_recorded_policies(snapshot, &asked_now)?
     };
     let judged = |choice: PolicyOrTrigger, assignment: Assignment| StrategyDecision {
-        move_count: snapshot.moves_to_hosts(&assignment.hosts).len(),
-        max_host_time: instance.max_host_time(&assignment.hosts),
+        move_count: snapshot
+            .moves_with_host_names(&assignment.assigned_hosts)
+            .len(),
+        max_host_time: instance.max_host_time(&assignment.assigned_hosts),
         call_cost: price.cost_of_call(&instance, &assignment),
-        choice,
+        strategy: choice,
         assignment,
     };
     let chosen = strategies.map_or_else(
         || Ok(Vec::new()),
-        |asked| selected_choices(table, known, "policy", &asked),
+        |asked| selected_policies_or_triggers(table, known, "policy", &asked),
     )?;
     for choice in chosen {
-        let mut strategy = table.find(choice.entry_name)?.build(&choice.options)?;
-        let mut random = Stream::new(asked.seed, Purpose::Policy);
+        let mut strategy = table.find(choice.registered_name)?.build(&choice.options)?;
+        let mut random = Stream::new(asked.seed, StreamPurpose::PolicyDecisions);
         let assignment = match strategy.assign(&instance, &mut random) {
             Ok(assignment) => assignment,
             Err(error) if asked.names.is_empty() => {
                 verdict
-                    .undecided_strategies
+                    .undecided_strategies_with_reasons
                     .push((choice.name, error.first_line()));
                 continue;
             }
@@ -110,7 +115,7 @@ pub fn decide_with_strategies(
         verdict.decisions.push(judged(choice, assignment));
     }
     let named = |name: &String| PolicyOrTrigger {
-        entry_name: "",
+        registered_name: "",
         name: name.clone(),
         options: json!({}),
         original_program: "",
@@ -127,7 +132,7 @@ pub fn decide_with_strategies(
         .filter(|(name, _)| is_asked(name))
     {
         let assignment = Assignment {
-            hosts: hosts.clone(),
+            assigned_hosts: hosts.clone(),
             ..Assignment::default()
         };
         verdict.decisions.push(judged(named(name), assignment));
@@ -140,10 +145,10 @@ pub fn decide_with_strategies(
 ///
 /// # Errors
 /// Options are given, but only policies with a recorded decision are selected.
-fn selection_without_recorded(
-    snapshot: &Snapshot,
-    asked: &Selection,
-) -> Result<Option<Selection>, Error> {
+fn selection_without_recorded_policies(
+    snapshot: &BarrierSnapshot,
+    asked: &PolicyOrTriggerSelection,
+) -> Result<Option<PolicyOrTriggerSelection>, Error> {
     let has = |name: &String| {
         snapshot
             .recorded_decisions()
@@ -174,7 +179,7 @@ fn selection_without_recorded(
             .hint(hint)
             .into());
     }
-    Ok((!named.is_empty()).then(|| Selection {
+    Ok((!named.is_empty()).then(|| PolicyOrTriggerSelection {
         names: named,
         ..asked.clone()
     }))
@@ -187,12 +192,12 @@ fn selection_without_recorded(
 pub fn simulate_triggers(
     table: &trigger::Table,
     history: &LoadHistory,
-    asked: &Selection,
+    asked: &PolicyOrTriggerSelection,
 ) -> Result<Vec<(PolicyOrTrigger, TriggerOutcome)>, Error> {
-    let known = |entry: &trigger::Entry| (entry.original_criterion(), entry.variants());
-    let chosen = selected_choices(table, known, "policy.trigger", asked)?;
+    let known = |entry: &trigger::Entry| (entry.equivalent_yalbb_criterion(), entry.variants());
+    let chosen = selected_policies_or_triggers(table, known, "policy.trigger", asked)?;
     let tell = |choice: PolicyOrTrigger| {
-        let mut trigger = table.find(choice.entry_name)?.build(&choice.options)?;
+        let mut trigger = table.find(choice.registered_name)?.build(&choice.options)?;
         let told = simulate_trigger(history, &mut *trigger);
         trigger.failure().map_or(Ok(()), Err)?;
         Ok((choice, told))

@@ -17,11 +17,11 @@ mod history;
 mod judged;
 mod snapshot;
 
-pub use case::{Case, Content, parse_cases};
-pub use choice::{PolicyOrTrigger, Selection};
+pub use case::{Case, CaseContent, parse_cases};
+pub use choice::{PolicyOrTrigger, PolicyOrTriggerSelection};
 pub use history::{
     GrowingLoad, LoadHistory, MeasuredTimes, TriggerOutcome, best_balancings_of_growth,
     simulate_trigger,
 };
-pub use judged::{BarrierVerdict, StrategyDecision, decide_with_strategies, simulate_triggers};
-pub use snapshot::Snapshot;
+pub use judged::{BarrierDecisions, StrategyDecision, decide_with_strategies, simulate_triggers};
+pub use snapshot::BarrierSnapshot;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::check::{AllowedRange, CaseCheck};
-use crate::strategy::{HostPaths, Instance, MessageRow};
+use crate::strategy::{HostPaths, Instance, PairMessages};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
@@ -28,9 +28,9 @@ pub(super) struct UncheckedBarrier {
     #[serde(default)]
     clusters: Vec<u64>,
     #[serde(default)]
-    latency: Option<PairValues>,
+    latency: Option<HostPairValues>,
     #[serde(default)]
-    bandwidth: Option<PairValues>,
+    bandwidth: Option<HostPairValues>,
     #[serde(default)]
     hosts: Vec<NamedHost>,
     #[serde(default)]
@@ -61,12 +61,12 @@ struct RecordedDecision {
 /// The latency or the bandwidth between hosts: one value for all pairs, or a matrix with one row for each source host.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-enum PairValues {
+enum HostPairValues {
     All(f64),
     Rows(Vec<Vec<f64>>),
 }
 
-impl PairValues {
+impl HostPairValues {
     fn check_values(
         &self,
         check: &mut CaseCheck<'_>,
@@ -95,27 +95,27 @@ impl PairValues {
 
 /// The state at a barrier that was read from a file and checked, so that strategies can decide on it.
 #[derive(Clone, Debug)]
-pub struct Snapshot {
+pub struct BarrierSnapshot {
     instance: Instance<'static>,
-    links: Option<Links>,
+    paths_between_hosts: Option<PathsBetweenHosts>,
     /// The name of each host of the platform; empty if the file of the barrier names no hosts.
     host_names: Vec<String>,
     /// The index of the platform's host to which each core belongs; empty if the file of the barrier names no hosts.
     hosts_by_core: Vec<usize>,
     /// The number of each process in the run, counted from 1.
-    processes: Vec<u64>,
+    process_numbers: Vec<u64>,
     /// The name of each policy whose decision is recorded in the file, with the new host of each process.
     recorded_decisions: Vec<(String, Vec<usize>)>,
 }
 
 /// The latency and bandwidth of each pair of hosts at the barrier.
 #[derive(Clone, Debug)]
-struct Links {
-    latency: PairValues,
-    bandwidth: PairValues,
+struct PathsBetweenHosts {
+    latency: HostPairValues,
+    bandwidth: HostPairValues,
 }
 
-impl HostPaths for Links {
+impl HostPaths for PathsBetweenHosts {
     fn latency(&self, from: usize, to: usize) -> Seconds {
         Seconds::of(self.latency.value(from, to))
     }
@@ -125,12 +125,15 @@ impl HostPaths for Links {
     }
 }
 
-impl Snapshot {
+impl BarrierSnapshot {
     /// Returns the state at the barrier in the form in which strategies receive it, including latency and bandwidth between
     /// hosts.
     pub fn instance(&self) -> Instance<'_> {
         Instance {
-            host_paths: self.links.as_ref().map(|links| links as &dyn HostPaths),
+            host_paths: self
+                .paths_between_hosts
+                .as_ref()
+                .map(|links| links as &dyn HostPaths),
             ..self.instance.clone()
         }
     }
@@ -151,24 +154,29 @@ impl Snapshot {
     /// its old and new host.
     ///
     /// Moves between cores of one host are omitted.
-    pub fn moves_to_hosts(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
+    pub fn moves_with_host_names(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
         let pairs = self.instance.current_hosts.iter().zip(hosts).enumerate();
-        let pairs = pairs.filter(|(_, (old, new))| self.host_of(**old) != self.host_of(**new));
+        let pairs =
+            pairs.filter(|(_, (old, new))| self.host_of_core(**old) != self.host_of_core(**new));
         let moved = pairs.map(|(process, (&old, &new))| {
-            let number = self.processes.get(process).copied();
+            let number = self.process_numbers.get(process).copied();
             let number = number.unwrap_or(process as u64 + 1);
-            (number, self.host_name(old), self.host_name(new))
+            (
+                number,
+                self.host_name_of_core(old),
+                self.host_name_of_core(new),
+            )
         });
         moved.collect()
     }
 
     /// Returns the index of the platform's host to which a core belongs. If the barrier does not name hosts, each core is a host.
-    fn host_of(&self, core: usize) -> usize {
+    fn host_of_core(&self, core: usize) -> usize {
         self.hosts_by_core.get(core).copied().unwrap_or(core)
     }
 
-    fn host_name(&self, core: usize) -> String {
-        let name = self.host_names.get(self.host_of(core));
+    fn host_name_of_core(&self, core: usize) -> String {
+        let name = self.host_names.get(self.host_of_core(core));
         name.cloned().unwrap_or_else(|| format!("host {core}"))
     }
 }
@@ -180,18 +188,18 @@ fn to_seconds(list: &[f64]) -> Vec<Seconds> {
 impl UncheckedBarrier {
     /// Checks the values of the barrier and converts them into a snapshot, or returns an error that names all invalid values.
     /// `place` is the path of the case in the document.
-    pub(super) fn validate(self, place: &str) -> Result<Snapshot, Error> {
+    pub(super) fn validate(self, place: &str) -> Result<BarrierSnapshot, Error> {
         let hosts = self.speeds.len();
         let mut check = CaseCheck::new(place);
         self.check_values(&mut check);
-        check.finish()?;
+        check.into_result()?;
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
         let [time, work] = self.times_and_works(&current);
         let rows = self
             .communication
             .iter()
-            .map(|&(from, to, messages, bytes)| MessageRow {
+            .map(|&(from, to, messages, bytes)| PairMessages {
                 from: index(from),
                 to: index(to),
                 message_count: messages,
@@ -211,7 +219,7 @@ impl UncheckedBarrier {
                 .iter()
                 .map(|&cluster| index(cluster))
                 .collect(),
-            speeds: self.speeds,
+            host_speeds: self.speeds,
             current_hosts: current,
             process_times: time,
             process_works: work,
@@ -225,15 +233,15 @@ impl UncheckedBarrier {
         let decided = decided.map(|one| (one.policy.clone(), list(&one.assignment)));
         let decided = decided.collect();
         let links = match (self.latency, self.bandwidth) {
-            (Some(latency), Some(bandwidth)) => Some(Links { latency, bandwidth }),
+            (Some(latency), Some(bandwidth)) => Some(PathsBetweenHosts { latency, bandwidth }),
             _ => None,
         };
-        Ok(Snapshot {
+        Ok(BarrierSnapshot {
             instance,
-            links,
+            paths_between_hosts: links,
             host_names: self.hosts.into_iter().map(|host| host.name).collect(),
             hosts_by_core: host_of,
-            processes: self.processes,
+            process_numbers: self.processes,
             recorded_decisions: decided,
         })
     }

@@ -30,7 +30,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
 
-use self::program::Program;
+use self::program::ExternalProgram;
 use super::balancer::decide_by_assignment;
 use super::probe::{barrier_to_json, instance_to_json};
 use super::strategy::{Assignment, Instance};
@@ -50,17 +50,17 @@ pub const PREFIX: &str = "exec:";
 const MAX_QUOTED_CHARS: usize = 200;
 
 /// Returns whether settings in JSON may start an external program, because a text or key in them contains the word `exec`.
-pub fn may_name_program(settings: &Value) -> bool {
+pub fn mentions_exec(settings: &Value) -> bool {
     let has_word = |text: &str| {
         let mut words = text.split(|letter: char| !letter.is_alphanumeric());
         words.any(|word| word == EXEC)
     };
     match settings {
         Value::String(text) => has_word(text),
-        Value::Array(list) => list.iter().any(may_name_program),
+        Value::Array(list) => list.iter().any(mentions_exec),
         Value::Object(keys) => keys
             .iter()
-            .any(|(key, value)| has_word(key) || may_name_program(value)),
+            .any(|(key, value)| has_word(key) || mentions_exec(value)),
         _ => false,
     }
 }
@@ -106,7 +106,7 @@ impl PolicyOptions for ExecOptions {
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
-        Ok(Box::new(Exec {
+        Ok(Box::new(ExecPolicy {
             options: self,
             program: None,
             load_window: LoadWindow::default(),
@@ -116,17 +116,17 @@ impl PolicyOptions for ExecOptions {
 
 /// The policy `exec`, which asks an external program, with its state.
 #[derive(Debug)]
-struct Exec {
+struct ExecPolicy {
     options: ExecOptions,
     /// The running program; `None` until the first call.
-    program: Option<Program>,
+    program: Option<ExternalProgram>,
     load_window: LoadWindow,
 }
 
 /// The answer of an external program to a barrier, as parsed from a line of JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct ProgramAnswer {
     assignment: Vec<u64>,
     #[serde(default, deserialize_with = "deserialize_some_operations")]
     operations: Option<u64>,
@@ -158,7 +158,7 @@ fn deserialize_some_operations<'de, D: Deserializer<'de>>(
     deserialize_operations(deserializer).map(Some)
 }
 
-impl Policy for Exec {
+impl Policy for ExecPolicy {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.load_window.observe(view, true);
         false
@@ -174,7 +174,7 @@ impl Policy for Exec {
             assigned.map_err(|problem| {
                 let command = &options.command;
                 let place = format!("{command}, call after superstep {}", view.superstep + 1);
-                Error::Run(problem.source(place))
+                Error::SimulationFailure(problem.source(place))
             })
         };
         decide_by_assignment(view, &mut self.load_window, true, assign)
@@ -201,21 +201,23 @@ pub(super) fn request_assignment_once(
     let answered = request_answer(&options, &mut None, instance_to_json(instance).to_string());
     let assigned =
         answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
-    assigned.map_err(|problem| Error::Run(problem.source(format!("--policy {PREFIX}{command}"))))
+    assigned.map_err(|problem| {
+        Error::SimulationFailure(problem.source(format!("--policy {PREFIX}{command}")))
+    })
 }
 
 /// Sends a barrier to the program and returns the program's answer, after starting the program if it is not running. `asked` is
 /// the barrier as a line of JSON.
 fn request_answer(
     options: &ExecOptions,
-    program: &mut Option<Program>,
+    program: &mut Option<ExternalProgram>,
     asked: String,
 ) -> Result<String, Problem> {
     let program = match program {
         Some(program) => program,
-        None => program.insert(Program::start(&options.command)?),
+        None => program.insert(ExternalProgram::start(&options.command)?),
     };
-    program.request_line(asked, Duration::from_secs_f64(options.timeout.get()))
+    program.send_and_receive_line(asked, Duration::from_secs_f64(options.timeout.get()))
 }
 
 /// Checks an answer of the program and converts it into an assignment of processes to hosts. `operations` is the cost of the
@@ -225,7 +227,7 @@ fn parse_assignment(
     instance: &Instance<'_>,
     operations: u64,
 ) -> Result<Assignment, Problem> {
-    let read: Answer = serde_json::from_str(answer).map_err(|error| {
+    let read: ProgramAnswer = serde_json::from_str(answer).map_err(|error| {
         let quoted: String = answer.chars().take(MAX_QUOTED_CHARS).collect();
         let message = format!("the policy answered `{quoted}`: {error}");
         Problem::new(message).hint("print one line: {\"assignment\": [0, 1, ...]}")
@@ -249,7 +251,8 @@ fn parse_assignment(
     };
     let places = read.assignment.iter().enumerate().map(host);
     let places = places.collect::<Result<_, _>>()?;
-    let mut assignment = Assignment::central(places, read.operations.unwrap_or(operations));
+    let mut assignment =
+        Assignment::from_central_decision(places, read.operations.unwrap_or(operations));
     assignment.remarks.extend(read.words);
     Ok(assignment)
 }

@@ -30,20 +30,20 @@ const END_CHECKS: (u32, Duration) = (100, Duration::from_millis(5));
 
 /// A started external program, with the channels to the threads that write its input and read its output.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct ExternalProgram {
     child: Child,
     /// Channel to the thread that writes lines to the program's input; `None` after the input was closed.
-    input: Option<SyncSender<String>>,
+    input_sender: Option<SyncSender<String>>,
     /// Channel from the thread that reads lines from the program's output; an empty line stands for the end of the output.
-    answers: Receiver<io::Result<String>>,
+    answer_receiver: Receiver<io::Result<String>>,
     error_output: Arc<Mutex<Vec<u8>>>,
     /// The thread that stores the last part of the program's error output in `error_output`.
     error_reader: Option<JoinHandle<()>>,
     /// The shell that kills the process group of the program when the simulator ends; `None` if the shell could not be started.
-    guard: Option<Child>,
+    guard_process: Option<Child>,
 }
 
-impl Program {
+impl ExternalProgram {
     /// Starts the program of a command, with the threads that write the program's input and read its output.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Program {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(cannot)?;
-        let guard = start_guard(&child);
+        let guard = start_guard_process(&child);
         let (input, lines) = sync_channel::<String>(1);
         if let Some(mut stdin) = child.stdin.take() {
             thread::spawn(move || {
@@ -76,7 +76,7 @@ impl Program {
             thread::spawn(move || {
                 let mut stdout = BufReader::new(stdout);
                 loop {
-                    let line = read_line(&mut stdout);
+                    let line = read_answer_line(&mut stdout);
                     let is_end = !matches!(&line, Ok(line) if !line.is_empty());
                     if said.send(line).is_err() || is_end {
                         return;
@@ -87,15 +87,15 @@ impl Program {
         let words = Arc::default();
         let listener = child.stderr.take().map(|stderr| {
             let kept = Arc::clone(&words);
-            thread::spawn(move || keep_error_output(stderr, &kept))
+            thread::spawn(move || store_last_error_output(stderr, &kept))
         });
         Ok(Self {
             child,
-            input: Some(input),
-            answers,
+            input_sender: Some(input),
+            answer_receiver: answers,
             error_output: words,
             error_reader: listener,
-            guard,
+            guard_process: guard,
         })
     }
 
@@ -103,12 +103,12 @@ impl Program {
     ///
     /// # Errors
     /// The answer is too late, too long or missing, or the program has written a line without a request.
-    pub(super) fn request_line(
+    pub(super) fn send_and_receive_line(
         &mut self,
         mut line: String,
         limit: Duration,
     ) -> Result<String, Problem> {
-        if let Ok(Ok(early)) = self.answers.try_recv()
+        if let Ok(Ok(early)) = self.answer_receiver.try_recv()
             && !early.is_empty()
         {
             let message = format!(
@@ -118,11 +118,11 @@ impl Program {
             return Err(self.problem_with_error_output(&message));
         }
         line.push('\n');
-        if let Some(input) = &self.input {
+        if let Some(input) = &self.input_sender {
             // The writing thread ends only if the program has ended.
             let _ = input.try_send(line);
         }
-        match self.answers.recv_timeout(limit) {
+        match self.answer_receiver.recv_timeout(limit) {
             Ok(Ok(answer)) if !answer.is_empty() => Ok(answer.trim_end().to_owned()),
             Ok(Err(error)) => {
                 Err(self.problem_with_error_output(&format!("the policy's answer {error}")))
@@ -134,7 +134,7 @@ impl Program {
                     .hint("make the program faster, or set `policy.exec.timeout` to a longer time"))
             }
             Ok(Ok(_)) | Err(RecvTimeoutError::Disconnected) => {
-                let status = self.terminate();
+                let status = self.kill_and_describe_status();
                 let message = format!("the policy ended before it answered ({status})");
                 Err(self.problem_with_error_output(&message))
             }
@@ -157,9 +157,9 @@ impl Program {
     }
 
     /// Ends the program and all other processes of its process group, and returns the exit status of the program as a text.
-    fn terminate(&mut self) -> String {
-        let status = self.stop();
-        if let Some(mut guard) = self.guard.take() {
+    fn kill_and_describe_status(&mut self) -> String {
+        let status = self.stop_and_describe_status();
+        if let Some(mut guard) = self.guard_process.take() {
             let _ = guard.wait(); // closes its input
         }
         status
@@ -167,8 +167,8 @@ impl Program {
 
     /// Closes the program's input, waits briefly for the program to end, and kills its process group if it does not end. Returns
     /// the exit status of the program as a text.
-    fn stop(&mut self) -> String {
-        self.input = None;
+    fn stop_and_describe_status(&mut self) -> String {
+        self.input_sender = None;
         let (looks, pause) = END_CHECKS;
         for _ in 0..looks {
             let is_heard = self
@@ -191,14 +191,14 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for ExternalProgram {
     fn drop(&mut self) {
-        self.terminate();
+        self.kill_and_describe_status();
     }
 }
 
 /// Starts the shell that kills the process group of `leader` when the simulator ends; returns `None` if it cannot be started.
-fn start_guard(leader: &Child) -> Option<Child> {
+fn start_guard_process(leader: &Child) -> Option<Child> {
     let mut command = Command::new("sh");
     command.args(["-c", "read -r line; kill -KILL 0"]);
     command.process_group(i32::try_from(leader.id()).ok()?);
@@ -232,7 +232,7 @@ fn shorten_for_message(text: &str) -> String {
 ///
 /// # Errors
 /// The line is too long, is not UTF-8, or cannot be read.
-fn read_line(output: &mut impl BufRead) -> io::Result<String> {
+fn read_answer_line(output: &mut impl BufRead) -> io::Result<String> {
     let mut line = Vec::new();
     output.take(MAX_ANSWER_SIZE).read_until(b'\n', &mut line)?;
     if line.len() as u64 == MAX_ANSWER_SIZE {
@@ -244,7 +244,7 @@ fn read_line(output: &mut impl BufRead) -> io::Result<String> {
 }
 
 /// Reads the error output of a program until this output ends, and stores the last part in `kept`.
-fn keep_error_output(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
+fn store_last_error_output(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = output.read(&mut buffer) {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::Measures;
-use crate::testing::view;
-use migsim_base::random::Purpose;
+use crate::testing::test_view;
+use migsim_base::random::StreamPurpose;
 use migsim_base::units::{HostId, Instructions};
 
 /// Returns the decisions of a shell script in consecutive calls, or its error.
@@ -21,9 +21,9 @@ fn decided(script: &str, calls: usize) -> Result<Vec<Vec<u32>>, String> {
     let mut measures = Measures::default();
     measures.clear(placement.len());
     measures.work.fill(Instructions::of(1e9));
-    let view = view(&platform, &placement, &measures);
+    let view = test_view(&platform, &placement, &measures);
     let mut policy = options.policy().unwrap();
-    let mut random = Stream::new(1, Purpose::Policy);
+    let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
     let mut all = Vec::new();
     for _ in 0..calls {
         assert!(!policy.is_call_due(&view));
@@ -87,7 +87,7 @@ fn a_flood_of_output_ends_the_run_and_a_flood_of_errors_does_not() {
 
 #[test]
 fn operations_may_be_a_float_without_a_fraction() {
-    let read = |text: &str| serde_json::from_str::<Answer>(text).map(|one| one.operations);
+    let read = |text: &str| serde_json::from_str::<ProgramAnswer>(text).map(|one| one.operations);
     let answer = |operations: &str| {
         let text = format!("{{\"assignment\": [], \"operations\": {operations}}}");
         read(&text).map_err(|error| error.to_string())
@@ -109,9 +109,11 @@ fn a_program_that_is_stopped_takes_its_children_with_it() {
     let [script, child] = ["policy.sh", "child"].map(|name| folder.path().join(name));
     let text = format!("sleep 600 &\necho $! > {}\nwait\n", child.display());
     std::fs::write(&script, text).unwrap();
-    let mut program = Program::start(&format!("sh {}", script.display())).unwrap();
+    let mut program = ExternalProgram::start(&format!("sh {}", script.display())).unwrap();
     let limit = Duration::from_secs(2);
-    let error = program.request_line("{}".into(), limit).unwrap_err();
+    let error = program
+        .send_and_receive_line("{}".into(), limit)
+        .unwrap_err();
     assert!(
         error.to_string().contains("no answer within 2 s"),
         "{error}"
@@ -150,13 +152,13 @@ fn settings_that_name_a_program_are_told_from_words_that_begin_alike() {
         r#"{"experiment": {"policy": {"exec": {"command": "./mylb"}}}}"#,
     ] {
         assert!(
-            may_name_program(&serde_json::from_str(text).unwrap()),
+            mentions_exec(&serde_json::from_str(text).unwrap()),
             "{text}"
         );
     }
     let other =
         r#"{"description": "LU Application Execution", "vary": {"policy": "never,migbsp"}}"#;
-    assert!(!may_name_program(&serde_json::from_str(other).unwrap()));
+    assert!(!mentions_exec(&serde_json::from_str(other).unwrap()));
 }
 
 #[test]
@@ -165,7 +167,9 @@ fn a_program_that_cannot_be_started_is_named() {
         command: "./no-such-program".into(),
         ..ExecOptions::default()
     };
-    let error = Program::start(&options.command).unwrap_err().to_string();
+    let error = ExternalProgram::start(&options.command)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("no-such-program"), "{error}");
     assert!(ExecOptions::default().policy().is_err());
 }

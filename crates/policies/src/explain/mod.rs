@@ -23,11 +23,11 @@ pub(crate) use narrator::describe_saving;
 pub use narrator::{Narrator, PlainNarrator};
 pub use numbers::{format_duration, time_ratio};
 pub(crate) use plain::describe_requested_call;
-pub use plain::{REASON_KEY, describe_no_call, list_explanation};
+pub use plain::{REASON_KEY, describe_no_call, list_explanation_values};
 pub use quantity::{Meaning, Quantity, Unit};
 pub use record::{DecisionRecord, RecordedCandidate, RecordedMigration};
 pub use scene::{
-    CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreWords, Shortfall,
+    CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreHeadings, Shortfall,
 };
 pub use sentence::say;
 pub use sentence::{Sentence, quantity_definitions};

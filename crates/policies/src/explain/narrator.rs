@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::meanings::{TIME_LOST, TIME_MOVING, TIME_SAVED, TIME_STAYING};
 use super::numbers::time_ratio;
-use super::plain::{self, REASON_KEY, list_explanation};
+use super::plain::{self, REASON_KEY, list_explanation_values};
 use super::record::{DecisionRecord, RecordedCandidate};
-use super::scene::{CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreWords};
+use super::scene::{CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreHeadings};
 use super::sentence::{Sentence, say};
 
 /// Describes the rescheduling calls of a policy in sentences. By default each part of a decision record is listed unchanged.
@@ -24,7 +24,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         scene: &ExplainContext<'_>,
         call: DecisionRecord<'_>,
     ) -> Vec<Sentence> {
-        list_explanation(scene, call, &[])
+        list_explanation_values(scene, call, &[])
     }
 
     /// Returns a remark about the destination host of a candidate, which is written after the name of the host; empty by default.
@@ -95,13 +95,13 @@ pub trait Narrator: fmt::Debug + Send + Sync {
 
     /// Returns the interval of supersteps that ends with a call, read from the explanation of the call; `None` if the policy does
     /// not adapt such an interval.
-    fn interval<'a>(&self, _explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
+    fn call_interval<'a>(&self, _explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
         None
     }
 
     /// Returns the headings that tables and charts use for the policy's scores of processes.
-    fn score_words(&self) -> ScoreWords {
-        ScoreWords {
+    fn score_headings(&self) -> ScoreHeadings {
+        ScoreHeadings {
             title: "Scores of a process",
             column: "score [of the policy]",
             sum: "score",
@@ -111,7 +111,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
 
     /// Returns the scores that a call compared, and the threshold above which processes are candidates (`None` if there is no
     /// threshold), read from the explanation of the call.
-    fn scores<'a>(
+    fn migration_scores_and_threshold<'a>(
         &self,
         _explanation: &'a Map<String, Value>,
     ) -> (Vec<MigrationScore<'a>>, Option<f64>) {

@@ -21,8 +21,8 @@ pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
 pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
     say!(
         "The policy `{}` asked for a call after superstep {}.",
-        scene.policy,
-        superstep_quantity(scene.superstep)
+        scene.policy_name,
+        superstep_quantity(scene.superstep_in_question)
     )
 }
 
@@ -39,7 +39,7 @@ pub fn describe_no_call(
     if scene.calls.is_empty() {
         return vec![say!(
             "The policy `{}` asked for no call in this run, so nothing could move.",
-            scene.policy
+            scene.policy_name
         )];
     }
     let before = scene.previous_call().map(|call| {
@@ -57,7 +57,7 @@ pub fn describe_no_call(
     });
     vec![say!(
         "No call was due after superstep {}, so nothing could move: {}.",
-        superstep_quantity(scene.superstep),
+        superstep_quantity(scene.superstep_in_question),
         Sentence::joined(before.into_iter().chain(after), ", and ")
     )]
 }
@@ -68,12 +68,12 @@ pub const REASON_KEY: &str = "reason";
 /// Lists the explanation of a call key by key, except the keys in `told`, which other sentences of the answer describe.
 ///
 /// From a list of processes only the entries of the process that the user asks about are shown.
-pub fn list_explanation(
+pub fn list_explanation_values(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
     told: &[&str],
 ) -> Vec<Sentence> {
-    let policy = scene.policy;
+    let policy = scene.policy_name;
     if call.explanation.is_empty() {
         return vec![match call.candidates.len() as u64 {
             0 => say!("The policy `{}` gives no reasons.", policy),
@@ -90,10 +90,10 @@ pub fn list_explanation(
     let explained = call.explanation.iter();
     for (key, value) in explained.filter(|(key, _)| !told.contains(&key.as_str())) {
         let of_process = |entry: &&Value| {
-            let process = scene.process;
+            let process = scene.process_in_question;
             process.is_some_and(|process| entry["process"].as_u64() == Some(process))
         };
-        let line = |value: &Value| say!("  {}: {}", key, describe_value(key, value));
+        let line = |value: &Value| say!("  {}: {}", key, describe_recorded_value(key, value));
         let entries = value.as_array().into_iter().flatten().filter(of_process);
         let entries: Vec<Sentence> = entries.map(line).collect();
         if entries.is_empty() {
@@ -105,7 +105,7 @@ pub fn list_explanation(
 }
 
 /// Returns a value of a decision record as words: numbers and texts unchanged, a list as the number of its entries.
-fn describe_value(name: &str, value: &Value) -> Sentence {
+fn describe_recorded_value(name: &str, value: &Value) -> Sentence {
     match value {
         Value::Number(_) => Meaning::without_definition(name)
             .with_recorded_value(value)
@@ -118,7 +118,7 @@ fn describe_value(name: &str, value: &Value) -> Sentence {
         Value::Object(fields) => {
             let fields = fields
                 .iter()
-                .map(|(key, value)| say!("{} {}", key, describe_value(key, value)));
+                .map(|(key, value)| say!("{} {}", key, describe_recorded_value(key, value)));
             Sentence::joined(fields, ", ")
         }
         Value::Null | Value::Bool(_) => value.to_string().into(),

@@ -38,7 +38,7 @@ pub struct Meaning {
 pub struct Quantity {
     meaning: Meaning,
     value: Value,
-    text: String,
+    shown_text: String,
 }
 
 impl Unit {
@@ -97,24 +97,24 @@ impl Meaning {
             Unit::Bytes => format!("{value:.0} B"),
             Unit::InstructionsPerSecond => format!("{:.3} Ginstr/s", value / 1e9),
         };
-        self.with_text(json!(value), shown)
+        self.with_value_and_text(json!(value), shown)
     }
 
     /// Returns the quantity with this whole number as its value, which the sentence shows unchanged.
     pub fn with_count(&self, value: u64) -> Quantity {
-        self.with_text(json!(value), value.to_string())
+        self.with_value_and_text(json!(value), value.to_string())
     }
 
     /// Returns the quantity with a number from a decision record as its value, which the sentence shows with all its digits.
     pub fn with_recorded_value(&self, value: &Value) -> Quantity {
-        self.with_text(value.clone(), value.to_string())
+        self.with_value_and_text(value.clone(), value.to_string())
     }
 
-    fn with_text(&self, value: Value, shown: String) -> Quantity {
+    fn with_value_and_text(&self, value: Value, shown: String) -> Quantity {
         Quantity {
             meaning: self.clone(),
             value,
-            text: shown,
+            shown_text: shown,
         }
     }
 }
@@ -123,7 +123,7 @@ impl Quantity {
     /// Returns the same quantity with another text, which replaces the value in the sentence.
     #[must_use]
     pub fn with_shown_text(mut self, shown: impl Into<String>) -> Self {
-        self.text = shown.into();
+        self.shown_text = shown.into();
         self
     }
 
@@ -138,8 +138,8 @@ impl Quantity {
     }
 
     /// Returns the text that stands for the value in the sentence.
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn shown_text(&self) -> &str {
+        &self.shown_text
     }
 
     /// Returns a JSON object with the name and the value of the quantity.
@@ -158,7 +158,7 @@ mod tests {
             let meaning = Meaning::new("q", unit, "a quantity");
             let quantity = meaning.with_value(value);
             assert_eq!(quantity.to_json(), json!({ "name": "q", "value": value }));
-            quantity.text().to_owned()
+            quantity.shown_text().to_owned()
         };
         assert_eq!(shown(Unit::Seconds, 0.001_234_56), "1.235 ms");
         assert_eq!(shown(Unit::Number, 0.68), "0.68");

@@ -12,15 +12,15 @@ use super::sentence::Sentence;
 #[derive(Clone, Debug)]
 pub struct ExplainContext<'a> {
     /// The name of the policy of the run.
-    pub policy: &'a str,
+    pub policy_name: &'a str,
     /// The options of the policy, including all default values.
     pub options: &'a Value,
     /// The superstep that the user asks about, counted from 1.
-    pub superstep: u64,
+    pub superstep_in_question: u64,
     /// The number of supersteps of the run.
-    pub supersteps: u64,
+    pub superstep_count: u64,
     /// The process that the user asks about, counted from 1; `None` if the question is about all processes.
-    pub process: Option<u64>,
+    pub process_in_question: Option<u64>,
     /// Whether the user asks why the process did not move.
     pub asks_why_not: bool,
     /// The decision records of all rescheduling calls of the run, in the order of supersteps.
@@ -31,25 +31,26 @@ impl<'a> ExplainContext<'a> {
     /// Returns the last rescheduling call before the superstep that the user asks about, or `None` if there was none.
     pub fn previous_call(&self) -> Option<DecisionRecord<'a>> {
         let mut calls = self.calls.iter().rev().copied();
-        calls.find(|call| call.superstep < self.superstep)
+        calls.find(|call| call.superstep < self.superstep_in_question)
     }
 
     /// Returns the rescheduling call immediately after the superstep that the user asks about, or `None` if there was none.
     pub fn call_in_question(&self) -> Option<DecisionRecord<'a>> {
         let mut calls = self.calls.iter().copied();
-        calls.find(|call| call.superstep == self.superstep)
+        calls.find(|call| call.superstep == self.superstep_in_question)
     }
 
     /// Returns the first rescheduling call that took place later than immediately after the superstep that the user asks about,
     /// or `None` if there was none.
     pub fn next_call(&self) -> Option<DecisionRecord<'a>> {
         let mut calls = self.calls.iter().copied();
-        calls.find(|call| call.superstep > self.superstep)
+        calls.find(|call| call.superstep > self.superstep_in_question)
     }
 
     /// Returns whether the user asks about this process, or about all processes.
     pub fn includes_process(&self, process: u64) -> bool {
-        self.process.is_none_or(|asked| asked == process)
+        self.process_in_question
+            .is_none_or(|asked| asked == process)
     }
 }
 
@@ -105,7 +106,7 @@ pub struct CallInterval<'a> {
     pub next_length: u64,
     /// The results of the stability test for the supersteps of the interval, one character per superstep: `+` stable, `-`
     /// unstable, `.` not tested.
-    pub test_results: &'a str,
+    pub stability_test_results: &'a str,
 }
 
 /// The score that a policy computed for the migration of one process to one cluster.
@@ -121,7 +122,7 @@ pub struct MigrationScore<'a> {
 
 /// The headings that tables and charts use for the scores of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScoreWords {
+pub struct ScoreHeadings {
     /// The name of the scores, for the heading of a table or chart.
     pub title: &'static str,
     /// The name of the scores with their unit, for the heading of a column.

@@ -100,7 +100,7 @@ impl From<String> for Sentence {
 impl From<Quantity> for Sentence {
     fn from(quantity: Quantity) -> Self {
         Self {
-            text: quantity.text().to_owned(),
+            text: quantity.shown_text().to_owned(),
             quantities: vec![quantity],
         }
     }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::MigBspConfig;
-use super::trigger::Trigger as Rule;
+use super::trigger::MigBspTrigger as Rule;
 use crate::trigger::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
@@ -54,7 +54,7 @@ impl TriggerOptions for AdaptiveOptions {
             return Err(Error::Input(problems));
         }
         let rule = Rule::new(&config);
-        Ok(Box::new(Adaptive {
+        Ok(Box::new(AdaptiveTrigger {
             config,
             trigger_rule: rule,
         }))
@@ -63,15 +63,20 @@ impl TriggerOptions for AdaptiveOptions {
 
 /// The trigger `adaptive`, with its state.
 #[derive(Debug)]
-struct Adaptive {
+struct AdaptiveTrigger {
     config: MigBspConfig,
     trigger_rule: Rule,
 }
 
-impl Trigger for Adaptive {
+impl Trigger for AdaptiveTrigger {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        let times = [observed.min, observed.avg, observed.max].map(Seconds::get);
-        self.trigger_rule.observe_times(&self.config, times)
+        let times = [
+            observed.min_host_time,
+            observed.mean_host_time,
+            observed.max_host_time,
+        ]
+        .map(Seconds::get);
+        self.trigger_rule.observe_host_times(&self.config, times)
     }
 
     fn on_outcome(&mut self, moved: usize) {
@@ -90,9 +95,9 @@ mod tests {
         for superstep in 0..supersteps {
             let observed = ObservedSuperstep {
                 superstep,
-                min: Seconds::of(1.0),
-                avg: Seconds::of(f64::midpoint(1.0, max)),
-                max: Seconds::of(max),
+                min_host_time: Seconds::of(1.0),
+                mean_host_time: Seconds::of(f64::midpoint(1.0, max)),
+                max_host_time: Seconds::of(max),
                 ..ObservedSuperstep::default()
             };
             if trigger.is_due(&observed) {

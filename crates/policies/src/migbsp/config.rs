@@ -604,7 +604,7 @@ const MAX_D: f64 = 10.0;
 
 /// Returns the allowed range of a share, from 0 to `most`, in words for an error message. If `value` was probably meant as
 /// percent, the words include the corresponding share.
-fn range_words(most: f64, value: f64) -> String {
+fn allowed_share_text(most: f64, value: f64) -> String {
     let share = percent_hint(value).map_or_else(String::new, |share| format!(": {share}"));
     format!("from 0 to {most}{share}")
 }
@@ -633,7 +633,7 @@ impl MigBspConfig {
                 key,
                 (0.0..=1.0).contains(&value),
                 value.to_string(),
-                &range_words(1.0, value),
+                &allowed_share_text(1.0, value),
             );
         }
         check(
@@ -658,7 +658,7 @@ impl MigBspConfig {
             "d",
             (0.0..=MAX_D).contains(&self.d),
             self.d.to_string(),
-            &range_words(MAX_D, self.d),
+            &allowed_share_text(MAX_D, self.d),
         );
         let grows = self.d_factor.is_finite() && self.d_factor >= 1.0;
         check(

@@ -12,22 +12,22 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Pairs, Traffic, refill};
+use crate::{ProcessClusterTable, Traffic, resize_and_fill};
 use migsim_base::units::to_u32;
 
 /// The forecast of the communication of a process with a cluster in one superstep.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExchangeForecast {
     /// The predicted number of bytes that the process and the cluster exchange.
-    pub(crate) bytes: f64,
+    pub(crate) exchanged_bytes: f64,
     /// BTP(i,j), the predicted communication time of process i with cluster j in a superstep \[s\].
-    pub(crate) time: f64,
+    pub(crate) communication_time: f64,
     /// Pcomm(i,j), a measure of how well the communication of process i with cluster j could be predicted, from 0 to 1.
     pub(crate) regularity: f64,
     /// The predicted number of messages to which the predicted communication time `time` belongs.
-    pub(crate) messages: f64,
+    pub(crate) timed_messages: f64,
     /// The predicted total size of the messages to which the predicted communication time `time` belongs \[B\].
-    pub(crate) volume: f64,
+    pub(crate) timed_bytes: f64,
 }
 
 impl ExchangeForecast {
@@ -35,11 +35,11 @@ impl ExchangeForecast {
     /// regularity.
     pub(super) const fn without_traffic(regularity: f64) -> Self {
         Self {
-            bytes: 0.0,
-            time: 0.0,
+            exchanged_bytes: 0.0,
+            communication_time: 0.0,
             regularity,
-            messages: 0.0,
-            volume: 0.0,
+            timed_messages: 0.0,
+            timed_bytes: 0.0,
         }
     }
 }
@@ -68,8 +68,8 @@ impl Transition {
         [
             u64::from(self.previous_state),
             u64::from(traffic.sent_messages) << 32 | u64::from(traffic.received_messages),
-            traffic.sent.get().to_bits(),
-            traffic.received.get().to_bits(),
+            traffic.sent_bytes.get().to_bits(),
+            traffic.received_bytes.get().to_bits(),
             traffic.send_time.get().to_bits(),
             traffic.receive_time.get().to_bits(),
         ]
@@ -91,11 +91,11 @@ impl Transition {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExchangeForecasts {
     /// The pairs of a process and a cluster, each with the number of the state that is its forecast.
-    pair_states: Pairs<u32, 6>,
+    pair_states: ProcessClusterTable<u32, 6>,
     /// For each process, a set of 32 bits: bit k is set if there is a pair of the process and a cluster whose number modulo 32 is
     /// k. A bit that is not set shows without a search that a pair is new, which is the most frequent case.
-    cluster_bits: Vec<u32>,
-    states: ForecastStates,
+    cluster_bit_sets: Vec<u32>,
+    forecast_states: ForecastStates,
 }
 
 /// The distinct forecasts (states) of pairs of a process and a cluster, as one array for each quantity. Each state is the
@@ -104,11 +104,11 @@ pub(super) struct ExchangeForecasts {
 struct ForecastStates {
     /// The predicted number of bytes of each state, by state number; this and the following arrays have one quantity of a
     /// forecast each.
-    bytes: Vec<f64>,
-    time: Vec<f64>,
+    exchanged_bytes: Vec<f64>,
+    communication_time: Vec<f64>,
     regularity: Vec<f64>,
-    messages: Vec<f64>,
-    volume: Vec<f64>,
+    timed_messages: Vec<f64>,
+    timed_bytes: Vec<f64>,
     /// Number of pairs of each state; the bit [`FRESH`] is set if the state includes the traffic of the present superstep.
     pair_counts: Vec<u32>,
     /// The states that were created in the present superstep, in a hash table by their transition; empty as long as pairs share
@@ -128,21 +128,21 @@ const NONE: u32 = u32::MAX;
 
 impl ExchangeForecasts {
     /// Removes all pairs and prepares the forecasts for a run with `processes` processes; the allocated memory is kept for reuse.
-    pub(super) fn clear(&mut self, processes: usize) {
+    pub(super) fn reset_for_run(&mut self, processes: usize) {
         self.pair_states.clear(processes);
-        refill(&mut self.cluster_bits, processes, 0);
-        self.states.resize(0);
+        resize_and_fill(&mut self.cluster_bit_sets, processes, 0);
+        self.forecast_states.resize(0);
     }
 
     /// Removes all pairs; the allocated memory is kept for reuse.
-    pub(super) fn remove_all(&mut self) {
-        self.clear(self.pair_states.processes());
+    pub(super) fn remove_all_pairs(&mut self) {
+        self.reset_for_run(self.pair_states.processes());
     }
 
     /// Returns the forecast of the communication of a process with a cluster; `None` if they have exchanged no messages.
     pub(super) fn get(&self, process: usize, cluster: usize) -> Option<ExchangeForecast> {
         let state = self.pair_states.get(process, cluster)?;
-        Some(self.states.forecast(*state))
+        Some(self.forecast_states.forecast(*state))
     }
 
     /// Returns the clusters with which a process has exchanged messages, each with the forecast of the communication.
@@ -151,8 +151,8 @@ impl ExchangeForecasts {
         &self,
         process: usize,
     ) -> impl Iterator<Item = (usize, ExchangeForecast)> {
-        let pairs = self.pair_states.iter_process(process);
-        pairs.map(|(cluster, &state)| (cluster, self.states.forecast(state)))
+        let pairs = self.pair_states.iter_clusters_of_process(process);
+        pairs.map(|(cluster, &state)| (cluster, self.forecast_states.forecast(state)))
     }
 
     /// Updates all forecasts with the traffic of a superstep.
@@ -161,14 +161,14 @@ impl ExchangeForecasts {
     /// pair starts from `first`.
     pub(super) fn observe(
         &mut self,
-        traffic: &Pairs<Traffic>,
+        traffic: &ProcessClusterTable<Traffic>,
         first: ExchangeForecast,
         enter: impl Fn(ExchangeForecast, &Traffic) -> ExchangeForecast,
         silent: impl Fn(ExchangeForecast) -> ExchangeForecast,
     ) {
-        let (pairs, states) = (&mut self.pair_states, &mut self.states);
-        for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
-            for (cluster, traffic) in traffic.iter_process(process) {
+        let (pairs, states) = (&mut self.pair_states, &mut self.forecast_states);
+        for (process, clusters) in self.cluster_bit_sets.iter_mut().enumerate() {
+            for (cluster, traffic) in traffic.iter_clusters_of_process(process) {
                 let bit = cluster_bit(cluster);
                 let known = if *clusters & bit == 0 {
                     None
@@ -180,7 +180,7 @@ impl ExchangeForecasts {
                 {
                     continue;
                 }
-                let state = states.enter_state(before, first, traffic, &enter);
+                let state = states.assign_state(before, first, traffic, &enter);
                 if let Some(known) = known {
                     *known = state;
                 } else {
@@ -194,9 +194,9 @@ impl ExchangeForecasts {
 
     /// Removes the pairs for whose regularity `is_kept` is false. The remaining pairs keep only their regularity; all other
     /// predicted values become 0.
-    pub(super) fn retain(&mut self, is_kept: impl Fn(f64) -> bool) {
-        let becomes = self.states.retain(is_kept);
-        let in_state = &mut self.states.pair_counts;
+    pub(super) fn retain_by_regularity(&mut self, is_kept: impl Fn(f64) -> bool) {
+        let becomes = self.forecast_states.retain_by_regularity(is_kept);
+        let in_state = &mut self.forecast_states.pair_counts;
         self.pair_states.retain(|state| {
             *state = becomes[*state as usize];
             let is_kept = *state != NONE;
@@ -205,10 +205,10 @@ impl ExchangeForecasts {
             }
             is_kept
         });
-        for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
+        for (process, clusters) in self.cluster_bit_sets.iter_mut().enumerate() {
             let bits = self
                 .pair_states
-                .iter_process(process)
+                .iter_clusters_of_process(process)
                 .map(|(cluster, _)| cluster_bit(cluster));
             *clusters = bits.fold(0, |all, bit| all | bit);
         }
@@ -224,11 +224,11 @@ fn cluster_bit(cluster: usize) -> u32 {
 impl ForecastStates {
     fn resize(&mut self, states: usize) {
         let values = [
-            &mut self.bytes,
-            &mut self.time,
+            &mut self.exchanged_bytes,
+            &mut self.communication_time,
             &mut self.regularity,
-            &mut self.messages,
-            &mut self.volume,
+            &mut self.timed_messages,
+            &mut self.timed_bytes,
         ];
         for values in values {
             values.resize(states, 0.0);
@@ -241,11 +241,11 @@ impl ForecastStates {
     fn forecast(&self, state: u32) -> ExchangeForecast {
         let at = state as usize;
         ExchangeForecast {
-            bytes: self.bytes[at],
-            time: self.time[at],
+            exchanged_bytes: self.exchanged_bytes[at],
+            communication_time: self.communication_time[at],
             regularity: self.regularity[at],
-            messages: self.messages[at],
-            volume: self.volume[at],
+            timed_messages: self.timed_messages[at],
+            timed_bytes: self.timed_bytes[at],
         }
     }
 
@@ -262,7 +262,7 @@ impl ForecastStates {
         let is_alone = *pairs & !FRESH == 1;
         if is_alone {
             *pairs |= FRESH;
-            self.set_exchange(state, enter(self.forecast(state), traffic));
+            self.set_forecast(state, enter(self.forecast(state), traffic));
         } else {
             *pairs -= 1;
         }
@@ -272,7 +272,7 @@ impl ForecastStates {
     /// Assigns a pair with traffic to a new or equal existing state and returns the number of this state. The previous state of
     /// the pair is `before`; a new pair starts from the forecast `first`.
     #[inline]
-    fn enter_state(
+    fn assign_state(
         &mut self,
         before: Option<u32>,
         first: ExchangeForecast,
@@ -308,56 +308,70 @@ impl ForecastStates {
             self.recent_transitions
                 .resize(RECENT_PLACES, (Transition::default(), NONE));
         }
-        self.bytes.push(exchange.bytes);
-        self.time.push(exchange.time);
+        self.exchanged_bytes.push(exchange.exchanged_bytes);
+        self.communication_time.push(exchange.communication_time);
         self.regularity.push(exchange.regularity);
-        self.messages.push(exchange.messages);
-        self.volume.push(exchange.volume);
+        self.timed_messages.push(exchange.timed_messages);
+        self.timed_bytes.push(exchange.timed_bytes);
         self.pair_counts.push(FRESH | 1);
         state
     }
 
     #[inline]
-    fn set_exchange(&mut self, state: u32, exchange: ExchangeForecast) {
+    fn set_forecast(&mut self, state: u32, exchange: ExchangeForecast) {
         let at = state as usize;
-        self.bytes[at] = exchange.bytes;
-        self.time[at] = exchange.time;
+        self.exchanged_bytes[at] = exchange.exchanged_bytes;
+        self.communication_time[at] = exchange.communication_time;
         self.regularity[at] = exchange.regularity;
-        self.messages[at] = exchange.messages;
-        self.volume[at] = exchange.volume;
+        self.timed_messages[at] = exchange.timed_messages;
+        self.timed_bytes[at] = exchange.timed_bytes;
     }
 
     /// Ends a superstep: updates all states that do not include traffic of this superstep with the function `silent`.
     fn end_superstep(&mut self, silent: impl Fn(ExchangeForecast) -> ExchangeForecast) {
         self.recent_transitions.fill((Transition::default(), NONE));
         let count = self.pair_counts.len();
-        let (bytes, time) = (&mut self.bytes[..count], &mut self.time[..count]);
-        let (messages, volume) = (&mut self.messages[..count], &mut self.volume[..count]);
+        let (bytes, time) = (
+            &mut self.exchanged_bytes[..count],
+            &mut self.communication_time[..count],
+        );
+        let (messages, volume) = (
+            &mut self.timed_messages[..count],
+            &mut self.timed_bytes[..count],
+        );
         let (regularity, pairs) = (
             &mut self.regularity[..count],
             &mut self.pair_counts[..count],
         );
         for at in 0..count {
             let before = ExchangeForecast {
-                bytes: bytes[at],
-                time: time[at],
+                exchanged_bytes: bytes[at],
+                communication_time: time[at],
                 regularity: regularity[at],
-                messages: messages[at],
-                volume: volume[at],
+                timed_messages: messages[at],
+                timed_bytes: volume[at],
             };
             let after = silent(before);
             let is_fresh = pairs[at] & FRESH != 0;
-            bytes[at] = if is_fresh { before.bytes } else { after.bytes };
-            time[at] = if is_fresh { before.time } else { after.time };
-            messages[at] = if is_fresh {
-                before.messages
+            bytes[at] = if is_fresh {
+                before.exchanged_bytes
             } else {
-                after.messages
+                after.exchanged_bytes
+            };
+            time[at] = if is_fresh {
+                before.communication_time
+            } else {
+                after.communication_time
+            };
+            messages[at] = if is_fresh {
+                before.timed_messages
+            } else {
+                after.timed_messages
             };
             volume[at] = if is_fresh {
-                before.volume
+                before.timed_bytes
             } else {
-                after.volume
+                after.timed_bytes
             };
             regularity[at] = if is_fresh {
                 before.regularity
@@ -372,7 +386,7 @@ impl ForecastStates {
     /// traffic.
     ///
     /// Returns the new number of each old state, or `NONE` if the state was removed.
-    fn retain(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
+    fn retain_by_regularity(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
         let is_shared = !self.recent_transitions.is_empty();
         let mut known = BTreeMap::new();
         let mut kept = 0;
@@ -397,10 +411,10 @@ impl ForecastStates {
         }
         self.resize(kept);
         for values in [
-            &mut self.bytes,
-            &mut self.time,
-            &mut self.messages,
-            &mut self.volume,
+            &mut self.exchanged_bytes,
+            &mut self.communication_time,
+            &mut self.timed_messages,
+            &mut self.timed_bytes,
         ] {
             values.fill(0.0);
         }
@@ -423,8 +437,8 @@ mod tests {
             calls in 1_usize..4,
         ) {
             let enter = |exchange: ExchangeForecast, traffic: &Traffic| ExchangeForecast {
-                bytes: exchange.bytes + traffic.sent.get(),
-                regularity: exchange.regularity + traffic.sent.get(),
+                exchanged_bytes: exchange.exchanged_bytes + traffic.sent_bytes.get(),
+                regularity: exchange.regularity + traffic.sent_bytes.get(),
                 ..exchange
             };
             let silent = |exchange: ExchangeForecast| ExchangeForecast {
@@ -433,13 +447,13 @@ mod tests {
             };
             let is_kept = |regularity: f64| regularity % f64::from(divisor) != 0.0;
             let mut table = ExchangeForecasts::default();
-            table.clear(4);
+            table.reset_for_run(4);
             let mut map: BTreeMap<(usize, usize), ExchangeForecast> = BTreeMap::new();
             for (superstep, adds) in supersteps.into_iter().enumerate() {
-                let mut traffic: Pairs<Traffic> = Pairs::default();
+                let mut traffic: ProcessClusterTable<Traffic> = ProcessClusterTable::default();
                 traffic.clear(4);
                 for (process, cluster, bytes) in adds {
-                    let sent = &mut traffic.get_or_default(process, cluster).sent;
+                    let sent = &mut traffic.get_or_default(process, cluster).sent_bytes;
                     *sent = *sent + Bytes::of(f64::from(bytes));
                 }
                 for ((process, cluster), exchange) in &mut map {
@@ -449,7 +463,7 @@ mod tests {
                     }
                 }
                 for process in 0..4 {
-                    for (cluster, traffic) in traffic.iter_process(process) {
+                    for (cluster, traffic) in traffic.iter_clusters_of_process(process) {
                         map.entry((process, cluster)).or_insert_with(|| enter(ExchangeForecast::without_traffic(100.0), traffic));
                     }
                 }
@@ -457,7 +471,7 @@ mod tests {
                 // A call removes some pairs, and the bytes of the others.
                 for round in 0..2 {
                     for process in 0..4 {
-                        let values = |of: ExchangeForecast| (of.bytes, of.regularity);
+                        let values = |of: ExchangeForecast| (of.exchanged_bytes, of.regularity);
                         let mut of: Vec<_> = table.exchanges_of_process(process).map(|(cluster, of)| (cluster, values(of))).collect();
                         of.sort_by_key(|(cluster, _)| *cluster);
                         let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, of)| (key.1, values(*of))).collect();
@@ -467,15 +481,15 @@ mod tests {
                         prop_assert_eq!(of, expected, "round {}", round);
                     }
                     if superstep % calls == 0 {
-                        table.retain(is_kept);
+                        table.retain_by_regularity(is_kept);
                         map.retain(|_, exchange| is_kept(exchange.regularity));
                         for exchange in map.values_mut() {
-                            exchange.bytes = 0.0;
+                            exchange.exchanged_bytes = 0.0;
                         }
                     }
                 }
             }
-            table.remove_all();
+            table.remove_all_pairs();
             prop_assert!((0..4).all(|process| table.exchanges_of_process(process).next().is_none()));
         }
     }

@@ -32,16 +32,16 @@ pub(crate) struct Forecasts {
     /// PI(i), the predicted number of instructions of each process in a superstep.
     predicted_work: Vec<f64>,
     /// CTP(i), the predicted computation time of each process in a superstep \[s\].
-    predicted_compute: Vec<f64>,
+    predicted_computation_time: Vec<f64>,
     /// Pcomp(i), a measure of how well the computation of each process could be predicted, from 0 to 1.
-    regularity: Vec<f64>,
-    exchanges: ExchangeForecasts,
+    computation_regularity: Vec<f64>,
+    exchange_forecasts: ExchangeForecasts,
     /// The number of the cluster in which each process started.
     initial_clusters: Vec<u32>,
     /// Number of supersteps since the last rescheduling call.
-    interval_age: u64,
+    supersteps_since_call: u64,
     /// The last superstep in which a process computed on each host, counted from 0; `None` if no process has computed there.
-    last_computation: Vec<Option<usize>>,
+    last_computing_superstep_by_host: Vec<Option<usize>>,
 }
 
 /// The forecast for a process and a cluster that have no entry because they exchange no messages: no communication, and
@@ -60,7 +60,7 @@ impl ExchangeForecast {
         is_first: bool,
         traffic: &Traffic,
     ) -> Self {
-        let (sent, received) = (traffic.sent.get(), traffic.received.get());
+        let (sent, received) = (traffic.sent_bytes.get(), traffic.received_bytes.get());
         let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
         let count_out = f64::from(traffic.sent_messages);
         let count_back = f64::from(traffic.received_messages);
@@ -84,11 +84,17 @@ impl ExchangeForecast {
             }
         };
         let [bytes, time, messages, volume] = values;
-        self.bytes = aged(self.bytes, bytes);
-        self.time = aged(self.time, time);
-        self.messages = aged(self.messages, messages);
-        self.volume = aged(self.volume, volume);
-        update_regularity(&mut self.regularity, self.bytes, bytes, config.beta, step);
+        self.exchanged_bytes = aged(self.exchanged_bytes, bytes);
+        self.communication_time = aged(self.communication_time, time);
+        self.timed_messages = aged(self.timed_messages, messages);
+        self.timed_bytes = aged(self.timed_bytes, volume);
+        update_regularity(
+            &mut self.regularity,
+            self.exchanged_bytes,
+            bytes,
+            config.beta,
+            step,
+        );
         self
     }
 }
@@ -102,14 +108,14 @@ impl ExchangeForecast {
 fn after_silence(step: f64, is_first: bool, before: ExchangeForecast) -> ExchangeForecast {
     let regularity = before.regularity;
     let left = if is_first { 0.0 } else { 0.5 };
-    let bytes = before.bytes * left;
+    let bytes = before.exchanged_bytes * left;
     let (risen, fallen) = ((regularity + step).min(1.0), (regularity - step).max(0.0));
     ExchangeForecast {
-        bytes,
-        time: before.time * left,
+        exchanged_bytes: bytes,
+        communication_time: before.communication_time * left,
         regularity: if bytes == 0.0 { risen } else { fallen },
-        messages: before.messages * left,
-        volume: before.volume * left,
+        timed_messages: before.timed_messages * left,
+        timed_bytes: before.timed_bytes * left,
     }
 }
 
@@ -121,11 +127,11 @@ impl Forecasts {
             self.initialise(config, view);
         }
         let step = 1.0 / alpha as f64;
-        let is_first = self.interval_age == 0 && config.ageing == Ageing::FirstValue;
-        self.interval_age += 1;
+        let is_first = self.supersteps_since_call == 0 && config.ageing == Ageing::FirstValue;
+        self.supersteps_since_call += 1;
         self.observe_work(config, step, view);
-        let (traffic, first) = (&view.measures.traffic, NO_EXCHANGE);
-        self.exchanges.observe(
+        let (traffic, first) = (&view.measurements.traffic, NO_EXCHANGE);
+        self.exchange_forecasts.observe(
             traffic,
             first,
             |exchange, traffic| exchange.after_traffic(config, step, is_first, traffic),
@@ -134,22 +140,22 @@ impl Forecasts {
     }
 
     /// Prepares the forecasts for the next interval between calls; the caller invokes this function after each rescheduling call.
-    pub(crate) fn restart(&mut self, config: &MigBspConfig) {
-        self.interval_age = 0;
+    pub(crate) fn start_interval(&mut self, config: &MigBspConfig) {
+        self.supersteps_since_call = 0;
         self.has_work_forecast.fill(false);
         self.has_computed.fill(false);
         if config.ageing == Ageing::FromZero {
             self.has_work_forecast.fill(true);
             self.predicted_work.fill(0.0);
-            self.predicted_compute.fill(0.0);
+            self.predicted_computation_time.fill(0.0);
         }
         if config.patterns == Patterns::EachCall {
-            self.regularity.fill(1.0);
-            self.exchanges.remove_all();
+            self.computation_regularity.fill(1.0);
+            self.exchange_forecasts.remove_all_pairs();
         }
         // The next superstep is the first of its interval, so that earlier forecasts do not count.
-        self.exchanges
-            .retain(|regularity| regularity < NO_EXCHANGE.regularity);
+        self.exchange_forecasts
+            .retain_by_regularity(|regularity| regularity < NO_EXCHANGE.regularity);
     }
 
     /// Returns PI(i), the predicted number of instructions that process i executes in a superstep.
@@ -159,26 +165,26 @@ impl Forecasts {
 
     /// Returns CTP(i), the predicted computation time of process i in a superstep.
     pub(crate) fn predicted_computation_time(&self, process: usize) -> Seconds {
-        Seconds::of(self.predicted_compute[process])
+        Seconds::of(self.predicted_computation_time[process])
     }
 
     /// Returns Pcomp(i), a measure of how well the computation of process i could be predicted, from 0 to 1.
     pub(crate) fn computation_regularity(&self, process: usize) -> f64 {
-        self.regularity[process]
+        self.computation_regularity[process]
     }
 
     /// Returns the clusters with which a process has exchanged messages, each with the forecast of the communication, in no
     /// particular order. For all other clusters the forecast is [`NO_EXCHANGE`].
-    pub(super) fn partners(
+    pub(super) fn exchange_forecasts_of_process(
         &self,
         process: usize,
     ) -> impl Iterator<Item = (usize, ExchangeForecast)> {
-        self.exchanges.exchanges_of_process(process)
+        self.exchange_forecasts.exchanges_of_process(process)
     }
 
     /// Returns the forecast of the communication of a process with a cluster; [`NO_EXCHANGE`] if they have exchanged no messages.
     pub(crate) fn predicted_exchange(&self, process: usize, cluster: usize) -> ExchangeForecast {
-        let found = self.exchanges.get(process, cluster);
+        let found = self.exchange_forecasts.get(process, cluster);
         found.unwrap_or(NO_EXCHANGE)
     }
 
@@ -194,7 +200,7 @@ impl Forecasts {
 
     /// Returns whether a process has computed on the host in the last `memory` supersteps, including the superstep that has just
     /// ended; without `memory`, in any superstep of the run.
-    pub(crate) fn computed_recently(
+    pub(crate) fn has_host_computed_recently(
         &self,
         host: usize,
         memory: Option<u32>,
@@ -203,21 +209,21 @@ impl Forecasts {
         let is_within = |last: usize| {
             memory.is_none_or(|memory| ((view.superstep - last) as u64) < u64::from(memory))
         };
-        self.last_computation[host].is_some_and(is_within)
+        self.last_computing_superstep_by_host[host].is_some_and(is_within)
     }
 
     fn initialise(&mut self, config: &MigBspConfig, view: &View<'_>) {
         let processes = view.processes();
-        self.last_computation = vec![None; view.platform.hosts.len()];
+        self.last_computing_superstep_by_host = vec![None; view.platform.hosts.len()];
         self.initial_clusters = (0..processes)
             .map(|process| view.cluster_of(process).0)
             .collect();
         self.has_work_forecast = vec![config.ageing == Ageing::FromZero; processes];
         self.has_computed = vec![false; processes];
         self.predicted_work = vec![0.0; processes];
-        self.predicted_compute = vec![0.0; processes];
-        self.regularity = vec![1.0; processes];
-        self.exchanges.clear(processes);
+        self.predicted_computation_time = vec![0.0; processes];
+        self.computation_regularity = vec![1.0; processes];
+        self.exchange_forecasts.reset_for_run(processes);
     }
 
     /// Updates the forecast and the regularity of the computation of each process with its work in the superstep that has just
@@ -237,12 +243,12 @@ impl Forecasts {
         );
         let (foreseen, foreseen_compute) = (
             &mut self.predicted_work[..count],
-            &mut self.predicted_compute[..count],
+            &mut self.predicted_computation_time[..count],
         );
-        let regularity = &mut self.regularity[..count];
+        let regularity = &mut self.computation_regularity[..count];
         let (came, compute) = (
-            &view.measures.work[..count],
-            &view.measures.compute[..count],
+            &view.measurements.work[..count],
+            &view.measurements.computation_times[..count],
         );
         let placement = &view.placement[..count];
         for process in 0..count {
@@ -250,7 +256,8 @@ impl Forecasts {
             let is_idle = work <= 0.0;
             if !is_idle {
                 is_active[process] = true;
-                self.last_computation[placement[process].index()] = Some(view.superstep);
+                self.last_computing_superstep_by_host[placement[process].index()] =
+                    Some(view.superstep);
             }
             if !(is_idle && skips_idle) {
                 let compute = compute[process].get();
@@ -313,8 +320,8 @@ mod tests {
     #[test]
     fn traffic_counts_by_its_larger_direction_what_is_received_or_both() {
         let traffic = Traffic {
-            sent: Bytes::of(300.0),
-            received: Bytes::of(200.0),
+            sent_bytes: Bytes::of(300.0),
+            received_bytes: Bytes::of(200.0),
             send_time: Seconds::of(5.0),
             receive_time: Seconds::of(7.0),
             sent_messages: 3,
@@ -326,7 +333,14 @@ mod tests {
             (CommunicationTime::Received, (200.0, 7.0), (1.0, 200.0)),
             (CommunicationTime::Sum, (500.0, 12.0), (4.0, 500.0)),
         ] {
-            let values = |of: ExchangeForecast| [of.bytes, of.time, of.messages, of.volume];
+            let values = |of: ExchangeForecast| {
+                [
+                    of.exchanged_bytes,
+                    of.communication_time,
+                    of.timed_messages,
+                    of.timed_bytes,
+                ]
+            };
             let first = [bytes, time, messages, volume];
             let config = MigBspConfig {
                 communication_time,
@@ -366,13 +380,13 @@ mod tests {
         let placement = [migsim_base::units::HostId(2)];
         let at = |superstep| View {
             superstep,
-            ..crate::testing::view(&platform, &placement, &measures)
+            ..crate::testing::test_view(&platform, &placement, &measures)
         };
         let mut forecasts = Forecasts::default();
         forecasts.observe(&MigBspConfig::default(), 4, &at(3));
-        let is_recent = |memory, now| forecasts.computed_recently(2, memory, &at(now));
+        let is_recent = |memory, now| forecasts.has_host_computed_recently(2, memory, &at(now));
         // At superstep 5, superstep 3 is within the last three.
         assert!(is_recent(Some(3), 5) && !is_recent(Some(2), 5));
-        assert!(is_recent(None, 9) && !forecasts.computed_recently(0, None, &at(5)));
+        assert!(is_recent(None, 9) && !forecasts.has_host_computed_recently(0, None, &at(5)));
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::potential::Potential;
+use super::potential::MigrationPotential;
 use crate::View;
 
 /// The groups of candidates of a rescheduling call, by the present cluster of their members and the cluster that they prefer.
@@ -18,20 +18,22 @@ pub(super) struct CandidateGroups(BTreeMap<(usize, usize), CandidateGroup>);
 /// A group of candidates that are in one cluster, prefer the same cluster, and move to one cluster together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct CandidateGroup {
-    members: u32,
+    member_count: u32,
     /// Whether a destination of the group was already searched, so that `destination_cluster` is valid.
-    is_searched: bool,
+    is_destination_searched: bool,
     /// The number of the cluster to which the group moves; `None` if no cluster has a free host for each member.
     destination_cluster: Option<usize>,
 }
 
 impl CandidateGroups {
     /// Creates the groups of all candidates of a call.
-    pub(super) fn from_candidates(candidates: &[Potential], view: &View<'_>) -> Self {
+    pub(super) fn from_candidates(candidates: &[MigrationPotential], view: &View<'_>) -> Self {
         let mut groups = BTreeMap::new();
         for candidate in candidates {
-            let group: &mut CandidateGroup = groups.entry(group_key(candidate, view)).or_default();
-            group.members += 1;
+            let group: &mut CandidateGroup = groups
+                .entry(present_and_preferred_cluster(candidate, view))
+                .or_default();
+            group.member_count += 1;
         }
         Self(groups)
     }
@@ -41,22 +43,28 @@ impl CandidateGroups {
     ///
     /// `find` searches this cluster for the number of members of the group; it is called only for the first candidate of the
     /// group.
-    pub(super) fn find_destination(
+    pub(super) fn find_destination_cluster(
         &mut self,
-        candidate: &Potential,
+        candidate: &MigrationPotential,
         view: &View<'_>,
         find: impl FnOnce(u32) -> Option<usize>,
     ) -> Option<usize> {
-        let group = self.0.entry(group_key(candidate, view)).or_default();
-        if !group.is_searched {
-            group.destination_cluster = find(group.members);
-            group.is_searched = true;
+        let group = self
+            .0
+            .entry(present_and_preferred_cluster(candidate, view))
+            .or_default();
+        if !group.is_destination_searched {
+            group.destination_cluster = find(group.member_count);
+            group.is_destination_searched = true;
         }
         group.destination_cluster
     }
 }
 
-fn group_key(candidate: &Potential, view: &View<'_>) -> (usize, usize) {
+fn present_and_preferred_cluster(
+    candidate: &MigrationPotential,
+    view: &View<'_>,
+) -> (usize, usize) {
     let own = view.cluster_of(candidate.process()).index();
     (own, candidate.cluster())
 }

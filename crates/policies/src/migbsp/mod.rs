@@ -62,11 +62,12 @@ use self::explain::MigBspNarrator;
 use self::forecast::Forecasts;
 use self::groups::CandidateGroups;
 use self::potential::{
-    Potential, Potentials, highest_potentials, horizon_supersteps, select_candidates,
+    MigrationPotential, PotentialComputation, highest_potentials, horizon_supersteps,
+    select_candidates,
 };
-use self::trigger::{IntervalRecord, Trigger};
+use self::trigger::{IntervalRecord, MigBspTrigger};
 use self::viability::{CallContext, Reservations, ViabilityTerms};
-use self::weights::Weights;
+use self::weights::PotentialWeights;
 use super::explain::Narrator;
 use super::strategy::Variant;
 use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
@@ -79,14 +80,14 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Debug)]
 pub struct MigBsp {
     config: MigBspConfig,
-    trigger: Trigger,
+    trigger: MigBspTrigger,
     forecasts: Forecasts,
-    weights: Weights,
+    weights: PotentialWeights,
     /// Number of migrations that the last call decided.
-    decided_migrations: usize,
+    decided_migration_count: usize,
     /// Whether a rescheduling call has taken place before, in which the managers answered the processes. This determines the
     /// order of processes with equal potential of migration (PM) for `candidate_order: potential-last-answered`.
-    has_answered: bool,
+    has_earlier_call: bool,
     shared_cluster_names: Option<Arc<[String]>>,
 }
 
@@ -101,11 +102,11 @@ impl MigBsp {
             return Err(Error::Input(problems));
         }
         Ok(Self {
-            trigger: Trigger::new(&config),
+            trigger: MigBspTrigger::new(&config),
             forecasts: Forecasts::default(),
-            weights: Weights::default(),
-            decided_migrations: 0,
-            has_answered: false,
+            weights: PotentialWeights::default(),
+            decided_migration_count: 0,
+            has_earlier_call: false,
             shared_cluster_names: None,
             config,
         })
@@ -113,9 +114,9 @@ impl MigBsp {
 
     /// Returns the number of migrations of the last call that count when the policy counts calls without migration (option
     /// `quiet_call`, ambiguity A6). `moved` is the number of processes that really moved.
-    fn counted_migrations(&self, moved: usize) -> usize {
+    fn effective_migration_count(&self, moved: usize) -> usize {
         match self.config.quiet_call {
-            QuietCall::Decided => self.decided_migrations,
+            QuietCall::Decided => self.decided_migration_count,
             QuietCall::Moved => moved,
         }
     }
@@ -123,15 +124,15 @@ impl MigBsp {
     /// Returns the interval that ends with the present call, with the length of the next interval.
     fn interval_for_record(&self, view: &View<'_>) -> IntervalRecord {
         let moved = if view.executes_migrations {
-            self.decided_migrations
+            self.decided_migration_count
         } else {
             0
         };
         IntervalRecord {
             next_alpha: self
                 .trigger
-                .next_interval_length(&self.config, self.counted_migrations(moved)),
-            ..self.trigger.interval()
+                .next_interval_length(&self.config, self.effective_migration_count(moved)),
+            ..self.trigger.interval_record()
         }
     }
 
@@ -184,58 +185,58 @@ const EQUAL_INFORMATION: Variant = Variant::new(
 /// The decision record of a rescheduling call of MigBSP: the interval and tolerance, the thresholds, and the terms of the
 /// potentials of migration PM(i,j).
 #[derive(Debug)]
-struct Explanation {
+struct MigBspExplanation {
     interval: IntervalRecord,
     highest_potential: Option<f64>,
     /// The highest potential of migration PM among the processes that prefer another cluster, or that may move inside their
     /// present cluster \[s\]; `None` if there is no such process.
-    highest_elsewhere: Option<f64>,
+    highest_potential_elsewhere: Option<f64>,
     /// Whether a process stays where it is if its highest potential of migration PM is to its present cluster.
     stays_in_preferred_cluster: bool,
     candidate_threshold: Option<f64>,
-    listed_potentials: Vec<Potential>,
-    omitted_count: usize,
+    listed_potentials: Vec<MigrationPotential>,
+    omitted_potential_count: usize,
     /// The numbers of the processes that may not migrate, counted from 1.
     pinned_processes: Vec<usize>,
     candidate_terms: Vec<ViabilityTerms>,
     /// Number of supersteps over which t1 and t2, the times of a candidate without and with the move, are added up.
-    viability_horizon: f64,
+    viability_horizon_supersteps: f64,
     /// Time of the operations of a move without the transfer of the memory, as part of t2 (the time at the destination).
-    operations: Seconds,
-    clusters: Arc<[String]>,
+    move_operations_time: Seconds,
+    cluster_names: Arc<[String]>,
     /// The weights of the terms of PM, the potential of migration; `None` if the weights are fixed.
-    weights: Option<Weights>,
+    weights: Option<PotentialWeights>,
 }
 
-impl Explain for Explanation {
+impl Explain for MigBspExplanation {
     fn to_json(&self) -> Map<String, Value> {
-        let terms = |potential: &Potential| {
+        let terms = |potential: &MigrationPotential| {
             json!({
                 "process": potential.process() + 1,
                 "is_there": self.stays_in_preferred_cluster && potential.is_present_cluster(),
-                "cluster": self.clusters[potential.cluster()],
-                "compute_s": potential.compute,
-                "communication_s": potential.communication,
-                "memory_s": potential.memory,
+                "cluster": self.cluster_names[potential.cluster()],
+                "compute_s": potential.computation_term,
+                "communication_s": potential.communication_term,
+                "memory_s": potential.memory_term,
                 "potential_s": potential.value(),
             })
         };
         let weighed = |weighing: &ViabilityTerms| {
-            let communication = weighing.communication();
+            let communication = weighing.communication_times();
             json!({
                 "process": weighing.process.index() + 1,
-                "power_instructions_per_s": weighing.power,
-                "offered_hosts": weighing.offered_hosts,
-                "residents": weighing.residents,
-                "slowdown": weighing.slowdown(),
+                "power_instructions_per_s": weighing.offered_power,
+                "offered_hosts": weighing.offered_host_count,
+                "residents": weighing.resident_count,
+                "slowdown": weighing.computation_slowdown(),
                 "slowdown_inflicted": weighing.slowdown_parts[1],
-                "supersteps": self.viability_horizon,
-                "stay_compute_s": weighing.stay_compute,
+                "supersteps": self.viability_horizon_supersteps,
+                "stay_compute_s": weighing.computation_time_if_staying,
                 "stay_communication_s": communication.0,
-                "go_compute_s": weighing.go_compute,
+                "go_compute_s": weighing.computation_time_if_moving,
                 "go_communication_s": communication.1,
-                "go_transfer_s": weighing.go_transfer.get(),
-                "go_operations_s": self.operations.get(),
+                "go_transfer_s": weighing.transfer_time_if_moving.get(),
+                "go_operations_s": self.move_operations_time.get(),
             })
         };
         let mut fields = self.outline();
@@ -251,8 +252,8 @@ impl Explain for Explanation {
         if !self.pinned_processes.is_empty() {
             put("may_not_migrate", json!(self.pinned_processes));
         }
-        if self.omitted_count > 0 {
-            put("potentials_left_out", json!(self.omitted_count));
+        if self.omitted_potential_count > 0 {
+            put("potentials_left_out", json!(self.omitted_potential_count));
         }
         fields
     }
@@ -265,9 +266,12 @@ impl Explain for Explanation {
         put("next_alpha", json!(interval.next_alpha));
         put("d", json!(interval.tolerance));
         put("quiet_calls", json!(interval.calls_without_migration));
-        put("votes", json!(interval.test_results));
+        put("votes", json!(interval.stability_test_results));
         put("highest_potential_s", json!(self.highest_potential));
-        put("highest_elsewhere_s", json!(self.highest_elsewhere));
+        put(
+            "highest_elsewhere_s",
+            json!(self.highest_potential_elsewhere),
+        );
         put("threshold_s", json!(self.candidate_threshold));
         if let Some(weights) = &self.weights {
             put("weights", weights.to_json());
@@ -302,7 +306,7 @@ impl PolicyOptions for MigBspConfig {
     const MOVE_INSIDE: &'static str = "own_cluster=within";
     const VARIANTS: &'static [Variant] = &[EQUAL_INFORMATION];
 
-    fn moves_between_clusters(&self) -> bool {
+    fn moves_only_between_clusters(&self) -> bool {
         self.own_cluster != OwnCluster::Within
     }
 
@@ -310,8 +314,8 @@ impl PolicyOptions for MigBspConfig {
         &MigBspNarrator
     }
 
-    fn interpretations(&self) -> Vec<String> {
-        Self::interpretations(self)
+    fn interpretations_of_source(&self) -> Vec<String> {
+        Self::interpretation_phrases(self)
     }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
@@ -329,8 +333,10 @@ fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[ViabilityTerms], vie
     let candidates = judged.iter().enumerate().filter(was_weighed);
     for ((at, candidate), weighing) in candidates.zip(weighed) {
         if candidate.accepted {
-            let memory = view.memory[candidate.process.index()].get().to_bits();
-            let equal = (candidate.to_cluster, weighing.equality_properties(), memory);
+            let memory = view.process_memory[candidate.process.index()]
+                .get()
+                .to_bits();
+            let equal = (candidate.to_cluster, weighing.offer_equality_key(), memory);
             groups.entry(equal).or_default().push(at);
         }
     }
@@ -346,10 +352,10 @@ fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[ViabilityTerms], vie
 
 /// Sorts `candidates` into the order in which they choose destinations. `candidates` must be in decreasing order of potential of
 /// migration (PM) before.
-fn sort_candidates(order: CandidateOrder, candidates: &mut [Potential]) {
+fn sort_candidates(order: CandidateOrder, candidates: &mut [MigrationPotential]) {
     match order {
         CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
-        CandidateOrder::RankAscending => candidates.sort_by_key(Potential::process),
+        CandidateOrder::RankAscending => candidates.sort_by_key(MigrationPotential::process),
         CandidateOrder::RankDescending => {
             candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.process()));
         }
@@ -376,11 +382,12 @@ impl Policy for MigBsp {
         let mut reservations = Reservations::new(config, &self.forecasts, view);
         let horizon = horizon_supersteps(config.potential_horizon, alpha, next_alpha);
         let occupancy = reservations.resident_counts(config);
-        let potentials = Potentials::new(config, horizon, &self.forecasts, &occupancy, view)
-            .with_weights(&self.weights);
+        let potentials =
+            PotentialComputation::new(config, horizon, &self.forecasts, &occupancy, view)
+                .with_weights(&self.weights);
         let (listed, best) = if view.processes() * clusters.len() <= MAX_LISTED_PAIRS {
             let movable = (0..view.processes()).filter(|process| !view.is_pinned(*process));
-            let all: Vec<Potential> = movable
+            let all: Vec<MigrationPotential> = movable
                 .flat_map(|process| potentials.potentials_of_process(process))
                 .collect();
             let best = highest_potentials(&all);
@@ -390,14 +397,15 @@ impl Policy for MigBsp {
             best.retain(|potential| !view.is_pinned(potential.process()));
             (None, best)
         };
-        let highest = best.iter().map(Potential::value).reduce(f64::max);
+        let highest = best.iter().map(MigrationPotential::value).reduce(f64::max);
         let stays_at_home = config.own_cluster != OwnCluster::Within;
-        let stays = |potential: &&Potential| stays_at_home && potential.is_present_cluster();
+        let stays =
+            |potential: &&MigrationPotential| stays_at_home && potential.is_present_cluster();
         let elsewhere = best.iter().filter(|potential| !stays(potential));
-        let highest_elsewhere = elsewhere.map(Potential::value).reduce(f64::max);
+        let highest_elsewhere = elsewhere.map(MigrationPotential::value).reduce(f64::max);
         let falls = config
             .candidate_order
-            .breaks_ties_by_decreasing_rank(self.has_answered);
+            .breaks_ties_by_decreasing_rank(self.has_earlier_call);
         let own = |process: usize| view.cluster_of(process).index();
         let own: Vec<usize> = (0..view.processes()).map(own).collect();
         let (mut chosen, threshold) = select_candidates(config, best, &own, falls);
@@ -406,7 +414,7 @@ impl Policy for MigBsp {
             config,
             forecasts: &self.forecasts,
             view,
-            horizon: horizon_supersteps(config.viability_horizon, alpha, next_alpha),
+            horizon_supersteps: horizon_supersteps(config.viability_horizon, alpha, next_alpha),
             potentials: &potentials,
         };
         // The records are kept until the end of the run, and there may be many.
@@ -435,27 +443,27 @@ impl Policy for MigBsp {
         if by_rank {
             migrations.sort_by_key(|wanted| wanted.process);
         }
-        self.decided_migrations = migrations.len();
+        self.decided_migration_count = migrations.len();
         let left_out = match &listed {
             Some(_) => 0,
             None => potentials.pair_count() - chosen.len(),
         };
-        let explanation = Explanation {
+        let explanation = MigBspExplanation {
             interval: self.interval_for_record(view),
             highest_potential: highest,
-            highest_elsewhere,
+            highest_potential_elsewhere: highest_elsewhere,
             stays_in_preferred_cluster: stays_at_home,
             candidate_threshold: threshold,
-            omitted_count: left_out,
+            omitted_potential_count: left_out,
             pinned_processes: (0..view.processes())
                 .filter(|process| view.is_pinned(*process))
                 .map(|process| process + 1)
                 .collect(),
             listed_potentials: listed.unwrap_or(chosen),
             candidate_terms: weighed,
-            viability_horizon: call.horizon,
-            operations: call.operations_time(),
-            clusters,
+            viability_horizon_supersteps: call.horizon_supersteps,
+            move_operations_time: call.operations_time(),
+            cluster_names: clusters,
             weights: self.weights.copy_for_record(config),
         };
         Ok(Decision {
@@ -466,16 +474,16 @@ impl Policy for MigBsp {
         })
     }
 
-    fn on_outcome(&mut self, moved: usize) {
-        self.has_answered = true;
+    fn on_migrations_executed(&mut self, moved: usize) {
+        self.has_earlier_call = true;
         self.weights.record_outcome(moved);
         self.trigger
-            .finish_call(&self.config, self.counted_migrations(moved));
-        self.forecasts.restart(&self.config);
+            .finish_call(&self.config, self.effective_migration_count(moved));
+        self.forecasts.start_interval(&self.config);
     }
 
     fn fault(&self) -> Option<String> {
-        self.trigger.fault()
+        self.trigger.describe_invalid_state()
     }
 
     fn uses_seed(&self) -> bool {

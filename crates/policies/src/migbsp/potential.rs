@@ -24,7 +24,7 @@ use super::config::{
 };
 use super::exchanges::ExchangeForecast;
 use super::forecast::{Forecasts, NO_EXCHANGE};
-use super::weights::Weights;
+use super::weights::PotentialWeights;
 use crate::View;
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
@@ -36,25 +36,25 @@ const MAX_TERM: f64 = 1e307;
 /// PM(i,j), the potential of migration of one process to one cluster, with its terms \[s\]. It takes only 32 B, since a call
 /// stores one for each process.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Potential {
+pub(super) struct MigrationPotential {
     process_number: u32,
     /// Twice the number of the cluster, plus 1 if it is the present cluster of the process.
     cluster_and_is_own: u32,
-    pub(super) compute: f64,
-    pub(super) communication: f64,
-    pub(super) memory: f64,
+    pub(super) computation_term: f64,
+    pub(super) communication_term: f64,
+    pub(super) memory_term: f64,
 }
 
-impl Potential {
+impl MigrationPotential {
     /// Creates the potential of migration of a process to a cluster with all terms 0. `is_own` states whether the process is in
     /// this cluster now.
     pub(super) fn without_terms(process: usize, cluster: usize, is_own: bool) -> Self {
         Self {
             process_number: to_u32(process),
             cluster_and_is_own: to_u32(2 * cluster + usize::from(is_own)),
-            compute: 0.0,
-            communication: 0.0,
-            memory: 0.0,
+            computation_term: 0.0,
+            communication_term: 0.0,
+            memory_term: 0.0,
         }
     }
 
@@ -73,7 +73,7 @@ impl Potential {
 
     /// Returns PM(i,j), the potential of migration \[s\]: Comp + Comm - Mem.
     pub(super) fn value(&self) -> f64 {
-        self.compute + self.communication - self.memory
+        self.computation_term + self.communication_term - self.memory_term
     }
 }
 
@@ -89,23 +89,23 @@ pub(super) fn horizon_supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) 
 
 /// Computes the potentials of migration PM(i,j) of all processes to all clusters in one rescheduling call.
 #[derive(Debug)]
-pub(super) struct Potentials<'a> {
+pub(super) struct PotentialComputation<'a> {
     config: &'a MigBspConfig,
     horizon_supersteps: f64,
     forecasts: &'a Forecasts,
-    occupancy: &'a [u32],
+    processes_per_host: &'a [u32],
     view: &'a View<'a>,
     /// The computing power of each cluster \[instr/s\], as the option `set_index` defines it.
     cluster_powers: Vec<f64>,
-    max_power: f64,
+    max_cluster_power: f64,
     /// The bandwidth of the narrowest link between clusters; `None` if `memory_rate` is not `backbone` or there is no such link.
     /// It is stored because finding it needs a search over all links.
-    backbone: Option<BytesPerSecond>,
+    backbone_bandwidth: Option<BytesPerSecond>,
     /// The weights of the terms Comp, Comm and Mem of the potential of migration.
-    weights: [f64; 3],
+    term_weights: [f64; 3],
 }
 
-impl<'a> Potentials<'a> {
+impl<'a> PotentialComputation<'a> {
     pub(super) fn new(
         config: &'a MigBspConfig,
         horizon: f64,
@@ -115,24 +115,24 @@ impl<'a> Potentials<'a> {
     ) -> Self {
         let powers = cluster_powers(config, occupancy, view);
         Self {
-            max_power: powers.iter().copied().fold(0.0, f64::max),
-            backbone: match config.memory_rate {
+            max_cluster_power: powers.iter().copied().fold(0.0, f64::max),
+            backbone_bandwidth: match config.memory_rate {
                 MemoryRate::Backbone => view.platform.backbone_bandwidth(),
                 MemoryRate::Managers => None,
             },
             config,
             horizon_supersteps: horizon,
             forecasts,
-            occupancy,
+            processes_per_host: occupancy,
             view,
             cluster_powers: powers,
-            weights: [1.0; 3],
+            term_weights: [1.0; 3],
         }
     }
 
     /// Returns the same potentials, but with these weights of the terms Comp, Comm and Mem.
-    pub(super) fn with_weights(mut self, weights: &Weights) -> Self {
-        self.weights = [weights.computation, weights.communication, weights.memory];
+    pub(super) fn with_weights(mut self, weights: &PotentialWeights) -> Self {
+        self.term_weights = [weights.computation, weights.communication, weights.memory];
         self
     }
 
@@ -143,22 +143,25 @@ impl<'a> Potentials<'a> {
     }
 
     /// Returns the potentials of migration PM of a process to every possible cluster, in the order of clusters.
-    pub(super) fn potentials_of_process(&self, process: usize) -> impl Iterator<Item = Potential> {
-        let subject = self.process_terms(process);
+    pub(super) fn potentials_of_process(
+        &self,
+        process: usize,
+    ) -> impl Iterator<Item = MigrationPotential> {
+        let subject = self.process_data(process);
         let may_want = move |cluster: &usize| {
             *cluster != subject.present_cluster || self.config.own_cluster != OwnCluster::Excluded
         };
         let clusters = (0..self.cluster_powers.len()).filter(may_want);
         clusters.map(move |cluster| {
             let exchange = self.forecasts.predicted_exchange(process, cluster);
-            let rate = self.memory_rate(self.memory_origin(process), cluster);
-            self.potential_to(&subject, cluster, rate, exchange)
+            let rate = self.memory_rate(self.memory_origin_cluster(process), cluster);
+            self.potential_to_cluster(&subject, cluster, rate, exchange)
         })
     }
 
     /// Returns the data of process i from which its potential of migration PM(i,j) to any cluster j is computed.
     #[inline]
-    fn process_terms(&self, process: usize) -> ProcessData {
+    fn process_data(&self, process: usize) -> ProcessData {
         let forecasts = self.forecasts;
         ProcessData {
             process,
@@ -173,13 +176,13 @@ impl<'a> Potentials<'a> {
     /// `rate` is the bandwidth at which the memory is sent to this cluster (`None` without a route), `exchange` the forecast of
     /// the process's communication with the cluster.
     #[inline]
-    fn potential_to(
+    fn potential_to_cluster(
         &self,
         subject: &ProcessData,
         cluster: usize,
         rate: Option<BytesPerSecond>,
         exchange: ExchangeForecast,
-    ) -> Potential {
+    ) -> MigrationPotential {
         let (config, horizon) = (self.config, self.horizon_supersteps);
         let &ProcessData {
             process,
@@ -188,23 +191,25 @@ impl<'a> Potentials<'a> {
         } = subject;
         let power = self.cluster_powers[cluster];
         let index = match config.index_form {
-            IndexForm::OfBest if self.max_power > 0.0 => power / self.max_power,
-            IndexForm::GainOverSource if power > 0.0 => {
-                (1.0 - present_speed(self.occupancy, process, self.view) / power).max(-MAX_TERM)
-            }
+            IndexForm::OfBest if self.max_cluster_power > 0.0 => power / self.max_cluster_power,
+            IndexForm::GainOverSource if power > 0.0 => (1.0
+                - present_speed(self.processes_per_host, process, self.view) / power)
+                .max(-MAX_TERM),
             IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
         };
         let compute = subject.weighted_computation_time * index * horizon;
         let time = match config.potential_communication {
-            PotentialCommunication::Counted => (exchange.time * horizon).min(MAX_TERM),
+            PotentialCommunication::Counted => {
+                (exchange.communication_time * horizon).min(MAX_TERM)
+            }
             PotentialCommunication::Ignored => 0.0,
         };
-        Potential {
-            compute: self.weights[0] * compute.clamp(-MAX_TERM, MAX_TERM),
-            communication: self.weights[1] * (exchange.regularity * time),
-            memory: self.weights[2]
+        MigrationPotential {
+            computation_term: self.term_weights[0] * compute.clamp(-MAX_TERM, MAX_TERM),
+            communication_term: self.term_weights[1] * (exchange.regularity * time),
+            memory_term: self.term_weights[2]
                 * (self.memory_term(process, cluster == own, rate).get()).min(MAX_TERM),
-            ..Potential::without_terms(process, cluster, cluster == own)
+            ..MigrationPotential::without_terms(process, cluster, cluster == own)
         }
     }
 
@@ -217,7 +222,7 @@ impl<'a> Potentials<'a> {
             return Seconds::default();
         }
         let transfer = if self.config.memory_transfer {
-            self.transfer_time_at(process, rate)
+            self.transfer_time_at_bandwidth(process, rate)
         } else {
             Seconds::default()
         };
@@ -232,14 +237,19 @@ impl<'a> Potentials<'a> {
     /// Returns M(i) · T(i,j), the time to send the memory of a process to cluster `to` from the cluster that the option
     /// `memory_origin` determines.
     pub(super) fn transfer_time(&self, process: usize, to: usize) -> Seconds {
-        self.transfer_time_at(process, self.memory_rate(self.memory_origin(process), to))
+        self.transfer_time_at_bandwidth(
+            process,
+            self.memory_rate(self.memory_origin_cluster(process), to),
+        )
     }
 
     /// Returns the time to send the memory of a process at the bandwidth `rate`. Without a route, `rate` is `None` and the time
     /// is 0, since the move itself will report the missing route.
     #[inline]
-    fn transfer_time_at(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
-        rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
+    fn transfer_time_at_bandwidth(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
+        rate.map_or_else(Seconds::default, |rate| {
+            self.view.process_memory[process] / rate
+        })
     }
 
     /// Returns the bandwidth at which memory is sent from one cluster to another; `None` if there is no route.
@@ -251,12 +261,14 @@ impl<'a> Potentials<'a> {
         let platform = self.view.platform;
         let managers = || platform.bottleneck_bandwidth(&manager_route(platform, from, to)?);
         let is_inside = from == to && self.config.own_cluster == OwnCluster::Within;
-        self.backbone.filter(|_| !is_inside).or_else(managers)
+        self.backbone_bandwidth
+            .filter(|_| !is_inside)
+            .or_else(managers)
     }
 
     /// Returns the number of the cluster from which the memory of a process is assumed to be sent, as the option `memory_origin`
     /// determines.
-    fn memory_origin(&self, process: usize) -> usize {
+    fn memory_origin_cluster(&self, process: usize) -> usize {
         match self.config.memory_origin {
             MemoryOrigin::Present => self.view.cluster_of(process).index(),
             MemoryOrigin::Initial => self.forecasts.initial_cluster(process),
@@ -274,11 +286,11 @@ impl<'a> Potentials<'a> {
     /// ```text
     /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
     /// ```
-    pub(super) fn best_potentials(&self) -> Vec<Potential> {
+    pub(super) fn best_potentials(&self) -> Vec<MigrationPotential> {
         let processes = self.view.processes();
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.cluster_powers.len()];
         for process in 0..processes {
-            members[self.memory_origin(process)].push(ProcessId::from_index(process).0);
+            members[self.memory_origin_cluster(process)].push(ProcessId::from_index(process).0);
         }
         let mut best = Vec::with_capacity(processes);
         for (origin, members) in members.iter().enumerate() {
@@ -315,11 +327,11 @@ struct ProcessData {
 #[derive(Debug)]
 struct DestinationOrder {
     /// The bandwidth at which memory is sent to each cluster; `None` if there is no route.
-    rates: Vec<Option<BytesPerSecond>>,
+    memory_rates: Vec<Option<BytesPerSecond>>,
     cluster_classes: Vec<ClusterClass>,
     /// For each cluster, the last process that computed its PM to this cluster individually, because the process is in the
     /// cluster or communicates with it.
-    individual_for: Vec<u32>,
+    last_individual_processes: Vec<u32>,
 }
 
 const NO_PROCESS: u32 = u32::MAX;
@@ -333,7 +345,7 @@ struct ClusterClass {
 }
 
 impl DestinationOrder {
-    fn new(all: &Potentials<'_>, origin: usize) -> Self {
+    fn new(all: &PotentialComputation<'_>, origin: usize) -> Self {
         let clusters = 0..all.cluster_powers.len();
         let rates: Vec<_> = clusters
             .clone()
@@ -350,27 +362,36 @@ impl DestinationOrder {
             cluster_classes: classes
                 .map(|class| ClusterClass::new(class, &all.cluster_powers))
                 .collect(),
-            individual_for: vec![NO_PROCESS; rates.len()],
-            rates,
+            last_individual_processes: vec![NO_PROCESS; rates.len()],
+            memory_rates: rates,
         }
     }
 
     /// Returns the highest potential of migration (PM) of a process over all clusters. If several PM are equal, the PM to the
     /// first of these clusters is returned.
-    fn best_potential(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
-        let subject = all.process_terms(process as usize);
+    fn best_potential(
+        &mut self,
+        all: &PotentialComputation<'_>,
+        process: u32,
+    ) -> Option<MigrationPotential> {
+        let subject = all.process_data(process as usize);
         let own = subject.present_cluster;
         let may_stay = all.config.own_cluster != OwnCluster::Excluded;
         let mut best = may_stay.then(|| {
             let exchange = all.forecasts.predicted_exchange(subject.process, own);
-            all.potential_to(&subject, own, self.rates[own], exchange)
+            all.potential_to_cluster(&subject, own, self.memory_rates[own], exchange)
         });
-        self.individual_for[own] = process;
+        self.last_individual_processes[own] = process;
         // A partner without a forecast of communication is like other clusters.
-        for (cluster, exchange) in all.forecasts.partners(subject.process) {
-            if cluster != own && exchange.time > 0.0 {
-                self.individual_for[cluster] = process;
-                let other = all.potential_to(&subject, cluster, self.rates[cluster], exchange);
+        for (cluster, exchange) in all.forecasts.exchange_forecasts_of_process(subject.process) {
+            if cluster != own && exchange.communication_time > 0.0 {
+                self.last_individual_processes[cluster] = process;
+                let other = all.potential_to_cluster(
+                    &subject,
+                    cluster,
+                    self.memory_rates[cluster],
+                    exchange,
+                );
                 best = higher_potential(best, other);
             }
         }
@@ -386,19 +407,25 @@ impl DestinationOrder {
     fn best_potential_in_class(
         &self,
         class: &ClusterClass,
-        all: &Potentials<'_>,
+        all: &PotentialComputation<'_>,
         subject: &ProcessData,
         process: u32,
-    ) -> Option<Potential> {
+    ) -> Option<MigrationPotential> {
         let first = |clusters: &[usize]| {
             let mut clusters = clusters.iter().copied();
-            let cluster = clusters.find(|&cluster| self.individual_for[cluster] != process)?;
-            Some(all.potential_to(subject, cluster, self.rates[cluster], NO_EXCHANGE))
+            let cluster =
+                clusters.find(|&cluster| self.last_individual_processes[cluster] != process)?;
+            Some(all.potential_to_cluster(
+                subject,
+                cluster,
+                self.memory_rates[cluster],
+                NO_EXCHANGE,
+            ))
         };
         if subject.weighted_computation_time <= 0.0 {
             return first(&class.clusters_by_number);
         }
-        let mut best: Option<Potential> = None;
+        let mut best: Option<MigrationPotential> = None;
         for potential in class
             .clusters_by_power
             .iter()
@@ -429,8 +456,11 @@ impl ClusterClass {
 /// number.
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
-fn higher_potential(best: Option<Potential>, other: Potential) -> Option<Potential> {
-    let is_best = |best: &Potential| {
+fn higher_potential(
+    best: Option<MigrationPotential>,
+    other: MigrationPotential,
+) -> Option<MigrationPotential> {
+    let is_best = |best: &MigrationPotential| {
         let (a, b) = (best.value(), other.value());
         a > b || a == b && best.cluster() < other.cluster()
     };
@@ -439,9 +469,9 @@ fn higher_potential(best: Option<Potential>, other: Potential) -> Option<Potenti
 
 /// Returns the highest potential of migration (PM) of each process from a list of all PM, which is ordered by process. If several
 /// PM of a process are equal, only the first of these PM is returned.
-pub(super) fn highest_potentials(potentials: &[Potential]) -> Vec<Potential> {
+pub(super) fn highest_potentials(potentials: &[MigrationPotential]) -> Vec<MigrationPotential> {
     let by_process = potentials.chunk_by(|a, b| a.process_number == b.process_number);
-    let one = |all: &[Potential]| all.iter().copied().fold(None, higher_potential);
+    let one = |all: &[MigrationPotential]| all.iter().copied().fold(None, higher_potential);
     by_process.filter_map(one).collect()
 }
 
@@ -452,15 +482,18 @@ pub(super) fn highest_potentials(potentials: &[Potential]) -> Vec<Potential> {
 /// decreasing rank if `ties_fall`, otherwise by increasing rank.
 pub(super) fn select_candidates(
     config: &MigBspConfig,
-    mut best: Vec<Potential>,
+    mut best: Vec<MigrationPotential>,
     own: &[usize],
     ties_fall: bool,
-) -> (Vec<Potential>, Option<f64>) {
+) -> (Vec<MigrationPotential>, Option<f64>) {
     if config.own_cluster == OwnCluster::Competes {
         // A process that prefers its own cluster is no candidate.
         best.retain(|potential| !potential.is_present_cluster());
     }
-    let highest = best.iter().map(Potential::value).max_by(f64::total_cmp);
+    let highest = best
+        .iter()
+        .map(MigrationPotential::value)
+        .max_by(f64::total_cmp);
     let Some(highest) = highest else {
         return (Vec::new(), None);
     };
@@ -468,7 +501,7 @@ pub(super) fn select_candidates(
         return (Vec::new(), None);
     }
     // No two are equal in this order, since each has its process.
-    let sort = |best: &mut [Potential]| {
+    let sort = |best: &mut [MigrationPotential]| {
         best.sort_by_cached_key(|potential| {
             let process = potential.process_number;
             let by_rank = if ties_fall { !process } else { process };
@@ -513,7 +546,7 @@ pub(super) fn select_candidates(
                 kept += 1.0;
                 kept <= wanted
             });
-            let last = best.last().map(Potential::value);
+            let last = best.last().map(MigrationPotential::value);
             (best, last)
         }
     }

@@ -8,7 +8,7 @@ use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster, Viability};
 impl MigBspConfig {
     /// Returns how these options interpret the papers, as short phrases: the costs in t2, the bandwidth in Mem(i,j), whether the
     /// present cluster is included, and x.
-    pub(super) fn interpretations(&self) -> Vec<String> {
+    pub(super) fn interpretation_phrases(&self) -> Vec<String> {
         let price = match (self.viability_transfer, self.viability_cost.get() > 0.0) {
             (false, false) => {
                 "t2, the predicted time after a move, without the cost of the move".to_owned()
@@ -69,7 +69,7 @@ mod tests {
             "the present cluster of a process does not compete with the others",
             "x = 0.8",
         ];
-        assert_eq!(plain.interpretations(), expected);
+        assert_eq!(plain.interpretation_phrases(), expected);
         let other = MigBspConfig {
             viability_transfer: false,
             viability_cost: Seconds::of(0.052),
@@ -83,12 +83,12 @@ mod tests {
             "Mem(i,j), the memory term of the potential, without the transfer of the memory",
             "the present cluster of a process competes with the others",
         ];
-        assert_eq!(other.interpretations(), expected);
+        assert_eq!(other.interpretation_phrases(), expected);
         let untested = MigBspConfig {
             viability: Viability::None,
             ..other
         };
-        let first = &untested.interpretations()[0];
+        let first = &untested.interpretation_phrases()[0];
         assert!(
             first.contains("without a comparison of predicted times"),
             "{first}"

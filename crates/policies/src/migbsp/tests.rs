@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::Measures;
-use crate::testing::view;
-use migsim_base::random::Purpose;
+use crate::testing::test_view;
+use migsim_base::random::StreamPurpose;
 use migsim_base::units::{Bytes, HostId, Instructions, Seconds};
 use migsim_platform::{LoadedPlatform, open};
 
@@ -53,17 +53,17 @@ fn next_call(policy: &mut MigBsp, processes: &[Process], happen: bool) -> Decisi
         for (process, (host, work)) in processes.iter().enumerate() {
             let work = Instructions::of(work[superstep % 2]);
             measures.work[process] = work;
-            measures.compute[process] = work / platform.hosts[*host as usize].speed;
+            measures.computation_times[process] = work / platform.hosts[*host as usize].speed;
         }
         let view = View {
             superstep,
-            memory: &memory,
+            process_memory: &memory,
             external_load: &load,
             executes_migrations: happen,
-            ..view(&platform, &placement, &measures)
+            ..test_view(&platform, &placement, &measures)
         };
         if policy.is_call_due(&view) {
-            let mut random = Stream::new(1, Purpose::Policy);
+            let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
             return policy.decide(&view, &mut random).unwrap();
         }
     }
@@ -112,7 +112,7 @@ fn weights_that_adjust_themselves_enter_the_terms_of_a_call() {
     let expected = json!({ "computation": 1.5, "communication": 0.5, "memory": 1.0 });
     assert_eq!(weights(&decision), expected);
     // The process has moved to a host on which the next supersteps last 1.5 s instead of 2 s: Mem counts half.
-    policy.on_outcome(1);
+    policy.on_migrations_executed(1);
     let decision = next_call(&mut policy, &[(AQUARIO, [3e9, 3e9])], true);
     let expected = json!({ "computation": 1.75, "communication": 0.25, "memory": 0.5 });
     assert_eq!(weights(&decision), expected);
@@ -163,7 +163,7 @@ fn of_equal_candidates_those_answered_last_are_first_and_hosts_go_by_rank() {
     // No process was answered before the first call.
     let (mut policy, decision) = decide(config, &four_for_two_hosts(), false);
     assert_eq!(moves(&decision), [(0, AQUARIO), (1, AQUARIO + 1)]);
-    policy.on_outcome(0);
+    policy.on_migrations_executed(0);
     let decision = next_call(&mut policy, &four_for_two_hosts(), false);
     let tried: Vec<u32> = decision
         .candidates
@@ -211,7 +211,7 @@ fn the_record_of_a_call_has_the_interval_that_follows() {
             ..config()
         };
         let (mut policy, decision) = decide(config, &[(AQUARIO, [3e9, 3e9])], true);
-        policy.on_outcome(0);
+        policy.on_migrations_executed(0);
         assert_eq!(
             decision.explanation_json()["next_alpha"],
             json!(policy.trigger.alpha())
@@ -310,17 +310,18 @@ fn moves_in_one_cluster(
     measures.clear(2);
     for process in 0..2 {
         measures.work[process] = Instructions::of(1e9);
-        measures.compute[process] = Seconds::of(crowd / (1.0 - load[placement[process] as usize]));
+        measures.computation_times[process] =
+            Seconds::of(crowd / (1.0 - load[placement[process] as usize]));
     }
     let placement = placement.map(HostId);
     for superstep in 0..2 {
         let view = View {
             superstep,
             external_load: &load,
-            ..view(&platform, &placement, &measures)
+            ..test_view(&platform, &placement, &measures)
         };
         if policy.is_call_due(&view) {
-            let mut random = Stream::new(1, Purpose::Policy);
+            let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
             return moves(&policy.decide(&view, &mut random).unwrap());
         }
     }
@@ -362,5 +363,5 @@ fn a_process_may_move_inside_its_own_cluster() {
         moves_in_one_cluster(&equal_information(), [0, 1], [0.5; 3]),
         []
     );
-    assert!(!equal_information().moves_between_clusters());
+    assert!(!equal_information().moves_only_between_clusters());
 }

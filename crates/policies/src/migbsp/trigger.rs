@@ -14,7 +14,7 @@ use crate::View;
 
 /// The state of MigBSP's trigger: the interval between calls, the tolerance, and the results of the stability tests.
 #[derive(Clone, Debug)]
-pub(crate) struct Trigger {
+pub(crate) struct MigBspTrigger {
     /// The number α of supersteps of the present interval between calls.
     alpha: u64,
     /// The number α' of supersteps of the next interval between calls, as it follows from the supersteps so far.
@@ -28,17 +28,17 @@ pub(crate) struct Trigger {
     has_tolerance_grown: bool,
     /// Number of calls in a row without migration, up to and including the last call.
     calls_without_migration: u32,
-    test_count: u64,
+    stability_test_count: u64,
     /// The results of the stability tests in the present interval, one character per superstep: `+` stable, `-` unstable, `.` not
     /// tested. Only the first 64 are stored.
-    test_results: String,
+    stability_test_results: String,
     /// The result of the stability test for the superstep before the call, if this result counts in the next interval; otherwise
     /// `None`.
-    postponed_vote: Option<Vote>,
+    postponed_test_result: Option<StabilityTestResult>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Vote {
+enum StabilityTestResult {
     Stable,
     Unstable,
     None,
@@ -51,10 +51,10 @@ pub(crate) struct IntervalRecord {
     pub(crate) next_alpha: u64,
     pub(crate) tolerance: f64,
     pub(crate) calls_without_migration: u32,
-    pub(crate) test_results: String,
+    pub(crate) stability_test_results: String,
 }
 
-impl Trigger {
+impl MigBspTrigger {
     pub(crate) fn new(config: &MigBspConfig) -> Self {
         let alpha = u64::from(config.alpha);
         Self {
@@ -65,9 +65,9 @@ impl Trigger {
             earlier_tolerances: Vec::new(),
             has_tolerance_grown: false,
             calls_without_migration: 0,
-            test_count: 0,
-            test_results: String::new(),
-            postponed_vote: None,
+            stability_test_count: 0,
+            stability_test_results: String::new(),
+            postponed_test_result: None,
         }
     }
 
@@ -83,7 +83,7 @@ impl Trigger {
 
     /// Tests the stability of the superstep that has just ended, updates α', and returns whether a rescheduling call is due now.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
-        let vote = self.test_superstep(config, view);
+        let vote = self.test_superstep_stability(config, view);
         self.advance_superstep(config, vote)
     }
 
@@ -95,17 +95,17 @@ impl Trigger {
 
     /// Tests the stability of a superstep from the minimum, mean and maximum of the times of hosts \[s\], updates α', and returns
     /// whether a call is due now.
-    pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
-        let vote = self.test_times(config, times);
+    pub(super) fn observe_host_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
+        let vote = self.test_stability_of_times(config, times);
         self.advance_superstep(config, vote)
     }
 
     /// Counts a superstep with the result of its stability test, updates α', and returns whether a call is due now.
-    fn advance_superstep(&mut self, config: &MigBspConfig, vote: Vote) -> bool {
+    fn advance_superstep(&mut self, config: &MigBspConfig, vote: StabilityTestResult) -> bool {
         self.supersteps_since_call += 1;
         let is_due = self.supersteps_since_call >= self.alpha;
         if is_due && config.calling_superstep == CallingSuperstep::After {
-            self.postponed_vote = Some(vote);
+            self.postponed_test_result = Some(vote);
         } else {
             self.apply_test_result(config, vote);
         }
@@ -113,13 +113,13 @@ impl Trigger {
     }
 
     /// Returns the interval that ends with the present call, with the state of the trigger.
-    pub(crate) fn interval(&self) -> IntervalRecord {
+    pub(crate) fn interval_record(&self) -> IntervalRecord {
         IntervalRecord {
             alpha: self.alpha,
             next_alpha: self.next_alpha,
             tolerance: self.tolerance,
             calls_without_migration: self.calls_without_migration,
-            test_results: self.test_results.clone(),
+            stability_test_results: self.stability_test_results.clone(),
         }
     }
 
@@ -144,15 +144,15 @@ impl Trigger {
         }
         self.alpha = self.next_alpha;
         self.supersteps_since_call = 0;
-        self.test_results.clear();
-        if let Some(vote) = self.postponed_vote.take() {
+        self.stability_test_results.clear();
+        if let Some(vote) = self.postponed_test_result.take() {
             self.apply_test_result(config, vote);
         }
     }
 
     /// Returns a description of the error if the state of the trigger is invalid, else `None`. In a valid state α and α' are at
     /// least 1, and the tolerance D is finite and not negative.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn describe_invalid_state(&self) -> Option<String> {
         let Self {
             alpha,
             next_alpha,
@@ -167,8 +167,8 @@ impl Trigger {
     /// Returns the number of supersteps of the next interval if the present call decides `migrations` migrations: α', or twice α
     /// if the rule for calls without migration applies.
     pub(crate) fn next_interval_length(&self, config: &MigBspConfig, migrations: usize) -> u64 {
-        let is_quiet =
-            migrations == 0 && self.is_growth_due(config, self.calls_without_migration + 1);
+        let is_quiet = migrations == 0
+            && self.is_tolerance_growth_due(config, self.calls_without_migration + 1);
         if is_quiet && config.d_growth == ToleranceGrowth::DoubleAlpha {
             2 * self.alpha
         } else {
@@ -177,7 +177,7 @@ impl Trigger {
     }
 
     /// Returns whether the tolerance D (or α) grows at a call that is number `quiet_calls` in a row of calls without migration.
-    fn is_growth_due(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
+    fn is_tolerance_growth_due(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
         match config.d_trigger {
             ToleranceTrigger::Every => quiet_calls >= config.omega,
             ToleranceTrigger::EachOmega => quiet_calls.is_multiple_of(config.omega),
@@ -186,7 +186,7 @@ impl Trigger {
     }
 
     fn grow_tolerance(&mut self, config: &MigBspConfig) {
-        if !self.is_growth_due(config, self.calls_without_migration) {
+        if !self.is_tolerance_growth_due(config, self.calls_without_migration) {
             return;
         }
         self.has_tolerance_grown = true;
@@ -202,27 +202,33 @@ impl Trigger {
     }
 
     /// Tests whether the superstep that has just ended was stable, from the times of the processes that the options select.
-    fn test_superstep(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {
-        let measures = view.measures;
+    fn test_superstep_stability(
+        &mut self,
+        config: &MigBspConfig,
+        view: &View<'_>,
+    ) -> StabilityTestResult {
+        let measures = view.measurements;
         let (mut count, mut sum, mut least, mut largest) = (0_u64, 0.0, f64::INFINITY, 0.0_f64);
         for process in 0..view.processes() {
             let takes_part = match config.population {
                 Population::All => true,
                 Population::Computing => measures.work[process].get() > 0.0,
                 Population::Receiving => {
-                    let mut traffic = measures.traffic.iter_process(process);
+                    let mut traffic = measures.traffic.iter_clusters_of_process(process);
                     traffic.any(|(_, traffic)| traffic.receive_time.get() > 0.0)
                 }
             };
             if !takes_part {
                 continue;
             }
-            let compute = measures.compute[process].get();
+            let compute = measures.computation_times[process].get();
             let time = compute
                 + match config.process_time {
                     ProcessTime::Compute => 0.0,
-                    ProcessTime::ComputeAndSend => measures.send[process].get(),
-                    ProcessTime::ComputeAndCommunicate => measures.communication[process].get(),
+                    ProcessTime::ComputeAndSend => measures.send_times[process].get(),
+                    ProcessTime::ComputeAndCommunicate => {
+                        measures.communication_times[process].get()
+                    }
                 };
             count += 1;
             sum += time;
@@ -232,44 +238,48 @@ impl Trigger {
         }
         if count == 0 {
             return match config.idle_superstep {
-                IdleSuperstep::NoVote => Vote::None,
-                IdleSuperstep::Stable => Vote::Stable,
-                IdleSuperstep::Unstable => Vote::Unstable,
+                IdleSuperstep::NoVote => StabilityTestResult::None,
+                IdleSuperstep::Stable => StabilityTestResult::Stable,
+                IdleSuperstep::Unstable => StabilityTestResult::Unstable,
             };
         }
-        self.test_times(config, [least, sum / count as f64, largest])
+        self.test_stability_of_times(config, [least, sum / count as f64, largest])
     }
 
     /// Returns the result of the stability test for the minimum, the mean and the maximum time \[s\]. The superstep is stable if
     /// minimum and maximum deviate from the mean by less than the share D.
-    fn test_times(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
-        self.test_count += 1;
+    fn test_stability_of_times(
+        &mut self,
+        config: &MigBspConfig,
+        [least, average, largest]: [f64; 3],
+    ) -> StabilityTestResult {
+        self.stability_test_count += 1;
         let is_stable =
             least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);
-        if is_stable || (self.test_count == 1 && config.first_test == FirstTest::Stable) {
-            Vote::Stable
+        if is_stable || (self.stability_test_count == 1 && config.first_test == FirstTest::Stable) {
+            StabilityTestResult::Stable
         } else {
-            Vote::Unstable
+            StabilityTestResult::Unstable
         }
     }
 
     /// Adjusts α' by the result of a stability test, and appends this result to the stored results.
-    fn apply_test_result(&mut self, config: &MigBspConfig, vote: Vote) {
+    fn apply_test_result(&mut self, config: &MigBspConfig, vote: StabilityTestResult) {
         let floor = match config.floor {
             Floor::One => 1,
             Floor::Initial => u64::from(config.alpha),
         };
         match vote {
-            Vote::Stable => self.next_alpha += 1,
-            Vote::Unstable => self.next_alpha = (self.next_alpha - 1).max(floor),
-            Vote::None => {}
+            StabilityTestResult::Stable => self.next_alpha += 1,
+            StabilityTestResult::Unstable => self.next_alpha = (self.next_alpha - 1).max(floor),
+            StabilityTestResult::None => {}
         }
         // A long stable run has intervals of thousands of supersteps, so the record keeps only the first votes.
-        if self.test_results.len() < 64 {
-            self.test_results.push(match vote {
-                Vote::Stable => '+',
-                Vote::Unstable => '-',
-                Vote::None => '.',
+        if self.stability_test_results.len() < 64 {
+            self.stability_test_results.push(match vote {
+                StabilityTestResult::Stable => '+',
+                StabilityTestResult::Unstable => '-',
+                StabilityTestResult::None => '.',
             });
         }
     }
@@ -278,36 +288,41 @@ impl Trigger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::view;
+    use crate::testing::test_view;
     use crate::{Measures, Policy};
     use migsim_base::units::{Instructions, Seconds};
 
     /// Returns the vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and
     /// p3 received for 2 s.
-    fn vote(population: Population, process_time: ProcessTime, d: f64) -> Vote {
+    fn vote(population: Population, process_time: ProcessTime, d: f64) -> StabilityTestResult {
         voted(population, process_time, d, 2.0)
     }
 
     /// Returns the same if p2 and p3 received for `received` seconds.
-    fn voted(population: Population, process_time: ProcessTime, d: f64, received: f64) -> Vote {
+    fn voted(
+        population: Population,
+        process_time: ProcessTime,
+        d: f64,
+        received: f64,
+    ) -> StabilityTestResult {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let mut measures = Measures::default();
         measures.clear(3);
         measures.work.fill(Instructions::of(1e9));
-        measures.compute.fill(Seconds::of(1.0));
-        measures.send[0] = Seconds::of(9.0);
+        measures.computation_times.fill(Seconds::of(1.0));
+        measures.send_times[0] = Seconds::of(9.0);
         for process in [1, 2] {
-            measures.communication[process] = Seconds::of(received);
+            measures.communication_times[process] = Seconds::of(received);
             measures.traffic_mut(process, 0).receive_time = Seconds::of(received);
         }
-        let view = view(&platform, &[migsim_base::units::HostId(0); 3], &measures);
+        let view = test_view(&platform, &[migsim_base::units::HostId(0); 3], &measures);
         let config = MigBspConfig {
             d,
             population,
             process_time,
             ..MigBspConfig::default()
         };
-        Trigger::new(&config).test_superstep(&config, &view)
+        MigBspTrigger::new(&config).test_superstep_stability(&config, &view)
     }
 
     #[test]
@@ -315,35 +330,47 @@ mod tests {
         // 1, 2.5 and 2.5 s: the first is at the lower end, 50 % below the average.
         let receive = ProcessTime::ComputeAndCommunicate;
         let all = Population::All;
-        assert_eq!(voted(all, receive, 0.5, 1.5), Vote::Unstable);
-        assert_eq!(voted(all, receive, 0.51, 1.5), Vote::Stable);
+        assert_eq!(voted(all, receive, 0.5, 1.5), StabilityTestResult::Unstable);
+        assert_eq!(voted(all, receive, 0.51, 1.5), StabilityTestResult::Stable);
         // 10, 1 and 1 s: the first is at the upper end, 150 % above the average.
         let send = ProcessTime::ComputeAndSend;
-        assert_eq!(voted(all, send, 1.5, 2.0), Vote::Unstable);
-        assert_eq!(voted(all, send, 1.51, 2.0), Vote::Stable);
+        assert_eq!(voted(all, send, 1.5, 2.0), StabilityTestResult::Unstable);
+        assert_eq!(voted(all, send, 1.51, 2.0), StabilityTestResult::Stable);
     }
 
     #[test]
     fn own_sends_may_not_count_and_who_receives_nothing_may_be_left_out() {
         // 1, 3 and 3 s: the average is 7/3, and 1 is less than 7/3 - 50 %, but more than 7/3 - 60 %.
         let receive = ProcessTime::ComputeAndCommunicate;
-        assert_eq!(vote(Population::All, receive, 0.5), Vote::Unstable);
-        assert_eq!(vote(Population::All, receive, 0.6), Vote::Stable);
+        assert_eq!(
+            vote(Population::All, receive, 0.5),
+            StabilityTestResult::Unstable
+        );
+        assert_eq!(
+            vote(Population::All, receive, 0.6),
+            StabilityTestResult::Stable
+        );
         // 3 and 3 s.
-        assert_eq!(vote(Population::Receiving, receive, 0.1), Vote::Stable);
+        assert_eq!(
+            vote(Population::Receiving, receive, 0.1),
+            StabilityTestResult::Stable
+        );
         // 10, 1 and 1 s.
         let send = ProcessTime::ComputeAndSend;
-        assert_eq!(vote(Population::All, send, 0.6), Vote::Unstable);
+        assert_eq!(
+            vote(Population::All, send, 0.6),
+            StabilityTestResult::Unstable
+        );
     }
 
     #[test]
     fn an_interval_of_nothing_or_a_d_that_is_no_number_is_a_fault() {
-        let trigger = Trigger::new(&MigBspConfig::default());
-        assert_eq!(trigger.fault(), None);
-        let change = |change: fn(&mut Trigger)| {
+        let trigger = MigBspTrigger::new(&MigBspConfig::default());
+        assert_eq!(trigger.describe_invalid_state(), None);
+        let change = |change: fn(&mut MigBspTrigger)| {
             let mut trigger = trigger.clone();
             change(&mut trigger);
-            trigger.fault().is_some()
+            trigger.describe_invalid_state().is_some()
         };
         assert!(change(|trigger| trigger.alpha = 0));
         assert!(change(|trigger| trigger.next_alpha = 0));
@@ -359,7 +386,7 @@ mod tests {
     fn d_may_stay_as_it_is() {
         let mut config = MigBspConfig::default();
         let grown = |config: &MigBspConfig| {
-            let mut trigger = Trigger::new(config);
+            let mut trigger = MigBspTrigger::new(config);
             (0..5).for_each(|_| trigger.finish_call(config, 0));
             trigger.tolerance
         };

@@ -14,7 +14,7 @@ use super::config::{
 };
 use super::forecast::Forecasts;
 use super::groups::CandidateGroups;
-use super::potential::{Potential, Potentials, manager_route};
+use super::potential::{MigrationPotential, PotentialComputation, manager_route};
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 
@@ -22,22 +22,22 @@ use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
     /// Number of processes on each host, including the moves that the call has decided so far.
-    pub(super) processes: Vec<u32>,
+    pub(super) process_counts: Vec<u32>,
     /// Number of processes on each host before the call.
-    processes_before: Vec<u32>,
+    process_counts_before_call: Vec<u32>,
     /// Number of processes on each host that have computed since the last call, including the moves that the call has decided so
     /// far.
-    active_processes: Vec<u32>,
+    active_process_counts: Vec<u32>,
     /// For `free_host: quiet`: number of processes on each host that computed in the superstep before the call, or that this call
     /// sends to the host.
-    computing_processes: Vec<u32>,
+    computing_process_counts: Vec<u32>,
     /// For `free_host: quiet`: whether a process has computed on each host within the last `load_memory` supersteps.
-    computed_recently: Vec<bool>,
+    has_computed_recently: Vec<bool>,
     /// Memory that the processes on each host use \[B\], including the moves that the call has decided so far.
     used_memory: Vec<f64>,
     /// The last offer of each cluster, with the memory of the process that received the offer \[B\]. An entry is valid until a
     /// reservation in the cluster changes.
-    offers: Vec<Option<(f64, Option<HostOffer>)>>,
+    cluster_offers: Vec<Option<(f64, Option<HostOffer>)>>,
     /// The groups of candidates whose members move to one cluster together (`full_cluster: next-for-group`).
     pub(super) groups: CandidateGroups,
 }
@@ -46,25 +46,25 @@ impl Reservations {
     pub(super) fn new(config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) -> Self {
         let hosts = view.platform.hosts.len();
         let is_remembered =
-            |host: usize| forecasts.computed_recently(host, config.load_memory, view);
+            |host: usize| forecasts.has_host_computed_recently(host, config.load_memory, view);
         let mut reservations = Self {
-            processes: vec![0; hosts],
-            processes_before: Vec::new(),
-            active_processes: vec![0; hosts],
-            computing_processes: vec![0; hosts],
-            computed_recently: (0..hosts).map(is_remembered).collect(),
+            process_counts: vec![0; hosts],
+            process_counts_before_call: Vec::new(),
+            active_process_counts: vec![0; hosts],
+            computing_process_counts: vec![0; hosts],
+            has_computed_recently: (0..hosts).map(is_remembered).collect(),
             used_memory: vec![0.0; hosts],
-            offers: vec![None; view.platform.clusters.len()],
+            cluster_offers: vec![None; view.platform.clusters.len()],
             groups: CandidateGroups::default(),
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add_process(process, *host, forecasts, view);
-            reservations.computing_processes[host.index()] +=
+            reservations.computing_process_counts[host.index()] +=
                 u32::from(has_just_computed(process, view));
         }
         reservations
-            .processes_before
-            .clone_from(&reservations.processes);
+            .process_counts_before_call
+            .clone_from(&reservations.process_counts);
         reservations
     }
 
@@ -75,9 +75,9 @@ impl Reservations {
         forecasts: &Forecasts,
         view: &View<'_>,
     ) {
-        self.processes[host.index()] += 1;
-        self.active_processes[host.index()] += u32::from(forecasts.has_computed(process));
-        self.used_memory[host.index()] += view.memory[process].get();
+        self.process_counts[host.index()] += 1;
+        self.active_process_counts[host.index()] += u32::from(forecasts.has_computed(process));
+        self.used_memory[host.index()] += view.process_memory[process].get();
     }
 
     fn remove_process(
@@ -87,9 +87,9 @@ impl Reservations {
         forecasts: &Forecasts,
         view: &View<'_>,
     ) {
-        self.processes[host.index()] -= 1;
-        self.active_processes[host.index()] -= u32::from(forecasts.has_computed(process));
-        self.used_memory[host.index()] -= view.memory[process].get();
+        self.process_counts[host.index()] -= 1;
+        self.active_process_counts[host.index()] -= u32::from(forecasts.has_computed(process));
+        self.used_memory[host.index()] -= view.process_memory[process].get();
     }
 
     /// Updates the numbers of processes and the used memory for a move of a process from its present host to the host `to`.
@@ -97,28 +97,28 @@ impl Reservations {
         let from = view.placement[process];
         self.remove_process(process, from, forecasts, view);
         self.add_process(process, to, forecasts, view);
-        self.computing_processes[from.index()] -= u32::from(has_just_computed(process, view));
-        self.computing_processes[to.index()] += 1;
+        self.computing_process_counts[from.index()] -= u32::from(has_just_computed(process, view));
+        self.computing_process_counts[to.index()] += 1;
         for host in [from, to] {
-            self.offers[view.platform.cluster_of(host).index()] = None;
+            self.cluster_offers[view.platform.cluster_of(host).index()] = None;
         }
     }
 
     /// Returns the number of processes that count as being on a host, as the option `free_host` defines it.
     fn resident_count(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
-            FreeHost::Inactive => self.active_processes[host],
+            FreeHost::Inactive => self.active_process_counts[host],
             FreeHost::Quiet => {
-                self.computing_processes[host].max(u32::from(self.computed_recently[host]))
+                self.computing_process_counts[host].max(u32::from(self.has_computed_recently[host]))
             }
-            FreeHost::Any | FreeHost::Unmapped => self.processes[host],
+            FreeHost::Any | FreeHost::Unmapped => self.process_counts[host],
         }
     }
 
     /// Returns the number of processes that count as being on each host, as the option `free_host` defines it. The computing
     /// powers of clusters are computed from these numbers.
     pub(super) fn resident_counts(&self, config: &MigBspConfig) -> Vec<u32> {
-        (0..self.processes.len())
+        (0..self.process_counts.len())
             .map(|host| self.resident_count(config, host))
             .collect()
     }
@@ -126,7 +126,7 @@ impl Reservations {
 
 /// Returns whether the process computed in the superstep that has just ended.
 fn has_just_computed(process: usize, view: &View<'_>) -> bool {
-    view.measures.work[process].get() > 0.0
+    view.measurements.work[process].get() > 0.0
 }
 
 /// The data of a rescheduling call from which destinations and predicted times of candidates are computed.
@@ -135,9 +135,9 @@ pub(super) struct CallContext<'a> {
     pub(super) config: &'a MigBspConfig,
     pub(super) forecasts: &'a Forecasts,
     pub(super) view: &'a View<'a>,
-    pub(super) horizon: f64,
+    pub(super) horizon_supersteps: f64,
     /// The potentials of migration PM(i,j), by which a candidate chooses another cluster if its preferred cluster is full.
-    pub(super) potentials: &'a Potentials<'a>,
+    pub(super) potentials: &'a PotentialComputation<'a>,
 }
 
 /// The destination offered to a candidate, and the terms of t1 and t2 (its predicted times without and with the move), for the
@@ -146,22 +146,22 @@ pub(super) struct CallContext<'a> {
 pub(super) struct ViabilityTerms {
     pub(super) process: ProcessId,
     /// ICPU, the computing power of the offered host that its load leaves \[instr/s\].
-    pub(super) power: f64,
+    pub(super) offered_power: f64,
     /// Number of hosts of the destination cluster that could take the process.
-    pub(super) offered_hosts: u32,
+    pub(super) offered_host_count: u32,
     /// Number of processes that count as being on the offered host.
-    pub(super) residents: u32,
+    pub(super) resident_count: u32,
     /// The factor on the computation time because the process shares the offered host, and the addition to this factor for the
     /// slowdown of the processes already on this host.
     pub(super) slowdown_parts: [f64; 2],
     /// Computation time of a superstep on the present host \[s\], a term of t1 (the predicted time without the move).
-    pub(super) stay_compute: f64,
+    pub(super) computation_time_if_staying: f64,
     /// Computation time of a superstep at the destination \[s\], a term of t2 (the predicted time with the move).
     ///
     /// t2 is the sum of the computation and communication times at the destination, the transfer of the memory, and the time of
     /// the operations of the move.
-    pub(super) go_compute: f64,
-    pub(super) go_transfer: Seconds,
+    pub(super) computation_time_if_moving: f64,
+    pub(super) transfer_time_if_moving: Seconds,
     /// Communication times of a superstep on the present host and at the destination \[s\]; `None` if t1 and t2, the predicted
     /// times of the candidate, do not include communication.
     communication_times: Option<Box<(f64, f64)>>,
@@ -170,19 +170,19 @@ pub(super) struct ViabilityTerms {
 impl ViabilityTerms {
     /// Returns the properties in which two offered hosts must agree so that they are equally good for a process: ICPU (the
     /// remaining computing power, as bits) and the number of resident processes.
-    pub(super) fn equality_properties(&self) -> (u64, u32) {
-        (self.power.to_bits(), self.residents)
+    pub(super) fn offer_equality_key(&self) -> (u64, u32) {
+        (self.offered_power.to_bits(), self.resident_count)
     }
 
     /// Returns the factor on the computation time at the destination that accounts for the processes already on the destination
     /// host.
-    pub(super) fn slowdown(&self) -> f64 {
+    pub(super) fn computation_slowdown(&self) -> f64 {
         self.slowdown_parts[0] + self.slowdown_parts[1]
     }
 
     /// Returns the communication times of a superstep in t1 and in t2 \[s\] (the predicted times without and with the move); 0 if
     /// they are not included.
-    pub(super) fn communication(&self) -> (f64, f64) {
+    pub(super) fn communication_times(&self) -> (f64, f64) {
         self.communication_times
             .as_deref()
             .copied()
@@ -194,14 +194,14 @@ impl ViabilityTerms {
 #[derive(Clone, Copy, Debug)]
 struct HostOffer {
     host: HostId,
-    power: f64,
+    remaining_power: f64,
     /// Number of hosts of the cluster that could take the process.
-    free_hosts: u32,
+    free_host_count: u32,
 }
 
 /// Returns the reason why the move to a host shared with `residents` processes is rejected, for the decision record. For up to 16
 /// residents the text is constant and needs no allocation.
-fn shared_host_rejection(residents: u32) -> Cow<'static, str> {
+fn shared_host_rejection_reason(residents: u32) -> Cow<'static, str> {
     macro_rules! reasons {
         ($($count:literal)*) => {
             [$(concat!("not viable: t1 <= t2 on a host shared with ", $count)),*]
@@ -224,11 +224,11 @@ impl CallContext<'_> {
 
     /// Returns t1 and t2, the predicted times of the process on its present host and at the destination, over the supersteps of
     /// the horizon.
-    fn stay_and_go_times(&self, weighing: &ViabilityTerms) -> (Seconds, Seconds) {
-        let (talk_here, talk_there) = weighing.communication();
-        let stay = (weighing.stay_compute + talk_here) * self.horizon;
-        let there = (weighing.go_compute + talk_there) * self.horizon;
-        let go = Seconds::of(there) + (self.operations_time() + weighing.go_transfer);
+    fn times_staying_and_moving(&self, weighing: &ViabilityTerms) -> (Seconds, Seconds) {
+        let (talk_here, talk_there) = weighing.communication_times();
+        let stay = (weighing.computation_time_if_staying + talk_here) * self.horizon_supersteps;
+        let there = (weighing.computation_time_if_moving + talk_there) * self.horizon_supersteps;
+        let go = Seconds::of(there) + (self.operations_time() + weighing.transfer_time_if_moving);
         (Seconds::of(stay), go)
     }
 
@@ -236,7 +236,7 @@ impl CallContext<'_> {
     /// terms of t1 and t2 (its times without and with the move) if they were computed.
     pub(super) fn decide_candidate(
         &self,
-        candidate: &Potential,
+        candidate: &MigrationPotential,
         reservations: &mut Reservations,
     ) -> (Candidate, Option<ViabilityTerms>) {
         let process = candidate.process();
@@ -268,7 +268,7 @@ impl CallContext<'_> {
             return (record, None);
         }
         let weighing = self.predict_times(process, offer, residents, reservations);
-        let (stay, go) = self.stay_and_go_times(&weighing);
+        let (stay, go) = self.times_staying_and_moving(&weighing);
         (record.stay, record.go) = (Some(stay), Some(go));
         let is_tested = self.config.viability == Viability::Tested;
         record.accepted = stay > go || !is_tested;
@@ -280,7 +280,7 @@ impl CallContext<'_> {
             };
             reservations.reserve_move(process, host, self.forecasts, self.view);
         } else if residents > 0 {
-            record.reason = shared_host_rejection(residents);
+            record.reason = shared_host_rejection_reason(residents);
         } else {
             record.reason = "not viable: t1 <= t2".into();
         }
@@ -291,18 +291,18 @@ impl CallContext<'_> {
     /// free host.
     fn find_destination(
         &self,
-        candidate: &Potential,
+        candidate: &MigrationPotential,
         reservations: &mut Reservations,
     ) -> Option<(usize, HostOffer)> {
         let process = candidate.process();
         if self.config.full_cluster == FullCluster::NextForGroup {
             let mut groups = std::mem::take(&mut reservations.groups);
-            let cluster = groups.find_destination(candidate, self.view, |members| {
+            let cluster = groups.find_destination_cluster(candidate, self.view, |members| {
                 let mut choices = std::iter::once(candidate.cluster())
                     .chain(self.alternative_clusters(candidate));
                 choices.find(|&cluster| {
                     let offer = self.host_offer(process, cluster, reservations);
-                    offer.is_some_and(|offer| offer.free_hosts >= members)
+                    offer.is_some_and(|offer| offer.free_host_count >= members)
                 })
             });
             reservations.groups = groups;
@@ -325,21 +325,21 @@ impl CallContext<'_> {
 
     /// Returns the clusters that a candidate can try if its preferred cluster is full, in decreasing order of PM (potential of
     /// migration).
-    fn alternative_clusters(&self, candidate: &Potential) -> Vec<usize> {
+    fn alternative_clusters(&self, candidate: &MigrationPotential) -> Vec<usize> {
         let own = self.view.cluster_of(candidate.process()).index();
-        let is_alternative = |other: &Potential| {
+        let is_alternative = |other: &MigrationPotential| {
             other.cluster() != candidate.cluster()
                 && (other.cluster() != own || self.config.own_cluster == OwnCluster::Within)
                 && (other.value() > 0.0 || !self.config.only_positive)
         };
         let all = self.potentials.potentials_of_process(candidate.process());
-        let mut others: Vec<Potential> = all.filter(is_alternative).collect();
+        let mut others: Vec<MigrationPotential> = all.filter(is_alternative).collect();
         others.sort_by(|a, b| {
             b.value()
                 .total_cmp(&a.value())
                 .then(a.cluster().cmp(&b.cluster()))
         });
-        others.iter().map(Potential::cluster).collect()
+        others.iter().map(MigrationPotential::cluster).collect()
     }
 
     /// Returns the host that `cluster` offers to a process; `None` if no host can take it.
@@ -353,14 +353,14 @@ impl CallContext<'_> {
         reservations: &mut Reservations,
     ) -> Option<HostOffer> {
         if self.view.cluster_of(process).index() == cluster {
-            return self.best_host(process, cluster, reservations);
+            return self.best_host_offer(process, cluster, reservations);
         }
-        let memory = self.view.memory[process].get();
-        match reservations.offers[cluster] {
+        let memory = self.view.process_memory[process].get();
+        match reservations.cluster_offers[cluster] {
             Some((of, offer)) if of == memory => offer,
             _ => {
-                let offer = self.best_host(process, cluster, reservations);
-                reservations.offers[cluster] = Some((memory, offer));
+                let offer = self.best_host_offer(process, cluster, reservations);
+                reservations.cluster_offers[cluster] = Some((memory, offer));
                 offer
             }
         }
@@ -368,7 +368,7 @@ impl CallContext<'_> {
 
     /// Returns the host of `cluster` with the largest ICPU (remaining computing power) that is free and has memory for the
     /// process; `None` if there is none. The present host of the process is excluded.
-    fn best_host(
+    fn best_host_offer(
         &self,
         process: usize,
         cluster: usize,
@@ -386,7 +386,7 @@ impl CallContext<'_> {
             if self.config.free_host != FreeHost::Any && residents > 0 {
                 continue;
             }
-            let needed = reservations.used_memory[at] + view.memory[process].get();
+            let needed = reservations.used_memory[at] + view.process_memory[process].get();
             if view.platform.hosts[at]
                 .memory
                 .is_some_and(|memory| needed > memory.get())
@@ -396,7 +396,7 @@ impl CallContext<'_> {
             let left = view.platform.hosts[at].speed.get() * (1.0 - view.external_load[at]);
             let power = match self.config.host_load {
                 HostLoad::External => left,
-                HostLoad::WithProcesses => left / self.sharing_factor(at, residents + 1),
+                HostLoad::WithProcesses => left / self.sharing_slowdown(at, residents + 1),
             };
             offered += 1;
             if best.is_none_or(|(most, _)| power > most) {
@@ -405,14 +405,14 @@ impl CallContext<'_> {
         }
         best.map(|(power, host)| HostOffer {
             host: HostId(host),
-            power,
-            free_hosts: offered,
+            remaining_power: power,
+            free_host_count: offered,
         })
     }
 
     /// Returns the factor by which each process on a host is slowed if `processes` processes share the host: processes per core,
     /// at least 1.
-    fn sharing_factor(&self, host: usize, processes: u32) -> f64 {
+    fn sharing_slowdown(&self, host: usize, processes: u32) -> f64 {
         (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
     }
 
@@ -435,25 +435,25 @@ impl CallContext<'_> {
             view,
             ..
         } = *self;
-        let shared = self.sharing_factor(host.index(), residents + 1);
+        let shared = self.sharing_slowdown(host.index(), residents + 1);
         let inflicted = match config.sharing {
             Sharing::Fair | Sharing::Alone => 0.0,
             // Each resident loses the difference, and their loss counts for the new process.
             Sharing::FairAndInflicted => {
                 f64::from(residents)
-                    * (shared - self.sharing_factor(host.index(), residents.max(1)))
+                    * (shared - self.sharing_slowdown(host.index(), residents.max(1)))
             }
         };
         let slowdown = shared + inflicted;
         let communication = match config.viability_communication {
             ViabilityCommunication::Ignored => None,
-            ViabilityCommunication::Uncontended => {
-                Some(Box::new(self.uncontended_communication(process, host)))
-            }
+            ViabilityCommunication::Uncontended => Some(Box::new(
+                self.uncontended_communication_times(process, host),
+            )),
         };
         let own = view.placement[process].index();
-        let relief = self.sharing_factor(own, reservations.processes[own])
-            / self.sharing_factor(own, reservations.processes_before[own]);
+        let relief = self.sharing_slowdown(own, reservations.process_counts[own])
+            / self.sharing_slowdown(own, reservations.process_counts_before_call[own]);
         let transfer = if config.viability_transfer {
             let to = view.platform.cluster_of(host).index();
             self.potentials.transfer_time(process, to)
@@ -462,16 +462,17 @@ impl CallContext<'_> {
         };
         ViabilityTerms {
             process: ProcessId::from_index(process),
-            power: offer.power,
-            offered_hosts: offer.free_hosts,
-            residents,
+            offered_power: offer.remaining_power,
+            offered_host_count: offer.free_host_count,
+            resident_count: residents,
             slowdown_parts: [shared, inflicted],
-            stay_compute: forecasts.predicted_computation_time(process).get() * relief,
-            go_compute: view
+            computation_time_if_staying: forecasts.predicted_computation_time(process).get()
+                * relief,
+            computation_time_if_moving: view
                 .execution_time(forecasts.predicted_work(process), host)
                 .get()
                 * slowdown,
-            go_transfer: transfer,
+            transfer_time_if_moving: transfer,
             communication_times: communication,
         }
     }
@@ -483,26 +484,29 @@ impl CallContext<'_> {
     /// alone on its route. Both times are sums over the same messages with the same clusters, in which old supersteps lose weight
     /// in the same way. Therefore, without contention, both sums of a process that stays in its cluster are equal. Messages of
     /// several sizes count with their mean size; a message inside a host counts as one between hosts.
-    fn uncontended_communication(&self, process: usize, host: HostId) -> (f64, f64) {
+    fn uncontended_communication_times(&self, process: usize, host: HostId) -> (f64, f64) {
         let View {
             platform, network, ..
         } = *self.view;
         let to = platform.cluster_of(host).index();
         let mut sums = (0.0, 0.0);
         // They are sorted, so that sums do not depend on the order of entries; all other clusters add nothing.
-        let mut partners: Vec<_> = self.forecasts.partners(process).collect();
+        let mut partners: Vec<_> = self
+            .forecasts
+            .exchange_forecasts_of_process(process)
+            .collect();
         partners.sort_unstable_by_key(|(cluster, _)| *cluster);
         for (cluster, exchange) in partners {
-            sums.0 += exchange.time;
-            if exchange.messages > 0.0
+            sums.0 += exchange.communication_time;
+            if exchange.timed_messages > 0.0
                 && let Some(route) = manager_route(platform, cluster, to)
             {
-                let size = Bytes::of(exchange.volume / exchange.messages);
+                let size = Bytes::of(exchange.timed_bytes / exchange.timed_messages);
                 let (latency, rate) = (
                     platform.route_latency(&route),
                     platform.bottleneck_bandwidth(&route),
                 );
-                sums.1 += exchange.messages * network.message_time(latency, rate, size).get();
+                sums.1 += exchange.timed_messages * network.message_time(latency, rate, size).get();
             }
         }
         sums

@@ -25,7 +25,7 @@ const MEMORY_WEIGHT_RANGE: (f64, f64) = (0.25, 4.0);
 
 /// The weights of the terms of PM, the potential of migration, and the measurements from which they are adjusted.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Weights {
+pub(super) struct PotentialWeights {
     /// The weight of Comp, the computation term of PM (the potential of migration).
     pub(super) computation: f64,
     /// The weight of Comm, the communication term of PM (the potential of migration).
@@ -39,10 +39,10 @@ pub(super) struct Weights {
     /// Mean duration of a superstep in the interval before the last call \[s\]; `None` before the first call.
     previous_mean_duration: Option<f64>,
     /// Whether the last call moved at least one process.
-    has_moved: bool,
+    has_last_call_moved: bool,
 }
 
-impl Default for Weights {
+impl Default for PotentialWeights {
     fn default() -> Self {
         Self {
             computation: 1.0,
@@ -51,21 +51,22 @@ impl Default for Weights {
             duration_sum: 0.0,
             superstep_count: 0,
             previous_mean_duration: None,
-            has_moved: false,
+            has_last_call_moved: false,
         }
     }
 }
 
-impl Weights {
+impl PotentialWeights {
     /// Adds the duration of the superstep that has just ended, which is the longest time of a process. The function has no effect
     /// if the weights are fixed.
     pub(super) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
         }
-        let measures = view.measures;
-        let times = (0..view.processes())
-            .map(|process| measures.compute[process].get() + measures.communication[process].get());
+        let measures = view.measurements;
+        let times = (0..view.processes()).map(|process| {
+            measures.computation_times[process].get() + measures.communication_times[process].get()
+        });
         self.duration_sum += times.fold(0.0, f64::max);
         self.superstep_count += 1;
     }
@@ -79,7 +80,9 @@ impl Weights {
         for process in 0..view.processes() {
             computation += forecasts.predicted_computation_time(process).get();
             for cluster in 0..view.platform.clusters.len() {
-                communication += forecasts.predicted_exchange(process, cluster).time;
+                communication += forecasts
+                    .predicted_exchange(process, cluster)
+                    .communication_time;
             }
         }
         self.adjust_gain_weights(computation, communication);
@@ -100,7 +103,7 @@ impl Weights {
     /// before, and increases if not. The measurement of the next interval begins.
     fn adjust_memory_weight(&mut self) {
         let mean = self.duration_sum / self.superstep_count.max(1) as f64;
-        if let (Some(before), true) = (self.previous_mean_duration, self.has_moved) {
+        if let (Some(before), true) = (self.previous_mean_duration, self.has_last_call_moved) {
             let factor = if mean < before { 0.5 } else { 2.0 };
             self.memory =
                 (self.memory * factor).clamp(MEMORY_WEIGHT_RANGE.0, MEMORY_WEIGHT_RANGE.1);
@@ -111,7 +114,7 @@ impl Weights {
 
     /// Records whether the last call moved at least one process; `moved` is the number of processes that moved.
     pub(super) fn record_outcome(&mut self, moved: usize) {
-        self.has_moved = moved > 0;
+        self.has_last_call_moved = moved > 0;
     }
 
     /// Returns a copy of the weights for the decision record of a call, or `None` if they are fixed.
@@ -134,29 +137,29 @@ mod tests {
     use super::*;
 
     /// Adds an interval of two supersteps that last `seconds` each.
-    fn interval(weights: &mut Weights, seconds: f64) {
+    fn interval(weights: &mut PotentialWeights, seconds: f64) {
         (weights.duration_sum, weights.superstep_count) = (2.0 * seconds, 2);
         weights.adjust_memory_weight();
     }
 
     #[test]
     fn the_weights_of_gain_follow_the_shares_of_time() {
-        let mut weights = Weights::default();
+        let mut weights = PotentialWeights::default();
         // Three quarters of the time is computation: 1/2 + 3/4, then 5/8 + 3/4; the weights converge to 3/2 and 1/2.
         weights.adjust_gain_weights(3.0, 1.0);
         assert_eq!([weights.computation, weights.communication], [1.25, 0.75]);
         weights.adjust_gain_weights(30.0, 10.0);
         assert_eq!([weights.computation, weights.communication], [1.375, 0.625]);
         // Equal shares leave the weights at 1, and without measurements nothing changes.
-        let mut weights = Weights::default();
+        let mut weights = PotentialWeights::default();
         weights.adjust_gain_weights(2.0, 2.0);
         weights.adjust_gain_weights(0.0, 0.0);
-        assert_eq!(weights, Weights::default());
+        assert_eq!(weights, PotentialWeights::default());
     }
 
     #[test]
     fn the_weight_of_memory_falls_while_moves_pay_and_rises_after_moves_that_do_not() {
-        let mut weights = Weights::default();
+        let mut weights = PotentialWeights::default();
         interval(&mut weights, 4.0); // the first interval: nothing to compare
         weights.record_outcome(1);
         interval(&mut weights, 3.0);

@@ -39,7 +39,7 @@ impl<'a> HostOffers<'a> {
     ) -> Self {
         let hosts = view.platform.hosts.len();
         let mut memory = vec![0.0; hosts];
-        for (host, image) in view.placement.iter().zip(view.memory) {
+        for (host, image) in view.placement.iter().zip(view.process_memory) {
             memory[host.index()] += image.get();
         }
         let load = |host| loads.mean_load(config, HostId::from_index(host), view);
@@ -56,7 +56,7 @@ impl<'a> HostOffers<'a> {
         let mut best: Option<(f64, f64, HostId)> = None;
         for host in self.view.platform.clusters[cluster].hosts.clone() {
             let host = HostId(host);
-            if !self.has_memory(process, host) {
+            if !self.has_host_memory_for_process(process, host) {
                 continue;
             }
             let load = self.loads[host.index()];
@@ -72,8 +72,8 @@ impl<'a> HostOffers<'a> {
 
     /// Reserves the host `to` for a process: increases the load of the host, and moves the memory of the process from the old
     /// host to the new host.
-    pub(super) fn reserve(&mut self, process: usize, to: HostId) {
-        let image = self.view.memory[process].get();
+    pub(super) fn reserve_host(&mut self, process: usize, to: HostId) {
+        let image = self.view.process_memory[process].get();
         self.used_memory[self.view.placement[process].index()] -= image;
         self.used_memory[to.index()] += image;
         let cores = self.view.platform.hosts[to.index()].cores;
@@ -81,11 +81,11 @@ impl<'a> HostOffers<'a> {
     }
 
     /// Returns whether a host has enough memory for a process; the present host of the process always has.
-    fn has_memory(&self, process: usize, host: HostId) -> bool {
+    fn has_host_memory_for_process(&self, process: usize, host: HostId) -> bool {
         if self.view.placement[process] == host {
             return true;
         }
-        let needed = self.used_memory[host.index()] + self.view.memory[process].get();
+        let needed = self.used_memory[host.index()] + self.view.process_memory[process].get();
         let limit = self.view.platform.hosts[host.index()].memory;
         limit.is_none_or(|limit| needed <= limit.get())
     }
@@ -95,7 +95,7 @@ impl<'a> HostOffers<'a> {
 mod tests {
     use super::*;
     use crate::Measures;
-    use crate::testing::view;
+    use crate::testing::test_view;
     use migsim_base::units::Bytes;
     use migsim_engine::testing::single_cluster_platform;
 
@@ -107,14 +107,14 @@ mod tests {
         measures.clear(1);
         let memory = [Bytes::of(30.0)];
         let view = View {
-            memory: &memory,
-            ..view(&platform, &[HostId(0)], &measures)
+            process_memory: &memory,
+            ..test_view(&platform, &[HostId(0)], &measures)
         };
         let config = MigBsp2007Config::default();
         let mut loads = HostLoads::default();
         loads.observe(&config, &view);
         let mut offers = HostOffers::new(&config, &mut loads, &view);
-        offers.reserve(0, HostId(1));
+        offers.reserve_host(0, HostId(1));
         assert_eq!(offers.loads, [0.0, 0.5]);
         assert_eq!(offers.used_memory, [0.0, 30.0]);
     }

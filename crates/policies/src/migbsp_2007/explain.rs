@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::explain::{
     CallInterval, DecisionRecord, ExplainContext, Meaning, Narrator, NoMoveReason, Sentence,
-    Shortfall, Unit, list_explanation, say,
+    Shortfall, Unit, list_explanation_values, say,
 };
 use crate::migbsp::explain::trigger;
 
@@ -37,7 +37,7 @@ impl Narrator for MigBsp2007Narrator {
         scene: &ExplainContext<'_>,
         call: DecisionRecord<'_>,
     ) -> Vec<Sentence> {
-        list_explanation(scene, call, trigger::described_keys(call))
+        list_explanation_values(scene, call, trigger::explanation_keys_of_trigger(call))
     }
 
     fn reason_without_candidates(&self, call: DecisionRecord<'_>) -> NoMoveReason {
@@ -58,7 +58,7 @@ impl Narrator for MigBsp2007Narrator {
         }
     }
 
-    fn interval<'a>(&self, explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
+    fn call_interval<'a>(&self, explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
         trigger::recorded_interval(explanation)
     }
 }

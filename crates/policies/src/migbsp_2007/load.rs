@@ -9,7 +9,7 @@
 use super::config::{Load, MigBsp2007Config};
 use crate::View;
 use migsim_base::units::{HostId, Time};
-use migsim_platform::{Host, Integral};
+use migsim_platform::{Host, StepFunctionIntegral};
 
 /// Number of stored marks (values of the work done at earlier times): 61 for a window of 60 intervals, and one before the start
 /// of the window.
@@ -20,45 +20,52 @@ const MARK_COUNT: usize = 62;
 #[derive(Debug, Default)]
 pub(super) struct HostLoads {
     /// Time that each host would have needed at full speed for the application's work since the start of the run \[s\].
-    busy_time: Vec<f64>,
+    busy_time_by_host: Vec<f64>,
     /// The simulated times at which the marks (earlier values of `busy_time`) in the ring buffer were stored \[s\].
-    mark_times: Vec<f64>,
+    history_times: Vec<f64>,
     /// The values of `busy_time` of all hosts at each mark of the ring buffer, in one list \[s\].
-    mark_values: Vec<f64>,
+    history_busy_times: Vec<f64>,
     /// Index in the ring buffer of the mark that was stored last.
-    newest_mark_index: usize,
+    newest_history_index: usize,
     /// For each host of varying speed, the integral over time of the share of its speed that is left for the application; `None`
     /// for hosts of constant speed.
     ///
     /// There are two integrals for each host: up to the start of the window, and up to the present time.
-    availability: Vec<Option<[Integral; 2]>>,
+    availability_integrals: Vec<Option<[StepFunctionIntegral; 2]>>,
 }
 
 impl HostLoads {
     /// Adds the application's work on each host in the superstep that has just ended.
     pub(super) fn observe(&mut self, config: &MigBsp2007Config, view: &View<'_>) {
         let hosts = &view.platform.hosts;
-        if self.busy_time.is_empty() {
-            self.busy_time = vec![0.0; hosts.len()];
-            self.mark_times = vec![0.0; MARK_COUNT];
-            self.mark_values = vec![0.0; MARK_COUNT * hosts.len()];
-            let left = |host: &Host| Some(Integral::new(1.0, host.availability()?));
+        if self.busy_time_by_host.is_empty() {
+            self.busy_time_by_host = vec![0.0; hosts.len()];
+            self.history_times = vec![0.0; MARK_COUNT];
+            self.history_busy_times = vec![0.0; MARK_COUNT * hosts.len()];
+            let left = |host: &Host| {
+                Some(StepFunctionIntegral::new(
+                    1.0,
+                    host.availability_over_time()?,
+                ))
+            };
             let pair = |host: &Host| Some([left(host)?, left(host)?]);
-            self.availability = hosts.iter().map(pair).collect();
+            self.availability_integrals = hosts.iter().map(pair).collect();
         }
-        for (work, at) in view.measures.work.iter().zip(view.placement) {
+        for (work, at) in view.measurements.work.iter().zip(view.placement) {
             let host = &hosts[at.index()];
             let cycles = work.get() * view.cycles_per_instruction;
-            self.busy_time[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
+            self.busy_time_by_host[at.index()] +=
+                cycles / (host.speed.get() * f64::from(host.cores));
         }
         let now = view.now.get();
-        if now - self.mark_times[self.newest_mark_index]
+        if now - self.history_times[self.newest_history_index]
             >= config.load_window.get() / (MARK_COUNT - 2) as f64
         {
-            self.newest_mark_index = (self.newest_mark_index + 1) % MARK_COUNT;
-            self.mark_times[self.newest_mark_index] = now;
-            let mark = self.newest_mark_index * self.busy_time.len();
-            self.mark_values[mark..mark + self.busy_time.len()].copy_from_slice(&self.busy_time);
+            self.newest_history_index = (self.newest_history_index + 1) % MARK_COUNT;
+            self.history_times[self.newest_history_index] = now;
+            let mark = self.newest_history_index * self.busy_time_by_host.len();
+            self.history_busy_times[mark..mark + self.busy_time_by_host.len()]
+                .copy_from_slice(&self.busy_time_by_host);
         }
     }
 
@@ -74,7 +81,7 @@ impl HostLoads {
         if now <= from {
             return 0.0;
         }
-        let left = self.availability[host.index()].as_mut();
+        let left = self.availability_integrals[host.index()].as_mut();
         let external = left.map_or(0.0, |[before, whole]| {
             1.0 - (whole.integrate_until(now) - before.integrate_until(from)) / (now - from)
         });
@@ -88,13 +95,13 @@ impl HostLoads {
     /// Returns the time that a host would have needed at full speed for the application's work between the times `from` and `now`
     /// \[s\].
     fn busy_time_between(&self, host: usize, from: f64, now: Time) -> f64 {
-        let total = self.busy_time[host];
+        let total = self.busy_time_by_host[host];
         let mut later = (now.get(), total);
         for back in 0..MARK_COUNT {
-            let mark = (self.newest_mark_index + MARK_COUNT - back) % MARK_COUNT;
+            let mark = (self.newest_history_index + MARK_COUNT - back) % MARK_COUNT;
             let earlier = (
-                self.mark_times[mark],
-                self.mark_values[mark * self.busy_time.len() + host],
+                self.history_times[mark],
+                self.history_busy_times[mark * self.busy_time_by_host.len() + host],
             );
             if earlier.0 <= from {
                 let passed = (from - earlier.0) / (later.0 - earlier.0);
@@ -110,7 +117,7 @@ impl HostLoads {
 mod tests {
     use super::*;
     use crate::Measures;
-    use crate::testing::view;
+    use crate::testing::test_view;
     use migsim_base::units::{Instructions, Seconds};
     use migsim_platform::Profile;
 
@@ -134,7 +141,7 @@ mod tests {
                 cycles_per_instruction: 2.0,
                 superstep,
                 now: Time::ZERO + Seconds::of(10.0 * (superstep + 1) as f64),
-                ..view(&platform, &placement, &measures)
+                ..test_view(&platform, &placement, &measures)
             };
             loads.observe(config, &view);
             mean = loads.mean_load(config, at, &view);

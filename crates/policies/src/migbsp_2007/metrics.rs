@@ -47,28 +47,28 @@ pub(super) struct ProcessTerms {
 
 /// PM(i,j), the potential of migration of a process to a cluster, with the metrics and forecasts from which it follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Potential {
+pub(super) struct MigrationPotential {
     pub(super) process: usize,
     pub(super) cluster: usize,
     /// PC(i,j), the predicted bytes that the process exchanges with the cluster in a superstep.
-    pub(super) bytes: Bytes,
+    pub(super) predicted_bytes: Bytes,
     /// PTC(i,j), the predicted communication time of the process with the cluster in a superstep.
-    pub(super) time: Seconds,
+    pub(super) predicted_communication_time: Seconds,
     /// Pcom(i,j), the regularity of the communication of the process with the cluster, from 0 to 1.
     pub(super) communication_regularity: f64,
     /// IC(i,j), the communication time PTC with the cluster relative to the largest PTC of the process with any cluster,
     /// dimensionless.
     pub(super) communication_index: f64,
     /// Half of the time of a ping-pong between the process's host and the manager of the cluster; transfer(i,j) in the paper.
-    pub(super) transfer: Seconds,
+    pub(super) transfer_time: Seconds,
     /// IT(i,j), the transfer time to the cluster relative to the largest transfer time of the process, dimensionless.
     pub(super) transfer_index: f64,
-    pub(super) metrics: Metrics,
+    pub(super) metrics: MigrationMetrics,
 }
 
 /// The three metrics of a process and a cluster: P(i) for processing, C(i,j) for communication and M(i,j) for memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Metrics {
+pub struct MigrationMetrics {
     /// P(i), the metric for processing, dimensionless: the larger, the more computation time the process needs.
     pub processing: f64,
     /// C(i,j), the metric for communication, dimensionless: the larger, the more time the process communicates with the cluster.
@@ -77,7 +77,7 @@ pub struct Metrics {
     pub memory: f64,
 }
 
-impl Metrics {
+impl MigrationMetrics {
     /// Returns PM(i,j) = P(i) + C(i,j) - M(i,j), the potential of migration, dimensionless (equation 9).
     pub fn potential(self) -> f64 {
         self.processing + self.communication - self.memory
@@ -100,7 +100,7 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
     let times = all
         .clone()
         .map(|process| forecasts.predicted_computation_time(process).get());
-    let images = view.memory.iter().map(|image| image.get());
+    let images = view.process_memory.iter().map(|image| image.get());
     let both = relative_to_maximum(times).zip(relative_to_maximum(images));
     all.zip(both)
         .map(|(process, (ip, im))| ProcessTerms {
@@ -110,7 +110,7 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
             p_proc: forecasts.computation_regularity(process),
             ip,
             processing: forecasts.computation_regularity(process) * ip,
-            image_bytes: view.memory[process].get(),
+            image_bytes: view.process_memory[process].get(),
             im,
         })
         .collect()
@@ -120,18 +120,18 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
 #[derive(Debug, Default)]
 pub(super) struct PotentialSummary {
     /// The highest potential of migration PM of each process; if several PM are equal, the PM to the first of these clusters.
-    highest_of_processes: Vec<Potential>,
+    highest_potentials: Vec<MigrationPotential>,
     /// The highest potential of migration PM of all processes; `None` if there is no PM.
-    pub(super) highest_value: Option<f64>,
+    pub(super) highest_potential_value: Option<f64>,
     /// All potentials of migration PM, for the decision record; `None` if there are too many.
-    pub(super) listed_potentials: Option<Vec<Potential>>,
+    pub(super) listed_potentials: Option<Vec<MigrationPotential>>,
 }
 
 impl PotentialSummary {
     /// Creates the summary of the potentials that the function `potentials` passes one by one to its argument. The summary stores
     /// every potential if there are at most `most` potentials.
     pub(super) fn from_potentials(
-        potentials: impl FnOnce(&mut dyn FnMut(Potential)),
+        potentials: impl FnOnce(&mut dyn FnMut(MigrationPotential)),
         most: usize,
     ) -> Self {
         let mut survey = Self {
@@ -143,19 +143,19 @@ impl PotentialSummary {
     }
 
     /// Adds a potential of migration to the summary. All potentials are discarded from the list if there are more than `most`.
-    fn add_potential(&mut self, potential: Potential, most: usize) {
+    fn add_potential(&mut self, potential: MigrationPotential, most: usize) {
         let value = potential.metrics.potential();
-        self.highest_value = Some(
-            self.highest_value
+        self.highest_potential_value = Some(
+            self.highest_potential_value
                 .map_or(value, |highest| highest.max(value)),
         );
-        match self.highest_of_processes.last_mut() {
+        match self.highest_potentials.last_mut() {
             Some(last) if last.process == potential.process => {
                 if value > last.metrics.potential() {
                     *last = potential;
                 }
             }
-            _ => self.highest_of_processes.push(potential),
+            _ => self.highest_potentials.push(potential),
         }
         if let Some(listed) = &mut self.listed_potentials {
             listed.push(potential);
@@ -167,8 +167,8 @@ impl PotentialSummary {
 
     /// Returns the highest potential of migration PM of each process if it is above `threshold`, in decreasing order. Processes
     /// with equal PM are in increasing order of rank.
-    pub(super) fn potentials_above_threshold(self, threshold: f64) -> Vec<Potential> {
-        let mut best = self.highest_of_processes;
+    pub(super) fn potentials_above_threshold(self, threshold: f64) -> Vec<MigrationPotential> {
+        let mut best = self.highest_potentials;
         best.retain(|potential| potential.metrics.potential() > threshold);
         best.sort_by(|a, b| {
             let (a_pm, b_pm) = (a.metrics.potential(), b.metrics.potential());
@@ -186,12 +186,15 @@ pub(super) fn for_each_potential(
     processes: &[ProcessTerms],
     view: &View<'_>,
     random: &mut Stream,
-    each: &mut dyn FnMut(Potential),
+    each: &mut dyn FnMut(MigrationPotential),
 ) {
     let clusters = view.platform.clusters.len();
     for (process, terms) in processes.iter().enumerate() {
-        let times =
-            (0..clusters).map(|cluster| forecasts.predicted_exchange(process, cluster).time);
+        let times = (0..clusters).map(|cluster| {
+            forecasts
+                .predicted_exchange(process, cluster)
+                .communication_time
+        });
         let transfers: Vec<Option<Seconds>> = (0..clusters)
             .map(|cluster| transfer_time(config, process, cluster, view, random))
             .collect();
@@ -209,16 +212,16 @@ pub(super) fn for_each_potential(
             };
             let exchange = forecasts.predicted_exchange(process, cluster);
             let p_com = exchange.regularity;
-            each(Potential {
+            each(MigrationPotential {
                 process,
                 cluster,
-                bytes: Bytes::of(exchange.bytes),
-                time: Seconds::of(exchange.time),
+                predicted_bytes: Bytes::of(exchange.exchanged_bytes),
+                predicted_communication_time: Seconds::of(exchange.communication_time),
                 communication_regularity: p_com,
                 communication_index: ic,
-                transfer,
+                transfer_time: transfer,
                 transfer_index: it,
-                metrics: Metrics {
+                metrics: MigrationMetrics {
                     processing: terms.processing,
                     communication: p_com * ic,
                     memory: terms.im * it,
@@ -244,14 +247,14 @@ fn transfer_time(
     let platform = view.platform;
     let here = view.placement[process];
     let there = if view.cluster_of(process).index() == cluster {
-        ping_partner(config.own_partner, here, platform, random)
+        ping_pong_partner(config.own_partner, here, platform, random)
     } else {
         platform.manager_host(ClusterId::from_index(cluster))
     };
     if there == here {
         return Some(Seconds::default());
     }
-    let size = config.ping.unwrap_or(view.memory[process]);
+    let size = config.ping.unwrap_or(view.process_memory[process]);
     let way = |from, to| {
         let route = platform.route(from, to)?;
         let bottleneck = platform.bottleneck_bandwidth(&route);
@@ -265,7 +268,7 @@ fn transfer_time(
 
 /// Returns the host that is the partner of the host `here` in the ping-pong within its own cluster; `here` itself if the cluster
 /// has no other host.
-fn ping_partner(
+fn ping_pong_partner(
     choice: OwnPartner,
     here: HostId,
     platform: &Platform,
@@ -285,23 +288,23 @@ fn ping_partner(
 mod tests {
     use super::*;
 
-    fn metrics(processing: f64, communication: f64, memory: f64) -> Metrics {
-        Metrics {
+    fn metrics(processing: f64, communication: f64, memory: f64) -> MigrationMetrics {
+        MigrationMetrics {
             processing,
             communication,
             memory,
         }
     }
 
-    fn potential(process: usize, cluster: usize, communication: f64) -> Potential {
-        Potential {
+    fn potential(process: usize, cluster: usize, communication: f64) -> MigrationPotential {
+        MigrationPotential {
             process,
             cluster,
-            bytes: Bytes::default(),
-            time: Seconds::default(),
+            predicted_bytes: Bytes::default(),
+            predicted_communication_time: Seconds::default(),
             communication_regularity: 1.0,
             communication_index: communication,
-            transfer: Seconds::default(),
+            transfer_time: Seconds::default(),
             transfer_index: 0.0,
             metrics: metrics(1.0, communication, 0.0),
         }
@@ -310,10 +313,10 @@ mod tests {
     #[test]
     fn the_partner_is_the_next_host_of_the_cluster() {
         let platform = migsim_platform::open("lbm").unwrap().platform;
-        let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
+        let mut random = Stream::new(1, migsim_base::random::StreamPurpose::PolicyDecisions);
         let mut next = |name: &str| {
             let here = platform.host_named(name).unwrap();
-            let host = ping_partner(OwnPartner::Next, here, &platform, &mut random);
+            let host = ping_pong_partner(OwnPartner::Next, here, &platform, &mut random);
             platform.hosts[host.index()].name.clone()
         };
         assert_eq!(
@@ -350,7 +353,7 @@ mod tests {
         ];
         let survey = PotentialSummary::from_potentials(|each| all.into_iter().for_each(each), 5);
         assert_eq!(
-            (survey.highest_value, &survey.listed_potentials),
+            (survey.highest_potential_value, &survey.listed_potentials),
             (Some(1.75), &None)
         );
         let found = survey.potentials_above_threshold(1.5);

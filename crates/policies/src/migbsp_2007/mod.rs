@@ -40,16 +40,18 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 pub use config::{Load, MigBsp2007Config, OwnPartner};
-pub use metrics::{Metrics, relative_to_maximum};
+pub use metrics::{MigrationMetrics, relative_to_maximum};
 
 use self::destination::HostOffers;
 use self::explain::MigBsp2007Narrator;
 use self::load::HostLoads;
-use self::metrics::{Potential, PotentialSummary, ProcessTerms, for_each_potential, process_terms};
+use self::metrics::{
+    MigrationPotential, PotentialSummary, ProcessTerms, for_each_potential, process_terms,
+};
 use super::explain::Narrator;
 use super::migbsp::MigBspConfig;
 use super::migbsp::forecast::Forecasts;
-use super::migbsp::trigger::Trigger;
+use super::migbsp::trigger::MigBspTrigger;
 use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS, TOLERANCE_FLAG, TOLERANCE_RANGE};
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
@@ -63,7 +65,7 @@ pub struct MigBsp2007 {
     config: MigBsp2007Config,
     /// The options with which the trigger and the forecasts of the second generation of MigBSP work as in the first generation.
     second_generation_options: MigBspConfig,
-    trigger: Trigger,
+    trigger: MigBspTrigger,
     forecasts: Forecasts,
     host_loads: HostLoads,
     call_count: u32,
@@ -81,7 +83,7 @@ impl MigBsp2007 {
         }
         let shared = config.second_generation_options();
         Ok(Self {
-            trigger: Trigger::new(&shared),
+            trigger: MigBspTrigger::new(&shared),
             forecasts: Forecasts::default(),
             host_loads: HostLoads::default(),
             call_count: 0,
@@ -98,19 +100,21 @@ impl MigBsp2007 {
         survey: &PotentialSummary,
         view: &View<'_>,
     ) -> Map<String, Value> {
-        let interval = self.trigger.interval();
+        let interval = self.trigger.interval_record();
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("alpha", json!(interval.alpha));
         put("next_alpha", json!(interval.next_alpha));
         put("d", json!(interval.tolerance));
-        put("votes", json!(interval.test_results));
-        put("highest_potential", json!(survey.highest_value));
+        put("votes", json!(interval.stability_test_results));
+        put("highest_potential", json!(survey.highest_potential_value));
         put("threshold", json!(self.config.threshold));
         if self.call_count < self.config.explained_calls
             && let Some(all) = &survey.listed_potentials
         {
-            let terms = all.iter().map(|potential| terms_record(potential, view));
+            let terms = all
+                .iter()
+                .map(|potential| potential_terms_record(potential, view));
             put("processes", json!(processes));
             put("potentials", Value::Array(terms.collect()));
         }
@@ -122,15 +126,15 @@ impl MigBsp2007 {
 const TERMS_RECORD_SIZE: f64 = 1500.0;
 
 /// Returns the terms of one potential of migration PM(i,j) as JSON, for the decision record.
-fn terms_record(potential: &Potential, view: &View<'_>) -> Value {
+fn potential_terms_record(potential: &MigrationPotential, view: &View<'_>) -> Value {
     json!({
         "process": potential.process + 1,
         "cluster": view.platform.clusters[potential.cluster].name,
-        "bytes": potential.bytes.get(),
-        "communication_s": potential.time.get(),
+        "bytes": potential.predicted_bytes.get(),
+        "communication_s": potential.predicted_communication_time.get(),
         "p_com": potential.communication_regularity,
         "ic": potential.communication_index,
-        "transfer_s": potential.transfer.get(),
+        "transfer_s": potential.transfer_time.get(),
         "it": potential.transfer_index,
         "processing": potential.metrics.processing,
         "communication": potential.metrics.communication,
@@ -141,7 +145,11 @@ fn terms_record(potential: &Potential, view: &View<'_>) -> Value {
 
 /// Finds a host in the preferred cluster of a process, reserves it if the process moves, and returns the record of the candidate
 /// with the result.
-fn place_candidate(elected: &Potential, offers: &mut HostOffers<'_>, view: &View<'_>) -> Candidate {
+fn place_candidate(
+    elected: &MigrationPotential,
+    offers: &mut HostOffers<'_>,
+    view: &View<'_>,
+) -> Candidate {
     let from = view.placement[elected.process];
     let to = offers.best_host(elected.process, elected.cluster);
     let (accepted, reason) = match to {
@@ -154,7 +162,7 @@ fn place_candidate(elected: &Potential, offers: &mut HostOffers<'_>, view: &View
             "the process already is on the best host of the cluster",
         ),
         Some(to) => {
-            offers.reserve(elected.process, to);
+            offers.reserve_host(elected.process, to);
             (true, "the potential of the process is above the threshold")
         }
     };
@@ -200,7 +208,7 @@ impl Policy for MigBsp2007 {
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         let processes = process_terms(&self.forecasts, view);
         let (config, forecasts) = (&self.config, &self.forecasts);
-        let all = |each: &mut dyn FnMut(Potential)| {
+        let all = |each: &mut dyn FnMut(MigrationPotential)| {
             for_each_potential(config, forecasts, &processes, view, random, each);
         };
         let is_explained = self.call_count < config.explained_calls;
@@ -239,17 +247,18 @@ impl Policy for MigBsp2007 {
         } else {
             pairs
         };
-        listed * (size_of::<Potential>() as f64 + records * TERMS_RECORD_SIZE)
+        listed * (size_of::<MigrationPotential>() as f64 + records * TERMS_RECORD_SIZE)
     }
 
-    fn on_outcome(&mut self, moved: usize) {
+    fn on_migrations_executed(&mut self, moved: usize) {
         self.trigger
             .finish_call(&self.second_generation_options, moved);
-        self.forecasts.restart(&self.second_generation_options);
+        self.forecasts
+            .start_interval(&self.second_generation_options);
     }
 
     fn fault(&self) -> Option<String> {
-        self.trigger.fault()
+        self.trigger.describe_invalid_state()
     }
 
     fn uses_seed(&self) -> bool {
@@ -268,7 +277,7 @@ mod tests {
             ..MigBsp2007Config::default()
         };
         let policy = MigBsp2007::new(config).unwrap();
-        let each = size_of::<Potential>() as f64;
+        let each = size_of::<MigrationPotential>() as f64;
         let most = MAX_LISTED_PAIRS as f64;
         assert_eq!(
             policy.memory(10.0, 2.0),
@@ -286,7 +295,7 @@ mod tests {
     fn a_tolerance_that_is_no_number_is_a_fault() {
         let mut policy = MigBsp2007::new(MigBsp2007Config::default()).unwrap();
         assert_eq!(policy.fault(), None);
-        policy.trigger = Trigger::new(&MigBspConfig {
+        policy.trigger = MigBspTrigger::new(&MigBspConfig {
             d: f64::NAN,
             ..policy.second_generation_options.clone()
         });

@@ -30,14 +30,15 @@ impl TriggerOptions for BoulmierOptions {
 #[derive(Clone, Copy, Debug, Default)]
 struct Boulmier {
     lost_time: f64,
-    superstep_count: u32,
+    supersteps_since_balancing: u32,
 }
 
 impl Trigger for Boulmier {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         self.lost_time += observed.lost_time();
-        self.superstep_count += 1;
-        let gain = f64::from(self.superstep_count) * observed.lost_time() - self.lost_time;
+        self.supersteps_since_balancing += 1;
+        let gain =
+            f64::from(self.supersteps_since_balancing) * observed.lost_time() - self.lost_time;
         let is_due = gain >= observed.balancing_cost.get();
         if is_due {
             *self = Self::default();
@@ -48,21 +49,24 @@ impl Trigger for Boulmier {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{due_after_each, observed_times};
+    use super::super::testing::{is_due_after_each, superstep_with_times};
     use super::*;
 
     #[test]
     fn only_growth_pays() {
         assert_eq!(
-            due_after_each(BoulmierOptions {}, &[observed_times(9.0, 2.0, 1.0); 4]),
+            is_due_after_each(
+                BoulmierOptions {},
+                &[superstep_with_times(9.0, 2.0, 1.0); 4]
+            ),
             [false; 4]
         );
         // Imbalance 0, 1, 2: 3·2 - 3 = 3 ≥ 3.
         let steps: Vec<ObservedSuperstep> = [2.0, 3.0, 4.0]
-            .map(|max| observed_times(max, 2.0, 3.0))
+            .map(|max| superstep_with_times(max, 2.0, 3.0))
             .to_vec();
         assert_eq!(
-            due_after_each(BoulmierOptions {}, &steps),
+            is_due_after_each(BoulmierOptions {}, &steps),
             [false, false, true]
         );
     }

@@ -10,7 +10,7 @@ use super::Trigger;
 use crate::strategy::Variant;
 use migsim_base::document;
 use migsim_base::error::Error;
-use migsim_base::plugin::{self, Maker};
+use migsim_base::plugin::{self, PluginFactory};
 
 /// The options of a trigger, as a user sets them under `policy.trigger.<name>` in an experiment file.
 pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
@@ -34,45 +34,45 @@ pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
 }
 
 /// An entry of the table of triggers: the name and description of a trigger, and its [`TriggerKind`].
-pub type Entry = plugin::Entry<Kind>;
+pub type Entry = plugin::PluginEntry<TriggerKind>;
 
 /// The table of all triggers, by name.
-pub type Table = plugin::Table<Kind>;
+pub type Table = plugin::PluginTable<TriggerKind>;
 
 /// The functions and constants of a trigger with which commands check its options and create it.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct TriggerKind {
     constructor: Constructor,
     variants: &'static [Variant],
-    main_option: &'static str,
-    original_criterion: &'static str,
+    main_option_key: &'static str,
+    equivalent_yalbb_criterion: &'static str,
 }
 
 /// The way in which the trigger is created from its options, with the functions that are needed for it.
 #[derive(Clone, Copy, Debug)]
 enum Constructor {
     /// A trigger whose options have a Rust type: functions to create the trigger and to add the default values of options.
-    Typed {
+    RustTrigger {
         build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
     /// A trigger whose options have no Rust type, such as a plug-in in another language; the stored object creates the trigger
     /// from its options in JSON form.
-    Maker(&'static dyn Maker<Box<dyn Trigger>>),
+    PluginMaker(&'static dyn PluginFactory<Box<dyn Trigger>>),
 }
 
 /// Creates the table entry of a trigger whose options have no Rust type; the object `maker` creates the trigger.
 pub fn entry_from_maker(
-    maker: &'static dyn Maker<Box<dyn Trigger>>,
+    maker: &'static dyn PluginFactory<Box<dyn Trigger>>,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
-    let kind = Kind {
-        constructor: Constructor::Maker(maker),
+    let kind = TriggerKind {
+        constructor: Constructor::PluginMaker(maker),
         variants: &[],
-        main_option: "",
-        original_criterion: "",
+        main_option_key: "",
+        equivalent_yalbb_criterion: "",
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
@@ -83,39 +83,39 @@ pub fn table_entry<T: TriggerOptions>(
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
-    let kind = Kind {
-        constructor: Constructor::Typed {
+    let kind = TriggerKind {
+        constructor: Constructor::RustTrigger {
             build: |options| document::from_value::<T>(options, "")?.trigger(),
-            resolve: |options| document::resolve_defaults::<T>(options, ""),
+            resolve: |options| document::fill_in_defaults::<T>(options, ""),
         },
         variants: T::VARIANTS,
-        original_criterion: T::ORIGINAL,
-        main_option: T::MAIN_OPTION,
+        equivalent_yalbb_criterion: T::ORIGINAL,
+        main_option_key: T::MAIN_OPTION,
     };
     Entry::new::<T>([name, summary, source], kind)
 }
 
-impl plugin::Kind for Kind {
+impl plugin::PluginKind for TriggerKind {
     type Product = Box<dyn Trigger>;
 
     const SECTION: Option<&'static str> = Some("policy.trigger");
 
     fn build(&self, options: &Value) -> Result<Box<dyn Trigger>, Error> {
         match self.constructor {
-            Constructor::Typed { build, .. } => build(options),
-            Constructor::Maker(maker) => plugin::create_plugin(maker, options),
+            Constructor::RustTrigger { build, .. } => build(options),
+            Constructor::PluginMaker(maker) => plugin::create_plugin(maker, options),
         }
     }
 
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
         match self.constructor {
-            Constructor::Typed { resolve, .. } => resolve(options),
-            Constructor::Maker(maker) => plugin::resolve_options(maker, options),
+            Constructor::RustTrigger { resolve, .. } => resolve(options),
+            Constructor::PluginMaker(maker) => plugin::resolve_options(maker, options),
         }
     }
 }
 
-impl Kind {
+impl TriggerKind {
     /// Returns the variants of the trigger, which are sets of options with a name.
     pub fn variants(&self) -> &'static [Variant] {
         self.variants
@@ -123,13 +123,13 @@ impl Kind {
 
     /// Returns the key of the option to which a value after the trigger's name belongs, such as `supersteps` in `every=50`; empty
     /// if there is no such option.
-    pub fn main_option(&self) -> &'static str {
-        self.main_option
+    pub fn main_option_key(&self) -> &'static str {
+        self.main_option_key
     }
 
     /// Returns the name of the criterion in the program yalbb that decides the same as the trigger with its default options;
     /// empty if there is none.
-    pub fn original_criterion(&self) -> &'static str {
-        self.original_criterion
+    pub fn equivalent_yalbb_criterion(&self) -> &'static str {
+        self.equivalent_yalbb_criterion
     }
 }

@@ -5,12 +5,12 @@ use super::{ObservedSuperstep, Trigger};
 
 /// A trigger that requests a balancing after each superstep of a list.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct ListedCallsTrigger {
     /// The supersteps after which a balancing is requested, counted from 1, in increasing order.
     call_supersteps: Vec<usize>,
 }
 
-impl Listed {
+impl ListedCallsTrigger {
     /// Creates a trigger that requests a balancing after each of these supersteps, which are counted from 1 and in increasing
     /// order.
     pub fn new(calls: &[usize]) -> Self {
@@ -20,7 +20,7 @@ impl Listed {
     }
 }
 
-impl Trigger for Listed {
+impl Trigger for ListedCallsTrigger {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         self.call_supersteps
             .binary_search(&(observed.superstep + 1))
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn it_says_yes_after_the_supersteps_of_its_list() {
-        let mut trigger = Listed::new(&[2, 5]);
+        let mut trigger = ListedCallsTrigger::new(&[2, 5]);
         let due = (0..6).filter(|superstep| {
             trigger.is_due(&ObservedSuperstep {
                 superstep: *superstep,

@@ -40,28 +40,29 @@ impl TriggerOptions for MarquezOptions {
 
 impl Trigger for MarquezOptions {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        let average = observed.avg.get();
+        let average = observed.mean_host_time.get();
         let tolerance = average * self.x;
-        observed.min.get() < average - tolerance || average + tolerance < observed.max.get()
+        observed.min_host_time.get() < average - tolerance
+            || average + tolerance < observed.max_host_time.get()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{due_after_each, observed_times};
+    use super::super::testing::{is_due_after_each, superstep_with_times};
     use super::*;
 
     #[test]
     fn hosts_beyond_the_tolerance_are_due() {
-        let mut low = observed_times(2.0, 2.0, 0.0);
-        low.min = migsim_base::units::Seconds::of(1.5);
+        let mut low = superstep_with_times(2.0, 2.0, 0.0);
+        low.min_host_time = migsim_base::units::Seconds::of(1.5);
         let steps = [
-            observed_times(2.4, 2.0, 0.0),
-            observed_times(2.41, 2.0, 0.0),
+            superstep_with_times(2.4, 2.0, 0.0),
+            superstep_with_times(2.41, 2.0, 0.0),
             low,
         ];
         assert_eq!(
-            due_after_each(MarquezOptions::default(), &steps),
+            is_due_after_each(MarquezOptions::default(), &steps),
             [false, true, true]
         );
         assert!(MarquezOptions { x: f64::NAN }.trigger().is_err());

@@ -49,8 +49,8 @@ impl TriggerOptions for MenonOfflineOptions {
         Ok(Box::new(MenonOffline {
             edition: self.edition,
             supersteps_before_balancing: 0,
-            max_times: Vec::new(),
-            mean_times: Vec::new(),
+            max_host_times: Vec::new(),
+            mean_host_times: Vec::new(),
         }))
     }
 }
@@ -61,8 +61,8 @@ impl TriggerOptions for MenonOfflineOptions {
 struct MenonOffline {
     edition: MenonOfflineEdition,
     supersteps_before_balancing: u32,
-    max_times: Vec<f64>,
-    mean_times: Vec<f64>,
+    max_host_times: Vec<f64>,
+    mean_host_times: Vec<f64>,
 }
 
 impl Trigger for MenonOffline {
@@ -72,11 +72,12 @@ impl Trigger for MenonOffline {
         reason = "rounded down as in the original; the root is not negative, and what is too large ends at the bound"
     )]
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        self.max_times.push(observed.max.get());
-        self.mean_times.push(observed.avg.get());
+        self.max_host_times.push(observed.max_host_time.get());
+        self.mean_host_times.push(observed.mean_host_time.get());
         let is_yalbb = self.edition == MenonOfflineEdition::Yalbb;
         let first = usize::from(!is_yalbb);
-        let growth = mean_slope(&self.max_times, first) - mean_slope(&self.mean_times, first);
+        let growth =
+            mean_slope(&self.max_host_times, first) - mean_slope(&self.mean_host_times, first);
         let root = (2.0 * observed.balancing_cost.get() / growth).sqrt();
         let next = u32::try_from(observed.superstep + 1).unwrap_or(u32::MAX);
         let is_due = match (growth > 0.0, is_yalbb) {
@@ -87,8 +88,8 @@ impl Trigger for MenonOffline {
         };
         if is_due {
             self.supersteps_before_balancing = next;
-            self.max_times.clear();
-            self.mean_times.clear();
+            self.max_host_times.clear();
+            self.mean_host_times.clear();
         }
         is_due
     }
@@ -108,32 +109,32 @@ fn mean_slope(values: &[f64], first: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{due_after_each, observed_times};
+    use super::super::testing::{is_due_after_each, superstep_with_times};
     use super::*;
 
     #[test]
     fn the_root_of_twice_the_price_over_the_growth_is_the_period() {
         // Growth 1 per superstep, C = 8: τ = 4. The first superstep shows no growth yet.
         let steps: Vec<ObservedSuperstep> = (0..10_u32)
-            .map(|t| observed_times(2.0 + f64::from(t), 2.0, 8.0))
+            .map(|t| superstep_with_times(2.0 + f64::from(t), 2.0, 8.0))
             .collect();
-        let found = due_after_each(MenonOfflineOptions::default(), &steps);
+        let found = is_due_after_each(MenonOfflineOptions::default(), &steps);
         let yes: Vec<usize> = (0..10).filter(|&t| found[t]).collect();
         assert_eq!(yes, [3, 7]);
     }
 
     #[test]
     fn without_growth_it_never_balances_and_the_program_once_it_has_wrapped() {
-        let steps = [observed_times(2.0, 2.0, 8.0); 5];
+        let steps = [superstep_with_times(2.0, 2.0, 8.0); 5];
         assert_eq!(
-            due_after_each(MenonOfflineOptions::default(), &steps),
+            is_due_after_each(MenonOfflineOptions::default(), &steps),
             [false; 5]
         );
         let mut yalbb = MenonOffline {
             edition: MenonOfflineEdition::Yalbb,
             supersteps_before_balancing: 1,
-            max_times: Vec::new(),
-            mean_times: Vec::new(),
+            max_host_times: Vec::new(),
+            mean_host_times: Vec::new(),
         };
         assert!(yalbb.is_due(&steps[0]));
     }

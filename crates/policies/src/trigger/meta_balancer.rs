@@ -45,7 +45,7 @@ impl TriggerOptions for MetaBalancerOptions {
         Ok(Box::new(MetaBalancer {
             options: self,
             samples: Vec::new(),
-            period: NO_PERIOD,
+            balancing_period: NO_PERIOD,
         }))
     }
 }
@@ -60,19 +60,19 @@ const MAX_SAMPLES_WITHOUT_PLAN: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostTimeSample {
     /// Maximum time of a host in the superstep, including background load.
-    pub max: Seconds,
+    pub max_host_time: Seconds,
     /// Mean time of the hosts in the superstep.
-    pub avg: Seconds,
+    pub mean_host_time: Seconds,
 }
 
 /// The meta-balancer's plan for the next balancing: when it takes place, and the imbalance predicted for that time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct BalancingPlan {
     /// Number of supersteps from the last balancing to the planned balancing.
     pub period: i32,
     /// The predicted imbalance at the planned balancing: the maximum host time divided by the mean host time, which is scaled by
     /// the imbalance that the balancer can reach.
-    pub ratio: f64,
+    pub predicted_imbalance: f64,
 }
 
 /// Returns the plan for the next balancing that follows from the samples since the last balancing, or `None` if there are fewer
@@ -85,7 +85,7 @@ pub fn plan_next_balancing(
     price: Seconds,
     previous: i32,
     first_ratio: f64,
-) -> Option<Plan> {
+) -> Option<BalancingPlan> {
     if samples.len() <= MAX_SAMPLES_WITHOUT_PLAN {
         return None;
     }
@@ -96,23 +96,25 @@ pub fn plan_next_balancing(
             .fold(0.0, |sum, value| sum + value)
     };
     let (max, avg) = (
-        sum(|sample| sample.max.get()),
-        sum(|sample| sample.avg.get()),
+        sum(|sample| sample.max_host_time.get()),
+        sum(|sample| sample.mean_host_time.get()),
     );
     let lines = (max / avg > first_ratio)
         .then(|| FittedLines::new(samples, first_ratio).plan_balancing(price.get()))
         .flatten();
     lines.or_else(|| {
         let count = samples.len() as f64;
-        let scaled = samples.iter().map(|sample| sample.avg.get() * first_ratio);
+        let scaled = samples
+            .iter()
+            .map(|sample| sample.mean_host_time.get() * first_ratio);
         let (max, avg) = (
             max / count,
             scaled.fold(0.0, |sum, value| sum + value) / count,
         );
         let period = truncate_to_i32(price.get() / (max - avg));
-        Some(Plan {
+        Some(BalancingPlan {
             period: if period < 0 { previous } else { period },
-            ratio: max / avg,
+            predicted_imbalance: max / avg,
         })
     })
 }
@@ -134,10 +136,10 @@ fn truncate_to_i32(value: f64) -> i32 {
 /// Two lines fitted to the maximum and to the scaled mean of the host times \[s\], over supersteps counted from 0.
 #[derive(Clone, Copy, Debug)]
 struct FittedLines {
-    max_slope: f64,
-    max_intercept: f64,
-    avg_slope: f64,
-    avg_intercept: f64,
+    max_time_slope: f64,
+    max_time_intercept: f64,
+    mean_time_slope: f64,
+    mean_time_intercept: f64,
 }
 
 impl FittedLines {
@@ -153,21 +155,21 @@ impl FittedLines {
             let slope = 2.0 * (second - first) / count;
             (slope, first - slope * count / 4.0)
         };
-        let (max_slope, max_start) = line(|sample| sample.max.get(), 1.0);
-        let (avg_slope, avg_start) = line(|sample| sample.avg.get(), ratio);
+        let (max_slope, max_start) = line(|sample| sample.max_host_time.get(), 1.0);
+        let (avg_slope, avg_start) = line(|sample| sample.mean_host_time.get(), ratio);
         Self {
-            max_slope,
-            max_intercept: max_start,
-            avg_slope,
-            avg_intercept: avg_start,
+            max_time_slope: max_slope,
+            max_time_intercept: max_start,
+            mean_time_slope: avg_slope,
+            mean_time_intercept: avg_start,
         }
     }
 
     /// Returns the plan with the period after which the difference between the two lines, summed over supersteps, reaches the
     /// cost `price` of a balancing. `None` if a line reaches 0 or the lines cross earlier.
-    fn plan_balancing(&self, price: f64) -> Option<Plan> {
-        let square = (self.max_slope - self.avg_slope) / 2.0;
-        let linear = self.max_intercept - self.avg_intercept;
+    fn plan_balancing(&self, price: f64) -> Option<BalancingPlan> {
+        let square = (self.max_time_slope - self.mean_time_slope) / 2.0;
+        let linear = self.max_time_intercept - self.mean_time_intercept;
         let period = if square == 0.0 {
             truncate_to_i32(price / linear)
         } else {
@@ -179,15 +181,15 @@ impl FittedLines {
         };
         let end = f64::from(period);
         let ends_before = |slope: f64, start: f64| slope < 0.0 && end > -start / slope;
-        let crossing = truncate_to_i32(linear / (self.avg_slope - self.max_slope));
+        let crossing = truncate_to_i32(linear / (self.mean_time_slope - self.max_time_slope));
         let is_refused = period < 0
-            || ends_before(self.max_slope, self.max_intercept)
-            || ends_before(self.avg_slope, self.avg_intercept)
+            || ends_before(self.max_time_slope, self.max_time_intercept)
+            || ends_before(self.mean_time_slope, self.mean_time_intercept)
             || crossing > 0 && period > crossing;
-        (!is_refused).then(|| Plan {
+        (!is_refused).then(|| BalancingPlan {
             period,
-            ratio: (self.max_slope * end + self.max_intercept)
-                / (self.avg_slope * end + self.avg_intercept),
+            predicted_imbalance: (self.max_time_slope * end + self.max_time_intercept)
+                / (self.mean_time_slope * end + self.mean_time_intercept),
         })
     }
 }
@@ -197,64 +199,69 @@ impl FittedLines {
 struct MetaBalancer {
     options: MetaBalancerOptions,
     samples: Vec<HostTimeSample>,
-    period: i32,
+    balancing_period: i32,
 }
 
 impl Trigger for MetaBalancer {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         self.samples.push(HostTimeSample {
-            max: observed.max,
-            avg: observed.avg,
+            max_host_time: observed.max_host_time,
+            mean_host_time: observed.mean_host_time,
         });
         let since = i32::try_from(self.samples.len()).unwrap_or(i32::MAX);
-        let ratio = |sample: &HostTimeSample| sample.avg.get() / sample.max.get();
+        let ratio =
+            |sample: &HostTimeSample| sample.mean_host_time.get() / sample.max_host_time.get();
         let utilisation = self.samples.last().map_or(1.0, ratio);
         if utilisation < self.options.utilisation {
             let first = 1.0 / ratio(&self.samples[0]);
-            let plan =
-                plan_next_balancing(&self.samples, observed.balancing_cost, self.period, first);
+            let plan = plan_next_balancing(
+                &self.samples,
+                observed.balancing_cost,
+                self.balancing_period,
+                first,
+            );
             // A plan whose period has passed already is not used.
             if let Some(plan) = plan.filter(|plan| plan.period >= since) {
-                self.period = plan.period;
+                self.balancing_period = plan.period;
             }
         }
-        let is_due = since >= self.period;
+        let is_due = since >= self.balancing_period;
         if is_due {
-            self.restart();
+            self.restart_measurement();
         }
         is_due
     }
 
     fn prepare_first_balancing(&mut self) -> bool {
-        self.restart();
+        self.restart_measurement();
         true
     }
 }
 
 impl MetaBalancer {
     /// Discards all samples and the planned period, when a balancing takes place.
-    fn restart(&mut self) {
+    fn restart_measurement(&mut self) {
         self.samples.clear();
-        self.period = NO_PERIOD;
+        self.balancing_period = NO_PERIOD;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{due_after_each, observed_times};
+    use super::super::testing::{is_due_after_each, superstep_with_times};
     use super::*;
 
     #[test]
     fn a_constant_imbalance_is_balanced_when_it_has_paid() {
         // Perfect at first, then 1 s lost per superstep: the lines use 7 samples or more.
-        let mut steps = vec![observed_times(1.0, 1.0, 8.0)];
-        steps.extend([observed_times(2.0, 1.0, 8.0); 20]);
-        let found = due_after_each(MetaBalancerOptions::default(), &steps);
+        let mut steps = vec![superstep_with_times(1.0, 1.0, 8.0)];
+        steps.extend([superstep_with_times(2.0, 1.0, 8.0); 20]);
+        let found = is_due_after_each(MetaBalancerOptions::default(), &steps);
         let yes = found.iter().position(|is_due| *is_due);
         assert!(yes.is_some_and(|at| (5..15).contains(&at)), "{yes:?}");
-        let busy = [observed_times(1.05, 1.0, 0.0); 20];
+        let busy = [superstep_with_times(1.05, 1.0, 0.0); 20];
         assert!(
-            due_after_each(MetaBalancerOptions::default(), &busy)
+            is_due_after_each(MetaBalancerOptions::default(), &busy)
                 .iter()
                 .all(|is_due| !is_due)
         );

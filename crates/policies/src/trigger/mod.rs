@@ -23,18 +23,18 @@ mod zhai;
 use std::fmt;
 
 pub use boulmier::BoulmierOptions;
-pub use entry::{Entry, Kind, Table, TriggerOptions};
+pub use entry::{Entry, Table, TriggerKind, TriggerOptions};
 pub use entry::{entry_from_maker, table_entry};
 pub use every::EveryOptions;
-pub use listed::Listed;
+pub use listed::ListedCallsTrigger;
 pub use marquez::MarquezOptions;
 pub use menon::{ImprovedMenonOptions, MenonOptions};
 pub use menon_offline::{MenonOfflineEdition, MenonOfflineOptions};
-pub use meta_balancer::{HostTimeSample, MetaBalancerOptions, Plan, plan_next_balancing};
+pub use meta_balancer::{BalancingPlan, HostTimeSample, MetaBalancerOptions, plan_next_balancing};
 pub use never::NeverOptions;
 pub use procassini::ProcassiniOptions;
 pub use table::standard;
-pub use when_optimum::{WhenOptimum, best_balancings};
+pub use when_optimum::{BestBalancings, best_balancings};
 pub use zhai::ZhaiOptions;
 
 use migsim_base::error::Error;
@@ -77,11 +77,11 @@ pub struct ObservedSuperstep {
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,
     /// Maximum time of a host in the superstep: its computation time, or the time until it reaches the barrier.
-    pub max: Seconds,
+    pub max_host_time: Seconds,
     /// Mean time of the hosts in the superstep.
-    pub avg: Seconds,
+    pub mean_host_time: Seconds,
     /// Minimum time of a host in the superstep.
-    pub min: Seconds,
+    pub min_host_time: Seconds,
     /// Cost of the last balancing, including migrations; zero if there was no balancing yet.
     pub balancing_cost: Seconds,
     /// Whether this is the first superstep after a balancing; false for the first superstep of the run.
@@ -97,7 +97,7 @@ impl ObservedSuperstep {
 
     /// Returns the time that the superstep lost to imbalance \[s\]: the maximum minus the mean of the host times.
     pub fn lost_time(&self) -> f64 {
-        self.max.get() - self.avg.get()
+        self.max_host_time.get() - self.mean_host_time.get()
     }
 }
 
@@ -108,11 +108,11 @@ mod testing {
 
     /// Creates the observation of a superstep with the maximum and mean host time `max` and `avg` \[s\]; `price` is the cost of
     /// the last balancing \[s\].
-    pub(super) fn observed_times(max: f64, avg: f64, price: f64) -> ObservedSuperstep {
+    pub(super) fn superstep_with_times(max: f64, avg: f64, price: f64) -> ObservedSuperstep {
         ObservedSuperstep {
-            max: Seconds::of(max),
-            avg: Seconds::of(avg),
-            min: Seconds::of(avg),
+            max_host_time: Seconds::of(max),
+            mean_host_time: Seconds::of(avg),
+            min_host_time: Seconds::of(avg),
             balancing_cost: Seconds::of(price),
             ..ObservedSuperstep::default()
         }
@@ -120,7 +120,7 @@ mod testing {
 
     /// Returns whether a trigger requests a balancing after each of the supersteps `steps`; each requested balancing is assumed
     /// to take place.
-    pub(super) fn due_after_each(
+    pub(super) fn is_due_after_each(
         options: impl TriggerOptions,
         steps: &[ObservedSuperstep],
     ) -> Vec<bool> {

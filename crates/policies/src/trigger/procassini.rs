@@ -40,7 +40,7 @@ impl TriggerOptions for ProcassiniOptions {
             return Err(Problem::new(message).key("f").into());
         }
         Ok(Box::new(Procassini {
-            limit: self.f,
+            time_ratio_limit: self.f,
             efficiency_sum: 0.0,
             superstep_count: 0,
         }))
@@ -50,22 +50,23 @@ impl TriggerOptions for ProcassiniOptions {
 /// The state of the trigger `procassini`: the sum of the efficiencies e of all supersteps, and the number of supersteps.
 #[derive(Clone, Copy, Debug)]
 struct Procassini {
-    limit: f64,
+    time_ratio_limit: f64,
     efficiency_sum: f64,
     superstep_count: u32,
 }
 
 impl Trigger for Procassini {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        let time = observed.max.get();
+        let time = observed.max_host_time.get();
         if time <= 0.0 {
             return false; // nobody computes: nothing to balance
         }
-        let efficiency = observed.avg.get() / time;
+        let efficiency = observed.mean_host_time.get() / time;
         self.efficiency_sum += efficiency;
         self.superstep_count += 1;
         let restored = self.efficiency_sum / f64::from(self.superstep_count);
-        time * (efficiency / restored) + observed.balancing_cost.get() < self.limit * time
+        time * (efficiency / restored) + observed.balancing_cost.get()
+            < self.time_ratio_limit * time
     }
 
     /// Returns `true`, since the efficiency that a balancing restores is unknown before the first balancing.
@@ -76,24 +77,30 @@ impl Trigger for Procassini {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{due_after_each, observed_times};
+    use super::super::testing::{is_due_after_each, superstep_with_times};
     use super::*;
 
     #[test]
     fn a_fall_below_the_usual_efficiency_is_due_if_the_price_allows() {
         // e: 1, 0.5; E = 0.75: 4·(0.5/0.75) = 2.67, and 0.9·4 = 3.6.
-        let cheap = [observed_times(2.0, 2.0, 0.5), observed_times(4.0, 2.0, 0.5)];
+        let cheap = [
+            superstep_with_times(2.0, 2.0, 0.5),
+            superstep_with_times(4.0, 2.0, 0.5),
+        ];
         assert_eq!(
-            due_after_each(ProcassiniOptions::default(), &cheap),
+            is_due_after_each(ProcassiniOptions::default(), &cheap),
             [false, true]
         );
-        let dear = [observed_times(2.0, 2.0, 1.0), observed_times(4.0, 2.0, 1.0)];
+        let dear = [
+            superstep_with_times(2.0, 2.0, 1.0),
+            superstep_with_times(4.0, 2.0, 1.0),
+        ];
         assert_eq!(
-            due_after_each(ProcassiniOptions::default(), &dear),
+            is_due_after_each(ProcassiniOptions::default(), &dear),
             [false, false]
         );
         assert_eq!(
-            due_after_each(
+            is_due_after_each(
                 ProcassiniOptions::default(),
                 &[ObservedSuperstep::default()]
             ),

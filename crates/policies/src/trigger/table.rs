@@ -65,7 +65,7 @@ pub fn standard() -> Table {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::observed_times;
+    use super::super::testing::superstep_with_times;
     use super::*;
     use crate::strategy::Variant;
     use crate::trigger::ObservedSuperstep;
@@ -77,8 +77,8 @@ mod tests {
             for options in std::iter::once(json!({})).chain(variants) {
                 for step in [
                     ObservedSuperstep::default(),
-                    observed_times(1e90, 1e-90, 0.0),
-                    observed_times(1.0, 1.0, 1e90),
+                    superstep_with_times(1e90, 1e-90, 0.0),
+                    superstep_with_times(1.0, 1.0, 1e90),
                 ] {
                     let mut trigger = entry.build(&options).unwrap();
                     for superstep in 0..50 {

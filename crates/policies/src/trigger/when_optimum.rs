@@ -9,12 +9,12 @@
 
 /// The smallest possible total time of all supersteps and balancings, and the supersteps at which to balance to achieve it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WhenOptimum {
+pub struct BestBalancings {
     /// The smallest total time of all supersteps and balancings \[s\].
     pub total_time: f64,
     /// The supersteps before which to balance, counted from 0. If several sets of supersteps have the smallest total time, the
     /// set with the latest last balancing is returned.
-    pub balancings: Vec<usize>,
+    pub balancing_supersteps: Vec<usize>,
 }
 
 /// Returns the supersteps before which to balance so that the total time of `supersteps` supersteps is smallest, and this time.
@@ -25,7 +25,7 @@ pub fn best_balancings(
     supersteps: usize,
     price: impl Fn(usize) -> f64,
     mut duration: impl FnMut(usize, usize) -> f64,
-) -> WhenOptimum {
+) -> BestBalancings {
     // The least time until each superstep begins, and the last balancing before it.
     let mut best = vec![f64::INFINITY; supersteps + 1];
     let mut last = vec![0; supersteps + 1];
@@ -48,9 +48,9 @@ pub fn best_balancings(
         }
     }
     balances.reverse();
-    WhenOptimum {
+    BestBalancings {
         total_time: best[supersteps],
-        balancings: balances,
+        balancing_supersteps: balances,
     }
 }
 
@@ -62,14 +62,20 @@ mod tests {
     fn balancing_pays_where_growth_has_cost_more() {
         // Times 1, 2, 3, ... since the last map; a balancing costs 1.5. 1+2 +1.5 +1+2 = 7.5 < 10; 1 +1.5 +1+2 ... = 4 supersteps at 1,2 | 1,2.
         let found = best_balancings(4, |_| 1.5, |made, step| (step - made + 1) as f64);
-        assert_eq!((found.total_time, found.balancings), (7.5, vec![2]));
+        assert_eq!(
+            (found.total_time, found.balancing_supersteps),
+            (7.5, vec![2])
+        );
     }
 
     #[test]
     fn nothing_to_do_takes_no_time() {
         assert_eq!(best_balancings(0, |_| 1.0, |_, _| 1.0).total_time, 0.0);
         let dear = best_balancings(3, |_| 100.0, |made, step| (step - made) as f64);
-        assert_eq!((dear.total_time, dear.balancings), (3.0, Vec::new()));
+        assert_eq!(
+            (dear.total_time, dear.balancing_supersteps),
+            (3.0, Vec::new())
+        );
     }
 
     #[test]
@@ -91,7 +97,10 @@ mod tests {
         };
         let least = (0..256).map(total).fold(f64::INFINITY, f64::min);
         assert_eq!(found.total_time, least);
-        let set = found.balancings.iter().fold(0, |set, at| set | 1 << at);
+        let set = found
+            .balancing_supersteps
+            .iter()
+            .fold(0, |set, at| set | 1 << at);
         assert_eq!(total(set), least);
     }
 }

@@ -28,11 +28,11 @@ impl TriggerOptions for ZhaiOptions {
 /// since the last balancing.
 #[derive(Clone, Debug, Default)]
 struct Zhai {
-    excess: f64,
+    accumulated_excess: f64,
     /// The maximum host times of the last three supersteps \[s\], the newest last.
-    last_maxima: Vec<f64>,
-    sum_of_maxima: f64,
-    superstep_count: u32,
+    last_max_times: Vec<f64>,
+    max_time_sum: f64,
+    supersteps_since_balancing: u32,
 }
 
 /// Number of supersteps over whose maximum host times the median is taken.
@@ -40,18 +40,18 @@ const MEDIAN_WINDOW: usize = 3;
 
 impl Trigger for Zhai {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        let max = observed.max.get();
-        if self.last_maxima.len() == MEDIAN_WINDOW {
-            self.last_maxima.remove(0);
+        let max = observed.max_host_time.get();
+        if self.last_max_times.len() == MEDIAN_WINDOW {
+            self.last_max_times.remove(0);
         }
-        self.last_maxima.push(max);
-        self.sum_of_maxima += max;
-        self.superstep_count += 1;
-        let mut sorted = self.last_maxima.clone();
+        self.last_max_times.push(max);
+        self.max_time_sum += max;
+        self.supersteps_since_balancing += 1;
+        let mut sorted = self.last_max_times.clone();
         sorted.sort_by(f64::total_cmp);
-        self.excess +=
-            sorted[sorted.len() / 2] - self.sum_of_maxima / f64::from(self.superstep_count);
-        let is_due = self.excess >= observed.balancing_cost.get();
+        self.accumulated_excess += sorted[sorted.len() / 2]
+            - self.max_time_sum / f64::from(self.supersteps_since_balancing);
+        let is_due = self.accumulated_excess >= observed.balancing_cost.get();
         if is_due {
             *self = Self::default();
         }
@@ -61,17 +61,17 @@ impl Trigger for Zhai {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{due_after_each, observed_times};
+    use super::super::testing::{is_due_after_each, superstep_with_times};
     use super::*;
 
     #[test]
     fn the_median_of_three_is_held_against_the_mean() {
         // max 1, 2, 6: 1 - 1 = 0, 2 - 1.5 = 0.5, 2 - 3 = -1; then 6: 6 - 3.75 = 2.25.
         let steps: Vec<ObservedSuperstep> = [1.0, 2.0, 6.0, 6.0]
-            .map(|max| observed_times(max, 1.0, 1.75))
+            .map(|max| superstep_with_times(max, 1.0, 1.75))
             .to_vec();
         assert_eq!(
-            due_after_each(ZhaiOptions {}, &steps),
+            is_due_after_each(ZhaiOptions {}, &steps),
             [false, false, false, true]
         );
     }

@@ -14,4 +14,4 @@ pub(super) use charm_heap::CharmHeap;
 pub(super) use library_heap::{LibraryHeap, heap_sort};
 pub(super) use position_heap::PositionHeap;
 pub(super) use real::{Real, larger};
-pub(super) use sort::{descending_order, sort};
+pub(super) use sort::{descending_order_and_comparisons, sort_counting_comparisons};

@@ -8,7 +8,10 @@ const MAX_INSERTION_LENGTH: usize = 16;
 
 /// Sorts `items` and returns the number of comparisons; equal items end at the positions where `std::sort` of the GNU C++ library
 /// puts them.
-pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u64 {
+pub(crate) fn sort_counting_comparisons<T: Copy>(
+    items: &mut [T],
+    less: impl Fn(&T, &T) -> bool,
+) -> u64 {
     let comparisons = std::cell::Cell::new(0);
     let less = |a: &T, b: &T| {
         comparisons.set(comparisons.get() + 1);
@@ -29,9 +32,11 @@ pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u
 
 /// Returns the numbers from 0 to `keys.len() - 1` in decreasing order of their keys, and the number of comparisons. Numbers with
 /// equal keys are in the order in which [`sort_counting_comparisons`] leaves them.
-pub(crate) fn descending_order<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
+pub(crate) fn descending_order_and_comparisons<R: Copy + PartialOrd>(
+    keys: &[R],
+) -> (Vec<usize>, u64) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
-    let comparisons = sort(&mut order, |&a, &b| keys[a] > keys[b]);
+    let comparisons = sort_counting_comparisons(&mut order, |&a, &b| keys[a] > keys[b]);
     (order, comparisons)
 }
 
@@ -124,7 +129,7 @@ mod tests {
     #[test]
     fn up_to_16_items_keep_the_order_of_ties() {
         let keys = [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2];
-        let (order, _) = descending_order(&keys);
+        let (order, _) = descending_order_and_comparisons(&keys);
         let expected = [1, 3, 5, 7, 9, 11, 13, 15, 0, 2, 4, 6, 8, 10, 12, 14];
         assert_eq!(order, expected);
     }
@@ -132,7 +137,7 @@ mod tests {
     #[test]
     fn of_17_equal_items_the_order_is_that_of_the_library() {
         // g++ 12, std::sort of 17 equal keys: the median of items 1, 8 and 16 goes to the front and every pair is swapped.
-        let (order, _) = descending_order(&[0; 17]);
+        let (order, _) = descending_order_and_comparisons(&[0; 17]);
         let expected = [8, 16, 15, 14, 13, 12, 11, 10, 9, 0, 7, 6, 5, 4, 3, 2, 1];
         assert_eq!(order, expected);
     }
@@ -141,7 +146,7 @@ mod tests {
     fn of_40_items_with_five_keys_the_order_is_that_of_the_library() {
         // g++ 12, std::sort of 0 to 39 by decreasing 7·i mod 5.
         let keys: Vec<usize> = (0..40).map(|item| item * 7 % 5).collect();
-        let (order, _) = descending_order(&keys);
+        let (order, _) = descending_order_and_comparisons(&keys);
         let expected = [
             17, 2, 37, 22, 7, 32, 27, 12, 9, 24, 14, 29, 19, 34, 4, 39, 21, 1, 26, 31, 36, 16, 11,
             6, 18, 23, 38, 13, 28, 3, 8, 33, 0, 20, 5, 35, 10, 30, 15, 25,
@@ -164,7 +169,7 @@ mod tests {
                     .collect();
                 let mut expected = items.clone();
                 expected.sort_unstable();
-                sort(&mut items, |a, b| a < b);
+                sort_counting_comparisons(&mut items, |a, b| a < b);
                 assert_eq!(items, expected);
             }
         }

@@ -20,7 +20,10 @@ pub const COLUMNS: &str = "case,seed,policy,makespan_s";
 
 /// Returns the rows of the stored table of best makespans for a draw (numbered random sample of cases): number of the case, seed,
 /// policy, and makespan \[s\]; empty if no table is stored for the draw.
-pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
+pub fn stored_best_makespan_rows(
+    suite: &str,
+    draw: u64,
+) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
     let tables = STORED_TABLES
         .iter()
         .filter(move |one| one.0 == suite && one.1 == draw);
@@ -41,8 +44,8 @@ pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'
 
 /// Returns the stored best makespan \[s\] for each pair of a case and a seed of a draw (numbered random sample of cases); empty
 /// if no table is stored for the draw.
-pub(super) fn stored_bests(suite: &str, draw: u64) -> BestMakespans {
-    let rows = stored_rows(suite, draw);
+pub(super) fn stored_best_makespans(suite: &str, draw: u64) -> BestMakespans {
+    let rows = stored_best_makespan_rows(suite, draw);
     rows.map(|(case, seed, _, makespan)| ((case, seed), makespan))
         .collect()
 }

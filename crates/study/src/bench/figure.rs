@@ -4,7 +4,7 @@
 //! Source: Dolan and Moré, Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002.
 
 use super::rows::{BenchResults, PolicyStatistics};
-use migsim_output::figure::{Colour, Curve, CurveChart, Drawing, Style};
+use migsim_output::figure::{Colour, Curve, CurveChart, Drawing, FigureStyle};
 
 /// Largest factor of the best known makespan on the horizontal axis of the figure.
 pub const MAX_FACTOR: f64 = 2.0;
@@ -28,10 +28,10 @@ const COLOURS: [Colour; MAX_CURVES] = [
 
 /// Returns the results of the policies that the figure shows: the rivals, which the user added, `migbsp` and `never`, and the
 /// policies with the lowest mean ratios to the best known makespan.
-fn select_policies(bench: &BenchResults) -> Vec<&PolicyStatistics> {
-    let rows = &bench.standings;
+fn policies_to_draw(bench: &BenchResults) -> Vec<&PolicyStatistics> {
+    let rows = &bench.ranked_policy_statistics;
     let is_always = |one: &&PolicyStatistics| {
-        !one.is_default || ALWAYS_SHOWN_POLICIES.contains(&one.policy.as_str())
+        !one.is_in_default_set || ALWAYS_SHOWN_POLICIES.contains(&one.policy.as_str())
     };
     let always = rows.iter().filter(is_always).count().min(MAX_CURVES - 1);
     let mut best = rows
@@ -45,14 +45,14 @@ fn select_policies(bench: &BenchResults) -> Vec<&PolicyStatistics> {
 }
 
 /// Draws the performance profiles of the selected policies as a figure.
-pub fn draw_profiles(bench: &BenchResults, style: &Style) -> Drawing {
-    let curves = select_policies(bench)
+pub fn draw_performance_profiles(bench: &BenchResults, style: &FigureStyle) -> Drawing {
+    let curves = policies_to_draw(bench)
         .into_iter()
         .zip(COLOURS)
         .map(|(one, colour)| Curve {
             name: one.policy.clone(),
             colour,
-            points: profile_corners(one),
+            curve_points: performance_profile_corners(one),
         });
     let series = CurveChart {
         name: "Performance profiles of the policies".into(),
@@ -67,15 +67,15 @@ pub fn draw_profiles(bench: &BenchResults, style: &Style) -> Drawing {
 
 /// Returns the corners of the step curve that is a policy's performance profile, from factor 1 on: the factor, and the share of
 /// cases \[%\].
-fn profile_corners(one: &PolicyStatistics) -> Vec<(f64, f64)> {
+fn performance_profile_corners(one: &PolicyStatistics) -> Vec<(f64, f64)> {
     let all = one.sorted_ratios.len() as f64;
-    let mut points = vec![(1.0, one.share_within(1.0))];
+    let mut points = vec![(1.0, one.percent_of_cases_within(1.0))];
     for (index, ratio) in one.sorted_ratios.iter().enumerate() {
         if (1.0..=MAX_FACTOR).contains(ratio) {
             points.push((*ratio, 100.0 * index as f64 / all));
             points.push((*ratio, 100.0 * (index + 1) as f64 / all));
         }
     }
-    points.push((MAX_FACTOR, one.share_within(MAX_FACTOR)));
+    points.push((MAX_FACTOR, one.percent_of_cases_within(MAX_FACTOR)));
     points
 }

@@ -26,25 +26,27 @@ use std::sync::{Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use figure::{MAX_FACTOR, draw_profiles};
-pub use page::bench_page;
+pub use figure::{MAX_FACTOR, draw_performance_profiles};
+pub use page::benchmark_page_html;
 pub use report::{
     best_makespans_csv, cases_csv, classes_csv, policies_csv, policy_table, printed_sheet, schema,
 };
-pub use rows::{BenchCase, BenchResults, PolicyInCase, PolicyStatistics};
+pub use rows::{BenchCaseResults, BenchResults, PolicyCaseResults, PolicyStatistics};
 pub use starts::BEST_START;
 
 use starts::static_starts_sweep;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::plan::Plan;
-use super::run::{FinishedRuns, Shard, SharedRunData, missing_runs, simulate_runs as run_all};
+use super::run::{
+    FinishedRunCounter, Shard, SharedRunData, missing_runs, simulate_runs as run_all,
+};
 use super::spec::ValuesSpec;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
-use migsim_experiment::suite::{Case, Draw, Suite};
-use migsim_experiment::{Flag, Layers, Limits, Registry};
-use migsim_platform::Rule;
+use migsim_experiment::suite::{BenchmarkCase, BenchmarkSuite, CaseSet};
+use migsim_experiment::{KeySetting, Layers, Limits, Registry};
+use migsim_platform::MappingRule;
 
 /// Maximum number of cases that one benchmark may run.
 pub const MAX_CASES: u64 = 10_000;
@@ -65,14 +67,14 @@ pub struct RivalWithSettings {
 #[derive(Clone, Debug)]
 pub struct BenchRequest {
     /// The suite (collection of cases) from which the cases are drawn.
-    pub suite: Suite,
+    pub suite: BenchmarkSuite,
     /// The list of cases that the benchmark uses: a random draw of the suite, given by its number, or the fixed cases of the
     /// suite.
-    pub draw: Draw,
+    pub case_draw: CaseSet,
     /// Number of cases that the benchmark runs, from case 1 on.
     pub case_count: u64,
     /// The policies without separate settings that are compared with the default set of the suite.
-    pub rivals: Vec<String>,
+    pub rival_policies: Vec<String>,
     /// The policies with separate settings that are compared with the default set of the suite.
     pub rivals_with_settings: Vec<RivalWithSettings>,
     /// The seeds with which each case is run; `None` stands for the seeds of the suite.
@@ -81,9 +83,9 @@ pub struct BenchRequest {
 
 impl BenchRequest {
     /// Returns the cases of the benchmark: the requested number of cases from the draw of the suite.
-    pub fn draw_cases(&self) -> Vec<Case> {
+    pub fn create_cases(&self) -> Vec<BenchmarkCase> {
         (1..=self.case_count)
-            .filter_map(|number| self.suite.case(self.draw, number))
+            .filter_map(|number| self.suite.case(self.case_draw, number))
             .collect()
     }
 
@@ -91,7 +93,7 @@ impl BenchRequest {
     /// in the default set.
     fn policies_without_settings(&self) -> Vec<String> {
         let mut all = self.suite.suite_file().policies.clone();
-        for rival in &self.rivals {
+        for rival in &self.rival_policies {
             if !all.contains(rival) {
                 all.push(rival.clone());
             }
@@ -100,7 +102,7 @@ impl BenchRequest {
     }
 
     /// Returns the names of the policies of all rows of the results, except the row of the best static start.
-    pub fn policies(&self) -> Vec<String> {
+    pub fn policy_names(&self) -> Vec<String> {
         let readings = self.rivals_with_settings.iter().map(|one| one.name.clone());
         self.policies_without_settings()
             .into_iter()
@@ -110,8 +112,8 @@ impl BenchRequest {
 
     /// Returns the number of runs in all sweeps of the benchmark, assuming that the seed affects every case.
     pub fn run_count(&self) -> u64 {
-        let seeds = self.seeds.as_ref().map_or(1, ValuesSpec::count);
-        let settings = self.policies().len() + Rule::ALL.len();
+        let seeds = self.seeds.as_ref().map_or(1, ValuesSpec::value_count);
+        let settings = self.policy_names().len() + MappingRule::ALL.len();
         self.case_count * settings as u64 * seeds
     }
 
@@ -119,7 +121,7 @@ impl BenchRequest {
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
-    pub fn sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
+    pub fn main_sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
         self.sweep_over_key(
             registry,
             "policy",
@@ -137,7 +139,7 @@ impl BenchRequest {
         let of_reading = |one: &RivalWithSettings| {
             let policy = std::slice::from_ref(&one.policy);
             let mut sweep = self.sweep_over_key(registry, "policy", policy, &["i", "iii"])?;
-            let flag = |(key, value): (&String, &Value)| Flag {
+            let flag = |(key, value): (&String, &Value)| KeySetting {
                 key: key.clone(),
                 source_text: format!("{}, {key}", one.name),
                 value: value.clone(),
@@ -166,7 +168,8 @@ impl BenchRequest {
             Some(seeds) => seeds.clone(),
             None => ValuesSpec::parse(&self.suite.suite_file().seeds).map_err(wrong)?,
         };
-        let cases = (1..=self.case_count).map(|number| format!("{name}.{}.{number}", self.draw));
+        let cases =
+            (1..=self.case_count).map(|number| format!("{name}.{}.{number}", self.case_draw));
         let list = |values: Vec<Value>, text: &str| ValuesSpec::from_list(values, text);
         let cases = list(cases.map(Value::from).collect(), "the cases");
         let values = list(
@@ -175,13 +178,13 @@ impl BenchRequest {
         );
         Ok(Sweep {
             registry: registry.clone(),
-            base: Layers::default(),
-            fixed_flags: vec![Flag {
+            base_settings: Layers::default(),
+            fixed_flags: vec![KeySetting {
                 key: "scenarios".into(),
                 source_text: source.clone(),
                 value: json!(scenarios),
             }],
-            parameters: vec![
+            varied_parameters: vec![
                 Parameter::new(registry, "extends", cases, &source),
                 Parameter::new(registry, key, values, &source),
             ],
@@ -202,12 +205,12 @@ pub fn run_benchmark(
     registry: &Registry,
     (limits, common): (Limits, &SharedRunData),
     store: &Mutex<Store>,
-    done: &FinishedRuns,
+    done: &FinishedRunCounter,
 ) -> Result<BenchResults, Error> {
     let mut plans = Vec::new();
     let sweeps = request.additional_sweeps(registry)?;
-    for sweep in [request.sweep(registry)?].iter().chain(&sweeps) {
-        let plan = Plan::new_for_run(sweep, limits, common)?;
+    for sweep in [request.main_sweep(registry)?].iter().chain(&sweeps) {
+        let plan = Plan::new_with_shared_data(sweep, limits, common)?;
         let missing = {
             let store = store.lock().unwrap_or_else(PoisonError::into_inner);
             missing_runs(&plan, Shard::WHOLE, store.rows())

@@ -1,17 +1,21 @@
 //! `index.html` of a benchmark: tables of the policies, classes and cases, and the figure of the performance profiles.
 
-use super::figure::draw_profiles;
+use super::figure::draw_performance_profiles;
 use super::report::{class_table, policy_table};
-use super::rows::{BenchCase, BenchResults};
+use super::rows::{BenchCaseResults, BenchResults};
 use crate::page::INITIAL_ROWS;
 use crate::stats::format_short;
-use migsim_output::figure::{Figure, Style};
+use migsim_output::figure::{Figure, FigureStyle};
 use migsim_output::frame::{list_html, picture_html, sections_page};
 use migsim_output::{Cell, Table, number_column, text_column};
 
 /// Returns the HTML page of a benchmark.
-pub fn bench_page(bench: &BenchResults) -> String {
-    let svg = Figure::new("profile", draw_profiles(bench, &Style::default())).to_svg();
+pub fn benchmark_page_html(bench: &BenchResults) -> String {
+    let svg = Figure::new(
+        "profile",
+        draw_performance_profiles(bench, &FigureStyle::default()),
+    )
+    .to_svg();
     let label = "Share of cases within a factor of the best known, by policy";
     let sections = [
         (
@@ -39,7 +43,11 @@ pub fn bench_page(bench: &BenchResults) -> String {
             case_table(bench).to_html(INITIAL_ROWS),
         ),
     ];
-    let title = format!("Benchmark {}, {}", bench.suite, bench.draw_description());
+    let title = format!(
+        "Benchmark {}, {}",
+        bench.suite_name,
+        bench.draw_description()
+    );
     sections_page(&title, "", sections, &[])
 }
 
@@ -57,20 +65,23 @@ fn case_table(bench: &BenchResults) -> Table {
             number_column("ratio of never", "never_ratio"),
         ],
     );
-    let never = bench.policies.iter().position(|policy| policy == "never");
-    for case in &bench.cases {
-        let fastest = fastest_policy(case);
-        let ratio = never.map(|place| case.policy_results[place].ratio);
+    let never = bench
+        .policy_names
+        .iter()
+        .position(|policy| policy == "never");
+    for case in &bench.case_results {
+        let fastest = fastest_policy_index(case);
+        let ratio = never.map(|place| case.policy_results[place].ratio_to_best_known);
         table.push_row(vec![
             Cell::text(&case.case.name),
             Cell::text(case.case.classes.join(", ")),
-            fastest.map_or_else(Cell::empty, |place| Cell::text(&bench.policies[place])),
+            fastest.map_or_else(Cell::empty, |place| Cell::text(&bench.policy_names[place])),
             fastest.map_or_else(Cell::empty, |place| {
                 let makespan = case.policy_results[place].makespan;
-                Cell::value(makespan, format_short(makespan))
+                Cell::from_value_and_text(makespan, format_short(makespan))
             }),
             ratio.map_or_else(Cell::empty, |ratio| {
-                Cell::value(ratio, format!("{ratio:.3}"))
+                Cell::from_value_and_text(ratio, format!("{ratio:.3}"))
             }),
         ]);
     }
@@ -79,7 +90,7 @@ fn case_table(bench: &BenchResults) -> Table {
 
 /// Returns the index of the policy with the lowest mean makespan in a case; `None` if all policies failed. The best static start,
 /// which is the last entry, is not considered.
-fn fastest_policy(case: &BenchCase) -> Option<usize> {
+fn fastest_policy_index(case: &BenchCaseResults) -> Option<usize> {
     let policies = 0..case.policy_results.len() - 1;
     let ran = policies.filter(|place| !case.policy_results[*place].has_failed);
     ran.min_by(|a, b| {

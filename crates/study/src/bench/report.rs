@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::rows::{BenchResults, PolicyStatistics};
 use crate::stats::format_short;
 use migsim_base::words::format_count;
-use migsim_experiment::suite::Draw;
+use migsim_experiment::suite::CaseSet;
 use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 
 /// Factor of the best known makespan: one column of the results counts the cases in which a policy stays within this factor.
@@ -27,13 +27,13 @@ enum Version {
 /// The data that `migsim bench --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Benchmark")]
-struct File {
+struct BenchOutput {
     /// The version of the format of this output.
     schema: Version,
     /// The name of the suite from which the cases were drawn.
     suite: String,
     /// The number of the draw (random sample of cases), or `fixed` for the fixed cases of the suite.
-    draw: Draw,
+    draw: CaseSet,
     /// The number of cases that the benchmark ran.
     cases: usize,
     /// The results of each policy, sorted by the mean ratio, the lowest first.
@@ -71,7 +71,7 @@ fn finite_or_none(number: f64) -> Option<f64> {
 
 /// Returns the JSON Schema of the output of `migsim bench --json`.
 pub fn schema() -> String {
-    format!("{:#}\n", schemars::schema_for!(File).to_value())
+    format!("{:#}\n", schemars::schema_for!(BenchOutput).to_value())
 }
 
 impl BenchResults {
@@ -84,16 +84,20 @@ impl BenchResults {
             median_ratio: finite_or_none(one.median_ratio),
             worst_ratio: finite_or_none(one.worst_ratio),
             wins: one.win_count,
-            calls: finite_or_none(one.call_and_move_counts[0]),
-            moves: finite_or_none(one.call_and_move_counts[1]),
-            straight_returns: finite_or_none(one.call_and_move_counts[2]),
+            calls: finite_or_none(one.mean_call_move_and_return_counts[0]),
+            moves: finite_or_none(one.mean_call_move_and_return_counts[1]),
+            straight_returns: finite_or_none(one.mean_call_move_and_return_counts[2]),
         };
-        let file = File {
+        let file = BenchOutput {
             schema: Version::One,
-            suite: self.suite.clone(),
-            draw: self.draw,
-            cases: self.cases.len(),
-            policies: self.standings.iter().map(of_policy).collect(),
+            suite: self.suite_name.clone(),
+            draw: self.case_draw,
+            cases: self.case_results.len(),
+            policies: self
+                .ranked_policy_statistics
+                .iter()
+                .map(of_policy)
+                .collect(),
         };
         serde_json::to_value(file).expect("numbers and texts are JSON")
     }
@@ -102,17 +106,17 @@ impl BenchResults {
     pub fn remarks(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "Suite {}, {}: {}, {}. A ratio is a makespan divided by the best known makespan of the same case; its 95 % interval is bootstrapped over the cases.",
-            self.suite,
+            self.suite_name,
             self.draw_description(),
-            format_count(self.cases.len(), "case"),
+            format_count(self.case_results.len(), "case"),
             format_count(self.seeds.len(), "seed")
         )];
         for one in self
-            .standings
+            .ranked_policy_statistics
             .iter()
-            .filter(|one| one.new_best_counts[1] > 0)
+            .filter(|one| one.new_best_case_and_run_counts[1] > 0)
         {
-            let runs = self.cases.len() * self.seeds.len();
+            let runs = self.case_results.len() * self.seeds.len();
             let remark = if self.is_best_static_start(one) {
                 "; this start is chosen after the runs and does not count as best known"
             } else {
@@ -121,15 +125,19 @@ impl BenchResults {
             lines.push(format!(
                 "New best: `{}` is faster than the best known makespan in {} ({} of {runs} runs){remark}.",
                 one.policy,
-                format_count(one.new_best_counts[0], "case"),
-                one.new_best_counts[1]
+                format_count(one.new_best_case_and_run_counts[0], "case"),
+                one.new_best_case_and_run_counts[1]
             ));
         }
-        for one in self.standings.iter().filter(|one| one.failed_cases > 0) {
+        for one in self
+            .ranked_policy_statistics
+            .iter()
+            .filter(|one| one.failed_case_count > 0)
+        {
             lines.push(format!(
                 "`{}` failed in {}; a failed case counts with the largest ratio of the default set.",
                 one.policy,
-                format_count(one.failed_cases, "case")
+                format_count(one.failed_case_count, "case")
             ));
         }
         lines
@@ -137,15 +145,15 @@ impl BenchResults {
 
     /// Returns a text that names the draw (random sample of cases), such as `draw 1`, or `fixed cases`.
     pub(super) fn draw_description(&self) -> String {
-        match self.draw {
-            Draw::Fixed => "fixed cases".to_owned(),
-            Draw::Number(number) => format!("draw {number}"),
+        match self.case_draw {
+            CaseSet::Fixed => "fixed cases".to_owned(),
+            CaseSet::RandomDraw(number) => format!("draw {number}"),
         }
     }
 
     /// Returns whether a row of the table stands for the best static start (initial placement without rescheduling).
     fn is_best_static_start(&self, one: &PolicyStatistics) -> bool {
-        self.policies.last() == Some(&one.policy)
+        self.policy_names.last() == Some(&one.policy)
     }
 }
 
@@ -184,19 +192,19 @@ pub fn policy_table(bench: &BenchResults) -> Table {
             number_column("failures", "failures"),
         ],
     );
-    for one in &bench.standings {
-        table.push_row(policy_row(one));
+    for one in &bench.ranked_policy_statistics {
+        table.push_row(policy_table_cells(one));
     }
     table
 }
 
 fn number_cell(value: f64) -> Cell {
-    Cell::value(value, format_short(value))
+    Cell::from_value_and_text(value, format_short(value))
 }
 
 /// Returns a table cell with a ratio of makespans, shown with three decimals.
 fn ratio_cell(value: f64) -> Cell {
-    Cell::value(value, format!("{value:.3}"))
+    Cell::from_value_and_text(value, format!("{value:.3}"))
 }
 
 /// Formats the confidence interval of a ratio as a text with its lower and upper end.
@@ -206,28 +214,28 @@ fn format_interval([low, high]: [f64; 2]) -> String {
 
 /// Returns a table cell with a share given in percent, shown with one decimal.
 fn percent_cell(value: f64) -> Cell {
-    Cell::value(value, format!("{value:.1}"))
+    Cell::from_value_and_text(value, format!("{value:.1}"))
 }
 
-fn policy_row(one: &PolicyStatistics) -> Vec<Cell> {
+fn policy_table_cells(one: &PolicyStatistics) -> Vec<Cell> {
     vec![
         Cell::text(&one.policy),
         ratio_cell(one.mean_ratio),
         Cell::text(format_interval(one.mean_ratio_ci95)),
         ratio_cell(one.median_ratio),
-        Cell::value(one.worst_ratio, format!("{:.2}", one.worst_ratio)),
-        Cell::value(one.worst_case, one.worst_case.to_string()),
+        Cell::from_value_and_text(one.worst_ratio, format!("{:.2}", one.worst_ratio)),
+        Cell::from_value_and_text(one.worst_case_number, one.worst_case_number.to_string()),
         Cell::count(one.win_count),
-        Cell::value(
-            one.share_within(CLOSE_FACTOR),
-            format!("{:.0}", one.share_within(CLOSE_FACTOR)),
+        Cell::from_value_and_text(
+            one.percent_of_cases_within(CLOSE_FACTOR),
+            format!("{:.0}", one.percent_of_cases_within(CLOSE_FACTOR)),
         ),
-        number_cell(one.call_and_move_counts[0]),
-        number_cell(one.call_and_move_counts[1]),
-        number_cell(one.call_and_move_counts[2]),
-        percent_cell(one.cost_shares[0]),
-        percent_cell(one.cost_shares[1]),
-        Cell::count(one.failed_cases),
+        number_cell(one.mean_call_move_and_return_counts[0]),
+        number_cell(one.mean_call_move_and_return_counts[1]),
+        number_cell(one.mean_call_move_and_return_counts[2]),
+        percent_cell(one.call_and_move_cost_percent[0]),
+        percent_cell(one.call_and_move_cost_percent[1]),
+        Cell::count(one.failed_case_count),
     ]
 }
 
@@ -246,10 +254,11 @@ pub(super) fn class_table(bench: &BenchResults) -> Table {
             number_column("mean ratio", "second_ratio"),
         ],
     );
-    for (class, count) in bench.class_counts() {
-        let is_one =
-            |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
-        let standings = bench.standings_over_cases(is_one);
+    for (class, count) in bench.case_count_by_class() {
+        let is_one = |case: &migsim_experiment::suite::BenchmarkCase| {
+            case.classes.iter().any(|one| one == class)
+        };
+        let standings = bench.policy_statistics_over_cases(is_one);
         let mut row = vec![Cell::text(class), Cell::count(count)];
         for one in standings
             .iter()
@@ -277,7 +286,7 @@ fn csv_field(text: &str) -> String {
 
 const POLICY_COLUMNS: &str = "policy,mean_ratio,mean_ratio_low,mean_ratio_high,median_ratio,median_ratio_low,median_ratio_high,worst_ratio,worst_case,wins,within_1_1_percent,calls,moves,straight_returns,calls_cost_percent,moves_cost_percent,failures,new_best_cases,new_best_runs";
 
-fn csv_row(one: &PolicyStatistics) -> String {
+fn policy_csv_line(one: &PolicyStatistics) -> String {
     let numbers = [
         one.mean_ratio,
         one.mean_ratio_ci95[0],
@@ -289,24 +298,27 @@ fn csv_row(one: &PolicyStatistics) -> String {
     ];
     let mut fields = vec![csv_field(&one.policy)];
     fields.extend(numbers.map(|number| number.to_string()));
-    fields.extend([one.worst_case.to_string(), one.win_count.to_string()]);
-    fields.push(one.share_within(CLOSE_FACTOR).to_string());
+    fields.extend([one.worst_case_number.to_string(), one.win_count.to_string()]);
+    fields.push(one.percent_of_cases_within(CLOSE_FACTOR).to_string());
     fields.extend(
-        one.call_and_move_counts
+        one.mean_call_move_and_return_counts
             .iter()
-            .chain(&one.cost_shares)
+            .chain(&one.call_and_move_cost_percent)
             .map(f64::to_string),
     );
-    fields.push(one.failed_cases.to_string());
-    fields.extend(one.new_best_counts.map(|count| count.to_string()));
+    fields.push(one.failed_case_count.to_string());
+    fields.extend(
+        one.new_best_case_and_run_counts
+            .map(|count| count.to_string()),
+    );
     fields.join(",")
 }
 
 /// Returns all results of each policy over all cases as CSV, with one line per policy.
 pub fn policies_csv(bench: &BenchResults) -> String {
     let mut text = format!("{POLICY_COLUMNS}\n");
-    for one in &bench.standings {
-        text += &csv_row(one);
+    for one in &bench.ranked_policy_statistics {
+        text += &policy_csv_line(one);
         text.push('\n');
     }
     text
@@ -315,11 +327,17 @@ pub fn policies_csv(bench: &BenchResults) -> String {
 /// Returns all results of each policy over the cases of each class as CSV, with one line per class and policy.
 pub fn classes_csv(bench: &BenchResults) -> String {
     let mut text = format!("class,cases,{POLICY_COLUMNS}\n");
-    for (class, count) in bench.class_counts() {
-        let is_one =
-            |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
-        for one in bench.standings_over_cases(is_one) {
-            let _ = writeln!(text, "{},{count},{}", csv_field(class), csv_row(&one));
+    for (class, count) in bench.case_count_by_class() {
+        let is_one = |case: &migsim_experiment::suite::BenchmarkCase| {
+            case.classes.iter().any(|one| one == class)
+        };
+        for one in bench.policy_statistics_over_cases(is_one) {
+            let _ = writeln!(
+                text,
+                "{},{count},{}",
+                csv_field(class),
+                policy_csv_line(&one)
+            );
         }
     }
     text
@@ -330,21 +348,21 @@ pub fn cases_csv(bench: &BenchResults) -> String {
     let mut text = String::from(
         "case,name,classes,policy,ratio,makespan_s,calls,moves,straight_returns,calls_cost_share,moves_cost_share,failed,new_best_runs\n",
     );
-    for case in &bench.cases {
+    for case in &bench.case_results {
         let start = [
-            case.case.number.to_string(),
+            case.case.case_number.to_string(),
             case.case.name.clone(),
             csv_field(&case.case.classes.join("; ")),
         ];
-        for (policy, entry) in bench.policies.iter().zip(&case.policy_results) {
+        for (policy, entry) in bench.policy_names.iter().zip(&case.policy_results) {
             let numbers = [
-                entry.ratio,
+                entry.ratio_to_best_known,
                 entry.makespan,
                 entry.call_count,
                 entry.move_count,
-                entry.straight_returns,
-                entry.call_share,
-                entry.move_share,
+                entry.straight_return_count,
+                entry.call_cost_share,
+                entry.migration_cost_share,
             ];
             let mut fields = start.to_vec();
             fields.push(csv_field(policy));
@@ -364,11 +382,14 @@ pub fn cases_csv(bench: &BenchResults) -> String {
 /// makespans.
 pub fn best_makespans_csv(bench: &BenchResults) -> String {
     let mut text = format!("{}\n", super::best::COLUMNS);
-    for case in &bench.cases {
-        let seeds = bench.seeds.iter().zip(&case.fastest_policies);
+    for case in &bench.case_results {
+        let seeds = bench
+            .seeds
+            .iter()
+            .zip(&case.fastest_policy_index_and_makespan);
         for (seed, (policy, makespan)) in seeds {
-            let policy = csv_field(&bench.policies[*policy]);
-            let _ = writeln!(text, "{},{seed},{policy},{makespan}", case.case.number);
+            let policy = csv_field(&bench.policy_names[*policy]);
+            let _ = writeln!(text, "{},{seed},{policy},{makespan}", case.case.case_number);
         }
     }
     text

@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::best::stored_bests;
+use super::best::stored_best_makespans;
 use super::starts::BEST_START;
 use super::{BenchRequest, BestMakespans};
 use crate::plan::Plan;
-use crate::row::Row;
+use crate::row::RunRow;
 use crate::separate::Indifference;
 use crate::stats::mean;
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_bsp::Scenario;
-use migsim_experiment::suite::{Case, Draw};
+use migsim_experiment::suite::{BenchmarkCase, CaseSet};
 
 /// Number of bootstrap resamples for confidence intervals.
 const BOOTSTRAP_RESAMPLES: usize = 2000;
@@ -20,9 +20,9 @@ const BOOTSTRAP_RESAMPLES: usize = 2000;
 /// The results of one policy in one case of a benchmark, as means over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct PolicyInCase {
+pub struct PolicyCaseResults {
     /// Makespan divided by the best known makespan of the same case and seed, mean over the seeds, dimensionless.
-    pub ratio: f64,
+    pub ratio_to_best_known: f64,
     /// Makespan of the policy in this case, mean over the seeds \[s\].
     pub makespan: f64,
     /// Number of rescheduling calls in a run, mean over the seeds.
@@ -30,11 +30,11 @@ pub struct PolicyInCase {
     /// Number of migrations in a run, mean over the seeds.
     pub move_count: f64,
     /// Number of migrations in a run that take a process straight back to the host it came from, mean over the seeds.
-    pub straight_returns: f64,
+    pub straight_return_count: f64,
     /// Cost of the rescheduling calls as a share of the makespan, from 0 to 1, mean over the seeds.
-    pub call_share: f64,
+    pub call_cost_share: f64,
     /// Cost of the migrations as a share of the makespan, from 0 to 1, mean over the seeds.
-    pub move_share: f64,
+    pub migration_cost_share: f64,
     /// Whether a run of the policy in this case failed; the ratio is then the largest ratio of the default set.
     pub has_failed: bool,
     /// Number of seeds for which the makespan is below the best known makespan.
@@ -44,16 +44,16 @@ pub struct PolicyInCase {
 /// The results of all policies in one case of the benchmark, with the case and its best known makespans.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct BenchCase {
+pub struct BenchCaseResults {
     /// The case as it was drawn from the suite.
-    pub case: Case,
+    pub case: BenchmarkCase,
     /// The best known makespan of the case for each seed \[s\]: the lowest makespan among the default policies and the stored
     /// best results.
     pub best_known_makespans: Vec<f64>,
     /// For each seed, the index of the fastest policy without separate settings, and the makespan of this policy \[s\].
-    pub fastest_policies: Vec<(usize, f64)>,
+    pub fastest_policy_index_and_makespan: Vec<(usize, f64)>,
     /// The results of each policy in this case, in the order of the benchmark's list `policies`.
-    pub policy_results: Vec<PolicyInCase>,
+    pub policy_results: Vec<PolicyCaseResults>,
 }
 
 /// The results of one policy over the cases of a benchmark. A ratio is the makespan divided by the best known makespan.
@@ -63,7 +63,7 @@ pub struct PolicyStatistics {
     /// The name of the policy.
     pub policy: String,
     /// Whether the policy belongs to the default set of policies of the suite.
-    pub is_default: bool,
+    pub is_in_default_set: bool,
     /// Mean over the cases of the ratio of the makespan to the best known makespan, dimensionless.
     pub mean_ratio: f64,
     /// The 95 % confidence interval of the mean ratio (lower and upper end): percentiles of a bootstrap over the cases.
@@ -75,19 +75,19 @@ pub struct PolicyStatistics {
     /// Largest ratio of the makespan to the best known makespan in a case, dimensionless.
     pub worst_ratio: f64,
     /// Number of the case in which the ratio of the makespan to the best known makespan is largest.
-    pub worst_case: u64,
+    pub worst_case_number: u64,
     /// Number of cases in which no other policy is faster by more than the margin of indifference, a percentage of the makespan.
     pub win_count: usize,
     /// Three means over the cases: the number of rescheduling calls in a run, the number of migrations, and the number of
     /// migrations straight back to the previous host.
-    pub call_and_move_counts: [f64; 3],
+    pub mean_call_move_and_return_counts: [f64; 3],
     /// Cost of the rescheduling calls and cost of the migrations, each as a share of the makespan \[%\], means over the cases.
-    pub cost_shares: [f64; 2],
+    pub call_and_move_cost_percent: [f64; 2],
     /// Number of cases in which a run of the policy failed.
-    pub failed_cases: usize,
+    pub failed_case_count: usize,
     /// Two numbers: the cases in which a makespan of the policy is below the best known makespan, and the runs in which this
     /// holds.
-    pub new_best_counts: [usize; 2],
+    pub new_best_case_and_run_counts: [usize; 2],
     /// The performance profile: the ratios of the makespan to the best known makespan in all cases, in increasing order. The
     /// ratio of a failed case is infinite.
     pub sorted_ratios: Vec<f64>,
@@ -96,7 +96,7 @@ pub struct PolicyStatistics {
 impl PolicyStatistics {
     /// Returns the share of cases in which the makespan is at most `factor` times the best known makespan \[%\] (Dolan and Moré
     /// 2002).
-    pub fn share_within(&self, factor: f64) -> f64 {
+    pub fn percent_of_cases_within(&self, factor: f64) -> f64 {
         let within = self.sorted_ratios.partition_point(|ratio| *ratio <= factor);
         100.0 * within as f64 / self.sorted_ratios.len().max(1) as f64
     }
@@ -107,21 +107,21 @@ impl PolicyStatistics {
 #[non_exhaustive]
 pub struct BenchResults {
     /// The name of the suite.
-    pub suite: String,
+    pub suite_name: String,
     /// The list of cases that the benchmark used: a random draw of the suite, given by its number, or the fixed cases of the
     /// suite.
-    pub draw: Draw,
+    pub case_draw: CaseSet,
     /// The seeds with which each case was run.
     pub seeds: Vec<u64>,
     /// The cases of the benchmark, each with the results of all policies.
-    pub cases: Vec<BenchCase>,
+    pub case_results: Vec<BenchCaseResults>,
     /// The names of the policies, in the order of the results of each case: the default set, then the rivals that the user added,
     /// and last the best static start.
-    pub policies: Vec<String>,
+    pub policy_names: Vec<String>,
     /// Number of policies in the default set, which are the first policies in the list of policy names.
     pub default_policy_count: usize,
     /// The results of each policy over all cases, sorted by the mean ratio to the best known makespan, the lowest ratio first.
-    pub standings: Vec<PolicyStatistics>,
+    pub ranked_policy_statistics: Vec<PolicyStatistics>,
     /// The error of the first run that failed; `None` if no run failed.
     pub first_error: Option<String>,
 }
@@ -134,48 +134,62 @@ impl BenchResults {
     ///
     /// # Panics
     /// There are fewer plans than sweeps.
-    pub fn from_rows(request: &BenchRequest, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
-        let stored = stored_bests(&request.suite.suite_file().name, request.draw.number());
-        let mut policies = request.policies();
+    pub fn from_rows(
+        request: &BenchRequest,
+        plans: &[Plan],
+        rows: &BTreeMap<String, RunRow>,
+    ) -> Self {
+        let stored = stored_best_makespans(
+            &request.suite.suite_file().name,
+            request.case_draw.draw_number_or_zero(),
+        );
+        let mut policies = request.policy_names();
         let runs = BenchRuns {
             policy_count: policies.len(),
             policies_in_first_plan: policies.len() - request.rivals_with_settings.len(),
             default_policy_count: request.suite.suite_file().policies.len(),
-            plans,
-            rows,
-            stored_bests: &stored,
+            sweep_plans: plans,
+            rows_by_run_key: rows,
+            stored_best_makespans: &stored,
         };
         policies.push(BEST_START.to_owned());
-        let cases: Vec<BenchCase> = request
-            .draw_cases()
+        let cases: Vec<BenchCaseResults> = request
+            .create_cases()
             .into_iter()
             .map(|case| runs.case_results(case))
             .collect();
         let runs_of_all = plans.iter().flat_map(|plan| &plan.runs);
         let errors = runs_of_all.filter_map(|id| rows.get(id)?.error.clone());
         let mut bench = Self {
-            suite: request.suite.suite_file().name.clone(),
-            draw: request.draw,
+            suite_name: request.suite.suite_file().name.clone(),
+            case_draw: request.case_draw,
             seeds: plans[0].seeds.clone(),
             default_policy_count: runs.default_policy_count,
             first_error: { errors }.next(),
-            standings: Vec::new(),
-            cases,
-            policies,
+            ranked_policy_statistics: Vec::new(),
+            case_results: cases,
+            policy_names: policies,
         };
-        bench.standings = bench.standings_over_cases(|_| true);
+        bench.ranked_policy_statistics = bench.policy_statistics_over_cases(|_| true);
         bench
     }
 
     /// Returns the results of each policy over the cases for which `is_one` returns `true`, sorted by the mean ratio to the best
     /// known makespan, the lowest ratio first.
-    pub fn standings_over_cases(&self, is_one: impl Fn(&Case) -> bool) -> Vec<PolicyStatistics> {
-        let cases: Vec<&BenchCase> = self.cases.iter().filter(|one| is_one(&one.case)).collect();
+    pub fn policy_statistics_over_cases(
+        &self,
+        is_one: impl Fn(&BenchmarkCase) -> bool,
+    ) -> Vec<PolicyStatistics> {
+        let cases: Vec<&BenchCaseResults> = self
+            .case_results
+            .iter()
+            .filter(|one| is_one(&one.case))
+            .collect();
         if cases.is_empty() {
             return Vec::new();
         }
-        let mut standings: Vec<PolicyStatistics> = (0..self.policies.len())
-            .map(|place| self.policy_standing(place, &cases))
+        let mut standings: Vec<PolicyStatistics> = (0..self.policy_names.len())
+            .map(|place| self.statistics_of_policy(place, &cases))
             .collect();
         standings.sort_by(|a, b| {
             a.mean_ratio
@@ -186,9 +200,9 @@ impl BenchResults {
     }
 
     /// Returns the classes to which the cases belong, each with its number of cases, in the order of first occurrence.
-    pub fn class_counts(&self) -> Vec<(&str, usize)> {
+    pub fn case_count_by_class(&self) -> Vec<(&str, usize)> {
         let mut classes: Vec<(&str, usize)> = Vec::new();
-        for class in self.cases.iter().flat_map(|one| &one.case.classes) {
+        for class in self.case_results.iter().flat_map(|one| &one.case.classes) {
             match classes.iter_mut().find(|known| known.0 == *class) {
                 Some(known) => known.1 += 1,
                 None => classes.push((class, 1)),
@@ -198,62 +212,66 @@ impl BenchResults {
     }
 
     /// Computes the results of the policy with the index `place` over the given cases.
-    fn policy_standing(&self, place: usize, cases: &[&BenchCase]) -> PolicyStatistics {
-        let of = |get: &dyn Fn(&PolicyInCase) -> f64| -> Vec<f64> {
+    fn statistics_of_policy(&self, place: usize, cases: &[&BenchCaseResults]) -> PolicyStatistics {
+        let of = |get: &dyn Fn(&PolicyCaseResults) -> f64| -> Vec<f64> {
             cases
                 .iter()
                 .map(|case| get(&case.policy_results[place]))
                 .collect()
         };
-        let ratios = of(&|entry| entry.ratio);
+        let ratios = of(&|entry| entry.ratio_to_best_known);
         let worst = (0..cases.len()).max_by(|a, b| ratios[*a].total_cmp(&ratios[*b]));
         let worst = worst.expect("there are cases");
         let mut sorted = ratios.clone();
         sorted.sort_by(f64::total_cmp);
         // The profile of a failure is 0 at every factor.
-        let covered = |entry: &PolicyInCase| {
+        let covered = |entry: &PolicyCaseResults| {
             if entry.has_failed {
                 f64::INFINITY
             } else {
-                entry.ratio
+                entry.ratio_to_best_known
             }
         };
         let mut profile = of(&covered);
         profile.sort_by(f64::total_cmp);
-        let is_win = |case: &&&BenchCase| {
+        let is_win = |case: &&&BenchCaseResults| {
             let own = &case.policy_results[place];
             let least = case.policy_results.iter().filter(|one| !one.has_failed);
             let least = least.map(|one| one.makespan).fold(f64::INFINITY, f64::min);
             !own.has_failed && own.makespan <= least * (1.0 + indifference_margin())
         };
         let new_bests = of(&|entry| entry.new_best_count as f64);
-        let name = &self.policies[place];
-        let mut random = Stream::for_object(self.draw.number(), Purpose::Bootstrap, &self.suite);
+        let name = &self.policy_names[place];
+        let mut random = Stream::for_object(
+            self.case_draw.draw_number_or_zero(),
+            StreamPurpose::BootstrapResampling,
+            &self.suite_name,
+        );
         let [mean_ci95, median_ci95] = bootstrap_intervals(&ratios, &mut random);
         PolicyStatistics {
             policy: name.clone(),
-            is_default: place < self.default_policy_count,
+            is_in_default_set: place < self.default_policy_count,
             mean_ratio: mean(&ratios),
             mean_ratio_ci95: mean_ci95,
             median_ratio: median_of_sorted(&sorted),
             median_ratio_ci95: median_ci95,
             worst_ratio: ratios[worst],
-            worst_case: cases[worst].case.number,
+            worst_case_number: cases[worst].case.case_number,
             win_count: cases.iter().filter(is_win).count(),
-            call_and_move_counts: [
+            mean_call_move_and_return_counts: [
                 mean(&of(&|entry| entry.call_count)),
                 mean(&of(&|entry| entry.move_count)),
-                mean(&of(&|entry| entry.straight_returns)),
+                mean(&of(&|entry| entry.straight_return_count)),
             ],
-            cost_shares: [
-                100.0 * mean(&of(&|entry| entry.call_share)),
-                100.0 * mean(&of(&|entry| entry.move_share)),
+            call_and_move_cost_percent: [
+                100.0 * mean(&of(&|entry| entry.call_cost_share)),
+                100.0 * mean(&of(&|entry| entry.migration_cost_share)),
             ],
-            failed_cases: cases
+            failed_case_count: cases
                 .iter()
                 .filter(|case| case.policy_results[place].has_failed)
                 .count(),
-            new_best_counts: [
+            new_best_case_and_run_counts: [
                 new_bests.iter().filter(|count| **count > 0.0).count(),
                 cases
                     .iter()
@@ -308,40 +326,52 @@ struct BenchRuns<'a> {
     /// Number of policies in the default set.
     default_policy_count: usize,
     /// The plans of all sweeps of the benchmark.
-    plans: &'a [Plan],
+    sweep_plans: &'a [Plan],
     /// The rows of results of finished runs, by the key of the run.
-    rows: &'a BTreeMap<String, Row>,
+    rows_by_run_key: &'a BTreeMap<String, RunRow>,
     /// The stored best makespans of the cases and seeds of this draw \[s\].
-    stored_bests: &'a BestMakespans,
+    stored_best_makespans: &'a BestMakespans,
 }
 
 impl BenchRuns<'_> {
     /// Returns, for each seed, the row of results of the combination of parameter values with index `setting` in a plan; `None`
     /// for a run that is missing or failed. If a plan uses no random numbers, its only run counts for all seeds.
-    fn rows_by_seed<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
+    fn rows_by_seed<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r RunRow>> {
         let seeds = plan.seeds.len();
         let id = |seed: usize| &plan.runs[setting * seeds + seed.min(seeds - 1)];
-        let found = |seed| self.rows.get(id(seed)).filter(|row| row.error.is_none());
-        (0..self.plans[0].seeds.len()).map(found).collect()
+        let found = |seed| {
+            self.rows_by_run_key
+                .get(id(seed))
+                .filter(|row| row.error.is_none())
+        };
+        (0..self.sweep_plans[0].seeds.len()).map(found).collect()
     }
 
     /// Returns, for each seed, the makespan \[s\] in a scenario for the combination of parameter values with index `setting` in a
     /// plan; `None` if one of these runs is missing or failed.
-    fn makespans(&self, plan: &Plan, setting: usize, scenario: Scenario) -> Option<Vec<f64>> {
+    fn makespans_by_seed(
+        &self,
+        plan: &Plan,
+        setting: usize,
+        scenario: Scenario,
+    ) -> Option<Vec<f64>> {
         let rows = self.rows_by_seed(plan, setting).into_iter();
         rows.map(|row| row?.makespan(scenario)).collect()
     }
 
     /// Computes the results of all policies, and of the best static start, in one case.
-    fn case_results(&self, case: Case) -> BenchCase {
-        let index = usize::try_from(case.number - 1).expect("at most 10 000 cases");
+    fn case_results(&self, case: BenchmarkCase) -> BenchCaseResults {
+        let index = usize::try_from(case.case_number - 1).expect("at most 10 000 cases");
         let place = |policy: usize| match policy.checked_sub(self.policies_in_first_plan) {
-            None => (&self.plans[0], index * self.policies_in_first_plan + policy),
-            Some(reading) => (&self.plans[1 + reading], index),
+            None => (
+                &self.sweep_plans[0],
+                index * self.policies_in_first_plan + policy,
+            ),
+            Some(reading) => (&self.sweep_plans[1 + reading], index),
         };
         let makespans = |policy: usize| {
             let (plan, setting) = place(policy);
-            self.makespans(plan, setting, Scenario::Iii)
+            self.makespans_by_seed(plan, setting, Scenario::Iii)
         };
         let times: Vec<Option<Vec<f64>>> = (0..self.policy_count).map(makespans).collect();
         let fastest = |seed: usize, policies: usize| {
@@ -351,39 +381,41 @@ impl BenchRuns<'_> {
                 .min_by(|a, b| a.1.total_cmp(&b.1))
                 .unwrap_or((0, f64::INFINITY))
         };
-        let best_known = self.plans[0]
+        let best_known = self.sweep_plans[0]
             .seeds
             .iter()
             .enumerate()
             .map(|(seed, number)| {
-                let stored = self.stored_bests.get(&(case.number, *number));
+                let stored = self.stored_best_makespans.get(&(case.case_number, *number));
                 fastest(seed, self.default_policy_count)
                     .1
                     .min(stored.copied().unwrap_or(f64::INFINITY))
             });
         let best_known: Vec<f64> = best_known.collect();
-        let seeds = 0..self.plans[0].seeds.len();
+        let seeds = 0..self.sweep_plans[0].seeds.len();
         let entries = (0..self.policy_count).map(|policy| {
             let times = times[policy].as_deref()?;
             let (plan, setting) = place(policy);
-            Some(policy_in_case(
+            Some(results_of_policy_in_case(
                 &self.rows_by_seed(plan, setting),
                 times,
                 &best_known,
             ))
         });
-        let mut entries: Vec<Option<PolicyInCase>> = entries.collect();
+        let mut entries: Vec<Option<PolicyCaseResults>> = entries.collect();
         let largest = entries[..self.default_policy_count].iter().flatten();
-        let largest = largest.map(|one| one.ratio).fold(1.0, f64::max);
+        let largest = largest
+            .map(|one| one.ratio_to_best_known)
+            .fold(1.0, f64::max);
         entries.push(self.best_static_start(index, &best_known));
-        let failed = PolicyInCase {
-            ratio: largest,
+        let failed = PolicyCaseResults {
+            ratio_to_best_known: largest,
             has_failed: true,
-            ..PolicyInCase::without_calls(f64::INFINITY)
+            ..PolicyCaseResults::without_calls(f64::INFINITY)
         };
-        BenchCase {
+        BenchCaseResults {
             case,
-            fastest_policies: seeds
+            fastest_policy_index_and_makespan: seeds
                 .map(|seed| fastest(seed, self.policies_in_first_plan))
                 .collect(),
             policy_results: entries
@@ -396,28 +428,28 @@ impl BenchRuns<'_> {
 
     /// Returns the results of the static start (initial placement without rescheduling) with the lowest mean makespan in the case
     /// with this index; `None` if its runs are missing or failed.
-    fn best_static_start(&self, index: usize, best_known: &[f64]) -> Option<PolicyInCase> {
-        let starts = self.plans.last()?;
-        let cases = self.plans[0].settings.len() / self.policies_in_first_plan;
+    fn best_static_start(&self, index: usize, best_known: &[f64]) -> Option<PolicyCaseResults> {
+        let starts = self.sweep_plans.last()?;
+        let cases = self.sweep_plans[0].settings.len() / self.policies_in_first_plan;
         let rules = starts.settings.len() / cases.max(1);
-        let times =
-            (0..rules).filter_map(|rule| self.makespans(starts, index * rules + rule, Scenario::I));
+        let times = (0..rules)
+            .filter_map(|rule| self.makespans_by_seed(starts, index * rules + rule, Scenario::I));
         let best = times.min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
-        Some(policy_in_case(&[], &best, best_known))
+        Some(results_of_policy_in_case(&[], &best, best_known))
     }
 }
 
-impl PolicyInCase {
+impl PolicyCaseResults {
     /// Creates the results of a policy with this makespan \[s\], without rescheduling calls and moves.
     fn without_calls(makespan: f64) -> Self {
         Self {
-            ratio: 1.0,
+            ratio_to_best_known: 1.0,
             makespan,
             call_count: 0.0,
             move_count: 0.0,
-            straight_returns: 0.0,
-            call_share: 0.0,
-            move_share: 0.0,
+            straight_return_count: 0.0,
+            call_cost_share: 0.0,
+            migration_cost_share: 0.0,
             has_failed: false,
             new_best_count: 0,
         }
@@ -426,12 +458,16 @@ impl PolicyInCase {
 
 /// Computes the results of a policy in a case from the rows of its runs. `times` has the makespans of the policy \[s\] and
 /// `best_known` the best known makespans \[s\], both in the order of the seeds.
-fn policy_in_case(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> PolicyInCase {
+fn results_of_policy_in_case(
+    rows: &[Option<&RunRow>],
+    times: &[f64],
+    best_known: &[f64],
+) -> PolicyCaseResults {
     let pairs = || times.iter().zip(best_known);
     let ratios: Vec<f64> = pairs()
         .map(|(time, best)| makespan_ratio(*time, *best))
         .collect();
-    let average = |get: &dyn Fn(&Row) -> Option<f64>| {
+    let average = |get: &dyn Fn(&RunRow) -> Option<f64>| {
         mean(
             &rows
                 .iter()
@@ -441,18 +477,18 @@ fn policy_in_case(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> P
         )
     };
     let share = |which: usize| {
-        let of_row = move |row: &Row| Some(row.cost_s[which]? / row.makespan(Scenario::Iii)?);
+        let of_row = move |row: &RunRow| Some(row.cost_s[which]? / row.makespan(Scenario::Iii)?);
         average(&of_row)
     };
-    PolicyInCase {
-        ratio: mean(&ratios),
+    PolicyCaseResults {
+        ratio_to_best_known: mean(&ratios),
         call_count: average(&|row| row.calls[1].map(|count| count as f64)),
         move_count: average(&|row| row.migrations.map(|count| count as f64)),
-        straight_returns: average(&|row| row.straight_returns.map(|count| count as f64)),
-        call_share: share(0),
-        move_share: share(1),
+        straight_return_count: average(&|row| row.straight_returns.map(|count| count as f64)),
+        call_cost_share: share(0),
+        migration_cost_share: share(1),
         new_best_count: pairs().filter(|(time, best)| time < best).count(),
-        ..PolicyInCase::without_calls(mean(times))
+        ..PolicyCaseResults::without_calls(mean(times))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
-use migsim_platform::Rule;
+use migsim_platform::MappingRule;
 
 use super::BenchRequest;
 use crate::config::Sweep;
@@ -22,7 +22,7 @@ pub(super) fn static_starts_sweep(
     request: &BenchRequest,
     registry: &Registry,
 ) -> Result<Sweep, Error> {
-    let rules: Vec<String> = Rule::ALL
+    let rules: Vec<String> = MappingRule::ALL
         .iter()
         .map(|rule| rule.name().to_owned())
         .collect();

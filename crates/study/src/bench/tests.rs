@@ -6,15 +6,15 @@ use serde_json::json;
 
 use super::*;
 use crate::plan::Plan;
-use crate::row::Row;
-use migsim_experiment::suite::Suite;
+use crate::row::RunRow;
+use migsim_experiment::suite::BenchmarkSuite;
 
 fn request(rivals: &[&str], cases: u64) -> BenchRequest {
     BenchRequest {
-        suite: Suite::find("lb-1").unwrap(),
-        draw: 7.into(),
+        suite: BenchmarkSuite::find("lb-1").unwrap(),
+        case_draw: 7.into(),
         case_count: cases,
-        rivals: rivals.iter().map(|name| (*name).to_owned()).collect(),
+        rival_policies: rivals.iter().map(|name| (*name).to_owned()).collect(),
         rivals_with_settings: Vec::new(),
         seeds: None,
     }
@@ -35,8 +35,8 @@ fn plan(settings: usize, first: usize) -> Plan {
     .unwrap()
 }
 
-fn row(makespan: f64, calls: u64) -> Row {
-    Row {
+fn row(makespan: f64, calls: u64) -> RunRow {
+    RunRow {
         makespan_s: [Some(makespan), None, Some(makespan)],
         calls: [None, Some(calls)],
         migrations: Some(2 * calls),
@@ -53,9 +53,9 @@ fn bench(
     time: impl Fn(usize, usize, usize) -> Option<f64>,
     start: f64,
 ) -> BenchResults {
-    let policies = request.policies().len();
+    let policies = request.policy_names().len();
     let cases = usize::try_from(request.case_count).unwrap();
-    let rules = migsim_platform::Rule::ALL.len();
+    let rules = migsim_platform::MappingRule::ALL.len();
     let (own, starts) = (plan(cases * policies, 0), plan(cases * rules, 100_000));
     let mut rows = BTreeMap::new();
     for case in 0..cases {
@@ -64,7 +64,7 @@ fn bench(
                 let id = ((case * policies + policy) * 2 + seed).to_string();
                 let found = match time(case, policy, seed) {
                     Some(time) => row(time, policy as u64),
-                    None => Row::failed("it hangs".into(), false),
+                    None => RunRow::failed("it hangs".into(), false),
                 };
                 rows.insert(id, found);
             }
@@ -79,7 +79,7 @@ fn bench(
 
 fn standing<'b>(bench: &'b BenchResults, policy: &str) -> &'b PolicyStatistics {
     bench
-        .standings
+        .ranked_policy_statistics
         .iter()
         .find(|one| one.policy == policy)
         .unwrap()
@@ -88,7 +88,7 @@ fn standing<'b>(bench: &'b BenchResults, policy: &str) -> &'b PolicyStatistics {
 #[test]
 fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     let request = request(&["mine"], 2);
-    let (first, mine) = (&request.policies()[0], request.policies().len() - 1);
+    let (first, mine) = (&request.policy_names()[0], request.policy_names().len() - 1);
     // The first policy takes 10 and 20 s in the first case, 30 and 30 s in the second; the rival takes 12 and 16 s, 30 and 45 s; all
     // others take 40 s.
     let time = |case: usize, policy: usize, seed: usize| {
@@ -113,30 +113,34 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
             mine.mean_ratio,
             mine.median_ratio,
             mine.worst_ratio,
-            mine.worst_case
+            mine.worst_case_number
         ),
         (1.125, 1.125, 1.25, 2)
     );
     assert_eq!(
         [
-            mine.share_within(1.0),
-            mine.share_within(1.2),
-            mine.share_within(1.25)
+            mine.percent_of_cases_within(1.0),
+            mine.percent_of_cases_within(1.2),
+            mine.percent_of_cases_within(1.25)
         ],
         [50.0, 50.0, 100.0]
     );
     // Its makespan in case 1 has the mean 14 s, less than 15 s. One of its runs is below the best known.
     assert_eq!(
-        (mine.win_count, mine.new_best_counts, mine.is_default),
+        (
+            mine.win_count,
+            mine.new_best_case_and_run_counts,
+            mine.is_in_default_set
+        ),
         (1, [1, 1], false)
     );
     assert_eq!(standing(&bench, first).win_count, 1);
-    let [share, _] = mine.cost_shares;
+    let [share, _] = mine.call_and_move_cost_percent;
     assert!((share - 10.0).abs() < 1e-12, "{share}");
     // The best start takes 35 s: 3.5 and 1.75 times the best known in case 1, and 7/6 of it in case 2.
     let start = standing(&bench, BEST_START);
     assert!((start.mean_ratio - f64::midpoint(2.625, 35.0 / 30.0)).abs() < 1e-12);
-    assert_eq!(start.call_and_move_counts, [0.0; 3]);
+    assert_eq!(start.mean_call_move_and_return_counts, [0.0; 3]);
     let [low, high] = mine.mean_ratio_ci95;
     assert!(
         (1.0..=1.125).contains(&low) && (1.125..=1.25).contains(&high),
@@ -148,7 +152,7 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
 #[test]
 fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_covers_it() {
     let request = request(&["mine"], 1);
-    let mine = request.policies().len() - 1;
+    let mine = request.policy_names().len() - 1;
     let time = |_, policy: usize, seed: usize| {
         let fails = policy == mine && seed == 1;
         (!fails).then_some(10.0 + policy as f64)
@@ -157,10 +161,10 @@ fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_cove
     let largest = (10.0 + (mine - 1) as f64) / 10.0;
     let row = standing(&bench, "mine");
     assert_eq!(
-        (row.mean_ratio, row.failed_cases, row.win_count),
+        (row.mean_ratio, row.failed_case_count, row.win_count),
         (largest, 1, 0)
     );
-    assert_eq!(row.share_within(1e9), 0.0);
+    assert_eq!(row.percent_of_cases_within(1e9), 0.0);
     assert!(bench.first_error.as_deref().unwrap().contains("it hangs"));
     assert!(
         bench
@@ -216,11 +220,11 @@ fn the_interval_is_that_of_resampled_means() {
     let request = request(&[], 2);
     let bench = bench(&request, time, 1.0);
     assert_eq!(
-        standing(&bench, &request.policies()[1]).mean_ratio_ci95,
+        standing(&bench, &request.policy_names()[1]).mean_ratio_ci95,
         [1.0, 3.0]
     );
     assert_eq!(
-        standing(&bench, &request.policies()[0]).mean_ratio_ci95,
+        standing(&bench, &request.policy_names()[0]).mean_ratio_ci95,
         [1.0, 1.0]
     );
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{CausalProfile, SimulatedChange};
-use migsim_experiment::PathShare;
+use migsim_experiment::CriticalPathShare;
 
 /// The version of the format in which `migsim bottlenecks --json` prints a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -19,7 +19,7 @@ enum Version {
 /// The data that `migsim bottlenecks --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Bottlenecks")]
-struct File {
+struct BottlenecksOutput {
     /// The version of the format of this output.
     schema: Version,
     /// The makespan of the run without changes \[s\]; with several seeds, the mean over the seeds.
@@ -87,7 +87,10 @@ struct PairRow {
 
 /// Returns the JSON Schema of the output of `migsim bottlenecks --json`.
 pub fn schema() -> String {
-    format!("{:#}\n", schemars::schema_for!(File).to_value())
+    format!(
+        "{:#}\n",
+        schemars::schema_for!(BottlenecksOutput).to_value()
+    )
 }
 
 impl CausalProfile {
@@ -95,7 +98,7 @@ impl CausalProfile {
     /// present only if the user requested them.
     pub fn to_json(&self) -> Value {
         let changes = self.quantity_rows.iter().flat_map(|row| {
-            let all = [Some(&row.step), row.without_limit.as_ref()];
+            let all = [Some(&row.improvement), row.limit_removal.as_ref()];
             all.into_iter()
                 .flatten()
                 .map(|tried| self.change_row(tried))
@@ -106,7 +109,7 @@ impl CausalProfile {
             gain_percent: pair.gain.mean,
             beyond_percent: pair.excess_gain,
         });
-        let file = File {
+        let file = BottlenecksOutput {
             schema: Version::One,
             makespan_s: self.makespan.mean,
             verdict: self.verdict(),
@@ -122,13 +125,16 @@ impl CausalProfile {
             change: tried.change.to_string(),
             makespan_s: tried.makespan.mean,
             gain_percent: tried.gain.mean,
-            gain_ci95_percent: tried.gain.half_width().filter(|_| self.seed_count > 1),
-            held_gain_percent: tried.gain_with_held_decisions.map(|held| held.mean),
+            gain_ci95_percent: tried
+                .gain
+                .confidence_half_width()
+                .filter(|_| self.seed_count > 1),
+            held_gain_percent: tried.gain_with_kept_decisions.map(|held| held.mean),
         }
     }
 }
 
-fn path_part(share: &PathShare) -> PathPart {
+fn path_part(share: &CriticalPathShare) -> PathPart {
     PathPart {
         kind: share.activity_kind.name(),
         resource: share.resource.clone(),

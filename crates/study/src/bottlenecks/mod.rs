@@ -21,16 +21,16 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::row::Row as StoredRow;
-use super::run::FinishedRuns;
+use super::row::RunRow as StoredRow;
+use super::run::FinishedRunCounter;
 use super::setting::run_id;
 use super::stats::Sample;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
-use migsim_bsp::{Outcome, Scenario};
+use migsim_bsp::{RunOutcome, Scenario};
 use migsim_experiment::{
-    Amount, CaseChange, ChangedQuantity, Experiment, Flag, Layers, Limits, PathShare, Progress,
-    Registry, ScenarioRun, SharedInputs,
+    Amount, CaseChange, ChangedQuantity, CriticalPathShare, Experiment, KeySetting, Layers, Limits,
+    Progress, Registry, ScenarioRun, SharedInputs,
 };
 
 pub use file::schema;
@@ -67,7 +67,7 @@ pub struct SimulatedChange {
     pub gain: Sample,
     /// Reduction of the makespan by the change if the rescheduling decisions of the unchanged run are kept \[%\], over the seeds;
     /// `None` if this was not requested.
-    pub gain_with_held_decisions: Option<Sample>,
+    pub gain_with_kept_decisions: Option<Sample>,
 }
 
 /// A quantity of the experiment, with the gains that its changes have.
@@ -77,25 +77,25 @@ pub struct QuantityRow {
     /// The quantity that is changed.
     pub quantity: ChangedQuantity,
     /// The improvement of the quantity by 10 %, or by one process per host, with its gain.
-    pub step: SimulatedChange,
+    pub improvement: SimulatedChange,
     /// The removal of the quantity's limit, with its gain; `None` for the number of processes per host.
-    pub without_limit: Option<SimulatedChange>,
+    pub limit_removal: Option<SimulatedChange>,
     /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` for the load, the imbalance and
     /// the number of processes per host.
-    pub path_share: Option<f64>,
+    pub critical_path_percent: Option<f64>,
 }
 
 impl QuantityRow {
     /// Returns the quantity with its step as a text, such as `link wan bandwidth +10%`.
     pub fn label(&self) -> String {
-        self.step.change.to_string()
+        self.improvement.change.to_string()
     }
 
     /// Returns whether a change of the quantity shortens or lengthens the makespan by at least 0.005 %.
     fn has_effect(&self) -> bool {
-        let all = [Some(&self.step), self.without_limit.as_ref()];
+        let all = [Some(&self.improvement), self.limit_removal.as_ref()];
         let gains = all.into_iter().flatten().flat_map(|one| {
-            let held = one.gain_with_held_decisions.map(|held| held.mean);
+            let held = one.gain_with_kept_decisions.map(|held| held.mean);
             [Some(one.gain.mean), held].into_iter().flatten()
         });
         gains.into_iter().any(|gain| gain.abs() >= MIN_GAIN_PERCENT)
@@ -122,22 +122,22 @@ pub struct CausalProfile {
     pub change_pairs: Vec<ChangePair>,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process; the longest time
     /// first.
-    pub critical_path: Vec<PathShare>,
+    pub critical_path: Vec<CriticalPathShare>,
     /// The settings of the unchanged run, including all default values.
     pub settings: Value,
     /// Notes for the user, such as quantities that were left out of the profile.
-    pub notes: Vec<String>,
+    pub user_notes: Vec<String>,
 }
 
 /// A quantity of the experiment, with the changes of this quantity that will be simulated.
 #[derive(Debug)]
 struct PlannedQuantity {
     quantity: ChangedQuantity,
-    step: CaseChange,
-    without_limit: Option<CaseChange>,
+    improvement: CaseChange,
+    limit_removal: Option<CaseChange>,
     /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` if it cannot be determined for
     /// this quantity.
-    path_share: Option<f64>,
+    critical_path_percent: Option<f64>,
 }
 
 /// A profile that is ready to be simulated: the results of the unchanged runs, and the changes that will be simulated.
@@ -152,21 +152,21 @@ pub struct PreparedProfile<'a> {
     /// Files that are read only once and shared by all runs.
     shared_files: SharedInputs,
     /// The changes that the user's settings already contain (key `changes`).
-    given_changes: Vec<String>,
+    changes_in_settings: Vec<String>,
     /// The seeds, each with the outcome of the run without changes.
-    unchanged_runs: Vec<(u64, Outcome)>,
+    unchanged_runs: Vec<(u64, RunOutcome)>,
     /// The quantities, each with its changes that will be simulated.
     planned_quantities: Vec<PlannedQuantity>,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process.
-    critical_path: Vec<PathShare>,
+    critical_path: Vec<CriticalPathShare>,
     /// Notes for the user, such as quantities that were left out of the profile.
-    notes: Vec<String>,
+    user_notes: Vec<String>,
     /// The settings of the unchanged run, including all default values.
     settings: Value,
     /// Number of supersteps of a run.
     superstep_count: u64,
     /// Counter of the runs that are finished, for the display of progress.
-    finished_runs: FinishedRuns,
+    finished_runs: FinishedRunCounter,
 }
 
 /// Reads the settings, runs the unchanged experiment with each seed, and lists the changes that will be simulated.
@@ -201,63 +201,63 @@ pub fn prepare_profile<'a>(
         registry_layers_limits: with,
         scenario,
         shared_files: shared,
-        given_changes: changes,
+        changes_in_settings: changes,
         unchanged_runs: Vec::new(),
         planned_quantities: Vec::new(),
         critical_path: Vec::new(),
-        notes: Vec::new(),
+        user_notes: Vec::new(),
         superstep_count: experiment.workload.supersteps() as u64,
         settings: experiment.resolved_settings,
-        finished_runs: FinishedRuns::default(),
+        finished_runs: FinishedRunCounter::default(),
         options: wanted,
     };
     if prepared.options.seeds.len() > seeds.len() {
         let note = "this experiment draws no random number, so that one seed gives the result of all seeds";
-        prepared.notes.push(note.to_owned());
+        prepared.user_notes.push(note.to_owned());
     }
     let base = |seed: &u64| {
-        let experiment = prepared.experiment(*seed, &[])?;
+        let experiment = prepared.experiment_with_changes(*seed, &[])?;
         let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None)?;
         Ok((*seed, run.outcome))
     };
     prepared.unchanged_runs = seeds.par_iter().map(base).collect::<Result<_, Error>>()?;
-    prepared.list_changes()?;
+    prepared.collect_planned_changes()?;
     Ok(prepared)
 }
 
 impl PreparedProfile<'_> {
     /// Lists the changes to be simulated, each with the share of the first seed's critical path that depends on the changed
     /// quantity.
-    fn list_changes(&mut self) -> Result<(), Error> {
+    fn collect_planned_changes(&mut self) -> Result<(), Error> {
         let (seed, outcome) = &self.unchanged_runs[0];
-        let experiment = self.experiment(*seed, &[])?;
+        let experiment = self.experiment_with_changes(*seed, &[])?;
         let (_, path) = experiment.run_with_path(self.scenario, &Progress::default())?;
         let possible = experiment.possible_changes(outcome);
         if possible.omitted_link_count > 0 {
-            self.notes.push(format!(
+            self.user_notes.push(format!(
                 "{} more links are not tried; to try one of them, add `--change` with its name",
                 possible.omitted_link_count
             ));
         }
-        for changed in possible.quantities {
+        for changed in possible.changeable_quantities {
             let step = if changed.is_rate() {
                 STEP_PERCENT
             } else {
                 -STEP_PERCENT
             };
             self.planned_quantities.push(PlannedQuantity {
-                step: CaseChange::new(changed.clone(), Amount::Percent(step)),
-                without_limit: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
-                path_share: experiment.path_share_of_quantity(&path, &changed),
+                improvement: CaseChange::new(changed.clone(), Amount::Percent(step)),
+                limit_removal: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
+                critical_path_percent: experiment.path_percent_of_quantity(&path, &changed),
                 quantity: changed,
             });
         }
-        for amount in possible.processes_per_host {
+        for amount in possible.processes_per_host_changes {
             let changed = ChangedQuantity::ProcessesPerHost;
             self.planned_quantities.push(PlannedQuantity {
-                step: CaseChange::new(changed.clone(), amount),
-                without_limit: None,
-                path_share: None,
+                improvement: CaseChange::new(changed.clone(), amount),
+                limit_removal: None,
+                critical_path_percent: None,
                 quantity: changed,
             });
         }
@@ -269,10 +269,10 @@ impl PreparedProfile<'_> {
     pub fn run_count(&self) -> u64 {
         let steps = self.planned_quantities.iter();
         let changes: u64 = steps
-            .map(|one| 1 + u64::from(one.without_limit.is_some()))
+            .map(|one| 1 + u64::from(one.limit_removal.is_some()))
             .sum();
         let pairs = if self.options.simulates_pairs {
-            pairs::pair_count(self.planned_quantities.len())
+            pairs::simulated_pair_count(self.planned_quantities.len())
         } else {
             0
         };
@@ -281,7 +281,7 @@ impl PreparedProfile<'_> {
     }
 
     /// Returns the counter of the runs that are finished.
-    pub fn finished_runs(&self) -> &FinishedRuns {
+    pub fn finished_runs(&self) -> &FinishedRunCounter {
         &self.finished_runs
     }
 
@@ -291,13 +291,17 @@ impl PreparedProfile<'_> {
     }
 
     /// Creates the experiment with a seed, and with `changes` in addition to the changes in the settings.
-    fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
+    fn experiment_with_changes(
+        &self,
+        seed: u64,
+        changes: &[&CaseChange],
+    ) -> Result<Experiment, Error> {
         let (registry, layers, limits) = self.registry_layers_limits;
         let mut layers = layers.clone();
-        let all = self.given_changes.iter().cloned();
+        let all = self.changes_in_settings.iter().cloned();
         let all = all.chain(changes.iter().map(ToString::to_string));
         let all: Vec<String> = all.collect();
-        let flag = |key: &str, value| Flag {
+        let flag = |key: &str, value| KeySetting {
             key: key.to_owned(),
             source_text: "migsim bottlenecks".to_owned(),
             value,
@@ -314,12 +318,12 @@ impl PreparedProfile<'_> {
     /// decisions of the unchanged run \[s\].
     fn makespans_with_changes(
         &self,
-        (seed, base): &(u64, Outcome),
+        (seed, base): &(u64, RunOutcome),
         changes: &[&CaseChange],
         store: &Mutex<Store>,
     ) -> Result<(f64, Option<f64>), Error> {
         let progress = Progress::default();
-        let experiment = self.experiment(*seed, changes)?;
+        let experiment = self.experiment_with_changes(*seed, changes)?;
         let id = run_id(&experiment);
         let free = self.stored_or_simulated_makespan(&id, store, || {
             experiment.run_scenario(self.scenario, &progress, &mut (), None)
@@ -366,7 +370,7 @@ impl PreparedProfile<'_> {
         let bases = self.unchanged_runs.iter();
         let all = bases.map(|base| self.makespans_with_changes(base, changes, store));
         let all: Vec<(f64, Option<f64>)> = all.collect::<Result<_, _>>()?;
-        let gain = |time: f64, base: &(u64, Outcome)| {
+        let gain = |time: f64, base: &(u64, RunOutcome)| {
             let base = base.1.makespan.get();
             if base > 0.0 {
                 100.0 * (base - time) / base
@@ -395,7 +399,7 @@ impl PreparedProfile<'_> {
             change: change.clone(),
             makespan,
             gain,
-            gain_with_held_decisions: held,
+            gain_with_kept_decisions: held,
         })
     }
 
@@ -404,11 +408,11 @@ impl PreparedProfile<'_> {
     ///
     /// # Errors
     /// The program has an internal fault, or a row cannot be written to the store.
-    pub fn simulate_all(&self, store: &Mutex<Store>) -> Result<CausalProfile, Error> {
+    pub fn simulate_all_changes(&self, store: &Mutex<Store>) -> Result<CausalProfile, Error> {
         let all: Vec<&CaseChange> = self
             .planned_quantities
             .iter()
-            .flat_map(|one| [Some(&one.step), one.without_limit.as_ref()])
+            .flat_map(|one| [Some(&one.improvement), one.limit_removal.as_ref()])
             .flatten()
             .collect();
         let tried: Vec<_> = all
@@ -416,41 +420,43 @@ impl PreparedProfile<'_> {
             .map(|change| self.simulate_change(change, store))
             .collect();
         let mut tried = tried.into_iter();
-        let mut notes = self.notes.clone();
+        let mut notes = self.user_notes.clone();
         let mut rows = Vec::new();
         for planned in &self.planned_quantities {
             let step = tried.next().expect("a result for each change");
             let without = planned
-                .without_limit
+                .limit_removal
                 .as_ref()
                 .and_then(|_| tried.next())
                 .transpose();
             match (step, without) {
                 (Ok(step), Ok(unlimited)) => rows.push(QuantityRow {
                     quantity: planned.quantity.clone(),
-                    step,
-                    without_limit: unlimited,
-                    path_share: planned.path_share,
+                    improvement: step,
+                    limit_removal: unlimited,
+                    critical_path_percent: planned.critical_path_percent,
                 }),
-                (Err(fault @ (Error::Broken(_) | Error::Output(_))), _)
-                | (_, Err(fault @ (Error::Broken(_) | Error::Output(_)))) => return Err(fault),
+                (Err(fault @ (Error::InternalFault(_) | Error::Output(_))), _)
+                | (_, Err(fault @ (Error::InternalFault(_) | Error::Output(_)))) => {
+                    return Err(fault);
+                }
                 (Err(error), _) | (_, Err(error)) => {
-                    let change = &planned.step;
+                    let change = &planned.improvement;
                     notes.push(format!("`{change}` cannot be run: {}", error.first_line()));
                 }
             }
         }
         let is_held = self.options.keeps_decisions;
         let gain = |one: &SimulatedChange| {
-            one.gain_with_held_decisions
+            one.gain_with_kept_decisions
                 .filter(|_| is_held)
                 .unwrap_or(one.gain)
                 .mean
         };
         let rank = |row: &QuantityRow| {
             (
-                gain(&row.step),
-                row.without_limit.as_ref().map_or(0.0, gain),
+                gain(&row.improvement),
+                row.limit_removal.as_ref().map_or(0.0, gain),
             )
         };
         rows.sort_by(|a, b| {
@@ -476,7 +482,7 @@ impl PreparedProfile<'_> {
             change_pairs: pairs,
             critical_path: self.critical_path.clone(),
             settings: self.settings.clone(),
-            notes,
+            user_notes: notes,
         })
     }
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::CausalProfile;
-use crate::folder::write_texts;
+use crate::folder::write_text_files;
 use crate::page::INITIAL_ROWS;
 use migsim_base::error::Error;
 use migsim_base::quantities::format_seconds;
-use migsim_output::figure::Style;
+use migsim_output::figure::FigureStyle;
 use migsim_output::frame::{list_html, picture_html, sections_page, sentence_html, settings_table};
 use migsim_output::{Cell, Table, number_column, text_column};
 
@@ -16,7 +16,7 @@ impl CausalProfile {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+    pub fn write_into_folder(&self, folder: &Path) -> Result<(), Error> {
         let json = format!("{:#}\n", self.to_json());
         let texts = [
             ("bottlenecks.json", &*json),
@@ -24,15 +24,15 @@ impl CausalProfile {
             ("changes.csv", &self.change_table().to_csv()),
             ("index.html", &self.html_page()),
         ];
-        write_texts(folder, &texts)
+        write_text_files(folder, &texts)
     }
 
     /// Returns the profile as an HTML page.
     pub fn html_page(&self) -> String {
-        let figure = self.figure(&Style::default()).to_svg();
+        let figure = self.gain_figure(&FigureStyle::default()).to_svg();
         let label = "Gain of each change, by 10 % and without limit";
         let picture = picture_html("gains", label, (300, 720), &figure);
-        let vain: Vec<String> = self.without_effect().into_iter().collect();
+        let vain: Vec<String> = self.ineffective_quantities_line().into_iter().collect();
         let gains = format!(
             "{}{}{}",
             self.gain_table().to_html(INITIAL_ROWS),
@@ -46,7 +46,7 @@ impl CausalProfile {
         };
         let path = format!(
             "{}<p class=\"note\">The chain of activities that ends last, from time 0 to the makespan, of the first seed.</p>\n",
-            self.path_table().to_html(INITIAL_ROWS)
+            self.critical_path_table().to_html(INITIAL_ROWS)
         );
         let sections = [
             (
@@ -75,13 +75,13 @@ impl CausalProfile {
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}",
             sentence_html(&self.verdict()),
-            list_html(&self.notes)
+            list_html(&self.user_notes)
         );
         sections_page(&title, &lead, sections, &[])
     }
 
     /// Creates the table of the critical path, summed by kind of activity, resource and process.
-    fn path_table(&self) -> Table {
+    fn critical_path_table(&self) -> Table {
         let columns = [
             text_column("kind", "kind"),
             text_column("resource", "resource"),
@@ -103,8 +103,8 @@ impl CausalProfile {
                 Cell::text(share.activity_kind.name()),
                 Cell::text(&share.resource),
                 Cell::text(process.unwrap_or_default()),
-                Cell::value(time, format_seconds(time)),
-                Cell::value(share.percent, format!("{:.1}", share.percent))
+                Cell::from_value_and_text(time, format_seconds(time)),
+                Cell::from_value_and_text(share.percent, format!("{:.1}", share.percent))
                     .with_bar(share.percent / most),
             ]);
         }

@@ -2,15 +2,17 @@
 
 use super::{CausalProfile, QuantityRow, SimulatedChange};
 use crate::stats::{Sample, format_short};
-use migsim_output::figure::{Dot, Figure, Group, Row as RowOfFigure, Rows, SeriesKey, Style};
-use migsim_output::{Cell, Column, Sheet, Table, Tone, number_column, text_column};
+use migsim_output::figure::{
+    ChartRow as RowOfFigure, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup,
+};
+use migsim_output::{Cell, Column, Sheet, Table, ValueRating, number_column, text_column};
 
 impl CausalProfile {
     /// Creates the printed table of the gains, with sentences above the table that summarise the gains.
     pub fn printed_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.add_table(self.gain_table());
-        if let Some(line) = self.without_effect() {
+        if let Some(line) = self.ineffective_quantities_line() {
             sheet.add_line(line);
         }
         if !self.change_pairs.is_empty() {
@@ -23,7 +25,7 @@ impl CausalProfile {
     }
 
     /// Returns a line that names the quantities whose changes have no effect; `None` if every quantity has an effect.
-    pub(super) fn without_effect(&self) -> Option<String> {
+    pub(super) fn ineffective_quantities_line(&self) -> Option<String> {
         let vain = self.quantity_rows.iter().filter(|row| !row.has_effect());
         let vain: Vec<String> = vain.map(|row| format!("`{}`", row.quantity)).collect();
         (!vain.is_empty()).then(|| format!("Quantities without effect: {}.", vain.join(", ")))
@@ -67,16 +69,16 @@ impl CausalProfile {
     /// Returns the table cells of one quantity in the table of gains.
     fn gain_cells(&self, row: &QuantityRow) -> Vec<Cell> {
         let mut cells = vec![Cell::text(row.label())];
-        for tried in [Some(&row.step), row.without_limit.as_ref()] {
+        for tried in [Some(&row.improvement), row.limit_removal.as_ref()] {
             if self.keeps_decisions {
                 cells.push(gain_cell(
-                    tried.and_then(|one| one.gain_with_held_decisions),
+                    tried.and_then(|one| one.gain_with_kept_decisions),
                 ));
             }
             cells.push(gain_cell(tried.map(|one| one.gain)));
         }
-        let share = |share: f64| Cell::value(share, format_short(share));
-        cells.push(row.path_share.map_or_else(Cell::empty, share));
+        let share = |share: f64| Cell::from_value_and_text(share, format_short(share));
+        cells.push(row.critical_path_percent.map_or_else(Cell::empty, share));
         cells
     }
 
@@ -94,9 +96,9 @@ impl CausalProfile {
             columns.push(number_column("held [%]", "held_gain_percent"));
         }
         let mut table = Table::new("changes", "", &columns);
-        let number = |value: f64| Cell::value(value, format_short(value));
+        let number = |value: f64| Cell::from_value_and_text(value, format_short(value));
         for row in &self.quantity_rows {
-            for tried in [Some(&row.step), row.without_limit.as_ref()]
+            for tried in [Some(&row.improvement), row.limit_removal.as_ref()]
                 .into_iter()
                 .flatten()
             {
@@ -106,12 +108,17 @@ impl CausalProfile {
                     number(tried.gain.mean),
                 ];
                 if self.seed_count > 1 {
-                    cells.push(tried.gain.half_width().map_or_else(Cell::empty, number));
+                    cells.push(
+                        tried
+                            .gain
+                            .confidence_half_width()
+                            .map_or_else(Cell::empty, number),
+                    );
                 }
                 if self.keeps_decisions {
                     cells.push(
                         tried
-                            .gain_with_held_decisions
+                            .gain_with_kept_decisions
                             .map_or_else(Cell::empty, |held| number(held.mean)),
                     );
                 }
@@ -122,18 +129,18 @@ impl CausalProfile {
     }
 
     /// Draws the gains as a figure with a row for each quantity that has an effect.
-    pub fn figure(&self, style: &Style) -> Figure {
+    pub fn gain_figure(&self, style: &FigureStyle) -> Figure {
         let step = |one: &SimulatedChange| self.ranking_gain(one);
         let dot = |key: usize, tried: &SimulatedChange| {
             let gain = step(tried);
-            Dot::from_half_width(key, gain.mean, gain.half_width())
+            Dot::from_half_width(key, gain.mean, gain.confidence_half_width())
         };
         let rows = self.quantity_rows.iter().filter(|row| row.has_effect());
         let rows = rows.map(|row| {
-            let unlimited = row.without_limit.as_ref().map(|one| dot(1, one));
+            let unlimited = row.limit_removal.as_ref().map(|one| dot(1, one));
             RowOfFigure {
                 label: row.quantity.to_string(),
-                dots: std::iter::once(dot(0, &row.step))
+                dots: std::iter::once(dot(0, &row.improvement))
                     .chain(unlimited)
                     .collect(),
             }
@@ -142,22 +149,22 @@ impl CausalProfile {
             style.translate("10 %, or one process", "10 %, ou um processo"),
             style.translate("without limit", "sem limite"),
         ];
-        let chart = Rows {
+        let chart = DotRowChart {
             name: style
                 .translate("gain of each change", "ganho de cada mudança")
                 .to_owned(),
             axis_title: style.translate("gain [%]", "ganho [%]").to_owned(),
-            series_keys: keys
+            legend_series: keys
                 .into_iter()
                 .zip(0..)
-                .map(|(name, place)| SeriesKey::from_index(name, place))
+                .map(|(name, place)| LegendSeries::from_index(name, place))
                 .collect(),
-            groups: vec![Group {
+            row_groups: vec![RowGroup {
                 heading: String::new(),
                 rows: rows.collect(),
             }],
             has_zero_line: true,
-            ..Rows::default()
+            ..DotRowChart::default()
         };
         Figure::new("bottlenecks", chart.draw(style))
     }
@@ -175,7 +182,7 @@ impl CausalProfile {
             table.push_row([
                 Cell::text(format!("{a} and {b}")),
                 gain_cell(Some(pair.gain)),
-                Cell::value(pair.excess_gain, format_short(pair.excess_gain)),
+                Cell::from_value_and_text(pair.excess_gain, format_short(pair.excess_gain)),
             ]);
         }
         table
@@ -187,9 +194,9 @@ fn gain_cell(gain: Option<Sample>) -> Cell {
     let Some(gain) = gain else {
         return Cell::empty();
     };
-    Cell::value(gain.mean, gain.format()).with_tone(match gain.mean {
-        0.05.. => Tone::Good,
-        ..-0.05 => Tone::Bad,
-        _ => Tone::Plain,
+    Cell::from_value_and_text(gain.mean, gain.format()).with_rating(match gain.mean {
+        0.05.. => ValueRating::Good,
+        ..-0.05 => ValueRating::Bad,
+        _ => ValueRating::Plain,
     })
 }

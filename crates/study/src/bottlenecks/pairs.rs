@@ -17,7 +17,7 @@ const MAX_PAIRED_QUANTITIES: usize = 5;
 const ROUNDING_TOLERANCE: f64 = 1e-9;
 
 /// Returns the number of pairs of changes that are simulated in a profile with `rows` quantities.
-pub(super) fn pair_count(rows: usize) -> u64 {
+pub(super) fn simulated_pair_count(rows: usize) -> u64 {
     let paired = rows.min(MAX_PAIRED_QUANTITIES) as u64;
     paired * paired.saturating_sub(1) / 2
 }
@@ -52,10 +52,10 @@ impl PreparedProfile<'_> {
             .collect();
         let pair = |(a, b): (&QuantityRow, &QuantityRow)| {
             let (makespan, gain, _) =
-                self.simulate_changes(&[&a.step.change, &b.step.change], store)?;
-            let beyond = gain.mean - a.step.gain.mean - b.step.gain.mean;
+                self.simulate_changes(&[&a.improvement.change, &b.improvement.change], store)?;
+            let beyond = gain.mean - a.improvement.gain.mean - b.improvement.gain.mean;
             Ok(ChangePair {
-                changes: [a.step.change.clone(), b.step.change.clone()],
+                changes: [a.improvement.change.clone(), b.improvement.change.clone()],
                 makespan,
                 gain,
                 excess_gain: if beyond.abs() < ROUNDING_TOLERANCE {

@@ -37,7 +37,7 @@ fn profile(settings: &[(&str, Value)], wanted: ProfileOptions) -> CausalProfile 
     let registry = Registry::standard();
     let prepared = prepare_profile((&registry, &layers, Limits::default()), wanted).unwrap();
     prepared
-        .simulate_all(&Mutex::new(Store::in_memory()))
+        .simulate_all_changes(&Mutex::new(Store::in_memory()))
         .unwrap()
 }
 
@@ -66,19 +66,22 @@ fn gains_are_those_of_the_closed_form() {
         |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     let wan = row(&profile, "link wan bandwidth");
     close(
-        wan.step.gain.mean,
+        wan.improvement.gain.mean,
         100.0 * 2.0 * (1.0 - 1.0 / 1.1) / superstep,
     );
     let latency = row(&profile, "link wan latency");
     close(
-        latency.without_limit.as_ref().unwrap().gain.mean,
+        latency.limit_removal.as_ref().unwrap().gain.mean,
         100.0 * 0.010 / superstep,
     );
     let slow = row(&profile, "cluster slow speed");
-    close(slow.step.gain.mean, 100.0 * (1.0 - 1.0 / 1.1) / superstep);
+    close(
+        slow.improvement.gain.mean,
+        100.0 * (1.0 - 1.0 / 1.1) / superstep,
+    );
     // The fast hosts wait for the slow ones.
     let fast = row(&profile, "cluster fast speed");
-    close(fast.without_limit.as_ref().unwrap().gain.mean, 0.0);
+    close(fast.limit_removal.as_ref().unwrap().gain.mean, 0.0);
     // With both processes on one host, no message crosses the wan. Of all resources, the wan therefore has the largest gain.
     let mut names = profile
         .quantity_rows
@@ -87,7 +90,7 @@ fn gains_are_those_of_the_closed_form() {
     let most = names.find(|name| name != "processes per host");
     assert_eq!(most.as_deref(), Some("link wan bandwidth"));
     // The path contains the work of a slow host, the latency and the transfer, except the 2 us of access links.
-    let share = |name: &str| row(&profile, name).path_share.unwrap();
+    let share = |name: &str| row(&profile, name).critical_path_percent.unwrap();
     close(share("cluster slow speed"), 100.0 / superstep);
     close(share("cluster fast speed"), 0.0);
     close(share("link wan latency"), 100.0 * 0.010 / superstep);
@@ -122,7 +125,7 @@ fn data_have_the_keys_of_the_format_and_each_change_can_be_repeated() {
         let keys: Vec<&String> = change.as_object().unwrap().keys().collect();
         assert_eq!(keys, ["change", "makespan_s", "gain_percent"]);
         let mut layers = layers.clone();
-        layers.push_flags(vec![Flag {
+        layers.push_flags(vec![KeySetting {
             key: "changes".into(),
             source_text: "--change".into(),
             value: json!([change["change"]]),
@@ -155,13 +158,14 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
     assert_eq!(profile.seed_count, 3);
     for row in &profile.quantity_rows {
         assert!(
-            row.step.gain.half_width().is_some() && row.step.gain_with_held_decisions.is_some()
+            row.improvement.gain.confidence_half_width().is_some()
+                && row.improvement.gain_with_kept_decisions.is_some()
         );
     }
-    let load = row(&profile, "load").without_limit.as_ref().unwrap();
+    let load = row(&profile, "load").limit_removal.as_ref().unwrap();
     // A policy that makes other decisions may lose the gain of the hosts.
     assert!(
-        load.gain_with_held_decisions.unwrap().mean > 0.0,
+        load.gain_with_kept_decisions.unwrap().mean > 0.0,
         "{load:?}"
     );
     let json = profile.to_json();
@@ -176,8 +180,8 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
             let found = profile
                 .quantity_rows
                 .iter()
-                .find(|row| row.step.change == *change);
-            found.unwrap().step.gain.mean
+                .find(|row| row.improvement.change == *change);
+            found.unwrap().improvement.gain.mean
         });
         assert!((pair.gain.mean - alone[0] - alone[1] - pair.excess_gain).abs() < 1e-9);
     }
@@ -218,7 +222,11 @@ fn a_profile_that_was_stopped_goes_on_with_equal_bytes() {
         };
         let prepared = prepare_profile(with, wanted).unwrap();
         let before = store.lock().unwrap().rows().len();
-        prepared.simulate_all(&store).unwrap().write(&out).unwrap();
+        prepared
+            .simulate_all_changes(&store)
+            .unwrap()
+            .write_into_folder(&out)
+            .unwrap();
         let after = store.lock().unwrap().rows().len();
         assert_eq!(prepared.finished_runs().count(), prepared.run_count());
         (

@@ -9,9 +9,9 @@ impl CausalProfile {
     /// the makespan most, the quantity whose removal of the limit shortens the makespan most, and the quantities without effect.
     pub fn verdict(&self) -> String {
         let sentences = [
-            self.best_step_sentence(),
-            self.best_unlimited_sentence(),
-            self.without_gain_sentence(),
+            self.best_improvement_sentence(),
+            self.best_limit_removal_sentence(),
+            self.ineffective_quantities_sentence(),
         ];
         sentences.join(" ")
     }
@@ -20,7 +20,7 @@ impl CausalProfile {
     /// if the user requested it, otherwise the gain with new decisions.
     pub(super) fn ranking_gain(&self, tried: &SimulatedChange) -> Sample {
         let held = tried
-            .gain_with_held_decisions
+            .gain_with_kept_decisions
             .filter(|_| self.keeps_decisions);
         held.unwrap_or(tried.gain)
     }
@@ -31,15 +31,17 @@ impl CausalProfile {
     }
 
     /// Returns the sentence on the change with the largest gain by a step of 10 % or one process per host.
-    fn best_step_sentence(&self) -> String {
+    fn best_improvement_sentence(&self) -> String {
         let time = self.makespan.format();
         match self.quantity_rows.first() {
-            Some(row) if self.mean_ranking_gain(&row.step) >= super::MIN_GAIN_PERCENT => format!(
-                "The run takes {time} s. Of all changes by {step} % or by one process per host, the change of `{name}` shortens the run most, by {gain} %.",
-                step = super::STEP_PERCENT,
-                name = row.label(),
-                gain = format_short(self.mean_ranking_gain(&row.step)),
-            ),
+            Some(row) if self.mean_ranking_gain(&row.improvement) >= super::MIN_GAIN_PERCENT => {
+                format!(
+                    "The run takes {time} s. Of all changes by {step} % or by one process per host, the change of `{name}` shortens the run most, by {gain} %.",
+                    step = super::STEP_PERCENT,
+                    name = row.label(),
+                    gain = format_short(self.mean_ranking_gain(&row.improvement)),
+                )
+            }
             _ => format!(
                 "The run takes {time} s. No single change by {} % or by one process per host makes it faster.",
                 super::STEP_PERCENT
@@ -48,11 +50,11 @@ impl CausalProfile {
     }
 
     /// Returns the sentence on the quantity for which the removal of its limit has the largest gain.
-    fn best_unlimited_sentence(&self) -> String {
+    fn best_limit_removal_sentence(&self) -> String {
         let unlimited = self
             .quantity_rows
             .iter()
-            .filter_map(|row| row.without_limit.as_ref());
+            .filter_map(|row| row.limit_removal.as_ref());
         let best = unlimited.reduce(|best, one| {
             if self.mean_ranking_gain(one) > self.mean_ranking_gain(best) {
                 one
@@ -63,7 +65,7 @@ impl CausalProfile {
         match best {
             Some(one) if self.mean_ranking_gain(one) >= super::MIN_GAIN_PERCENT => {
                 let gain = self.mean_ranking_gain(one);
-                let exceeds = |row: &QuantityRow| self.mean_ranking_gain(&row.step) > gain;
+                let exceeds = |row: &QuantityRow| self.mean_ranking_gain(&row.improvement) > gain;
                 // The number of processes cannot be unlimited, so the gain of its step may be larger.
                 let end = if self.quantity_rows.iter().any(exceeds) {
                     ""
@@ -81,7 +83,7 @@ impl CausalProfile {
     }
 
     /// Returns the sentence on the quantities whose changes have no effect.
-    fn without_gain_sentence(&self) -> String {
+    fn ineffective_quantities_sentence(&self) -> String {
         let all = self.quantity_rows.len();
         let vain: Vec<&QuantityRow> = self
             .quantity_rows
@@ -91,7 +93,7 @@ impl CausalProfile {
         let count = vain.len();
         let first = vain
             .iter()
-            .find(|row| row.step.change.amount != Amount::Count(1));
+            .find(|row| row.improvement.change.amount != Amount::ProcessCount(1));
         match first {
             Some(row) => format!(
                 "{count} of the {all} quantities change the time by less than {} % even if they have no limit, for example `{}`.",

@@ -24,27 +24,27 @@ use serde_json::{Map, Value};
 use super::effects::{MainEffect, main_effect};
 use super::goal::{GAIN, Goal, MEASURES, Measure};
 use super::plan::Plan;
-use super::row::Row;
+use super::row::RunRow;
 use super::separate::{TestConditions, paired_difference};
 use super::settings::MAX_NAMED;
 use super::spec::{csv_field, value_label};
 use super::stats::{Estimate, Sample, mean};
 use super::values::ParameterValues;
 use migsim_base::words::format_count;
-use migsim_output::guard_cell;
+use migsim_output::protect_formula_like_text;
 
 /// Statistics of one setting of a sweep (a combination of values of the parameters) over its seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingStatistics {
     /// Statistics of the goal (the makespan or the gain by which settings are ranked) over the seeds for which it has a value.
     /// `None` if there is no such seed.
-    pub goal: Option<Sample>,
+    pub goal_statistics: Option<Sample>,
     /// Statistics of each measure over the seeds, in the order of the list `MEASURES`; `None` if a measure has no value.
-    measures: [Option<Sample>; 5],
+    measure_statistics: [Option<Sample>; 5],
     /// Number of failed runs of this setting.
-    failed_runs: usize,
+    failed_run_count: usize,
     /// Index of the baseline, which is the setting with which this setting is compared.
-    pub(super) baseline: usize,
+    pub(super) baseline_index: usize,
     /// Goal of this setting minus goal of its baseline with the same seed, over the seeds, in the unit of the goal.
     pub difference_from_baseline: Option<Sample>,
 }
@@ -60,20 +60,20 @@ pub struct Summary {
     pub best_settings: Vec<usize>,
     /// Indices of further settings that the tests do not show to be worse than the best setting by more than the margin of
     /// indifference.
-    pub not_separated: Vec<usize>,
+    pub not_separated_settings: Vec<usize>,
     /// Conditions of the statistical tests: the number of seeds and the margin of indifference.
     pub test_conditions: TestConditions,
     /// Effect on the goal of each parameter that has several values.
-    pub effects: Vec<MainEffect>,
+    pub parameter_effects: Vec<MainEffect>,
 }
 
 impl Summary {
     /// Computes the summary of a plan from the rows of its finished runs, given by the identities of the runs.
-    pub fn from_rows(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
+    pub fn from_rows(plan: &Plan, rows: &BTreeMap<String, RunRow>) -> Self {
         let values = ParameterValues::of_all_parameters(plan);
         let goal = choose_goal(plan, &values, rows);
         let baselines = find_baselines(plan, &values);
-        let of_setting = |setting: usize| -> Vec<Option<&Row>> {
+        let of_setting = |setting: usize| -> Vec<Option<&RunRow>> {
             let seeds = plan.seeds.len();
             let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
             ids.iter().map(|id| rows.get(id)).collect()
@@ -94,30 +94,30 @@ impl Summary {
                 .filter_map(|(own, base)| Some(goal.value((*own)?)? - goal.value(base?)?))
                 .collect();
             SettingStatistics {
-                goal: sample(MEASURES[goal.measure].2),
-                measures: MEASURES.map(|(_, _, measure)| sample(measure)),
-                failed_runs: own
+                goal_statistics: sample(MEASURES[goal.measure_index].2),
+                measure_statistics: MEASURES.map(|(_, _, measure)| sample(measure)),
+                failed_run_count: own
                     .iter()
                     .flatten()
                     .filter(|row| row.error.is_some())
                     .count(),
-                baseline,
+                baseline_index: baseline,
                 difference_from_baseline: Sample::from_numbers(&differences),
             }
         };
         let settings: Vec<SettingStatistics> = (0..plan.settings.len()).map(one).collect();
         let means: Vec<Option<f64>> = settings
             .iter()
-            .map(|setting| Some(setting.goal?.mean))
+            .map(|setting| Some(setting.goal_statistics?.mean))
             .collect();
         let effects = (0..plan.names.len())
-            .filter(|parameter| values[*parameter].count_distinct() > 1)
+            .filter(|parameter| values[*parameter].count_distinct_values() > 1)
             .map(|parameter| main_effect(plan, goal, &means, parameter))
             .collect();
         let best = best_settings(goal, &settings);
         let basis = TestConditions {
-            seeds: plan.seeds.len(),
-            is_random: plan.is_random || plan.seeds.len() > 1,
+            seed_count: plan.seeds.len(),
+            has_random_results: plan.is_random || plan.seeds.len() > 1,
             indifference: plan.indifference,
         };
         let goals = |setting: usize| -> Option<Vec<f64>> {
@@ -126,11 +126,16 @@ impl Summary {
         };
         Self {
             goal,
-            not_separated: not_separated_from_best(basis, goal, (&best, settings.len()), goals),
+            not_separated_settings: settings_not_separated_from_best(
+                basis,
+                goal,
+                (&best, settings.len()),
+                goals,
+            ),
             best_settings: best,
             test_conditions: basis,
             settings,
-            effects,
+            parameter_effects: effects,
         }
     }
 
@@ -141,12 +146,16 @@ impl Summary {
     pub fn csv(&self, plan: &Plan) -> io::Result<Vec<u8>> {
         let mut table = csv::Writer::from_writer(Vec::new());
         let mut head = vec!["setting".to_owned()];
-        head.extend(plan.names.iter().map(|name| guard_cell(name).into_owned()));
+        head.extend(
+            plan.names
+                .iter()
+                .map(|name| protect_formula_like_text(name).into_owned()),
+        );
         head.extend(["seeds", "failed"].map(str::to_owned));
         for (name, unit, _) in MEASURES {
             head.extend(STATISTICS_SUFFIXES.map(|what| format!("{name}_{what}{unit}")));
         }
-        let (name, unit, _) = MEASURES[self.goal.measure];
+        let (name, unit, _) = MEASURES[self.goal.measure_index];
         head.push("baseline".to_owned());
         head.extend(STATISTICS_SUFFIXES.map(|what| format!("{name}_difference_{what}{unit}")));
         table.write_record(&head)?;
@@ -157,10 +166,20 @@ impl Summary {
                     .iter()
                     .map(|value| csv_field(value.as_ref())),
             );
-            fields.push(setting.goal.map_or(0, |sample| sample.count).to_string());
-            fields.push(setting.failed_runs.to_string());
-            fields.extend(setting.measures.into_iter().flat_map(statistics_fields));
-            fields.push((setting.baseline + 1).to_string());
+            fields.push(
+                setting
+                    .goal_statistics
+                    .map_or(0, |sample| sample.count)
+                    .to_string(),
+            );
+            fields.push(setting.failed_run_count.to_string());
+            fields.extend(
+                setting
+                    .measure_statistics
+                    .into_iter()
+                    .flat_map(statistics_fields),
+            );
+            fields.push((setting.baseline_index + 1).to_string());
             fields.extend(statistics_fields(setting.difference_from_baseline));
             table.write_record(&fields)?;
         }
@@ -172,7 +191,7 @@ impl Summary {
     pub(super) fn ranked_settings(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {
-            order.extend(setting.goal.map(|sample| (index, sample.mean)));
+            order.extend(setting.goal_statistics.map(|sample| (index, sample.mean)));
         }
         let sign = if self.goal.is_gain() { -1.0 } else { 1.0 };
         order.sort_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
@@ -182,19 +201,21 @@ impl Summary {
     /// Returns the number of settings that have a mean of the goal; the best setting is chosen from these.
     pub(super) fn count_ranked_settings(&self) -> usize {
         let settings = self.settings.iter();
-        settings.filter(|setting| setting.goal.is_some()).count()
+        settings
+            .filter(|setting| setting.goal_statistics.is_some())
+            .count()
     }
 
     /// Describes the number of settings that are not separated from the best setting; `None` if there are no such settings.
     fn not_separated_line(&self) -> Option<String> {
-        let count = self.not_separated.len();
+        let count = self.not_separated_settings.len();
         let margin = self.test_conditions.indifference.percent();
         let others = match count {
             1 => "1 other setting is".to_owned(),
             _ => format!("{count} other settings are"),
         };
-        let text = if self.test_conditions.is_random {
-            let seeds = format_count(self.test_conditions.seeds, "seed");
+        let text = if self.test_conditions.has_random_results {
+            let seeds = format_count(self.test_conditions.seed_count, "seed");
             format!(
                 "  {others} not significantly worse with {seeds} (95 %, corrected for all pairs of settings, margin of indifference {margin} %)."
             )
@@ -205,14 +226,15 @@ impl Summary {
     }
 
     /// Describes the best setting (or several settings with equal means) and its advantage over the baseline.
-    pub(super) fn best_lines(&self, plan: &Plan) -> Vec<String> {
+    pub(super) fn best_setting_lines(&self, plan: &Plan) -> Vec<String> {
         let first = self.best_settings.first();
-        let Some((best, sample)) = first.and_then(|best| Some((*best, self.settings[*best].goal?)))
+        let Some((best, sample)) =
+            first.and_then(|best| Some((*best, self.settings[*best].goal_statistics?)))
         else {
             return Vec::new();
         };
         let (tried, ties) = (self.count_ranked_settings(), self.best_settings.len());
-        let (goal, mean) = (self.goal.name(), format_with_interval(sample));
+        let (goal, mean) = (self.goal.name(), format_with_confidence_interval(sample));
         let chosen = match ties {
             1 if tried == 1 => format!("{goal}: {mean}"),
             1 => format!("best {goal} of {tried} settings: {mean}"),
@@ -230,14 +252,14 @@ impl Summary {
         }
         let SettingStatistics {
             difference_from_baseline: difference,
-            baseline,
+            baseline_index: baseline,
             ..
         } = self.settings[best];
         if let Some(difference) = difference.filter(|_| baseline != best) {
             let name = format_setting(&plan.names, &plan.settings[baseline]);
             lines.push(format!(
                 "  difference from the baseline, {name}: {}",
-                format_with_interval(difference)
+                format_with_confidence_interval(difference)
             ));
         }
         lines.extend(self.not_separated_line());
@@ -252,7 +274,7 @@ impl Summary {
 
 /// Lists the settings, other than the best settings, that the tests do not show to be worse by more than the margin of
 /// indifference. `goals` returns the goals of a setting by seed.
-fn not_separated_from_best(
+fn settings_not_separated_from_best(
     basis: TestConditions,
     goal: Goal,
     (best, settings): (&[usize], usize),
@@ -264,7 +286,7 @@ fn not_separated_from_best(
     let all = (0..settings).filter(|one| best.binary_search(one).is_err());
     let others: Vec<(usize, Vec<f64>)> = all.filter_map(|one| Some((one, goals(one)?))).collect();
     let tried = others.len() + best.len();
-    let margin = basis.margin(goal.is_gain(), mean(&of_best));
+    let margin = basis.indifference_margin(goal.is_gain(), mean(&of_best));
     let is_as_good = |other: &[f64]| {
         let worse = if goal.is_gain() {
             paired_difference(&of_best, other)
@@ -278,17 +300,21 @@ fn not_separated_from_best(
 }
 
 /// Formats a mean, followed by half the width of its 95 % confidence interval and the number of seeds.
-fn format_with_interval(sample: Sample) -> String {
+fn format_with_confidence_interval(sample: Sample) -> String {
     let seeds = format!(" (95 %, {} seeds)", sample.count);
-    sample.format() + sample.half_width().map_or("", |_| &seeds)
+    sample.format() + sample.confidence_half_width().map_or("", |_| &seeds)
 }
 
 /// Lists the indices of the settings with the best mean of the goal; several indices if their means are equal.
 fn best_settings(goal: Goal, settings: &[SettingStatistics]) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
     for (index, setting) in settings.iter().enumerate() {
-        let Some(sample) = setting.goal else { continue };
-        let other = best.first().and_then(|best| settings[*best].goal);
+        let Some(sample) = setting.goal_statistics else {
+            continue;
+        };
+        let other = best
+            .first()
+            .and_then(|best| settings[*best].goal_statistics);
         match other {
             Some(other) if goal.is_better(other.mean, sample.mean) => {}
             Some(other) if other.mean == sample.mean => best.push(index),
@@ -301,31 +327,36 @@ fn best_settings(goal: Goal, settings: &[SettingStatistics]) -> Vec<usize> {
 impl SettingStatistics {
     /// Returns the statistics of the setting, each with the name of its column in `summary.csv`.
     pub(super) fn named_statistics(&self, goal: Goal) -> Vec<(String, Value)> {
-        let seeds = self.goal.map_or(0, |sample| sample.count);
+        let seeds = self.goal_statistics.map_or(0, |sample| sample.count);
         let mut all = vec![
             ("seeds".to_owned(), seeds.into()),
-            ("failed".to_owned(), self.failed_runs.into()),
+            ("failed".to_owned(), self.failed_run_count.into()),
         ];
         let mut push = |name: &str, unit: &str, sample: Option<Sample>| {
-            let named = STATISTICS_SUFFIXES.into_iter().zip(statistics(sample));
+            let named = STATISTICS_SUFFIXES
+                .into_iter()
+                .zip(mean_deviation_and_half_width(sample));
             all.extend(named.map(|(what, one)| (format!("{name}_{what}{unit}"), one.into())));
         };
-        for ((name, unit, _), sample) in MEASURES.into_iter().zip(self.measures) {
+        for ((name, unit, _), sample) in MEASURES.into_iter().zip(self.measure_statistics) {
             push(name, unit, sample);
         }
-        let (name, unit, _) = MEASURES[goal.measure];
+        let (name, unit, _) = MEASURES[goal.measure_index];
         push(
             &format!("{name}_difference"),
             unit,
             self.difference_from_baseline,
         );
-        all.push(("baseline".to_owned(), (self.baseline + 1).into()));
+        all.push(("baseline".to_owned(), (self.baseline_index + 1).into()));
         all
     }
 }
 
 /// Returns the values of a setting by the names of their parameters; parameters that do not apply are left out.
-pub fn values_by_name(names: &[String], setting: &[Option<Value>]) -> Map<String, Value> {
+pub fn setting_values_by_parameter(
+    names: &[String],
+    setting: &[Option<Value>],
+) -> Map<String, Value> {
     let pairs = names.iter().zip(setting);
     let given = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
     given.collect()
@@ -348,7 +379,7 @@ const STATISTICS_SUFFIXES: [&str; 3] = ["mean", "deviation", "ci95"];
 
 /// Returns the mean, the standard deviation, and half the width of the 95 % confidence interval of a sample. A missing number is
 /// `None`.
-fn statistics(sample: Option<Sample>) -> [Option<f64>; 3] {
+fn mean_deviation_and_half_width(sample: Option<Sample>) -> [Option<f64>; 3] {
     let Some(sample) = sample.map(Estimate::from) else {
         return [None; 3];
     };
@@ -358,15 +389,20 @@ fn statistics(sample: Option<Sample>) -> [Option<f64>; 3] {
 /// Formats the mean, the standard deviation, and half the width of the 95 % confidence interval as fields of a CSV table. A
 /// missing number is an empty field.
 fn statistics_fields(sample: Option<Sample>) -> [String; 3] {
-    statistics(sample).map(|number| number.map_or_else(String::new, |number| number.to_string()))
+    mean_deviation_and_half_width(sample)
+        .map(|number| number.map_or_else(String::new, |number| number.to_string()))
 }
 
 /// Chooses the goal by which the settings of a sweep are ranked: the makespan of the last scenario that was run, or the gain if
 /// makespans cannot be compared.
-fn choose_goal(plan: &Plan, values: &[ParameterValues<'_>], rows: &BTreeMap<String, Row>) -> Goal {
+fn choose_goal(
+    plan: &Plan,
+    values: &[ParameterValues<'_>],
+    rows: &BTreeMap<String, RunRow>,
+) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
-    let varies = |index: usize| values[index].count_distinct() > 1;
+    let varies = |index: usize| values[index].count_distinct_values() > 1;
     let differ = plan
         .names
         .iter()
@@ -376,7 +412,9 @@ fn choose_goal(plan: &Plan, values: &[ParameterValues<'_>], rows: &BTreeMap<Stri
         return Goal::GAIN;
     }
     let measure = (0..3).rev().find(|measure| has(*measure)).unwrap_or(2);
-    Goal { measure }
+    Goal {
+        measure_index: measure,
+    }
 }
 
 /// For each parameter, the index of its value in a setting; `None` for a parameter that does not apply.

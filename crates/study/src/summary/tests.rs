@@ -5,7 +5,7 @@ use serde_json::json;
 
 /// Makes two parameters with two values each, and two seeds. The makespan is 10·a + b + seed, so that a explains 100 times as much variance
 /// as b.
-fn swept() -> (Plan, BTreeMap<String, Row>) {
+fn swept() -> (Plan, BTreeMap<String, RunRow>) {
     let mut plan = Plan {
         names: vec!["a".into(), "b".into()],
         seeds: vec![1, 2],
@@ -18,9 +18,9 @@ fn swept() -> (Plan, BTreeMap<String, Row>) {
             for seed in [1, 2] {
                 let id = format!("{a}{b}{seed}");
                 let makespan = f64::from(10 * a + b + seed);
-                let row = Row {
+                let row = RunRow {
                     makespan_s: [None, None, Some(makespan)],
-                    ..Row::default()
+                    ..RunRow::default()
                 };
                 rows.insert(id.clone(), row);
                 plan.runs.push(id);
@@ -36,11 +36,14 @@ fn the_best_setting_and_the_effects_worked_by_hand() {
     let summary = Summary::from_rows(&plan, &rows);
     // a = 1, b = 1: (12 + 13) / 2.
     assert_eq!(summary.best_settings, [2]);
-    assert_eq!(summary.settings[2].goal.unwrap().mean, 12.5);
+    assert_eq!(summary.settings[2].goal_statistics.unwrap().mean, 12.5);
     // Between settings: 4 · 5² for a, 4 · 0.5² for b.
-    assert!((summary.effects[0].variance_share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
-    assert!((summary.effects[1].variance_share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
-    assert_eq!(summary.effects[0].means_by_value[0], ("1".into(), 13.0));
+    assert!((summary.parameter_effects[0].variance_share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
+    assert!((summary.parameter_effects[1].variance_share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
+    assert_eq!(
+        summary.parameter_effects[0].means_by_value[0],
+        ("1".into(), 13.0)
+    );
 }
 
 #[test]
@@ -51,7 +54,7 @@ fn differences_are_paired_by_seed() {
     // The difference is -10 with each seed: it has no deviation, although the makespans have one.
     assert_eq!((difference.mean, difference.deviation), (-10.0, Some(0.0)));
     assert_eq!(
-        summary.settings[2].goal.unwrap().deviation,
+        summary.settings[2].goal_statistics.unwrap().deviation,
         Some(0.5_f64.sqrt())
     );
 }
@@ -163,11 +166,14 @@ fn without_policies_the_baseline_is_the_first_setting_that_does_the_same_work() 
 fn a_setting_that_failed_is_counted_and_not_judged() {
     let (plan, mut rows) = swept();
     for seed in [1, 2] {
-        rows.insert(format!("11{seed}"), Row::failed("no".into(), false));
+        rows.insert(format!("11{seed}"), RunRow::failed("no".into(), false));
     }
     let summary = Summary::from_rows(&plan, &rows);
     assert_eq!(
-        (summary.settings[2].failed_runs, summary.settings[2].goal),
+        (
+            summary.settings[2].failed_run_count,
+            summary.settings[2].goal_statistics
+        ),
         (2, None)
     );
     assert_eq!(summary.best_settings, [3]);
@@ -186,9 +192,9 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
     for (a, times) in [(1, [10.0, 20.0]), (2, [11.0, 23.0]), (3, [30.0, 40.0])] {
         plan.settings.push(vec![Some(json!(a))]);
         for (seed, time) in (1..).zip(times) {
-            let row = Row {
+            let row = RunRow {
                 makespan_s: [None, None, Some(time)],
-                ..Row::default()
+                ..RunRow::default()
             };
             rows.insert(format!("{a}{seed}"), row);
             plan.runs.push(format!("{a}{seed}"));
@@ -196,10 +202,10 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
     }
     let summary = Summary::from_rows(&plan, &rows);
     assert_eq!(
-        (&*summary.best_settings, &*summary.not_separated),
+        (&*summary.best_settings, &*summary.not_separated_settings),
         (&[0][..], &[1][..])
     );
-    let lines = summary.best_lines(&plan).join("\n");
+    let lines = summary.best_setting_lines(&plan).join("\n");
     let expected = "1 other setting is not significantly worse with 2 seeds (95 %, corrected for all pairs of settings, margin of indifference 0.5 %).";
     assert!(lines.contains(expected), "{lines}");
     let table = summary

@@ -33,7 +33,7 @@ pub(super) enum PatternFamily {
         dimensions: usize,
         is_periodic: bool,
         /// Whether the last dimension of the grid is the longest; otherwise the first dimension is the longest.
-        is_reversed: bool,
+        is_last_dimension_longest: bool,
     },
     /// A cyclic shift in one superstep: each process sends to the next process, or to the previous process if not `is_forward`.
     Shift { is_forward: bool },
@@ -93,7 +93,7 @@ impl PatternFamily {
         Self::Grid {
             dimensions,
             is_periodic,
-            is_reversed,
+            is_last_dimension_longest: is_reversed,
         }
     }
 
@@ -125,7 +125,7 @@ impl PatternFamily {
             Self::Grid {
                 dimensions,
                 is_periodic,
-                is_reversed,
+                is_last_dimension_longest: is_reversed,
             } => vec![neighbour_messages(
                 &grid_sides(count, dimensions, is_reversed),
                 is_periodic,
@@ -144,7 +144,7 @@ impl PatternFamily {
                         .map(|(from, to, slot)| (to, from, slot))
                         .collect()
                 };
-                group_by_superstep(
+                schedule_reduction_messages(
                     broadcast_messages(count).into_iter().map(turned).collect(),
                     count,
                 )
@@ -178,11 +178,11 @@ impl PatternFamily {
 
     /// Returns the number of processes in a cross-section of the grid perpendicular to the dimension `slot`: the product of the
     /// lengths of the other dimensions; 1 for other families.
-    pub(super) fn processes_across(self, slot: usize, count: usize) -> usize {
+    pub(super) fn cross_section_process_count(self, slot: usize, count: usize) -> usize {
         match self {
             Self::Grid {
                 dimensions,
-                is_reversed,
+                is_last_dimension_longest: is_reversed,
                 ..
             } => count / grid_sides(count, dimensions, is_reversed)[slot],
             _ => 1,
@@ -300,7 +300,10 @@ fn broadcast_messages(count: usize) -> Vec<Vec<FamilyMessage>> {
 
 /// Distributes the messages of a reduction along a tree over supersteps: each message is sent in the superstep after the last
 /// superstep in which its sender receives a message.
-fn group_by_superstep(steps: Vec<Vec<FamilyMessage>>, count: usize) -> Vec<Vec<FamilyMessage>> {
+fn schedule_reduction_messages(
+    steps: Vec<Vec<FamilyMessage>>,
+    count: usize,
+) -> Vec<Vec<FamilyMessage>> {
     let mut heights = vec![0; count];
     let mut found: Vec<Vec<FamilyMessage>> = Vec::new();
     // The order starts at the leaves: most hops first, of equal ones the largest number first.

@@ -19,15 +19,15 @@ use std::fmt::Write as _;
 
 use crate::trace::Trace;
 use migsim_base::error::{Error, Problem};
-use model::{ModelSuperstep, ProgramModel};
+use model::{PredictedSuperstep, ProgramModel};
 use sample::RecordedRun;
 
 /// Minimum number of recordings with different numbers of processes: two to fit the laws, and one for the check.
 const MIN_RECORDINGS: usize = 3;
 /// Maximum error that the check accepts in the predicted bytes of all messages, relative to the recorded bytes.
-const MAX_BYTES_ERROR: f64 = 0.05;
+const MAX_RELATIVE_BYTES_ERROR: f64 = 0.05;
 /// Maximum error that the check accepts in the predicted total work, relative to the recorded work.
-const MAX_WORK_ERROR: f64 = 0.25;
+const MAX_RELATIVE_WORK_ERROR: f64 = 0.25;
 
 /// A trace for more processes than were recorded, with the fitted laws and with the check of their accuracy.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,11 +55,11 @@ pub struct AccuracyCheck {
     /// Number of messages of the largest recording, which is equal to the predicted number.
     pub message_count: usize,
     /// Relative error of the predicted bytes of all messages: predicted / recorded - 1.
-    pub bytes_error: f64,
+    pub relative_bytes_error: f64,
     /// Relative error of the predicted work of all processes: predicted / recorded - 1.
-    pub work_error: f64,
+    pub relative_work_error: f64,
     /// Largest absolute error of the predicted work of one process, relative to the recorded mean work of a process.
-    pub max_process_error: f64,
+    pub max_relative_process_work_error: f64,
 }
 
 /// Creates a trace for `processes` processes from recordings (name and trace) of a program with at least three different numbers
@@ -75,8 +75,8 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     let mut samples: Vec<(RecordedRun, &Trace)> = (recorded.iter())
         .map(|(name, trace)| (RecordedRun::from_trace(name, trace), trace))
         .collect();
-    samples.sort_by_key(|(sample, _)| sample.processes);
-    samples.dedup_by_key(|(sample, _)| sample.processes);
+    samples.sort_by_key(|(sample, _)| sample.process_count);
+    samples.dedup_by_key(|(sample, _)| sample.process_count);
     let Some((_, largest)) = samples.last().filter(|_| samples.len() >= MIN_RECORDINGS) else {
         let message = format!(
             "there are recordings with only {} different numbers of processes",
@@ -90,21 +90,24 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     };
     let largest = *largest;
     let samples: Vec<RecordedRun> = samples.into_iter().map(|(sample, _)| sample).collect();
-    if let Some(alone) = samples.iter().find(|sample| sample.processes < 2) {
+    if let Some(alone) = samples.iter().find(|sample| sample.process_count < 2) {
         let problem = Problem::new(
             "a recording with one process has no messages, so that no pattern can be found",
         );
         return Err(problem
-            .source(&alone.name)
+            .source(&alone.file_name)
             .hint("record with two processes or more")
             .into());
     }
     let phases = pattern::find_exchanges(&samples)?;
     let end = samples.len() - 1;
-    let check = check_prediction(&ProgramModel::fit(&samples[..end], &phases)?, &samples[end])?;
+    let check = compare_prediction_with_recording(
+        &ProgramModel::fit(&samples[..end], &phases)?,
+        &samples[end],
+    )?;
     let model = ProgramModel::fit(&samples, &phases)?;
-    let made = model.supersteps(processes)?;
-    let laws = model.groups.iter().map(|group| {
+    let made = model.compute_supersteps(processes)?;
+    let laws = model.exchange_groups.iter().map(|group| {
         let sizes: Vec<String> = group
             .size_laws
             .iter()
@@ -126,7 +129,7 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
         message_count: made.iter().map(|step| step.messages.len()).sum(),
         law_descriptions: laws.collect(),
         accuracy_check: check,
-        trace_text: trace_text(&model, &made, processes, largest),
+        trace_text: format_extrapolated_trace(&model, &made, processes, largest),
     })
 }
 
@@ -134,20 +137,20 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
 ///
 /// # Errors
 /// The prediction of the bytes or of the work is too inaccurate.
-fn check_prediction(
+fn compare_prediction_with_recording(
     model: &ProgramModel<'_>,
     sample: &RecordedRun,
 ) -> Result<AccuracyCheck, Error> {
-    let made = model.supersteps(sample.processes)?;
-    let mut predicted = vec![0.0; sample.processes];
+    let made = model.compute_supersteps(sample.process_count)?;
+    let mut predicted = vec![0.0; sample.process_count];
     for step in &made {
-        for (sum, work) in predicted.iter_mut().zip(&step.work) {
+        for (sum, work) in predicted.iter_mut().zip(&step.work_of_process) {
             *sum += work;
         }
     }
-    let recorded = sample.total_work(0..sample.supersteps.len());
+    let recorded = sample.total_work_by_process(0..sample.supersteps.len());
     let all = |work: &[f64]| work.iter().sum::<f64>();
-    let mean = all(&recorded) / sample.processes as f64;
+    let mean = all(&recorded) / sample.process_count as f64;
     let bytes: f64 = made
         .iter()
         .flat_map(|step| &step.messages)
@@ -156,7 +159,7 @@ fn check_prediction(
     let sizes = sample
         .supersteps
         .iter()
-        .flat_map(|step| step.message_sizes.values().flatten());
+        .flat_map(|step| step.message_sizes_by_pair.values().flatten());
     let off = |predicted: f64, recorded: f64| {
         if recorded > 0.0 {
             predicted / recorded - 1.0
@@ -165,17 +168,21 @@ fn check_prediction(
         }
     };
     let check = AccuracyCheck {
-        process_count: sample.processes,
+        process_count: sample.process_count,
         message_count: made.iter().map(|step| step.messages.len()).sum(),
-        bytes_error: off(bytes, sizes.sum()),
-        work_error: off(all(&predicted), all(&recorded)),
-        max_process_error: (predicted.iter().zip(&recorded))
+        relative_bytes_error: off(bytes, sizes.sum()),
+        relative_work_error: off(all(&predicted), all(&recorded)),
+        max_relative_process_work_error: (predicted.iter().zip(&recorded))
             .map(|(one, other)| (one - other).abs() / mean.max(1.0))
             .fold(0.0, f64::max),
     };
     for (what, off, most) in [
-        ("bytes", check.bytes_error, MAX_BYTES_ERROR),
-        ("work", check.work_error, MAX_WORK_ERROR),
+        (
+            "bytes",
+            check.relative_bytes_error,
+            MAX_RELATIVE_BYTES_ERROR,
+        ),
+        ("work", check.relative_work_error, MAX_RELATIVE_WORK_ERROR),
     ] {
         if off.abs() > most {
             let message = format!(
@@ -185,7 +192,10 @@ fn check_prediction(
             );
             let hint = "record on an idle machine with `--repeat 5`, and either with the same problem size for all numbers of processes or \
             with the same size per process";
-            return Err(Problem::new(message).source(&sample.name).hint(hint).into());
+            return Err(Problem::new(message)
+                .source(&sample.file_name)
+                .hint(hint)
+                .into());
         }
     }
     Ok(check)
@@ -193,9 +203,9 @@ fn check_prediction(
 
 /// Returns the text of the extrapolated trace. Settings of the runtime and facts about the recording are copied from the largest
 /// recording.
-fn trace_text(
+fn format_extrapolated_trace(
     model: &ProgramModel<'_>,
-    made: &[ModelSuperstep],
+    made: &[PredictedSuperstep],
     processes: usize,
     largest: &Trace,
 ) -> String {
@@ -216,7 +226,7 @@ fn trace_text(
     for (number, step) in made.iter().enumerate() {
         let _ = writeln!(text, "step {number}");
         for (process, work) in step
-            .work
+            .work_of_process
             .iter()
             .enumerate()
             .filter(|(_, work)| work.round() > 0.0)

@@ -17,15 +17,15 @@ use super::sample::RecordedRun;
 use migsim_base::error::{Error, Problem};
 
 /// Maximum deviation of a recorded message size from the fitted law, relative to the recorded size.
-const SIZE_TOLERANCE: f64 = 0.02;
+const MESSAGE_SIZE_TOLERANCE: f64 = 0.02;
 /// Maximum deviation of a recorded message size from the fitted law that rounding to whole bytes explains \[B\].
-const ROUNDING_TOLERANCE: f64 = 1.0;
+const ROUNDING_TOLERANCE_BYTES: f64 = 1.0;
 
 /// Law by which the size of a message \[B\] depends on the number of processes: a factor times a basis function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct MessageSizeLaw {
     /// The basis function of the number of processes.
-    basis: Basis,
+    basis_function: Basis,
     /// The factor of the basis function \[B\].
     factor: f64,
 }
@@ -42,14 +42,14 @@ enum Basis {
 
 impl Basis {
     /// Returns the value of the basis function for a number of processes.
-    fn value_at(self, processes: usize) -> f64 {
+    fn value_for_process_count(self, processes: usize) -> f64 {
         let count = processes as f64;
         match self {
             Self::Constant => 1.0,
             Self::Inverse => 1.0 / count,
             Self::InverseSquare => 1.0 / (count * count),
             Self::InverseCrossSection(family, slot) => {
-                1.0 / family.processes_across(slot, processes) as f64
+                1.0 / family.cross_section_process_count(slot, processes) as f64
             }
             Self::Power(exponent) => count.powf(exponent),
         }
@@ -59,31 +59,37 @@ impl Basis {
 impl MessageSizeLaw {
     /// Returns the size of a message \[B\] for a number of processes.
     pub(super) fn message_size(self, processes: usize) -> f64 {
-        self.factor * self.basis.value_at(processes)
+        self.factor * self.basis_function.value_for_process_count(processes)
     }
 
     /// Fits the message sizes of all slots of a family by laws with the same basis function; returns `None` if no basis function
     /// fits all points. The first basis function that fits is chosen.
     ///
     /// `slots` has the points of each slot: numbers of processes and message sizes \[B\]. A slot without points gets no law.
-    fn fit_slots(slots: &[Vec<(usize, f64)>], family: PatternFamily) -> Option<Vec<Option<Self>>> {
+    fn fit_laws_of_slots(
+        slots: &[Vec<(usize, f64)>],
+        family: PatternFamily,
+    ) -> Option<Vec<Option<Self>>> {
         let kinds: [&dyn Fn(usize) -> Option<Basis>; 5] = [
             &|_| Some(Basis::Constant),
             &|slot| Some(Basis::InverseCrossSection(family, slot)),
             &|_| Some(Basis::Inverse),
             &|_| Some(Basis::InverseSquare),
-            &|slot| fit_exponent(&slots[slot]).map(Basis::Power),
+            &|slot| fit_power_law_exponent(&slots[slot]).map(Basis::Power),
         ];
         let follows = |slot: usize, kind: &dyn Fn(usize) -> Option<Basis>| {
             let Some(&(last, size)) = slots[slot].last() else {
                 return Some(None);
             };
             let basis = kind(slot)?;
-            let factor = size / basis.value_at(last);
-            let law = Self { basis, factor };
+            let factor = size / basis.value_for_process_count(last);
+            let law = Self {
+                basis_function: basis,
+                factor,
+            };
             let is_near = |&(processes, size): &(usize, f64)| {
                 (law.message_size(processes) - size).abs()
-                    <= SIZE_TOLERANCE * size + ROUNDING_TOLERANCE
+                    <= MESSAGE_SIZE_TOLERANCE * size + ROUNDING_TOLERANCE_BYTES
             };
             slots[slot].iter().all(is_near).then_some(Some(law))
         };
@@ -96,7 +102,7 @@ impl MessageSizeLaw {
 impl fmt::Display for MessageSizeLaw {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let factor = self.factor.round();
-        match self.basis {
+        match self.basis_function {
             Basis::Constant => write!(out, "{factor} B"),
             Basis::Inverse => write!(out, "{factor} B / P"),
             Basis::InverseSquare => write!(out, "{factor} B / P^2"),
@@ -108,7 +114,7 @@ impl fmt::Display for MessageSizeLaw {
 
 /// Fits a power law to points (number of processes, value) and returns its exponent, the slope of the least-squares line through
 /// the logarithms. `None` for fewer than two points, or if a value is not positive.
-fn fit_exponent(points: &[(usize, f64)]) -> Option<f64> {
+fn fit_power_law_exponent(points: &[(usize, f64)]) -> Option<f64> {
     if points.len() < 2 || points.iter().any(|(_, value)| *value <= 0.0) {
         return None;
     }
@@ -144,9 +150,9 @@ pub(super) struct ExchangeGroup {
 pub(super) struct ProgramModel<'s> {
     /// The recording with the most processes, whose work and memory the model scales.
     largest_recording: &'s RecordedRun,
-    pub(super) groups: Vec<ExchangeGroup>,
+    pub(super) exchange_groups: Vec<ExchangeGroup>,
     /// For each exchange in the order of the program, the index of its group, and its supersteps in the largest recording.
-    exchanges: Vec<(usize, std::ops::Range<usize>)>,
+    group_and_supersteps_of_exchange: Vec<(usize, std::ops::Range<usize>)>,
     /// Exponent of the power law by which the memory of a process depends on the number of processes.
     memory_exponent: f64,
 }
@@ -165,7 +171,7 @@ impl<'s> ProgramModel<'s> {
         let mut members: BTreeMap<(PatternFamily, Vec<u64>), Vec<&RecordedExchange>> =
             BTreeMap::new();
         let key = |phase: &RecordedExchange| {
-            let sizes = phase.mean_sizes[end]
+            let sizes = phase.mean_message_sizes[end]
                 .iter()
                 .map(|size| size.unwrap_or(0.0).to_bits());
             (phase.family, sizes.collect())
@@ -182,34 +188,35 @@ impl<'s> ProgramModel<'s> {
                 .unwrap_or(0)
         };
         let mean = |sample: &RecordedRun| {
-            let known: Vec<f64> = sample.memory.iter().flatten().copied().collect();
+            let known: Vec<f64> = sample.memory_of_process.iter().flatten().copied().collect();
             known.iter().sum::<f64>() / known.len().max(1) as f64
         };
         let memory: Vec<(usize, f64)> = samples
             .iter()
-            .map(|one| (one.processes, mean(one)))
+            .map(|one| (one.process_count, mean(one)))
             .collect();
         Ok(Self {
             largest_recording: &samples[end],
-            groups,
-            exchanges: phases
+            exchange_groups: groups,
+            group_and_supersteps_of_exchange: phases
                 .iter()
-                .map(|phase| (number(phase), phase.supersteps[end].clone()))
+                .map(|phase| (number(phase), phase.supersteps_in_recording[end].clone()))
                 .collect(),
-            memory_exponent: fit_exponent(&memory).unwrap_or(0.0),
+            memory_exponent: fit_power_law_exponent(&memory).unwrap_or(0.0),
         })
     }
 
     /// Returns the process of the largest recording whose work and memory represent process `process` of `count`.
-    fn recorded_process(&self, process: usize, count: usize) -> usize {
-        process * self.largest_recording.processes / count
+    fn representative_recorded_process(&self, process: usize, count: usize) -> usize {
+        process * self.largest_recording.process_count / count
     }
 
     /// Returns the extrapolated memory of process `process` of `count` \[B\]; `None` if the recording does not state it.
     pub(super) fn extrapolated_memory(&self, process: usize, count: usize) -> Option<f64> {
-        let ratio = count as f64 / self.largest_recording.processes as f64;
+        let ratio = count as f64 / self.largest_recording.process_count as f64;
         Some(
-            (self.largest_recording.memory[self.recorded_process(process, count)]?
+            (self.largest_recording.memory_of_process
+                [self.representative_recorded_process(process, count)]?
                 * ratio.powf(self.memory_exponent))
             .round(),
         )
@@ -219,11 +226,14 @@ impl<'s> ProgramModel<'s> {
     ///
     /// # Errors
     /// A family of exchanges does not exist for this number of processes.
-    pub(super) fn supersteps(&self, count: usize) -> Result<Vec<ModelSuperstep>, Error> {
-        let ratio = count as f64 / self.largest_recording.processes as f64;
+    pub(super) fn compute_supersteps(
+        &self,
+        count: usize,
+    ) -> Result<Vec<PredictedSuperstep>, Error> {
+        let ratio = count as f64 / self.largest_recording.process_count as f64;
         let mut made = Vec::new();
-        for (group, supersteps) in &self.exchanges {
-            let group = &self.groups[*group];
+        for (group, supersteps) in &self.group_and_supersteps_of_exchange {
+            let group = &self.exchange_groups[*group];
             let Some(steps) = group.family.messages_by_superstep(count) else {
                 let message = format!(
                     "the program has {} between all processes, which is impossible with {count} processes",
@@ -234,10 +244,13 @@ impl<'s> ProgramModel<'s> {
                     .hint("give a power of two")
                     .into());
             };
-            let recorded = self.largest_recording.total_work(supersteps.clone());
+            let recorded = self
+                .largest_recording
+                .total_work_by_process(supersteps.clone());
             let scale = ratio.powf(group.work_exponent);
-            let work =
-                (0..count).map(|process| recorded[self.recorded_process(process, count)] * scale);
+            let work = (0..count).map(|process| {
+                recorded[self.representative_recorded_process(process, count)] * scale
+            });
             let mut work: Vec<f64> = work.collect();
             let all = steps.len();
             for (index, step) in steps.into_iter().enumerate() {
@@ -246,8 +259,8 @@ impl<'s> ProgramModel<'s> {
                     let law = group.size_laws[slot];
                     law.map_or(0.0, |law| (law.message_size(count) * factor).round())
                 };
-                made.push(ModelSuperstep {
-                    work: std::mem::take(&mut work),
+                made.push(PredictedSuperstep {
+                    work_of_process: std::mem::take(&mut work),
                     messages: step
                         .into_iter()
                         .map(|(from, to, slot)| (from, to, size(slot)))
@@ -261,9 +274,9 @@ impl<'s> ProgramModel<'s> {
 
 /// A superstep that the model computes for a number of processes: work and messages.
 #[derive(Clone, Debug)]
-pub(super) struct ModelSuperstep {
+pub(super) struct PredictedSuperstep {
     /// Work of each process \[instructions\]; empty if no process computes.
-    pub(super) work: Vec<f64>,
+    pub(super) work_of_process: Vec<f64>,
     /// Sender, receiver and size \[B\] of each message.
     pub(super) messages: Vec<(usize, usize, f64)>,
 }
@@ -280,36 +293,36 @@ fn fit_group(
     let mean_work = |index: usize, sample: &RecordedRun| {
         let of_phase = |phase: &&RecordedExchange| {
             sample
-                .total_work(phase.supersteps[index].clone())
+                .total_work_by_process(phase.supersteps_in_recording[index].clone())
                 .iter()
                 .sum::<f64>()
         };
-        phases.iter().map(of_phase).sum::<f64>() / sample.processes as f64
+        phases.iter().map(of_phase).sum::<f64>() / sample.process_count as f64
     };
     let points = samples.iter().enumerate();
     let work: Vec<(usize, f64)> = points
-        .map(|(index, one)| (one.processes, mean_work(index, one)))
+        .map(|(index, one)| (one.process_count, mean_work(index, one)))
         .collect();
     let of_slot = |slot: usize| -> Vec<(usize, f64)> {
         let size = |index: usize| {
             let known: Vec<f64> = phases
                 .iter()
-                .filter_map(|phase| phase.mean_sizes[index][slot])
+                .filter_map(|phase| phase.mean_message_sizes[index][slot])
                 .collect();
             (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
         };
         let points = samples.iter().enumerate();
         points
-            .filter_map(|(index, one)| Some((one.processes, size(index)?)))
+            .filter_map(|(index, one)| Some((one.process_count, size(index)?)))
             .collect()
     };
     let slots: Vec<Vec<(usize, f64)>> = (0..family.slot_count()).map(of_slot).collect();
-    let sizes = MessageSizeLaw::fit_slots(&slots, family)
+    let sizes = MessageSizeLaw::fit_laws_of_slots(&slots, family)
         .ok_or_else(|| no_law_error(family, &slots.concat()))?;
     Ok(ExchangeGroup {
         family,
         exchange_count: phases.len(),
-        work_exponent: fit_exponent(&work).unwrap_or(0.0),
+        work_exponent: fit_power_law_exponent(&work).unwrap_or(0.0),
         size_laws: sizes,
     })
 }

@@ -10,7 +10,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::words::format_count;
 
 /// Maximum deviation of a message size in a slot from the mean size of the slot, relative to the mean.
-const MAX_SIZE_DEVIATION: f64 = 0.1;
+const MAX_MESSAGE_SIZE_DEVIATION: f64 = 0.1;
 
 /// One exchange of the program, which occurs at the same place of all recordings.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,10 +18,10 @@ pub(super) struct RecordedExchange {
     /// Communication pattern of the exchange.
     pub(super) family: PatternFamily,
     /// The range of supersteps that the exchange takes in each recording.
-    pub(super) supersteps: Vec<Range<usize>>,
+    pub(super) supersteps_in_recording: Vec<Range<usize>>,
     /// Mean size of the messages \[B\] in each recording (outer index) and slot (inner index); `None` if the slot has no message
     /// in the recording.
-    pub(super) mean_sizes: Vec<Vec<Option<f64>>>,
+    pub(super) mean_message_sizes: Vec<Vec<Option<f64>>>,
 }
 
 /// Divides the recordings into exchanges, and returns the exchanges in the order of the program.
@@ -33,7 +33,7 @@ pub(super) fn find_exchanges(samples: &[RecordedRun]) -> Result<Vec<RecordedExch
         .filter_map(|family| {
             let steps = samples
                 .iter()
-                .map(|sample| family.messages_by_superstep(sample.processes));
+                .map(|sample| family.messages_by_superstep(sample.process_count));
             Some((family, steps.collect::<Option<Vec<_>>>()?))
         })
         .collect();
@@ -49,8 +49,13 @@ pub(super) fn find_exchanges(samples: &[RecordedRun]) -> Result<Vec<RecordedExch
             .filter_map(|(family, steps)| match_exchange(samples, &at, *family, steps));
         // The family that describes most supersteps is taken; of equal ones the first.
         let best = matches.reduce(|best, other| {
-            let length =
-                |phase: &RecordedExchange| phase.supersteps.iter().map(Range::len).sum::<usize>();
+            let length = |phase: &RecordedExchange| {
+                phase
+                    .supersteps_in_recording
+                    .iter()
+                    .map(Range::len)
+                    .sum::<usize>()
+            };
             if length(&other) > length(&best) {
                 other
             } else {
@@ -60,7 +65,11 @@ pub(super) fn find_exchanges(samples: &[RecordedRun]) -> Result<Vec<RecordedExch
         let Some(found) = best else {
             return Err(no_pattern_error(samples, &at));
         };
-        at = found.supersteps.iter().map(|range| range.end).collect();
+        at = found
+            .supersteps_in_recording
+            .iter()
+            .map(|range| range.end)
+            .collect();
         phases.push(found);
     }
     Ok(phases)
@@ -76,8 +85,8 @@ fn match_exchange(
 ) -> Option<RecordedExchange> {
     let mut found = RecordedExchange {
         family,
-        supersteps: Vec::new(),
-        mean_sizes: Vec::new(),
+        supersteps_in_recording: Vec::new(),
+        mean_message_sizes: Vec::new(),
     };
     for ((sample, &at), steps) in samples.iter().zip(at).zip(steps) {
         let end = at + steps.len();
@@ -91,8 +100,8 @@ fn match_exchange(
                 &mut sizes,
             )?;
         }
-        found.supersteps.push(at..end);
-        found.mean_sizes.push(
+        found.supersteps_in_recording.push(at..end);
+        found.mean_message_sizes.push(
             sizes
                 .iter()
                 .map(|sizes| mean_of_similar_sizes(sizes))
@@ -111,7 +120,7 @@ fn collect_message_sizes(
     sizes: &mut [Vec<f64>],
 ) -> Option<()> {
     let mut left: BTreeMap<(usize, usize), &[f64]> = BTreeMap::new();
-    for (ends, sizes) in &step.message_sizes {
+    for (ends, sizes) in &step.message_sizes_by_pair {
         left.insert(*ends, sizes);
     }
     for &(from, to, slot) in expected {
@@ -133,7 +142,7 @@ fn mean_of_similar_sizes(sizes: &[f64]) -> Option<Option<f64>> {
     let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
     let is_near = sizes
         .iter()
-        .all(|size| (size - mean).abs() <= MAX_SIZE_DEVIATION * mean);
+        .all(|size| (size - mean).abs() <= MAX_MESSAGE_SIZE_DEVIATION * mean);
     is_near.then_some(Some(mean))
 }
 
@@ -149,12 +158,15 @@ fn no_pattern_error(samples: &[RecordedRun], at: &[usize]) -> Error {
             format_count(sample.supersteps.len(), "superstep")
         );
         let hint = "record the same number of iterations with each number of processes";
-        return Problem::new(message).source(&sample.name).hint(hint).into();
+        return Problem::new(message)
+            .source(&sample.file_name)
+            .hint(hint)
+            .into();
     }
     let last = samples.len() - 1;
     let (sample, at) = (&samples[last], at[last]);
     let count: usize = sample.supersteps[at]
-        .message_sizes
+        .message_sizes_by_pair
         .values()
         .map(Vec::len)
         .sum();
@@ -164,5 +176,8 @@ fn no_pattern_error(samples: &[RecordedRun], at: &[usize]) -> Error {
     );
     let hint = "record with `--repeat 5`, so that noise splits no superstep; known patterns are rings, open and periodic grids, trees, \
     all-to-all and recursive doubling, with sizes that differ by at most 10 %";
-    Problem::new(message).source(&sample.name).hint(hint).into()
+    Problem::new(message)
+        .source(&sample.file_name)
+        .hint(hint)
+        .into()
 }

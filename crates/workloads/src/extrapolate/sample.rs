@@ -10,22 +10,22 @@ use migsim_base::units::ProcessId;
 #[derive(Clone, Debug)]
 pub(super) struct RecordedRun {
     /// Name of the file of the recording.
-    pub(super) name: String,
+    pub(super) file_name: String,
     /// Number of processes of the recorded run.
-    pub(super) processes: usize,
+    pub(super) process_count: usize,
     /// The recorded supersteps, in order.
     pub(super) supersteps: Vec<RecordedSuperstep>,
     /// Memory of each process \[B\]; `None` if the recording does not state it.
-    pub(super) memory: Vec<Option<f64>>,
+    pub(super) memory_of_process: Vec<Option<f64>>,
 }
 
 /// A recorded superstep: the work and the messages of its processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecordedSuperstep {
     /// Work of each process \[instructions\].
-    pub(super) work: Vec<f64>,
+    pub(super) work_of_process: Vec<f64>,
     /// Sizes of the messages \[B\] for each pair of a sender and a receiver.
-    pub(super) message_sizes: BTreeMap<(usize, usize), Vec<f64>>,
+    pub(super) message_sizes_by_pair: BTreeMap<(usize, usize), Vec<f64>>,
 }
 
 impl RecordedRun {
@@ -38,12 +38,12 @@ impl RecordedRun {
             plan.clear(processes);
             trace.fill(superstep, &mut plan);
             let mut step = RecordedSuperstep {
-                work: plan.work.iter().map(|work| work.get()).collect(),
-                message_sizes: BTreeMap::new(),
+                work_of_process: plan.work.iter().map(|work| work.get()).collect(),
+                message_sizes_by_pair: BTreeMap::new(),
             };
             for message in &plan.messages {
                 let ends = (message.from.index(), message.to.index());
-                step.message_sizes
+                step.message_sizes_by_pair
                     .entry(ends)
                     .or_default()
                     .push(message.size.get());
@@ -57,18 +57,18 @@ impl RecordedRun {
                 .then(|| trace.memory(process).get())
         });
         Self {
-            name: name.to_owned(),
-            processes,
+            file_name: name.to_owned(),
+            process_count: processes,
             supersteps: steps,
-            memory: memory.collect(),
+            memory_of_process: memory.collect(),
         }
     }
 
     /// Returns the work of each process, summed over a range of supersteps \[instructions\].
-    pub(super) fn total_work(&self, supersteps: std::ops::Range<usize>) -> Vec<f64> {
-        let mut work = vec![0.0; self.processes];
+    pub(super) fn total_work_by_process(&self, supersteps: std::ops::Range<usize>) -> Vec<f64> {
+        let mut work = vec![0.0; self.process_count];
         for step in &self.supersteps[supersteps] {
-            for (sum, one) in work.iter_mut().zip(&step.work) {
+            for (sum, one) in work.iter_mut().zip(&step.work_of_process) {
                 *sum += one;
             }
         }

@@ -14,7 +14,7 @@ pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;
 /// Method of counting the rows and columns of the remaining matrix that each process owns in stage k of the decomposition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Blocks {
+pub enum BlockSizes {
     /// The mean number, which is the same for all processes: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must
     /// divide n (eq. 2 of the paper).
     #[default]
@@ -27,7 +27,7 @@ pub enum Blocks {
 /// How the elements that a process sends to one destination are packed into messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Packing {
+pub enum MessagePacking {
     /// One message with all elements for a destination; its size is rounded to whole bytes.
     #[default]
     Destination,
@@ -54,7 +54,7 @@ pub struct LuConfig {
     pub grid: Option<[u64; 2]>,
     /// Method of counting the rows and columns of the matrix that each process owns. Default `mean` (equation 2 of the paper).
     #[serde(default)]
-    pub blocks: Blocks,
+    pub blocks: BlockSizes,
     /// Size of a matrix element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits the times of
     /// the paper best.
     #[serde(default = "default_element")]
@@ -62,7 +62,7 @@ pub struct LuConfig {
     /// Whether all elements for one destination are sent in one message, or each element in a separate message. Default
     /// `destination` (inferred: the paper does not say).
     #[serde(default)]
-    pub packing: Packing,
+    pub packing: MessagePacking,
     /// Cost of one update `a_ij -= a_ik·a_kj`. Default 5 instr: two loads, a multiplication, a subtraction, a store. The
     /// experiment of the paper has 1006 instr, fitted to the times of the paper.
     #[serde(default = "default_update")]
@@ -117,9 +117,9 @@ impl LuConfig {
             n,
             procs,
             grid: None,
-            blocks: Blocks::default(),
+            blocks: BlockSizes::default(),
             bytes_per_element: default_element(),
-            packing: Packing::default(),
+            packing: MessagePacking::default(),
             instructions_per_update: default_update(),
             instructions_per_division: default_division(),
             image_bytes_per_element: default_element(),
@@ -129,7 +129,7 @@ impl LuConfig {
 }
 
 /// Returns a problem for each option whose value alone is out of range, independent of the values of the other options.
-pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
+pub(super) fn problems_of_option_values(config: &LuConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, value, most) in [
         ("n", config.n, MAX_ORDER),

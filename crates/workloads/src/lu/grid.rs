@@ -1,6 +1,6 @@
 //! Determines the grid of processes over which the matrix is distributed.
 
-use super::{Blocks, LuConfig};
+use super::{BlockSizes, LuConfig};
 use migsim_base::error::Problem;
 use migsim_base::words::format_count;
 
@@ -13,7 +13,7 @@ const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
 /// The grid does not suit the matrix or the number of processes.
 pub(super) fn process_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
     match config.grid {
-        Some([rows, columns]) => check_grid(config, rows, columns),
+        Some([rows, columns]) => checked_grid(config, rows, columns),
         None => default_grid(config),
     }
 }
@@ -21,8 +21,8 @@ pub(super) fn process_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
 /// Returns whether the matrix can be distributed over a grid of processes with these rows and columns.
 fn grid_fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
     match config.blocks {
-        Blocks::Mean => config.n.is_multiple_of(rows) && config.n.is_multiple_of(columns),
-        Blocks::Exact => rows <= config.n && columns <= config.n,
+        BlockSizes::Mean => config.n.is_multiple_of(rows) && config.n.is_multiple_of(columns),
+        BlockSizes::Exact => rows <= config.n && columns <= config.n,
     }
 }
 
@@ -56,7 +56,7 @@ fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
 
 /// Returns the requested grid of processes (rows, columns) if it has the right number of processes and fits the matrix; otherwise
 /// the problem for the user.
-fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), Problem> {
+fn checked_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), Problem> {
     let procs = config.procs;
     if rows.checked_mul(columns) != Some(procs) {
         return Err(Problem::new(format!(
@@ -84,11 +84,11 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
 fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
     let good = grid_list(possible_grids(config.procs).filter(|&grid| grid_fits(config, grid)));
     let (how, otherwise) = match config.blocks {
-        Blocks::Exact => (
+        BlockSizes::Exact => (
             "the grid has more rows or columns",
             "use fewer processes or a larger matrix".to_owned(),
         ),
-        Blocks::Mean => (
+        BlockSizes::Mean => (
             "its rows and columns cannot be divided into equal blocks",
             format!(
                 "set `blocks` to `exact`, or `n` to a multiple of {}",
@@ -98,8 +98,8 @@ fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
     };
     let hint = match (good.is_empty(), config.blocks) {
         (true, _) => otherwise,
-        (false, Blocks::Exact) => format!("grids that fit: {good}"),
-        (false, Blocks::Mean) => format!("grids that fit: {good}; or set `blocks` to `exact`"),
+        (false, BlockSizes::Exact) => format!("grids that fit: {good}"),
+        (false, BlockSizes::Mean) => format!("grids that fit: {good}; or set `blocks` to `exact`"),
     };
     Problem::new(format!("{what} a matrix of order {}: {how}", config.n)).hint(hint)
 }
@@ -175,14 +175,14 @@ mod tests {
         );
         assert!(
             Lu::new(&LuConfig {
-                blocks: Blocks::Exact,
+                blocks: BlockSizes::Exact,
                 ..LuConfig::new(10, 7)
             })
             .is_ok()
         );
 
         let problem = only_problem(&LuConfig {
-            blocks: Blocks::Exact,
+            blocks: BlockSizes::Exact,
             ..LuConfig::new(3, 7)
         });
         assert_eq!(

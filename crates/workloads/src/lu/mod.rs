@@ -23,5 +23,5 @@ mod config;
 mod grid;
 mod supersteps;
 
-pub use config::{Blocks, LuConfig, Packing};
+pub use config::{BlockSizes, LuConfig, MessagePacking};
 pub use supersteps::Lu;

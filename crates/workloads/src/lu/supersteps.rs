@@ -1,9 +1,9 @@
 //! The 2n+1 supersteps of `lu`: the work of each process and the messages between processes.
 
-use super::config::value_problems;
+use super::config::problems_of_option_values;
 use super::grid::process_grid;
-use super::{Blocks, LuConfig, Packing};
-use crate::{Extent, Message, Plan, Workload};
+use super::{BlockSizes, LuConfig, MessagePacking};
+use crate::{ApplicationSize, Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
@@ -40,7 +40,7 @@ impl Lu {
     /// A value is out of range. The grid does not have `procs` processes, or has more rows or columns than the matrix. With mean
     /// blocks, the grid does not divide the matrix. The amounts are too large to be numbers. All problems are reported together.
     pub fn new(config: &LuConfig) -> Result<Self, Error> {
-        let problems = value_problems(config);
+        let problems = problems_of_option_values(config);
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
@@ -72,7 +72,7 @@ impl Lu {
         );
         // Every element below and right of the diagonal may be a separate message to each other process of its row or column.
         let messages = n * (m + columns - 2);
-        if self.config.packing == Packing::Element && messages > MAX_MESSAGES {
+        if self.config.packing == MessagePacking::Element && messages > MAX_MESSAGES {
             return Err(Problem::new(format!(
                 "a superstep has {messages} messages, more than {MAX_MESSAGES}"
             ))
@@ -86,8 +86,8 @@ impl Lu {
     /// columns.
     fn owned_rows_or_columns(&self, first: u64, parts: u64, index: u64) -> f64 {
         match self.config.blocks {
-            Blocks::Mean => (self.matrix_order - first) as f64 / parts as f64,
-            Blocks::Exact => {
+            BlockSizes::Mean => (self.matrix_order - first) as f64 / parts as f64,
+            BlockSizes::Exact => {
                 (count_congruent(self.matrix_order, parts, index)
                     - count_congruent(first, parts, index)) as f64
             }
@@ -104,9 +104,9 @@ impl Lu {
     }
 
     /// Adds the messages with `elements` matrix elements from process P(s,t) to each other process in its row of the grid.
-    fn send_along_row(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
+    fn add_messages_along_row(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
         for other in (0..self.grid_columns).filter(|&other| other != t) {
-            self.add_messages(
+            self.add_messages_between(
                 plan,
                 self.process_at(s, t),
                 self.process_at(s, other),
@@ -116,9 +116,9 @@ impl Lu {
     }
 
     /// Adds the messages with `elements` matrix elements from process P(s,t) to each other process in its column of the grid.
-    fn send_along_column(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
+    fn add_messages_along_column(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
         for other in (0..self.grid_rows).filter(|&other| other != s) {
-            self.add_messages(
+            self.add_messages_between(
                 plan,
                 self.process_at(s, t),
                 self.process_at(other, t),
@@ -129,21 +129,21 @@ impl Lu {
 
     /// Adds the message with `elements` matrix elements from one process to another. With the option `packing` set to `element`,
     /// adds one message per element instead.
-    fn add_messages(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
+    fn add_messages_between(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
         let message = |elements: f64| {
             let bytes = (elements * self.config.bytes_per_element.get()).round();
             let size = Bytes::of(bytes);
             Message { from, to, size }
         };
         match self.config.packing {
-            Packing::Destination if elements > 0.0 => plan.messages.push(message(elements)),
-            Packing::Destination => {}
+            MessagePacking::Destination if elements > 0.0 => plan.messages.push(message(elements)),
+            MessagePacking::Destination => {}
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "at most MAX_MESSAGES"
             )]
-            Packing::Element => {
+            MessagePacking::Element => {
                 let count = elements.ceil() as usize;
                 let each = std::iter::repeat_n(message(1.0), count);
                 plan.messages.extend(each);
@@ -155,8 +155,8 @@ impl Lu {
     /// processes in its column.
     ///
     /// The messages belong to superstep 0 and to the supersteps of type 3.
-    fn send_diagonal(&self, stage: u64, plan: &mut Plan) {
-        self.send_along_column(
+    fn add_diagonal_messages(&self, stage: u64, plan: &mut Plan) {
+        self.add_messages_along_column(
             plan,
             (stage % self.grid_rows, stage % self.grid_columns),
             1.0,
@@ -165,7 +165,7 @@ impl Lu {
 
     /// Adds the work and the messages of a superstep of type 2: the divisions, and the messages with the column and the row of
     /// the matrix that all processes need.
-    fn add_divisions(&self, stage: u64, plan: &mut Plan) {
+    fn add_divisions_and_messages(&self, stage: u64, plan: &mut Plan) {
         let (diagonal_row, diagonal_column) = (stage % self.grid_rows, stage % self.grid_columns);
         let per_division = self.config.instructions_per_division.get();
         for s in 0..self.grid_rows {
@@ -174,10 +174,10 @@ impl Lu {
                 to_instructions(elements * per_division);
             for t in 0..self.grid_columns {
                 if t == diagonal_column {
-                    self.send_along_row(plan, (s, t), elements);
+                    self.add_messages_along_row(plan, (s, t), elements);
                 }
                 if s == diagonal_row {
-                    self.send_along_column(
+                    self.add_messages_along_column(
                         plan,
                         (s, t),
                         self.owned_rows_or_columns(stage + 1, self.grid_columns, t),
@@ -190,7 +190,7 @@ impl Lu {
     /// Adds the work of a superstep of type 3: the updates of the remaining matrix.
     fn add_updates(&self, stage: u64, plan: &mut Plan) {
         let per_update = self.config.instructions_per_update.get();
-        if self.config.blocks == Blocks::Mean {
+        if self.config.blocks == BlockSizes::Mean {
             let rest = (self.matrix_order - 1 - stage) as f64;
             let processes = (self.grid_rows * self.grid_columns) as f64;
             plan.work
@@ -219,29 +219,29 @@ impl Workload for Lu {
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         let superstep = superstep as u64;
         if superstep == 0 {
-            return self.send_diagonal(0, plan);
+            return self.add_diagonal_messages(0, plan);
         }
         let stage = (superstep - 1) / 2;
         if superstep % 2 == 1 {
-            return self.add_divisions(stage, plan);
+            return self.add_divisions_and_messages(stage, plan);
         }
         self.add_updates(stage, plan);
         if stage + 1 < self.matrix_order {
-            self.send_diagonal(stage + 1, plan);
+            self.add_diagonal_messages(stage + 1, plan);
         }
     }
 
     /// Returns the number of messages of the largest superstep, which is in stage 0, and the memory of the stored supersteps,
     /// which is 0 B because they are not stored.
-    fn extent(&self) -> Extent {
+    fn extent(&self) -> ApplicationSize {
         let (rows, columns) = (self.grid_rows as f64, self.grid_columns as f64);
         let messages = match self.config.packing {
-            Packing::Destination => rows * (columns - 1.0) + columns * (rows - 1.0),
-            Packing::Element => self.matrix_order as f64 * (rows + columns - 2.0),
+            MessagePacking::Destination => rows * (columns - 1.0) + columns * (rows - 1.0),
+            MessagePacking::Element => self.matrix_order as f64 * (rows + columns - 2.0),
         };
-        Extent {
-            messages,
-            bytes: 0.0,
+        ApplicationSize {
+            max_messages: messages,
+            data_bytes: 0.0,
         }
     }
 
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     /// Returns options with 1 instruction per division, 10 per update, and 8 B per element, which are easy to distinguish.
-    fn small(n: u64, procs: u64, blocks: Blocks) -> LuConfig {
+    fn small(n: u64, procs: u64, blocks: BlockSizes) -> LuConfig {
         LuConfig {
             blocks,
             bytes_per_element: Bytes::new(8.0).unwrap(),
@@ -312,7 +312,7 @@ mod tests {
     /// Order 4 on a 2x2 grid: rows and columns 0 and 2 belong to s, t = 0, rows and columns 1 and 3 to s, t = 1.
     #[test]
     fn all_supersteps_of_order_4_on_a_2x2_grid_with_exact_blocks() {
-        let lu = Lu::new(&small(4, 4, Blocks::Exact)).unwrap();
+        let lu = Lu::new(&small(4, 4, BlockSizes::Exact)).unwrap();
         let none = vec![0.0; 4];
         let expected = [
             // Type 1: a_00 from P(0,0) = 0 to P(1,0) = 2.
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn mean_blocks_share_the_rest_equally() {
-        let lu = Lu::new(&small(4, 4, Blocks::Mean)).unwrap();
+        let lu = Lu::new(&small(4, 4, BlockSizes::Mean)).unwrap();
         // Stage 0: 3 rows left, 1.5 per process row, 12 B; 9 elements left, 2.25 per process.
         let (work, messages) = plan_of(&lu, 1);
         assert_eq!(work, [1.5, 0.0, 1.5, 0.0]);
@@ -360,8 +360,8 @@ mod tests {
 
     #[test]
     fn elements_may_travel_one_by_one() {
-        let mut config = small(4, 4, Blocks::Exact);
-        config.packing = Packing::Element;
+        let mut config = small(4, 4, BlockSizes::Exact);
+        config.packing = MessagePacking::Element;
         let (_, messages) = plan_of(&Lu::new(&config).unwrap(), 1);
         assert_eq!(
             messages,
@@ -375,7 +375,7 @@ mod tests {
             ]
         );
         // Mean blocks: 1.5 elements are two messages.
-        config.blocks = Blocks::Mean;
+        config.blocks = BlockSizes::Mean;
         assert_eq!(plan_of(&Lu::new(&config).unwrap(), 1).1.len(), 8);
     }
 
@@ -402,7 +402,7 @@ mod tests {
         only_problem(&LuConfig::new(u64::MAX, 1));
         only_problem(&LuConfig::new(1000, u64::MAX));
         only_problem(&LuConfig {
-            packing: Packing::Element,
+            packing: MessagePacking::Element,
             ..LuConfig::new(1_000_000_000, 25)
         });
         // Creating the largest order takes no time.

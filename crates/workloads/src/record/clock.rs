@@ -17,18 +17,18 @@ pub(super) struct RecordedSupersteps {
     /// Number of supersteps into which the program is divided.
     pub(super) superstep_count: usize,
     /// Time of computation \[ns\] by superstep and process, both counted from 0; absent where a process does not compute.
-    work_ns: BTreeMap<(usize, usize), u64>,
+    work_ns_by_superstep_and_process: BTreeMap<(usize, usize), u64>,
     /// Superstep, sender, receiver and size \[B\] of each message.
-    pub(super) messages: Vec<(usize, usize, usize, u64)>,
+    pub(super) messages_with_superstep: Vec<(usize, usize, usize, u64)>,
 }
 
 /// The progress of one process through its recorded operations while they are assigned to supersteps.
 #[derive(Clone, Debug, Default)]
 struct ProcessClock {
     /// Index of the next operation of the process.
-    next_operation: usize,
+    next_operation_index: usize,
     /// Superstep to which the next operation of the process is assigned, unless this operation begins a new superstep.
-    superstep: usize,
+    current_superstep: usize,
     /// Whether the process has sent a message to another process in its present superstep.
     has_sent_in_superstep: bool,
     /// Time of computation \[ns\] that the process has performed but that is not yet assigned to a superstep.
@@ -38,8 +38,8 @@ struct ProcessClock {
 impl ProcessClock {
     /// Advances the clock of the process to `superstep`, if its present superstep is earlier.
     fn advance_to(&mut self, superstep: usize) {
-        if superstep > self.superstep {
-            self.superstep = superstep;
+        if superstep > self.current_superstep {
+            self.current_superstep = superstep;
             self.has_sent_in_superstep = false;
         }
     }
@@ -60,17 +60,19 @@ pub(super) fn divide_into_supersteps(
     while has_moved {
         has_moved = false;
         for (process, clock) in clocks.iter_mut().enumerate() {
-            while let Some(operation) = operations[process].get(clock.next_operation) {
-                if !cut.assign_operation(process, clock, *operation, &mut sent) {
+            while let Some(operation) = operations[process].get(clock.next_operation_index) {
+                if !cut.try_assign_operation(process, clock, *operation, &mut sent) {
                     break;
                 }
-                clock.next_operation += 1;
+                clock.next_operation_index += 1;
                 has_moved = true;
             }
         }
     }
     for (process, clock) in clocks.iter_mut().enumerate() {
-        if let Some(Operation::Receive(lane, nth)) = operations[process].get(clock.next_operation) {
+        if let Some(Operation::Receive(lane, nth)) =
+            operations[process].get(clock.next_operation_index)
+        {
             let message = format!(
                 "rank {process} waits for {}, which is never sent",
                 lane.describe_message(*nth)
@@ -80,9 +82,10 @@ pub(super) fn divide_into_supersteps(
             return Err(Problem::new(message).hint(hint).into());
         }
         cut.assign_pending_work(process, clock);
-        cut.superstep_count = cut.superstep_count.max(clock.superstep + 1);
+        cut.superstep_count = cut.superstep_count.max(clock.current_superstep + 1);
     }
-    cut.messages.sort_by_key(|message| (message.0, message.1));
+    cut.messages_with_superstep
+        .sort_by_key(|message| (message.0, message.1));
     Ok(cut)
 }
 
@@ -92,17 +95,19 @@ impl RecordedSupersteps {
     fn assign_pending_work(&mut self, process: usize, clock: &mut ProcessClock) {
         if clock.unassigned_work_ns > 0 {
             if clock.has_sent_in_superstep {
-                clock.advance_to(clock.superstep + 1);
+                clock.advance_to(clock.current_superstep + 1);
             }
-            *self.work_ns.entry((clock.superstep, process)).or_default() +=
-                clock.unassigned_work_ns;
+            *self
+                .work_ns_by_superstep_and_process
+                .entry((clock.current_superstep, process))
+                .or_default() += clock.unassigned_work_ns;
             clock.unassigned_work_ns = 0;
         }
     }
 
     /// Assigns one operation of a process to a superstep, and returns true. Returns `false` if the operation receives a message
     /// that has not been sent so far; `sent` has the superstep of each message sent so far.
-    fn assign_operation(
+    fn try_assign_operation(
         &mut self,
         process: usize,
         clock: &mut ProcessClock,
@@ -117,10 +122,14 @@ impl RecordedSupersteps {
                 }
             }
             Operation::Send(lane, bytes) => {
-                sent.entry(lane).or_default().push(clock.superstep);
+                sent.entry(lane).or_default().push(clock.current_superstep);
                 if lane.receiver != process {
-                    self.messages
-                        .push((clock.superstep, process, lane.receiver, bytes));
+                    self.messages_with_superstep.push((
+                        clock.current_superstep,
+                        process,
+                        lane.receiver,
+                        bytes,
+                    ));
                     clock.has_sent_in_superstep = true;
                 }
             }
@@ -137,9 +146,9 @@ impl RecordedSupersteps {
     }
 
     /// Appends the supersteps to a trace as text, followed by the line `end`. `speed` converts times of computation into work.
-    pub(super) fn write_to_trace(&self, speed: InstructionsPerSecond, trace: &mut String) {
-        let mut work = self.work_ns.iter().peekable();
-        let mut messages = self.messages.iter().peekable();
+    pub(super) fn append_to_trace(&self, speed: InstructionsPerSecond, trace: &mut String) {
+        let mut work = self.work_ns_by_superstep_and_process.iter().peekable();
+        let mut messages = self.messages_with_superstep.iter().peekable();
         for superstep in 0..self.superstep_count {
             let _ = writeln!(trace, "step {superstep}");
             while let Some(((_, process), time)) = work.next_if(|((at, _), _)| *at == superstep) {

@@ -63,7 +63,7 @@ pub(super) struct Collective {
     /// Kind of the collective operation, such as a broadcast.
     pub(super) kind: CollectiveKind,
     /// Id of the communicator in the record of the process.
-    pub(super) communicator: u64,
+    pub(super) communicator_id: u64,
     /// Number of processes in the communicator.
     pub(super) member_count: usize,
     /// Rank of the process in the communicator.
@@ -265,7 +265,7 @@ mod tests {
     fn part(name: &str, members: usize, me: usize, bytes: u64) -> Collective {
         Collective {
             kind: CollectiveKind::from_name(name).unwrap(),
-            communicator: 0,
+            communicator_id: 0,
             member_count: members,
             rank: me,
             root: members / 2,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::read::ProcessRecord;
-use crate::trace::Recording;
+use crate::trace::RecordingFacts;
 
 /// Known MPI libraries: the beginning of the version text that the library reports, and its name in traces.
 const KNOWN_MPI_LIBRARIES: [(&str, &str); 5] = [
@@ -17,27 +17,35 @@ const KNOWN_MPI_LIBRARIES: [(&str, &str); 5] = [
 
 /// Returns the facts about a recording: the library and the host that rank 0 reports, the transport of messages, and the maximum
 /// number of processes on one host.
-pub(super) fn describe_recording(records: &[ProcessRecord]) -> Recording {
-    let mut recording = Recording::default();
+pub(super) fn collect_recording_facts(records: &[ProcessRecord]) -> RecordingFacts {
+    let mut recording = RecordingFacts::default();
     let Some(first) = records.first() else {
         return recording;
     };
-    let fact = |key: &str| first.facts.get(key).map_or("", String::as_str);
+    let fact = |key: &str| {
+        first
+            .library_and_host_facts
+            .get(key)
+            .map_or("", String::as_str)
+    };
     let text = fact("version");
     if !text.is_empty() {
-        recording.set_fact("library", &library_name(text));
-        recording.set_fact("version", version_number(text));
+        recording.set_fact("library", &mpi_library_name(text));
+        recording.set_fact("version", mpi_version_number(text));
     }
     recording.set_fact("host", fact("host"));
     let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
     for record in records {
-        let host = record.facts.get("host").map_or("", String::as_str);
+        let host = record
+            .library_and_host_facts
+            .get("host")
+            .map_or("", String::as_str);
         *hosts.entry(host).or_default() += 1;
     }
     let ranks = hosts.values().copied().max().unwrap_or(1);
     recording.set_fact("ranks", &ranks.to_string());
     if records.len() > 1 && !text.is_empty() {
-        recording.set_fact("transport", transport_name(first, ranks > 1));
+        recording.set_fact("transport", message_transport_name(first, ranks > 1));
     }
     match (fact("waits"), fact("yield")) {
         ("asleep", _) => recording.set_fact("waiting", "sleep"),
@@ -49,7 +57,7 @@ pub(super) fn describe_recording(records: &[ProcessRecord]) -> Recording {
 }
 
 /// Returns the name of an MPI library from its version text: a known name, or the first word in lower case.
-fn library_name(text: &str) -> String {
+fn mpi_library_name(text: &str) -> String {
     let known = KNOWN_MPI_LIBRARIES
         .iter()
         .find(|(start, _)| text.starts_with(start));
@@ -64,7 +72,7 @@ fn library_name(text: &str) -> String {
 
 /// Returns the version number in the version text of an MPI library: the first word of digits separated by points, possibly after
 /// a `v`.
-fn version_number(text: &str) -> &str {
+fn mpi_version_number(text: &str) -> &str {
     let words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
     let is_version = |word: &&str| {
         word.starts_with(|letter: char| letter.is_ascii_digit()) && word.contains('.')
@@ -78,21 +86,29 @@ fn version_number(text: &str) -> &str {
 /// Open MPI states the transport in the control variables `pml` and `btl`: names separated by commas, which are the allowed
 /// transports or, after a `^`, the excluded transports. For other libraries the transport between hosts cannot be determined;
 /// inside a host they use shared memory.
-fn transport_name(record: &ProcessRecord, is_shared: bool) -> &'static str {
+fn message_transport_name(record: &ProcessRecord, is_shared: bool) -> &'static str {
     let allows = |key: &str, name: &str| {
-        let list = record.facts.get(key).map_or("", String::as_str);
+        let list = record
+            .library_and_host_facts
+            .get(key)
+            .map_or("", String::as_str);
         let names = |list: &str| list.split(',').any(|one| one.trim() == name);
         match list.strip_prefix('^') {
             Some(left_out) => !names(left_out),
             None => list.is_empty() || names(list),
         }
     };
-    let is_chosen = |name: &str| record.facts.get("pml").is_some_and(|list| list == name);
+    let is_chosen = |name: &str| {
+        record
+            .library_and_host_facts
+            .get("pml")
+            .is_some_and(|list| list == name)
+    };
     match () {
         () if is_chosen("ucx") => "ucx",
         () if is_chosen("cm") => "matching-network",
         () if is_shared && (allows("btl", "vader") || allows("btl", "sm")) => "shared-memory",
-        () if record.facts.contains_key("btl") && allows("btl", "tcp") => "tcp",
+        () if record.library_and_host_facts.contains_key("btl") && allows("btl", "tcp") => "tcp",
         () => "unknown",
     }
 }
@@ -108,7 +124,7 @@ mod tests {
     }
 
     fn described(facts: &str) -> String {
-        describe_recording(&[record(facts), record(facts)]).to_trace_lines()
+        collect_recording_facts(&[record(facts), record(facts)]).to_trace_lines()
     }
 
     #[test]
@@ -165,7 +181,7 @@ mod tests {
     fn old_records_say_nothing_of_their_library() {
         let old = ProcessRecord::parse("0", "migsim-record 1 0 1\nend\n").unwrap();
         assert_eq!(
-            describe_recording(&[old]).to_trace_lines(),
+            collect_recording_facts(&[old]).to_trace_lines(),
             "recorded ranks 1\n"
         );
     }

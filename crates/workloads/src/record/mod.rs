@@ -18,7 +18,7 @@ mod tests;
 
 use std::fmt::Write as _;
 
-use crate::trace::Recording;
+use crate::trace::RecordingFacts;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::InstructionsPerSecond;
 use read::ProcessRecord;
@@ -65,12 +65,12 @@ pub struct ConvertedTrace {
     /// Variation of the time of computation of each process over the repetitions of the recording, by rank.
     pub work_variations: Vec<WorkVariation>,
     /// Facts about the recording: the MPI library, the host and the method.
-    pub recording_facts: Recording,
+    pub recording_facts: RecordingFacts,
 }
 
 /// Returns the reason why the recorder could not write a record, as the text of the record states it; `None` if the text states
 /// no reason.
-pub fn failure_reason(text: &str) -> Option<&str> {
+pub fn recorder_failure_reason(text: &str) -> Option<&str> {
     text.strip_prefix("migsim-record failed ")
         .map(str::trim_end)
 }
@@ -89,7 +89,7 @@ pub fn convert_to_trace(
     let read: Vec<Vec<ProcessRecord>> = runs.iter().map(read_records).collect::<Result<_, _>>()?;
     let operations = |run: &Vec<ProcessRecord>| run.iter().map(ProcessRecord::operations).collect();
     let all: Vec<Vec<_>> = read.iter().map(operations).collect();
-    let (operations, spreads) = repeat::combine_runs(&all, measure.takes_median)?;
+    let (operations, spreads) = repeat::combine_repetitions(&all, measure.takes_median)?;
     let cut = clock::divide_into_supersteps(&operations)?;
     let first = read.first().map_or(&[][..], Vec::as_slice);
     let every = || read.iter().flatten();
@@ -106,7 +106,7 @@ pub fn convert_to_trace(
         .map(|record| record.recorder_overhead_ns)
         .max()
         .unwrap_or(0);
-    let mut recording = facts::describe_recording(first);
+    let mut recording = facts::collect_recording_facts(first);
     recording.set_fact("speed", &format!("{}GHz", speed.get() / 1e9));
     recording.set_fact("clock", measure.clock_name);
     recording.set_fact("cost", &format!("{overhead}ns"));
@@ -120,12 +120,12 @@ pub fn convert_to_trace(
         let _ = writeln!(trace, "memory {} {}B", record.rank, record.memory);
     }
     trace.push_str("runtime barrier.kind none\n");
-    cut.write_to_trace(speed, &mut trace);
+    cut.append_to_trace(speed, &mut trace);
     Ok(ConvertedTrace {
         trace_text: trace,
         process_count: first.len(),
         superstep_count: cut.superstep_count,
-        message_count: cut.messages.len(),
+        message_count: cut.messages_with_superstep.len(),
         recorder_overhead_ns: overhead,
         core_speed: speed,
         is_speed_measured: measured.is_some(),

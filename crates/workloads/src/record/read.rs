@@ -35,7 +35,7 @@ pub(super) struct MessageSequence {
     /// Rank of the receiver.
     pub(super) receiver: usize,
     /// Id of the communicator.
-    communicator: u64,
+    communicator_id: u64,
     /// Number of the collective in its communicator, counted from 0; `None` for messages outside collectives.
     collective_number: Option<u64>,
     /// Tag of the messages; 0 for messages of collectives.
@@ -86,7 +86,7 @@ enum Event {
 }
 
 /// Creates the error that a program uses an MPI call that cannot be converted into supersteps.
-fn unsupported_call(rank: usize, call: &str) -> Problem {
+fn unsupported_call_error(rank: usize, call: &str) -> Problem {
     let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
     let (why, hint) = match call {
         _ if !thread.is_empty() => ("", "let one thread of each process call MPI"),
@@ -131,9 +131,9 @@ pub(super) struct ProcessRecord {
     /// Cycles per second of the core \[1/s\]; 0 if the recorder did not measure them.
     pub(super) cycles_per_second: u64,
     /// Properties of the MPI library and of the host, by key.
-    pub(super) facts: BTreeMap<String, String>,
+    pub(super) library_and_host_facts: BTreeMap<String, String>,
     /// Ranks of the members of each communicator in the program, by id of the communicator.
-    communicators: BTreeMap<u64, Vec<usize>>,
+    members_of_communicator: BTreeMap<u64, Vec<usize>>,
     /// The recorded events of the process, in the order in which they occurred.
     events: Vec<Event>,
 }
@@ -172,7 +172,7 @@ impl<'t> LineWords<'t> {
 #[derive(Default)]
 struct BegunCollectives {
     /// Number that the next collective gets in each communicator, counted from 0, by id of the communicator.
-    next_numbers: BTreeMap<u64, u64>,
+    next_collective_number: BTreeMap<u64, u64>,
     /// Collectives that have begun but not completed, by their number in the record; each with its number in the communicator.
     incomplete_collectives: BTreeMap<u64, (u64, Collective)>,
 }
@@ -181,8 +181,8 @@ impl BegunCollectives {
     /// Adds a collective that begins; `number` is the number of the collective in the record.
     fn begin(&mut self, number: u64, collective: Collective) {
         let next = self
-            .next_numbers
-            .entry(collective.communicator)
+            .next_collective_number
+            .entry(collective.communicator_id)
             .or_default();
         self.incomplete_collectives
             .insert(number, (*next, collective));
@@ -209,7 +209,7 @@ impl ProcessRecord {
                 return Ok(record);
             }
             if let Some(call) = line.strip_prefix("x ") {
-                return Err(unsupported_call(record.rank, call));
+                return Err(unsupported_call_error(record.rank, call));
             }
             (record.parse_line(line, &mut begun)).map_err(|message| refused(number, message))?;
         }
@@ -236,8 +236,8 @@ impl ProcessRecord {
             memory: 0,
             recorder_overhead_ns: 0,
             cycles_per_second: 0,
-            facts: BTreeMap::new(),
-            communicators: BTreeMap::new(),
+            library_and_host_facts: BTreeMap::new(),
+            members_of_communicator: BTreeMap::new(),
             events: Vec::new(),
         })
     }
@@ -255,7 +255,7 @@ impl ProcessRecord {
             "i" => {
                 let key = words.next_word()?.to_owned();
                 let value: Vec<&str> = words.remaining_words.collect();
-                self.facts.insert(key, value.join(" "));
+                self.library_and_host_facts.insert(key, value.join(" "));
             }
             "s" => {
                 let lane = self.message_sequence(
@@ -309,7 +309,7 @@ impl ProcessRecord {
         Ok(MessageSequence {
             sender: from,
             receiver: to,
-            communicator: group,
+            communicator_id: group,
             collective_number: None,
             tag,
         })
@@ -326,7 +326,7 @@ impl ProcessRecord {
                 "communicator {id} does not have {count} known members"
             ));
         }
-        self.communicators.insert(id, members);
+        self.members_of_communicator.insert(id, members);
         Ok(())
     }
 
@@ -340,7 +340,7 @@ impl ProcessRecord {
         let kind = CollectiveKind::from_name(name)
             .ok_or_else(|| format!("unknown collective `{name}`"))?;
         let group: u64 = words.next_number()?;
-        let (members, me) = self.members_and_rank(group)?;
+        let (members, me) = self.communicator_members_and_rank(group)?;
         let (root, number): (usize, u64) = (words.next_number()?, words.next_number()?);
         let bytes = words.next_count()?;
         let sizes: usize = words.next_number()?;
@@ -352,7 +352,7 @@ impl ProcessRecord {
             .collect::<Result<_, _>>()?;
         let collective = Collective {
             kind,
-            communicator: group,
+            communicator_id: group,
             member_count: members.len(),
             rank: me,
             root,
@@ -371,7 +371,7 @@ impl ProcessRecord {
         begun: &mut BegunCollectives,
     ) -> Result<(), String> {
         let (group, number): (u64, u64) = (words.next_number()?, words.next_number()?);
-        let (members, me) = self.members_and_rank(group)?;
+        let (members, me) = self.communicator_members_and_rank(group)?;
         let count = members.len();
         let member = |words: &mut LineWords<'_>| {
             let member: usize = words.next_number()?;
@@ -387,7 +387,7 @@ impl ProcessRecord {
         }
         let collective = Collective {
             kind: CollectiveKind::Neighbours,
-            communicator: group,
+            communicator_id: group,
             member_count: count,
             rank: me,
             root: 0,
@@ -400,8 +400,9 @@ impl ProcessRecord {
     }
 
     /// Returns the ranks of the members of a communicator, and the rank of this process in the communicator.
-    fn members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
-        let members = (self.communicators.get(&group)).ok_or("this communicator is not known")?;
+    fn communicator_members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
+        let members =
+            (self.members_of_communicator.get(&group)).ok_or("this communicator is not known")?;
         let me = members.iter().position(|&rank| rank == self.rank);
         let me = me.ok_or("the process is not a member of this communicator")?;
         Ok((members, me))
@@ -443,11 +444,11 @@ impl ProcessRecord {
         collective: &Collective,
         operations: &mut Vec<Operation>,
     ) {
-        let members = &self.communicators[&collective.communicator];
+        let members = &self.members_of_communicator[&collective.communicator_id];
         let lane = |from: usize, to: usize| MessageSequence {
             sender: members[from],
             receiver: members[to],
-            communicator: collective.communicator,
+            communicator_id: collective.communicator_id,
             collective_number: Some(instance),
             tag: 0,
         };

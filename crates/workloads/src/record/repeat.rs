@@ -27,7 +27,7 @@ pub struct WorkVariation {
 /// The processes of a run, with their computation joined into pieces: one piece before each event (a send or a receive), and one
 /// piece after the last event.
 #[derive(Clone, Debug)]
-pub(super) struct RunInPieces(Vec<Process>);
+pub(super) struct RunInWorkPieces(Vec<Process>);
 
 #[derive(Clone, Debug, Default)]
 struct Process {
@@ -36,7 +36,7 @@ struct Process {
     events: Vec<Operation>,
 }
 
-impl RunInPieces {
+impl RunInWorkPieces {
     /// Joins consecutive computations of each process into pieces.
     pub(super) fn from_operations(operations: &[Vec<Operation>]) -> Self {
         Self(
@@ -96,13 +96,13 @@ impl Process {
 ///
 /// # Errors
 /// The messages of two runs differ.
-pub(super) fn combine_runs(
+pub(super) fn combine_repetitions(
     runs: &[Vec<Vec<Operation>>],
     is_median: bool,
 ) -> Result<(Vec<Vec<Operation>>, Vec<WorkVariation>), Error> {
-    let runs: Vec<RunInPieces> = runs
+    let runs: Vec<RunInWorkPieces> = runs
         .iter()
-        .map(|run| RunInPieces::from_operations(run))
+        .map(|run| RunInWorkPieces::from_operations(run))
         .collect();
     let Some((first, others)) = runs.split_first() else {
         return Ok((Vec::new(), Vec::new()));
@@ -137,7 +137,11 @@ pub(super) fn combine_runs(
 ///
 /// # Errors
 /// An event of the run differs.
-fn check_equal_events(first: &RunInPieces, run: &RunInPieces, number: usize) -> Result<(), Error> {
+fn check_equal_events(
+    first: &RunInWorkPieces,
+    run: &RunInWorkPieces,
+    number: usize,
+) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "use an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
         Err(Problem::new(message)
@@ -154,8 +158,8 @@ fn check_equal_events(first: &RunInPieces, run: &RunInPieces, number: usize) -> 
     }
     for (rank, (one, other)) in first.0.iter().zip(&run.0).enumerate() {
         let (one, other) = (
-            with_sorted_receives(&one.events),
-            with_sorted_receives(&other.events),
+            events_with_sorted_receives(&one.events),
+            events_with_sorted_receives(&other.events),
         );
         let mut pairs = one.iter().zip(&other);
         let differing = pairs.position(|(one, other)| one != other);
@@ -180,7 +184,7 @@ fn check_equal_events(first: &RunInPieces, run: &RunInPieces, number: usize) -> 
 
 /// Returns the events with consecutive receives sorted by sequence of messages and by message number, because the order in which
 /// consecutive receives complete is random.
-fn with_sorted_receives(events: &[Operation]) -> Vec<Operation> {
+fn events_with_sorted_receives(events: &[Operation]) -> Vec<Operation> {
     let mut ordered = events.to_vec();
     let is_receive = |event: &Operation| matches!(event, Operation::Receive(..));
     for series in ordered.chunk_by_mut(|one, other| is_receive(one) && is_receive(other)) {

@@ -17,7 +17,7 @@ const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
 /// Pattern of communication: the processes to which each process sends in every superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pattern {
+pub enum CommunicationPattern {
     /// No process sends messages.
     None,
     /// Each process sends to the process with the next higher number; the last process sends nothing.
@@ -34,7 +34,7 @@ pub enum Pattern {
 /// Distribution of the work over the processes. The drawn values are factors by which the mean work is multiplied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Distribution {
+pub enum WorkDistribution {
     /// Factors drawn uniformly from `1 - spread` to `1 + spread`.
     #[default]
     Uniform,
@@ -49,7 +49,7 @@ pub enum Distribution {
     Pareto,
 }
 
-impl Distribution {
+impl WorkDistribution {
     /// Returns the maximum allowed value of the option `spread` for this distribution: 1 where a larger value would make work
     /// negative, otherwise [`MAX_HEAVY_TAIL_SPREAD`].
     fn max_spread(self) -> f64 {
@@ -101,7 +101,7 @@ impl HotSpot {
         clippy::cast_sign_loss,
         reason = "a whole number from 0 to the number of processes times 1000"
     )]
-    pub(super) fn processes_in_superstep(
+    pub(super) fn first_process_and_count_in_superstep(
         &self,
         superstep: usize,
         supersteps: usize,
@@ -119,7 +119,7 @@ impl HotSpot {
 /// When the factors on the work of the processes are drawn: once, or in each superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Draw {
+pub enum DrawFrequency {
     /// The factors are drawn once for the whole run, so that a process has the same factor in all supersteps.
     #[default]
     Once,
@@ -141,7 +141,7 @@ pub struct SyntheticConfig {
     pub supersteps: u64,
     /// Processes to which each process sends in every superstep. Default `line`.
     #[serde(default)]
-    pub pattern: Pattern,
+    pub pattern: CommunicationPattern,
     /// CSV file with the messages of every superstep, instead of `pattern`: columns `from`, `to`, `bytes`, one row per message.
     /// Processes are counted from 1 (`24` or `p24`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,7 +155,7 @@ pub struct SyntheticConfig {
     pub instructions: Instructions,
     /// Distribution from which the work of the processes is drawn. Default `uniform`.
     #[serde(default)]
-    pub distribution: Distribution,
+    pub distribution: WorkDistribution,
     /// Spread of the work of the processes, relative to `instructions`; from 0 to 1, for `lognormal` and `pareto` from 0 to 10.
     /// Default 0: all processes have equal work.
     #[serde(default)]
@@ -163,7 +163,7 @@ pub struct SyntheticConfig {
     pub spread: f64,
     /// Whether the work of the processes is drawn `once` for the whole run or in `each-superstep`. Default `once`.
     #[serde(default)]
-    pub draw: Draw,
+    pub draw: DrawFrequency,
     /// Maximum fraction of its work that a process gains or loses gradually from the first superstep to the last; from 0 to 1.
     /// Default 0.
     #[serde(default)]
@@ -232,13 +232,13 @@ impl SyntheticConfig {
         Self {
             procs,
             supersteps: default_supersteps(),
-            pattern: Pattern::default(),
+            pattern: CommunicationPattern::default(),
             messages: None,
             random_messages: 0,
             instructions: default_instructions(),
-            distribution: Distribution::default(),
+            distribution: WorkDistribution::default(),
             spread: 0.0,
-            draw: Draw::default(),
+            draw: DrawFrequency::default(),
             drift: 0.0,
             hot_spot: HotSpot::default(),
             bytes: default_bytes(),
@@ -255,15 +255,15 @@ impl SyntheticConfig {
         let p = self.procs;
         let neighbours = match self.pattern {
             _ if self.messages.is_some() => 0,
-            Pattern::None => 0,
-            Pattern::Line => p - 1,
-            Pattern::Ring if p == 1 => 0,
-            Pattern::Ring => p,
-            Pattern::Stencil => {
-                let (rows, columns) = grid_sides(p);
+            CommunicationPattern::None => 0,
+            CommunicationPattern::Line => p - 1,
+            CommunicationPattern::Ring if p == 1 => 0,
+            CommunicationPattern::Ring => p,
+            CommunicationPattern::Stencil => {
+                let (rows, columns) = sides_of_most_square_grid(p);
                 2 * (rows * (columns - 1) + columns * (rows - 1))
             }
-            Pattern::AllToAll => p.saturating_mul(p - 1),
+            CommunicationPattern::AllToAll => p.saturating_mul(p - 1),
         };
         let random = if p == 1 {
             0
@@ -274,7 +274,7 @@ impl SyntheticConfig {
     }
 
     /// Returns a problem for each option whose value is out of range.
-    pub(super) fn value_problems(&self) -> Vec<Problem> {
+    pub(super) fn problems_of_option_values(&self) -> Vec<Problem> {
         let count = |key: &str, value: u64, most: u64| {
             let problem = Problem::new(format!("`{key}` is {value}, which is out of range"))
                 .key(format!("workload.{key}"));
@@ -317,7 +317,7 @@ impl SyntheticConfig {
 }
 
 /// Returns the lengths r <= c of the sides of the most square grid of `processes` processes, with r · c = `processes`.
-pub(super) fn grid_sides(processes: u64) -> (u64, u64) {
+pub(super) fn sides_of_most_square_grid(processes: u64) -> (u64, u64) {
     let rows = (1..=processes.isqrt())
         .rev()
         .find(|rows| processes.is_multiple_of(*rows));

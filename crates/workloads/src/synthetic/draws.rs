@@ -16,26 +16,26 @@ const LARGEST: f64 = (1_u64 << 30) as f64;
 /// Draws a factor from the lognormal distribution with mean 1 and standard deviation `spread`.
 pub(super) fn draw_lognormal(spread: f64, random: &mut Stream) -> f64 {
     let variance = (spread * spread).ln_1p();
-    let radius = (-2.0 * random.draw_unit().ln()).sqrt();
-    let normal = radius * (TAU * random.draw_unit()).cos();
+    let radius = (-2.0 * random.draw_from_zero_to_one().ln()).sqrt();
+    let normal = radius * (TAU * random.draw_from_zero_to_one()).cos();
     round_portably((variance.sqrt() * normal - variance / 2.0).exp()).min(LARGEST)
 }
 
 /// Draws a factor from the Pareto distribution with mean 1 and standard deviation `spread`.
 pub(super) fn draw_pareto(spread: f64, random: &mut Stream) -> f64 {
     let shape = 1.0 + (1.0 + 1.0 / (spread * spread)).sqrt();
-    let tail = random.draw_unit().powf(-1.0 / shape);
+    let tail = random.draw_from_zero_to_one().powf(-1.0 / shape);
     round_portably((shape - 1.0) / shape * tail).min(LARGEST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use migsim_base::random::Purpose;
+    use migsim_base::random::StreamPurpose;
 
     /// Returns mean, standard deviation, minimum and maximum of 100 000 factors.
     fn drawn(draw: fn(f64, &mut Stream) -> f64, spread: f64) -> [f64; 4] {
-        let mut random = Stream::new(1, Purpose::Work);
+        let mut random = Stream::new(1, StreamPurpose::ProcessWork);
         let all: Vec<f64> = (0..100_000).map(|_| draw(spread, &mut random)).collect();
         let mean = all.iter().sum::<f64>() / 1e5;
         let variance = all.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 1e5;
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_seed_gives_the_same_factors_on_every_machine() {
-        let mut random = Stream::new(1, Purpose::Work);
+        let mut random = Stream::new(1, StreamPurpose::ProcessWork);
         let drawn: Vec<f64> = (0..4).map(|_| draw_lognormal(0.5, &mut random)).collect();
         // Multiples of 2^-40: the last bits of the mathematical library are rounded off.
         assert!(

@@ -4,7 +4,7 @@
 use crate::Message;
 use migsim_base::document::{read_bytes, sha256};
 use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, NoProcess, ProcessId};
+use migsim_base::units::{Bytes, InvalidProcessNumber, ProcessId};
 
 use super::config::MAX_MESSAGES;
 
@@ -13,7 +13,7 @@ const COLUMNS: [&str; 3] = ["from", "to", "bytes"];
 const MAX_PROBLEMS: usize = 20;
 
 /// Reads the messages of a superstep between `processes` processes from a CSV file; also returns the SHA-256 of the file.
-pub(super) fn read_message_file(
+pub(super) fn read_messages_and_file_hash(
     file: &str,
     processes: usize,
 ) -> Result<(Vec<Message>, String), Error> {
@@ -47,7 +47,7 @@ fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Mess
     for row in reader.records() {
         let row = row.map_err(|error| unreadable(&error))?;
         let line = row.position().map_or(1, csv::Position::line);
-        match parse_row(&row, processes) {
+        match parse_message_row(&row, processes) {
             Ok(message) => messages.push(message),
             Err((what, hint)) => problems.push(problem(line, what).hint(hint)),
         }
@@ -70,12 +70,15 @@ fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Mess
 }
 
 /// Parses one row as a message between two processes; an error consists of a text for the user and a hint.
-fn parse_row(row: &csv::StringRecord, processes: usize) -> Result<Message, (String, String)> {
+fn parse_message_row(
+    row: &csv::StringRecord,
+    processes: usize,
+) -> Result<Message, (String, String)> {
     let process = |text: &str| -> Result<ProcessId, (String, String)> {
         let hint = format!("known processes: p1 to p{processes}");
         let found: ProcessId = text
             .parse()
-            .map_err(|error: NoProcess| (error.to_string(), hint.clone()))?;
+            .map_err(|error: InvalidProcessNumber| (error.to_string(), hint.clone()))?;
         if found.index() < processes {
             Ok(found)
         } else {

@@ -25,12 +25,12 @@ mod config;
 mod draws;
 mod matrix;
 
-use config::grid_sides;
-pub use config::{Distribution, Draw, HotSpot, Pattern, SyntheticConfig};
+use config::sides_of_most_square_grid;
+pub use config::{CommunicationPattern, DrawFrequency, HotSpot, SyntheticConfig, WorkDistribution};
 
-use super::{Extent, Message, Plan, Workload};
+use super::{ApplicationSize, Message, Plan, Workload};
 use migsim_base::error::Error;
-use migsim_base::random::{Purpose, Stream};
+use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
 /// The application `synthetic`, which is defined by parameters: see the [module](self).
@@ -72,7 +72,7 @@ impl Synthetic {
     pub(super) fn new_with_file_hash(
         config: &SyntheticConfig,
     ) -> Result<(Self, Option<String>), Error> {
-        let problems = config.value_problems();
+        let problems = config.problems_of_option_values();
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
@@ -84,20 +84,20 @@ impl Synthetic {
             file_messages: Vec::new(),
         };
         let processes = this.processes();
-        if config.spread > 0.0 && config.draw == Draw::Once {
-            let mut random = Stream::new(config.seed, Purpose::Work);
+        if config.spread > 0.0 && config.draw == DrawFrequency::Once {
+            let mut random = Stream::new(config.seed, StreamPurpose::ProcessWork);
             this.work_factors = (0..processes)
                 .map(|process| this.draw_work_factor(process, &mut random))
                 .collect();
         }
         if config.drift > 0.0 {
-            let mut random = Stream::new(config.seed, Purpose::Drift);
+            let mut random = Stream::new(config.seed, StreamPurpose::WorkDrift);
             this.work_drifts = (0..processes)
-                .map(|_| config.drift * random.draw_symmetric())
+                .map(|_| config.drift * random.draw_from_minus_one_to_one())
                 .collect();
         }
         if config.memory_spread > 0.0 {
-            let mut random = Stream::new(config.seed, Purpose::Memory);
+            let mut random = Stream::new(config.seed, StreamPurpose::ProcessMemory);
             let memory = |_| draw_size(config.memory, config.memory_spread, &mut random);
             this.process_memory = (0..processes).map(memory).collect();
         }
@@ -105,7 +105,7 @@ impl Synthetic {
             return Ok((this, None));
         };
         let sha256;
-        (this.file_messages, sha256) = matrix::read_message_file(file, processes)?;
+        (this.file_messages, sha256) = matrix::read_messages_and_file_hash(file, processes)?;
         Ok((this, Some(sha256)))
     }
 
@@ -113,12 +113,12 @@ impl Synthetic {
     fn draw_work_factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {
-            Distribution::Uniform => random.draw_symmetric(),
-            Distribution::Bimodal => random.draw_below(2) as f64 * 2.0 - 1.0,
-            Distribution::Linear if self.processes() == 1 => 0.0,
-            Distribution::Linear => 2.0 * process as f64 / (self.processes() - 1) as f64 - 1.0,
-            Distribution::Lognormal => return draws::draw_lognormal(spread, random),
-            Distribution::Pareto => return draws::draw_pareto(spread, random),
+            WorkDistribution::Uniform => random.draw_from_minus_one_to_one(),
+            WorkDistribution::Bimodal => random.draw_below(2) as f64 * 2.0 - 1.0,
+            WorkDistribution::Linear if self.processes() == 1 => 0.0,
+            WorkDistribution::Linear => 2.0 * process as f64 / (self.processes() - 1) as f64 - 1.0,
+            WorkDistribution::Lognormal => return draws::draw_lognormal(spread, random),
+            WorkDistribution::Pareto => return draws::draw_pareto(spread, random),
         };
         1.0 + spread * unit
     }
@@ -132,8 +132,9 @@ impl Synthetic {
             ..
         } = self;
         work.fill(config.instructions);
-        if config.spread > 0.0 && config.draw == Draw::EachSuperstep {
-            let mut random = Stream::for_superstep(config.seed, Purpose::Work, superstep as u64);
+        if config.spread > 0.0 && config.draw == DrawFrequency::EachSuperstep {
+            let mut random =
+                Stream::for_superstep(config.seed, StreamPurpose::ProcessWork, superstep as u64);
             for (process, work) in work.iter_mut().enumerate() {
                 *work = Instructions::of(work.get() * self.draw_work_factor(process, &mut random));
             }
@@ -146,9 +147,11 @@ impl Synthetic {
             *work = Instructions::of(work.get() * (1.0 + drift * elapsed));
         }
         let processes = work.len();
-        let hot = config
-            .hot_spot
-            .processes_in_superstep(superstep, self.supersteps(), processes);
+        let hot = config.hot_spot.first_process_and_count_in_superstep(
+            superstep,
+            self.supersteps(),
+            processes,
+        );
         if let Some((first, width)) = hot {
             for process in first..first + width {
                 let work = &mut work[process % processes];
@@ -162,12 +165,14 @@ impl Synthetic {
         let processes = self.processes();
         match self.config.pattern {
             _ if self.config.messages.is_some() => {}
-            Pattern::None => {}
-            Pattern::Line => (1..processes).for_each(|to| send(to - 1, to)),
-            Pattern::Ring if processes == 1 => {}
-            Pattern::Ring => (0..processes).for_each(|from| send(from, (from + 1) % processes)),
-            Pattern::Stencil => {
-                let columns = usize::try_from(grid_sides(self.config.procs).1)
+            CommunicationPattern::None => {}
+            CommunicationPattern::Line => (1..processes).for_each(|to| send(to - 1, to)),
+            CommunicationPattern::Ring if processes == 1 => {}
+            CommunicationPattern::Ring => {
+                (0..processes).for_each(|from| send(from, (from + 1) % processes))
+            }
+            CommunicationPattern::Stencil => {
+                let columns = usize::try_from(sides_of_most_square_grid(self.config.procs).1)
                     .expect("at most MAX_PROCESSES");
                 for from in 0..processes {
                     let column = from % columns;
@@ -183,7 +188,7 @@ impl Synthetic {
                         .for_each(|to| send(from, to));
                 }
             }
-            Pattern::AllToAll => {
+            CommunicationPattern::AllToAll => {
                 for from in 0..processes {
                     (1..processes).for_each(|step| send(from, (from + step) % processes));
                 }
@@ -204,7 +209,8 @@ impl Workload for Synthetic {
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.fill_work(superstep, &mut plan.work);
         let Self { config, .. } = self;
-        let mut random = Stream::for_superstep(config.seed, Purpose::Messages, superstep as u64);
+        let mut random =
+            Stream::for_superstep(config.seed, StreamPurpose::MessagePattern, superstep as u64);
         let size = |random: &mut Stream| match config.bytes_spread {
             0.0 => config.bytes,
             spread => draw_size(config.bytes, spread, random),
@@ -234,22 +240,24 @@ impl Workload for Synthetic {
     /// the hot spot has not moved.
     fn repeats(&self, superstep: usize) -> bool {
         let config = &self.config;
-        let draws_work = config.spread > 0.0 && config.draw == Draw::EachSuperstep;
+        let draws_work = config.spread > 0.0 && config.draw == DrawFrequency::EachSuperstep;
         let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
         let spot = |superstep| {
-            config
-                .hot_spot
-                .processes_in_superstep(superstep, self.supersteps(), self.processes())
+            config.hot_spot.first_process_and_count_in_superstep(
+                superstep,
+                self.supersteps(),
+                self.processes(),
+            )
         };
         let is_steady = !draws_work && !draws_messages && self.work_drifts.is_empty();
         superstep > 0 && is_steady && spot(superstep) == spot(superstep - 1)
     }
 
-    fn extent(&self) -> Extent {
-        Extent {
-            messages: self.config.generated_message_count() as f64
+    fn extent(&self) -> ApplicationSize {
+        ApplicationSize {
+            max_messages: self.config.generated_message_count() as f64
                 + self.file_messages.len() as f64,
-            bytes: size_of::<f64>() as f64
+            data_bytes: size_of::<f64>() as f64
                 * (self.work_factors.len() + self.work_drifts.len() + self.process_memory.len())
                     as f64
                 + size_of::<Message>() as f64 * self.file_messages.len() as f64,
@@ -263,7 +271,7 @@ impl Workload for Synthetic {
 
     fn uses_seed(&self) -> bool {
         let config = &self.config;
-        let draws_work = config.spread > 0.0 && config.distribution != Distribution::Linear;
+        let draws_work = config.spread > 0.0 && config.distribution != WorkDistribution::Linear;
         let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
         draws_work || draws_messages || config.drift > 0.0 || config.memory_spread > 0.0
     }
@@ -273,7 +281,7 @@ impl Workload for Synthetic {
 /// represent it.
 fn draw_size(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
     Bytes::of(
-        (mean * (1.0 + spread * random.draw_symmetric()))
+        (mean * (1.0 + spread * random.draw_from_minus_one_to_one()))
             .get()
             .floor(),
     )

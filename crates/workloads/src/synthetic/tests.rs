@@ -11,7 +11,7 @@ fn plan(config: &SyntheticConfig, superstep: usize) -> Plan {
     plan
 }
 
-fn pairs(procs: u64, pattern: Pattern) -> Vec<(u32, u32)> {
+fn pairs(procs: u64, pattern: CommunicationPattern) -> Vec<(u32, u32)> {
     let config = SyntheticConfig {
         pattern,
         ..SyntheticConfig::new(procs)
@@ -25,14 +25,17 @@ fn pairs(procs: u64, pattern: Pattern) -> Vec<(u32, u32)> {
 
 #[test]
 fn patterns_are_those_of_the_table() {
-    assert_eq!(pairs(3, Pattern::None), []);
-    assert_eq!(pairs(3, Pattern::Line), [(0, 1), (1, 2)]);
-    assert_eq!(pairs(3, Pattern::Ring), [(0, 1), (1, 2), (2, 0)]);
+    assert_eq!(pairs(3, CommunicationPattern::None), []);
+    assert_eq!(pairs(3, CommunicationPattern::Line), [(0, 1), (1, 2)]);
+    assert_eq!(
+        pairs(3, CommunicationPattern::Ring),
+        [(0, 1), (1, 2), (2, 0)]
+    );
     let all = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)];
-    assert_eq!(pairs(3, Pattern::AllToAll), all);
+    assert_eq!(pairs(3, CommunicationPattern::AllToAll), all);
     // 0 1 2
     // 3 4 5
-    let stencil = pairs(6, Pattern::Stencil);
+    let stencil = pairs(6, CommunicationPattern::Stencil);
     let of = |rank| {
         stencil
             .iter()
@@ -45,11 +48,11 @@ fn patterns_are_those_of_the_table() {
         (vec![1, 3], vec![0, 2, 4], vec![2, 4])
     );
     for pattern in [
-        Pattern::None,
-        Pattern::Line,
-        Pattern::Ring,
-        Pattern::Stencil,
-        Pattern::AllToAll,
+        CommunicationPattern::None,
+        CommunicationPattern::Line,
+        CommunicationPattern::Ring,
+        CommunicationPattern::Stencil,
+        CommunicationPattern::AllToAll,
     ] {
         assert_eq!(pairs(1, pattern), []);
     }
@@ -73,7 +76,7 @@ fn a_superstep_repeats_the_previous_one_if_work_is_drawn_once_and_does_not_drift
         ..plain.clone()
     };
     let redrawn = SyntheticConfig {
-        draw: Draw::EachSuperstep,
+        draw: DrawFrequency::EachSuperstep,
         ..spread.clone()
     };
     let drift = SyntheticConfig {
@@ -95,7 +98,7 @@ fn a_superstep_repeats_the_previous_one_if_work_is_drawn_once_and_does_not_drift
 #[test]
 fn grids_are_as_square_as_they_can_be() {
     assert_eq!(
-        [1, 7, 12, 50, 64].map(grid_sides),
+        [1, 7, 12, 50, 64].map(sides_of_most_square_grid),
         [(1, 1), (1, 7), (3, 4), (5, 10), (8, 8)]
     );
 }
@@ -103,9 +106,9 @@ fn grids_are_as_square_as_they_can_be() {
 #[test]
 fn work_stays_within_its_spread_and_has_the_mean_that_was_asked_for() {
     for distribution in [
-        Distribution::Uniform,
-        Distribution::Linear,
-        Distribution::Bimodal,
+        WorkDistribution::Uniform,
+        WorkDistribution::Linear,
+        WorkDistribution::Bimodal,
     ] {
         let config = SyntheticConfig {
             distribution,
@@ -123,7 +126,7 @@ fn work_stays_within_its_spread_and_has_the_mean_that_was_asked_for() {
         assert!((mean - 1e9).abs() <= 4.0 * 0.5e9 / 100.0, "{mean}");
     }
     let linear = SyntheticConfig {
-        distribution: Distribution::Linear,
+        distribution: WorkDistribution::Linear,
         spread: 0.5,
         ..SyntheticConfig::new(3)
     };
@@ -145,7 +148,7 @@ fn work_is_drawn_once_or_in_each_superstep_and_drifts_from_the_first_to_the_last
     };
     assert_eq!(plan(&once, 0).work, plan(&once, 9).work);
     let redrawn = SyntheticConfig {
-        draw: Draw::EachSuperstep,
+        draw: DrawFrequency::EachSuperstep,
         ..once.clone()
     };
     assert_ne!(plan(&redrawn, 0).work, plan(&redrawn, 1).work);
@@ -177,7 +180,7 @@ fn work_is_drawn_once_or_in_each_superstep_and_drifts_from_the_first_to_the_last
 #[test]
 fn random_messages_go_to_others_in_whole_bytes_and_differ_between_supersteps_and_seeds() {
     let config = SyntheticConfig {
-        pattern: Pattern::None,
+        pattern: CommunicationPattern::None,
         random_messages: 3,
         bytes_spread: 0.5,
         ..SyntheticConfig::new(50)
@@ -261,7 +264,7 @@ fn the_messages_of_a_file_stand_in_place_of_the_pattern() {
     std::fs::write(&file, "from,to,bytes\np3,p1,7\n").unwrap();
     let config = SyntheticConfig {
         messages: Some(file.display().to_string()),
-        pattern: Pattern::AllToAll,
+        pattern: CommunicationPattern::AllToAll,
         ..SyntheticConfig::new(3)
     };
     let (synthetic, sha256) = Synthetic::new_with_file_hash(&config).unwrap();
@@ -275,7 +278,7 @@ fn the_messages_of_a_file_stand_in_place_of_the_pattern() {
         size: Bytes::of(7.0),
     };
     assert_eq!(filled.messages, [expected]);
-    assert!(synthetic.repeats(5) && synthetic.extent().messages == 1.0);
+    assert!(synthetic.repeats(5) && synthetic.extent().max_messages == 1.0);
 }
 
 #[test]
@@ -315,7 +318,7 @@ fn values_out_of_range_are_named_together() {
         ]
     );
     let too_many = SyntheticConfig {
-        pattern: Pattern::AllToAll,
+        pattern: CommunicationPattern::AllToAll,
         ..SyntheticConfig::new(1_000_000)
     };
     assert!(Synthetic::new(&too_many).is_err());

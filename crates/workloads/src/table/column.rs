@@ -64,7 +64,7 @@ pub(super) fn find_columns<const N: usize>(
 
 /// Creates the problem that a table of `columns` columns has an unknown column `name`.
 fn unknown_column_problem(name: &str, known: &[&str], columns: usize) -> Problem {
-    let problem = Problem::unknown("column", name);
+    let problem = Problem::unknown_name("column", name);
     if columns == 1 {
         let names = known.join(",");
         problem.hint(format!(
@@ -100,7 +100,9 @@ pub(super) fn parse_work(
     unit: Option<&str>,
     speed: f64,
 ) -> Result<Instructions, FieldError> {
-    if let Some(work) = parse_unitless(text, unit, Instructions::UNIT).and_then(Instructions::new) {
+    if let Some(work) =
+        parse_plain_number(text, unit, Instructions::UNIT).and_then(Instructions::new)
+    {
         return Ok(work);
     }
     let whole = append_unit(text, unit.unwrap_or(Instructions::UNIT));
@@ -119,7 +121,7 @@ pub(super) fn parse_work(
 
 /// Parses the size in a field, in bytes unless the field or its column has another unit.
 pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldError> {
-    if let Some(size) = parse_unitless(text, unit, Bytes::UNIT).and_then(Bytes::new) {
+    if let Some(size) = parse_plain_number(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
     }
     let whole = append_unit(text, unit.unwrap_or(Bytes::UNIT));
@@ -131,7 +133,7 @@ pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldE
 
 /// Parses a field that is a plain number in the unit `own`, which is the most common case. Returns `None` if the field is not a
 /// plain number, or if the column has another unit.
-fn parse_unitless(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
+fn parse_plain_number(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
     let mut letters = text.bytes();
     let is_plain = letters.all(|letter| letter.is_ascii_digit() || letter == b'.');
     (is_plain && unit.is_none_or(|unit| unit == own)).then(|| text.parse().ok())?

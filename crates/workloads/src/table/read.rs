@@ -34,7 +34,7 @@ impl Table {
     ///
     /// # Errors
     /// All problems of the tables, each with its line.
-    pub fn of_bytes(
+    pub fn from_csv_bytes(
         work: &[u8],
         messages: Option<&[u8]>,
         config: &TableConfig,
@@ -84,24 +84,26 @@ fn file_kind_problems(work: &[u8], messages: Option<&[u8]>, config: &TableConfig
         (
             Some(work),
             Some(&config.work),
-            FileKind::Work,
+            FileKind::WorkTable,
             "a table of work",
         ),
         (
             messages,
             config.messages.as_ref(),
-            FileKind::Messages,
+            FileKind::MessageTable,
             "a table of messages",
         ),
     ];
     let problem = |(bytes, name, wanted, words): (Option<&[u8]>, Option<&String>, _, _)| {
         let kind = FileKind::detect_from_bytes(bytes?)?;
         let problem = kind.wrong_kind_error(words, name.filter(|_| kind != wanted)?);
-        Some(if matches!(kind, FileKind::Work | FileKind::Messages) {
-            problem.hint("check whether `--work` and `--messages` are swapped")
-        } else {
-            problem
-        })
+        Some(
+            if matches!(kind, FileKind::WorkTable | FileKind::MessageTable) {
+                problem.hint("check whether `--work` and `--messages` are swapped")
+            } else {
+                problem
+            },
+        )
     };
     places.into_iter().filter_map(problem).collect()
 }
@@ -164,7 +166,7 @@ struct TableRow<'r> {
 
 impl TableRow<'_> {
     /// Returns the field with the index `at`, without surrounding space; an empty text if the row has fewer fields.
-    fn field(&self, at: usize) -> &str {
+    fn field_at(&self, at: usize) -> &str {
         self.fields.get(at).unwrap_or_default().trim()
     }
 }
@@ -190,8 +192,16 @@ impl<'a> TableFile<'a> {
             let [superstep, process, work_at, memory] = columns;
             let read = |text: &str, unit: Option<&str>| parse_work(text, unit, speed);
             Ok(WorkRow {
-                superstep: self.parse_number(row, superstep.as_ref(), "superstep")?,
-                process: self.parse_number(row, process.as_ref(), "process")?,
+                superstep: self.parse_superstep_or_process_number(
+                    row,
+                    superstep.as_ref(),
+                    "superstep",
+                )?,
+                process: self.parse_superstep_or_process_number(
+                    row,
+                    process.as_ref(),
+                    "process",
+                )?,
                 work: parse_quantity(row, work_at.as_ref(), read)?.unwrap_or_default(),
                 memory: parse_quantity(row, memory.as_ref(), parse_size)?,
                 line_number: row.line_number,
@@ -226,8 +236,8 @@ impl<'a> TableFile<'a> {
         self.read_rows(bytes, (known, 0), problems, |row, columns| {
             let [superstep, from, to, bytes] = columns;
             let (from, to) = (
-                self.parse_number(row, from.as_ref(), "process")?,
-                self.parse_number(row, to.as_ref(), "process")?,
+                self.parse_superstep_or_process_number(row, from.as_ref(), "process")?,
+                self.parse_superstep_or_process_number(row, to.as_ref(), "process")?,
             );
             let message = Message {
                 from: ProcessId::from_index(from),
@@ -235,7 +245,7 @@ impl<'a> TableFile<'a> {
                 size: parse_quantity(row, bytes.as_ref(), parse_size)?.unwrap_or_default(),
             };
             Ok((
-                self.parse_number(row, superstep.as_ref(), "superstep")?,
+                self.parse_superstep_or_process_number(row, superstep.as_ref(), "superstep")?,
                 message,
             ))
         })
@@ -252,7 +262,7 @@ impl<'a> TableFile<'a> {
     ) -> Vec<T> {
         let mut rows = Vec::new();
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let separator = Separator::from_heading(&first_content_line(bytes));
+        let separator = Separator::from_heading_line(&first_content_line(bytes));
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::Headers)
             .comment(Some(b'#'))
@@ -272,7 +282,7 @@ impl<'a> TableFile<'a> {
             Err(found) => {
                 let placed = found
                     .into_iter()
-                    .map(|problem| self.place_at_heading(problem));
+                    .map(|problem| self.with_place_at_heading(problem));
                 problems.extend(placed.take(MOST_PROBLEMS));
                 return rows;
             }
@@ -309,7 +319,7 @@ impl<'a> TableFile<'a> {
     }
 
     /// Adds the first line of the file as the place of a problem that has no place yet.
-    fn place_at_heading(&self, problem: Problem) -> Problem {
+    fn with_place_at_heading(&self, problem: Problem) -> Problem {
         match problem.location.source {
             Some(_) => problem,
             None => problem.source(self.path).at_line_column(1, 1),
@@ -335,7 +345,7 @@ impl<'a> TableFile<'a> {
     }
 
     /// Parses a field as the number of a superstep or of a process, and returns the number counted from 0.
-    fn parse_number(
+    fn parse_superstep_or_process_number(
         &self,
         row: &TableRow<'_>,
         column: Option<&Column>,
@@ -343,13 +353,13 @@ impl<'a> TableFile<'a> {
     ) -> Result<usize, FieldError> {
         let first = self.config.first;
         let at = column.map_or(0, |column| column.index);
-        let text = row.field(at);
+        let text = row.field_at(at);
         let digits = if what == "process" {
             text.strip_prefix('p').unwrap_or(text)
         } else {
             text
         };
-        let digits = row.separator.with_decimal_point(digits);
+        let digits = row.separator.replace_decimal_comma(digits);
         // Programs write 1 as `1.0` in tables of numbers with gaps.
         let digits = match digits.split_once('.') {
             Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole,
@@ -387,11 +397,11 @@ fn parse_quantity<T>(
     let Some(column) = column else {
         return Ok(None);
     };
-    let text = row.field(column.index);
+    let text = row.field_at(column.index);
     if text.is_empty() {
         return Ok(None);
     }
-    let number = row.separator.with_decimal_point(text);
+    let number = row.separator.replace_decimal_comma(text);
     let read = read(&number, column.unit.as_deref()).map(Some);
     read.map_err(|(what, hint)| {
         if has_decimal_comma(text) {
@@ -409,7 +419,7 @@ fn check_index_column(row: &TableRow<'_>, number: Option<usize>) -> Result<(), F
     let Some(number) = number else {
         return Ok(());
     };
-    let text = row.field(0);
+    let text = row.field_at(0);
     if text == number.to_string() {
         return Ok(());
     }

@@ -11,7 +11,7 @@ fn config(first: u64) -> TableConfig {
 }
 
 fn read(work: &str, messages: &str) -> Result<Table, Error> {
-    Table::of_bytes(work.as_bytes(), Some(messages.as_bytes()), &config(1))
+    Table::from_csv_bytes(work.as_bytes(), Some(messages.as_bytes()), &config(1))
 }
 
 fn plan(table: &Table, superstep: usize) -> (Vec<f64>, Vec<Message>) {
@@ -113,9 +113,10 @@ fn a_heading_of_many_columns_is_refused_in_a_moment() {
 fn work_may_be_seconds_and_numbers_may_begin_with_0() {
     // 1.5 s on hosts of 2 GHz are 3e9 instructions.
     let table =
-        Table::of_bytes(b"superstep,process,work [s]\n0,0,1.5\n", None, &config(0)).unwrap();
+        Table::from_csv_bytes(b"superstep,process,work [s]\n0,0,1.5\n", None, &config(0)).unwrap();
     assert_eq!(plan(&table, 0).0, [3e9]);
-    let table = Table::of_bytes(b"superstep,process,work\n1,1,7\n", None, &config(1)).unwrap();
+    let table =
+        Table::from_csv_bytes(b"superstep,process,work\n1,1,7\n", None, &config(1)).unwrap();
     assert_eq!(plan(&table, 0).0, [7.0]);
 }
 

@@ -21,7 +21,7 @@ const BUILT_IN_TRACES: &[(&str, &[u8])] =
     &traces!["cg", "comd", "heat", "lulesh", "minife", "sort"];
 
 /// Size of the buffer of the brotli decompressor \[B\].
-const BUFFER_SIZE: usize = 1 << 16;
+const BROTLI_BUFFER_BYTES: usize = 1 << 16;
 
 /// Returns the bytes of a trace: `file` is the name of a built-in trace (`built-in:NAME`) or the path of a file.
 ///
@@ -34,10 +34,10 @@ pub(crate) fn read_trace_bytes(file: &str) -> Result<Vec<u8>, Problem> {
     let names = BUILT_IN_TRACES.iter().map(|trace| trace.0);
     let found = BUILT_IN_TRACES.iter().find(|trace| trace.0 == name);
     let unknown =
-        || Problem::unknown("built-in trace", name).with_known_names("built-in traces", names);
+        || Problem::unknown_name("built-in trace", name).with_known_names("built-in traces", names);
     let (_, packed) = found.ok_or_else(unknown)?;
     let mut bytes = Vec::new();
-    let mut unpacked = brotli_decompressor::Decompressor::new(*packed, BUFFER_SIZE);
+    let mut unpacked = brotli_decompressor::Decompressor::new(*packed, BROTLI_BUFFER_BYTES);
     unpacked
         .read_to_end(&mut bytes)
         .map_err(|error| Problem::new(error.to_string()))?;

@@ -1,11 +1,11 @@
 //! Parses the lines of a trace before its first `step`: processes, hosts, memory, and settings of the runtime.
 
 use super::line::{
-    TraceLine, WordError, parse_nonnegative_number, parse_quantity, parse_whole_bytes,
-    parse_whole_number, word_error,
+    TraceLine, WordError, fail_at_word, parse_nonnegative_number, parse_quantity,
+    parse_whole_bytes, parse_whole_number,
 };
 use super::parse::{TraceParser, line_syntax};
-use crate::Setting;
+use crate::PrescribedSetting;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
 
 /// Number of processes up to which the header of a trace is accepted without a check. A larger number is accepted only if the
@@ -17,27 +17,27 @@ impl TraceParser<'_> {
     /// enough lines follow.
     pub(super) fn parse_bsp_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if line.words[1] != "1" {
-            return word_error(
+            return fail_at_word(
                 1,
                 format!("unknown version `{}` of the format", line.words[1]),
                 "write `bsp 1 P S`, or begin with `migsim-trace 2` for version 2",
             );
         }
         let left = self.line_count - line.line_number;
-        let processes = parse_count(line, 2, "processes", left, "host")?;
-        let supersteps = parse_count(line, 3, "supersteps", left - processes, "step")?;
-        self.set_processes(2, processes)?;
-        self.announced_supersteps = Some(supersteps);
+        let processes = parse_header_count(line, 2, "processes", left, "host")?;
+        let supersteps = parse_header_count(line, 3, "supersteps", left - processes, "step")?;
+        self.set_process_count(2, processes)?;
+        self.announced_superstep_count = Some(supersteps);
         self.trace.host_name_ranges.resize(processes, 0..0);
         self.trace.steps.reserve_supersteps(supersteps);
-        self.trace.move_ranges.reserve_exact(supersteps);
+        self.trace.move_range_of_superstep.reserve_exact(supersteps);
         Ok(())
     }
 
     /// Parses the line `processes P`. The number P is accepted only if it is small or the file has as many lines.
     pub(super) fn parse_processes_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if !self.trace.memory.is_empty() {
-            return word_error(
+            return fail_at_word(
                 0,
                 "there is a second `processes` line",
                 "remove one of the lines",
@@ -46,9 +46,9 @@ impl TraceParser<'_> {
         let count = parse_whole_number(line, 1, "processes")?;
         match usize::try_from(count) {
             Ok(count) if count <= self.line_count.max(MAX_UNCHECKED_PROCESSES) => {
-                self.set_processes(1, count)
+                self.set_process_count(1, count)
             }
-            _ => word_error(
+            _ => fail_at_word(
                 1,
                 format!(
                     "the header announces {count} processes, but the file has only {} lines",
@@ -63,20 +63,20 @@ impl TraceParser<'_> {
 
     /// Sets the number of processes that the header states, and reserves memory for them; `word` is the index of this number in
     /// its line.
-    fn set_processes(&mut self, word: usize, processes: usize) -> Result<(), WordError> {
+    fn set_process_count(&mut self, word: usize, processes: usize) -> Result<(), WordError> {
         if processes == 0 {
-            return word_error(word, "the trace has 0 processes", "set P to at least 1");
+            return fail_at_word(word, "the trace has 0 processes", "set P to at least 1");
         }
         // Ids have 32 bits; a file with more lines would have tens of gigabytes.
         if u32::try_from(processes).is_err() {
-            return word_error(
+            return fail_at_word(
                 word,
                 format!("the header announces {processes} processes, which is too many"),
                 format!("set P to at most {}", u32::MAX),
             );
         }
         self.trace.memory.resize(processes, None);
-        self.largest_images.resize(processes, None);
+        self.largest_memory_images.resize(processes, None);
         self.last_computation_step.resize(processes, 0);
         self.last_move_step.resize(processes, 0);
         Ok(())
@@ -85,8 +85,8 @@ impl TraceParser<'_> {
     /// Parses the line `barrier KIND BYTES`. Version 1 allows only `barrier ideal` and `barrier central B`; from version 2 on any
     /// kind is allowed, and the bytes may be missing.
     pub(super) fn parse_barrier_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
-        if self.version == 1 && !["ideal", "central"].contains(&line.words[1]) {
-            return word_error(
+        if self.format_version == 1 && !["ideal", "central"].contains(&line.words[1]) {
+            return fail_at_word(
                 1,
                 format!("unknown barrier `{}`", line.words[1]),
                 "known barriers: central, ideal",
@@ -96,16 +96,16 @@ impl TraceParser<'_> {
             2 => None,
             _ => Some(self.parse_size(line, 2)?.to_string()),
         };
-        if self.has_setting("runtime.barrier.kind") {
-            return word_error(
+        if self.has_runtime_setting("runtime.barrier.kind") {
+            return fail_at_word(
                 0,
                 "there is a second `barrier` line",
                 "remove one of the lines: a trace has one barrier",
             );
         }
-        self.add_setting(line, 1, "runtime.barrier.kind", line.words[1].to_owned())?;
+        self.add_runtime_setting(line, 1, "runtime.barrier.kind", line.words[1].to_owned())?;
         match size {
-            Some(size) => self.add_setting(line, 2, "runtime.barrier.bytes", size),
+            Some(size) => self.add_runtime_setting(line, 2, "runtime.barrier.bytes", size),
             None => Ok(()),
         }
     }
@@ -114,60 +114,60 @@ impl TraceParser<'_> {
     pub(super) fn parse_receives_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let kind = line.words[1];
         if !["early", "late"].contains(&kind) {
-            return word_error(
+            return fail_at_word(
                 1,
                 format!("unknown kind `{kind}` in the `recv` line"),
                 "known kinds: early, late",
             );
         }
-        if self.has_setting("runtime.receives") {
-            return word_error(
+        if self.has_runtime_setting("runtime.receives") {
+            return fail_at_word(
                 0,
                 "there is a second `recv` line",
                 "remove one of the lines: a trace has one kind of receives",
             );
         }
-        self.add_setting(line, 1, "runtime.receives", kind.to_owned())
+        self.add_runtime_setting(line, 1, "runtime.receives", kind.to_owned())
     }
 
     /// Parses the line `runtime KEY VALUE`, a setting of the runtime. The value is checked only when the experiment uses it.
     pub(super) fn parse_runtime_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let key = line.words[1];
         if key.split('.').any(str::is_empty) {
-            return word_error(
+            return fail_at_word(
                 1,
                 format!("`{key}` is not a key of the object `runtime`"),
                 "write a key of `runtime` in an experiment, such as `sends` or `barrier.kind`",
             );
         }
-        self.add_setting(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
+        self.add_runtime_setting(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
     }
 
     /// Returns whether the trace already contains a setting with this key.
-    fn has_setting(&self, key: &str) -> bool {
+    fn has_runtime_setting(&self, key: &str) -> bool {
         self.trace.settings.iter().any(|one| one.key == key)
     }
 
-    fn add_setting(
+    fn add_runtime_setting(
         &mut self,
         line: &TraceLine<'_>,
         word: usize,
         key: &str,
         value: String,
     ) -> Result<(), WordError> {
-        if self.has_setting(key) {
-            return word_error(
+        if self.has_runtime_setting(key) {
+            return fail_at_word(
                 0,
                 format!("`{key}` is given twice"),
                 "remove one of the lines",
             );
         }
-        self.trace.settings.push(Setting {
+        self.trace.settings.push(PrescribedSetting {
             key: key.to_owned(),
             value,
             source: format!(
                 "{}:{}:{}",
-                self.source,
+                self.trace_name,
                 line.line_number,
                 line.column_of_word(word)
             ),
@@ -177,8 +177,8 @@ impl TraceParser<'_> {
 
     /// Parses the line `cycles X`, the number of clock cycles per instruction.
     pub(super) fn parse_cycles_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
-        if std::mem::replace(&mut self.has_cycles, true) {
-            return word_error(
+        if std::mem::replace(&mut self.has_cycles_line, true) {
+            return fail_at_word(
                 0,
                 "there is a second `cycles` line",
                 "remove one of the lines",
@@ -186,7 +186,7 @@ impl TraceParser<'_> {
         }
         let cycles = parse_nonnegative_number(line, 1, "cycles")?;
         if !CYCLES.contains(&cycles) {
-            return word_error(
+            return fail_at_word(
                 1,
                 format!(
                     "the cycles per instruction are `{}`, which is out of range",
@@ -201,13 +201,13 @@ impl TraceParser<'_> {
 
     /// Parses the line `host p NAME`, the host on which process p starts.
     pub(super) fn parse_host_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
-        let process = self.parse_process(line, 1)?;
+        let process = self.parse_process_number(line, 1)?;
         self.trace
             .host_name_ranges
             .resize(self.trace.memory.len(), 0..0);
         let place = &mut self.trace.host_name_ranges[process.index()];
         if place.end > 0 {
-            return word_error(
+            return fail_at_word(
                 1,
                 format!("process {} has a second `host` line", process.0),
                 "remove one of the lines: a process starts on one host",
@@ -226,17 +226,17 @@ impl TraceParser<'_> {
         if line.word_count == 2 {
             return match self.default_memory.replace(size) {
                 None => Ok(()),
-                Some(_) => word_error(
+                Some(_) => fail_at_word(
                     0,
                     "there is a second `memory` line for all processes",
                     "remove one of the lines, or name a process: `memory p bytes`",
                 ),
             };
         }
-        let process = self.parse_process(line, 1)?;
+        let process = self.parse_process_number(line, 1)?;
         match self.trace.memory[process.index()].replace(size) {
             None => Ok(()),
-            Some(_) => word_error(
+            Some(_) => fail_at_word(
                 1,
                 format!("process {} has a second `memory` line", process.0),
                 "remove one of the lines: the memory of a process is the same in all supersteps",
@@ -246,7 +246,7 @@ impl TraceParser<'_> {
 
     /// Parses a word of a line as a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
     pub(super) fn parse_size(&self, line: &TraceLine<'_>, word: usize) -> Result<Bytes, WordError> {
-        if self.version == 1 {
+        if self.format_version == 1 {
             parse_whole_bytes(line, word)
         } else {
             parse_quantity(line, word, "bytes", Bytes::new, Bytes::parse)
@@ -256,7 +256,7 @@ impl TraceParser<'_> {
     /// Checks, before the first `step` or `end`, that the required lines are present, and that a host is given for all processes
     /// or for none.
     pub(super) fn check_header(&mut self, line: &TraceLine<'_>) {
-        let required: &[_] = match self.version {
+        let required: &[_] = match self.format_version {
             1 => &[
                 ("barrier", "runtime.barrier.kind"),
                 ("recv", "runtime.receives"),
@@ -264,12 +264,12 @@ impl TraceParser<'_> {
             _ => &[],
         };
         for (name, key) in required {
-            if !self.has_setting(key) {
+            if !self.has_runtime_setting(key) {
                 self.add_problem(
                     line,
                     0,
                     format!("there is no `{name}` line above the first `step`"),
-                    format!("write `{}`", line_syntax(name, self.version)),
+                    format!("write `{}`", line_syntax(name, self.format_version)),
                 );
             }
         }
@@ -285,7 +285,7 @@ impl TraceParser<'_> {
             } else {
                 String::new()
             };
-            let hint = if self.version == 1 {
+            let hint = if self.format_version == 1 {
                 format!("add the line `host {first} h` above the first `step`")
             } else {
                 format!(
@@ -300,7 +300,7 @@ impl TraceParser<'_> {
 
 /// Parses a number of processes or supersteps in the first line of version 1. Each of them needs a line (`record`), so that the
 /// number may be at most the number `left` of remaining lines.
-fn parse_count(
+fn parse_header_count(
     line: &TraceLine<'_>,
     word: usize,
     what: &str,
@@ -310,7 +310,7 @@ fn parse_count(
     let count = parse_whole_number(line, word, what)?;
     match usize::try_from(count) {
         Ok(count) if count <= left => Ok(count),
-        _ => word_error(
+        _ => fail_at_word(
             word,
             format!("the header announces {count} {what}, but only {left} lines are left for them"),
             format!(

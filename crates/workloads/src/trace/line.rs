@@ -61,7 +61,7 @@ impl<'a> TraceLine<'a> {
 /// An error in a line of a trace: the index of the word, the text for the user, and the hint how to mend it.
 pub(super) type WordError = (usize, String, String);
 
-pub(super) fn word_error<T>(
+pub(super) fn fail_at_word<T>(
     word: usize,
     message: impl Into<String>,
     hint: impl Into<String>,
@@ -78,7 +78,7 @@ pub(super) fn parse_whole_number(
     let text = line.words[word];
     match text.parse() {
         Ok(value) if !text.starts_with('+') => Ok(value),
-        _ => word_error(
+        _ => fail_at_word(
             word,
             format!("the value of `{what}` is `{text}`, which is not a whole number"),
             "write digits only, without sign, decimal point or exponent",
@@ -91,7 +91,7 @@ pub(super) fn parse_whole_bytes(line: &TraceLine<'_>, word: usize) -> Result<Byt
     let value = parse_whole_number(line, word, "bytes")?;
     match Bytes::new(value as f64) {
         Some(size) if value <= MAX_SIZE_BYTES => Ok(size),
-        _ => word_error(
+        _ => fail_at_word(
             word,
             format!("the size of {value} bytes is out of range"),
             format!("write a whole number of bytes up to 2^53 = {MAX_SIZE_BYTES}"),
@@ -107,10 +107,9 @@ pub(super) fn parse_nonnegative_number(
 ) -> Result<f64, WordError> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => {
-            finite_unsigned(value, text).ok_or_else(|| out_of_range_error(word, what, text))
-        }
-        Err(_) => word_error(
+        Ok(value) => finite_number_without_sign(value, text)
+            .ok_or_else(|| out_of_range_error(word, what, text)),
+        Err(_) => fail_at_word(
             word,
             format!("the value of `{what}` is `{text}`, which is not a number"),
             "write a number such as 1000, 0.5 or 1e9",
@@ -129,19 +128,19 @@ pub(super) fn parse_quantity<T>(
 ) -> Result<T, WordError> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => finite_unsigned(value, text)
+        Ok(value) => finite_number_without_sign(value, text)
             .and_then(new)
             .ok_or_else(|| out_of_range_error(word, what, text)),
         Err(_) => parse(text).or_else(|error| {
             let hint =
                 "write a number, or a number and its unit as one word, such as `5MB` or `2Ginstr`";
-            word_error(word, error.to_string(), hint)
+            fail_at_word(word, error.to_string(), hint)
         }),
     }
 }
 
 /// Returns the number if it is finite and its text `text` has no sign; otherwise `None`.
-fn finite_unsigned(value: f64, text: &str) -> Option<f64> {
+fn finite_number_without_sign(value: f64, text: &str) -> Option<f64> {
     (value.is_finite() && !text.starts_with(['-', '+'])).then_some(value)
 }
 

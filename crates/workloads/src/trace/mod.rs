@@ -33,11 +33,11 @@ mod write;
 
 use std::ops::Range;
 
-pub use recording::{FACT_KEYS as RECORDING_KEYS, Recording};
+pub use recording::{FACT_KEYS as RECORDING_KEYS, RecordingFacts};
 pub use write::TracePreamble;
 
 use super::recorded::{StoredSupersteps, recorded_methods};
-use super::{PrescribedMove, Setting, Workload};
+use super::{PrescribedMigration, PrescribedSetting, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
 /// Maximum size that a trace of version 1 may state \[B\]; larger whole numbers cannot all be represented by floating-point
@@ -61,9 +61,9 @@ pub const FORMAT_DESCRIPTION: &str = include_str!("../../../../docs/trace-format
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// Settings of the runtime that the trace contains.
-    settings: Vec<Setting>,
+    settings: Vec<PrescribedSetting>,
     /// Facts about the recording from which the trace comes; empty if the trace was not recorded.
-    recording: Recording,
+    recording_facts: RecordingFacts,
     cycles_per_instruction: f64,
     /// Names of the hosts on which processes start, concatenated into one text.
     concatenated_host_names: String,
@@ -75,20 +75,20 @@ pub struct Trace {
     /// The work and the messages of all supersteps of the trace.
     steps: StoredSupersteps,
     /// Moves of processes that the trace prescribes, in the order of the supersteps.
-    prescribed_moves: Vec<PrescribedMove>,
+    prescribed_moves: Vec<PrescribedMigration>,
     /// For each superstep, the range of its moves in the list of all prescribed moves.
-    move_ranges: Vec<Range<usize>>,
+    move_range_of_superstep: Vec<Range<usize>>,
 }
 
 impl Trace {
     /// Returns the settings of the runtime that the trace contains.
-    pub fn settings(&self) -> &[Setting] {
+    pub fn settings(&self) -> &[PrescribedSetting] {
         &self.settings
     }
 
     /// Returns the facts about the recording from which the trace comes.
-    pub fn recording(&self) -> &Recording {
-        &self.recording
+    pub fn recording(&self) -> &RecordingFacts {
+        &self.recording_facts
     }
 
     /// Sets the memory of each process for which the trace states no memory, and returns the trace.
@@ -113,8 +113,8 @@ impl Workload for Trace {
         !self.prescribed_moves.is_empty()
     }
 
-    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
-        &self.prescribed_moves[self.move_ranges[superstep].clone()]
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMigration] {
+        &self.prescribed_moves[self.move_range_of_superstep[superstep].clone()]
     }
 
     fn cycles_per_instruction(&self) -> f64 {

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use super::line::{TraceLine, WordError, parse_whole_number, word_error};
-use super::{Recording, Trace};
+use super::line::{TraceLine, WordError, fail_at_word, parse_whole_number};
+use super::{RecordingFacts, Trace};
 use crate::recorded::StoredSupersteps;
 use migsim_base::document::{FileKind, read_bytes};
 use migsim_base::error::{Error, Problem};
@@ -23,7 +23,7 @@ struct LineKind {
     /// Names of the values that follow the first word, for error messages.
     value_names: &'static [&'static str],
     /// Number of values at the end of the line that may be missing from version 2 of the format on.
-    optional_values: usize,
+    optional_value_count: usize,
     /// Syntax of the line in version 1, and from version 2 of the format on; empty if the version does not have this kind of
     /// line.
     syntax_by_version: [&'static str; 2],
@@ -72,7 +72,7 @@ const LINE_KINDS: [LineKind; 14] = [
         AllowedPlace::AboveSteps,
     ),
     LineKind {
-        optional_values: 1,
+        optional_value_count: 1,
         ..line_kind(
             "memory",
             &["process", "bytes"],
@@ -81,7 +81,7 @@ const LINE_KINDS: [LineKind; 14] = [
         )
     },
     LineKind {
-        optional_values: 1,
+        optional_value_count: 1,
         ..line_kind(
             "barrier",
             &["kind", "bytes"],
@@ -140,7 +140,7 @@ const fn line_kind(
     LineKind {
         keyword: name,
         value_names: words,
-        optional_values: 0,
+        optional_value_count: 0,
         syntax_by_version: forms,
         allowed_place: place,
     }
@@ -172,7 +172,7 @@ impl Trace {
     pub fn parse_bytes(source: &str, bytes: &[u8]) -> Result<Self, Error> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::parse(source, text),
-            Err(error) => Err(not_text_error(source, &bytes[..error.valid_up_to()]).into()),
+            Err(error) => Err(not_utf8_error(source, &bytes[..error.valid_up_to()]).into()),
         }
     }
 
@@ -187,7 +187,7 @@ impl Trace {
 }
 
 /// Creates the error that a file is not a text in UTF-8; `valid` are the bytes before the first byte that is not valid.
-fn not_text_error(source: &str, valid: &[u8]) -> Problem {
+fn not_utf8_error(source: &str, valid: &[u8]) -> Problem {
     let valid = String::from_utf8_lossy(valid);
     let (before, last) = valid
         .rsplit_once('\n')
@@ -204,20 +204,20 @@ fn not_text_error(source: &str, valid: &[u8]) -> Problem {
 #[derive(Debug)]
 pub(super) struct TraceParser<'a> {
     /// Name of the trace in error messages.
-    pub(super) source: &'a str,
+    pub(super) trace_name: &'a str,
     problems: Vec<Problem>,
     /// The part of the trace that was parsed so far.
     pub(super) trace: Trace,
     /// Number of lines of the whole file, against which numbers in the header are checked.
     pub(super) line_count: usize,
     /// Version of the trace format; 0 before the first line is parsed.
-    pub(super) version: usize,
+    pub(super) format_version: usize,
     /// Number of supersteps that the header of version 1 states; `None` in later versions, whose headers do not state it.
-    pub(super) announced_supersteps: Option<usize>,
+    pub(super) announced_superstep_count: Option<usize>,
     /// Memory of each process without a separate `memory` line, from the line `memory SIZE`; `None` if there is no such line.
     pub(super) default_memory: Option<Bytes>,
     /// Whether the trace had a `cycles` line so far.
-    pub(super) has_cycles: bool,
+    pub(super) has_cycles_line: bool,
     /// Number that the next `step` line must have, counted from 0.
     pub(super) next_step_number: usize,
     /// Whether a `step` line had a wrong number; the number of supersteps is then not checked.
@@ -230,7 +230,7 @@ pub(super) struct TraceParser<'a> {
     pub(super) last_move_step: Vec<usize>,
     /// For each process, the size of the largest memory image with which the trace moves it; `None` if the trace does not move
     /// it.
-    pub(super) largest_images: Vec<Option<Bytes>>,
+    pub(super) largest_memory_images: Vec<Option<Bytes>>,
     /// Whether the line `end` was parsed.
     pub(super) has_end_line: bool,
 }
@@ -239,31 +239,31 @@ impl<'a> TraceParser<'a> {
     /// Creates the parser for a text, before the first line.
     fn new(source: &'a str, text: &str) -> Self {
         Self {
-            source,
+            trace_name: source,
             problems: Vec::new(),
             trace: Trace {
                 settings: Vec::new(),
-                recording: Recording::default(),
+                recording_facts: RecordingFacts::default(),
                 cycles_per_instruction: 1.0,
                 concatenated_host_names: String::new(),
                 host_name_ranges: Vec::new(),
                 memory: Vec::new(),
                 steps: StoredSupersteps::default(),
                 prescribed_moves: Vec::new(),
-                move_ranges: Vec::new(),
+                move_range_of_superstep: Vec::new(),
             },
             // This equals the number of `lines`, but is faster.
             line_count: text.bytes().filter(|&byte| byte == b'\n').count()
                 + usize::from(!text.is_empty() && !text.ends_with('\n')),
-            version: 0,
-            announced_supersteps: None,
+            format_version: 0,
+            announced_superstep_count: None,
             default_memory: None,
-            has_cycles: false,
+            has_cycles_line: false,
             next_step_number: 0,
             has_wrong_step_number: false,
             last_computation_step: Vec::new(),
             last_move_step: Vec::new(),
-            largest_images: Vec::new(),
+            largest_memory_images: Vec::new(),
             has_end_line: false,
         }
     }
@@ -300,7 +300,12 @@ impl<'a> TraceParser<'a> {
         if !self.problems.is_empty() {
             return Err(Error::Input(self.problems));
         }
-        for (memory, image) in self.trace.memory.iter_mut().zip(&self.largest_images) {
+        for (memory, image) in self
+            .trace
+            .memory
+            .iter_mut()
+            .zip(&self.largest_memory_images)
+        {
             *memory = memory.or(self.default_memory).or(*image);
         }
         Ok(self.trace)
@@ -316,7 +321,7 @@ impl<'a> TraceParser<'a> {
         hint: String,
     ) {
         let problem = Problem::new(message)
-            .source(self.source)
+            .source(self.trace_name)
             .at_line_column(line.line_number, line.column_of_word(word))
             .hint(hint);
         if self.problems.len() < MAX_PROBLEMS {
@@ -327,18 +332,18 @@ impl<'a> TraceParser<'a> {
     /// Parses one line and adds its content to the trace.
     fn parse_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if self.has_end_line {
-            return word_error(
+            return fail_at_word(
                 0,
                 "there is a line after `end`",
                 "remove this line, or move `end` below it",
             );
         }
         let name = line.words[0];
-        if self.version == 0 {
+        if self.format_version == 0 {
             return self.parse_first_line(line);
         }
         if self.trace.memory.is_empty() && name != "processes" {
-            return word_error(
+            return fail_at_word(
                 0,
                 format!("there is a `{name}` line before the `processes` line"),
                 "write `processes P` below the first line",
@@ -363,7 +368,7 @@ impl<'a> TraceParser<'a> {
             "recorded" => self.parse_recorded_line(line),
             "cycles" => self.parse_cycles_line(line),
             "processes" => self.parse_processes_line(line),
-            "bsp" => word_error(
+            "bsp" => fail_at_word(
                 0,
                 "there is a second `bsp` line",
                 "remove the line: a file holds one trace",
@@ -378,26 +383,26 @@ impl<'a> TraceParser<'a> {
     /// Parses the first line, which states the format and its version.
     fn parse_first_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         match line.words[0] {
-            "migsim-trace" if line.word_count > 1 && line.words[1] != "2" => word_error(
+            "migsim-trace" if line.word_count > 1 && line.words[1] != "2" => fail_at_word(
                 1,
                 format!("unknown version `{}` of the format", line.words[1]),
                 "write `migsim-trace 2`; a trace of version 1 begins with `bsp 1 P S`",
             ),
-            "migsim-trace" if line.word_count != 2 => word_error(
+            "migsim-trace" if line.word_count != 2 => fail_at_word(
                 line.word_count.min(2),
                 "the first line is not `migsim-trace 2`",
                 "write `migsim-trace 2`, and `processes P` in the next line",
             ),
             "migsim-trace" => {
-                self.version = 2;
+                self.format_version = 2;
                 Ok(())
             }
             "bsp" => {
-                self.version = 1;
+                self.format_version = 1;
                 self.check_line_kind(line)?;
                 self.parse_bsp_line(line)
             }
-            _ => word_error(
+            _ => fail_at_word(
                 0,
                 "the first line is not `migsim-trace 2`",
                 "write `migsim-trace 2`, and `processes P` in the next line; a trace of version 1 begins with `bsp 1 P S`",
@@ -408,24 +413,30 @@ impl<'a> TraceParser<'a> {
     /// Checks that the kind of line exists in this version of the format, has the right number of words, and is allowed at this
     /// place.
     fn check_line_kind(&self, line: &TraceLine<'_>) -> Result<(), WordError> {
-        let form_of = |record: &LineKind| record.syntax_by_version[self.version - 1];
+        let form_of = |record: &LineKind| record.syntax_by_version[self.format_version - 1];
         let found = LINE_KINDS
             .iter()
             .find(|record| record.keyword == line.words[0]);
         let Some(record) = found.filter(|record| !form_of(record).is_empty()) else {
-            return Err(self.unknown_line_kind(line));
+            return Err(self.unknown_line_kind_error(line));
         };
         let (name, form) = (record.keyword, form_of(record));
         let all = record.value_names.len();
-        let (least, most) = match (self.version, line.words[..2] == ["barrier", "central"]) {
+        let (least, most) = match (
+            self.format_version,
+            line.words[..2] == ["barrier", "central"],
+        ) {
             (1, true) => (all, all),
-            (1, false) => (all - record.optional_values, all - record.optional_values),
-            _ => (all - record.optional_values, all),
+            (1, false) => (
+                all - record.optional_value_count,
+                all - record.optional_value_count,
+            ),
+            _ => (all - record.optional_value_count, all),
         };
         let given = line.word_count - 1;
         if given < least {
             let word = record.value_names[given];
-            return word_error(
+            return fail_at_word(
                 line.word_count,
                 format!("the line `{name}` has no {word}"),
                 format!("write `{form}`"),
@@ -433,13 +444,13 @@ impl<'a> TraceParser<'a> {
         }
         if given > most {
             let extra = line.words[most + 1];
-            let is_unit = self.version > 1 && extra.starts_with(char::is_alphabetic);
+            let is_unit = self.format_version > 1 && extra.starts_with(char::is_alphabetic);
             let hint = if is_unit {
                 format!("write `{form}`, without a space between a number and its unit: `1.5MB`")
             } else {
                 format!("write `{form}`")
             };
-            return word_error(
+            return fail_at_word(
                 most + 1,
                 format!("there is an extra word `{extra}` after the values of `{name}`"),
                 hint,
@@ -447,12 +458,12 @@ impl<'a> TraceParser<'a> {
         }
         let is_in_steps = !self.trace.steps.is_empty();
         match record.allowed_place {
-            AllowedPlace::AboveSteps if is_in_steps => word_error(
+            AllowedPlace::AboveSteps if is_in_steps => fail_at_word(
                 0,
                 format!("there is a `{name}` line after the first `step`"),
                 "move the line above `step 0`",
             ),
-            AllowedPlace::InSteps if !is_in_steps => word_error(
+            AllowedPlace::InSteps if !is_in_steps => fail_at_word(
                 0,
                 format!("there is a `{name}` line before the first `step`"),
                 "write the line `step 0` above it: a `step` line begins each superstep",
@@ -462,10 +473,10 @@ impl<'a> TraceParser<'a> {
     }
 
     /// Creates the error that the first word of a line is not a known kind of line.
-    fn unknown_line_kind(&self, line: &TraceLine<'_>) -> WordError {
+    fn unknown_line_kind_error(&self, line: &TraceLine<'_>) -> WordError {
         let known = LINE_KINDS
             .iter()
-            .filter(|record| !record.syntax_by_version[self.version - 1].is_empty());
+            .filter(|record| !record.syntax_by_version[self.format_version - 1].is_empty());
         let hint = Problem::new("")
             .with_known_names("kinds of lines", known.map(|record| record.keyword))
             .hint
@@ -474,7 +485,7 @@ impl<'a> TraceParser<'a> {
     }
 
     /// Parses a word as the number of a process, which must be less than the number of processes.
-    pub(super) fn parse_process(
+    pub(super) fn parse_process_number(
         &self,
         line: &TraceLine<'_>,
         word: usize,
@@ -483,7 +494,7 @@ impl<'a> TraceParser<'a> {
         let count = self.trace.memory.len();
         match u32::try_from(id) {
             Ok(small) if (small as usize) < count => Ok(ProcessId(small)),
-            _ => word_error(
+            _ => fail_at_word(
                 word,
                 format!("there is no process {id}"),
                 format!(

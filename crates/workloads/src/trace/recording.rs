@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::line::{TraceLine, WordError, word_error};
+use super::line::{TraceLine, WordError, fail_at_word};
 use super::parse::TraceParser;
 use migsim_base::error::Problem;
 
@@ -49,12 +49,12 @@ pub const FACT_KEYS: [(&str, &str); 11] = [
 /// # Ok::<(), migsim_base::error::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recording {
+pub struct RecordingFacts {
     /// Value of each fact that is known about the recording, by key.
     facts: BTreeMap<&'static str, String>,
 }
 
-impl Recording {
+impl RecordingFacts {
     /// Returns whether no fact is known, because the trace was not recorded.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
@@ -88,19 +88,19 @@ impl TraceParser<'_> {
     pub(super) fn parse_recorded_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let key = line.words[1];
         if !FACT_KEYS.iter().any(|(known, _)| *known == key) {
-            let known = Problem::unknown("key", key)
+            let known = Problem::unknown_name("key", key)
                 .with_known_names("keys", FACT_KEYS.map(|(known, _)| known));
             let hint = known.hint.map_or_else(String::new, String::from);
-            return word_error(1, format!("unknown key `{key}` of a recording"), hint);
+            return fail_at_word(1, format!("unknown key `{key}` of a recording"), hint);
         }
-        if self.trace.recording.get(key).is_some() {
-            return word_error(
+        if self.trace.recording_facts.get(key).is_some() {
+            return fail_at_word(
                 1,
                 format!("a second `recorded {key}` line"),
                 "remove one of the lines",
             );
         }
-        self.trace.recording.set_fact(key, line.words[2]);
+        self.trace.recording_facts.set_fact(key, line.words[2]);
         Ok(())
     }
 }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_fact_is_one_word() {
-        let mut recording = super::Recording::default();
+        let mut recording = super::RecordingFacts::default();
         recording.set_fact("host", " node #3 ");
         recording.set_fact("version", " ");
         assert_eq!(recording.to_trace_lines(), "recorded host node__3\n");

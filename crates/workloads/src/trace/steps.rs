@@ -1,10 +1,11 @@
 //! Parses the lines of a trace that describe its supersteps: computations, messages and moves.
 
 use super::line::{
-    TraceLine, WordError, parse_nonnegative_number, parse_quantity, parse_whole_number, word_error,
+    TraceLine, WordError, fail_at_word, parse_nonnegative_number, parse_quantity,
+    parse_whole_number,
 };
 use super::parse::TraceParser;
-use crate::{Message, PrescribedMove};
+use crate::{Message, PrescribedMigration};
 use migsim_base::units::{Instructions, Seconds};
 
 impl TraceParser<'_> {
@@ -17,7 +18,7 @@ impl TraceParser<'_> {
         self.trace.steps.close_superstep();
         self.trace.steps.open_superstep();
         let behind = self.trace.prescribed_moves.len();
-        self.trace.move_ranges.push(behind..behind);
+        self.trace.move_range_of_superstep.push(behind..behind);
         let expected = self.next_step_number;
         let result = self.parse_step_number(line);
         match result {
@@ -30,7 +31,7 @@ impl TraceParser<'_> {
         if result? == expected {
             return Ok(());
         }
-        word_error(
+        fail_at_word(
             1,
             format!(
                 "superstep {} comes where superstep {expected} is expected",
@@ -44,7 +45,7 @@ impl TraceParser<'_> {
     /// does not state this number, less than the number of lines of the file.
     fn parse_step_number(&self, line: &TraceLine<'_>) -> Result<usize, WordError> {
         let given = parse_whole_number(line, 1, "superstep")?;
-        let hint = match self.announced_supersteps {
+        let hint = match self.announced_superstep_count {
             Some(announced) => {
                 format!(
                     "write a superstep number below {announced}, the number of supersteps in the header; supersteps are counted from 0"
@@ -53,15 +54,17 @@ impl TraceParser<'_> {
             None => "write all supersteps in order, counted from 0".to_owned(),
         };
         match usize::try_from(given) {
-            Ok(given) if given < self.announced_supersteps.unwrap_or(self.line_count) => Ok(given),
-            _ => word_error(1, format!("there is no superstep {given}"), hint),
+            Ok(given) if given < self.announced_superstep_count.unwrap_or(self.line_count) => {
+                Ok(given)
+            }
+            _ => fail_at_word(1, format!("there is no superstep {given}"), hint),
         }
     }
 
     /// Parses the line `c p WORK`, the computation of process p in the superstep.
     pub(super) fn parse_computation_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
-        let process = self.parse_process(line, 1)?;
-        let work = if self.version == 1 {
+        let process = self.parse_process_number(line, 1)?;
+        let work = if self.format_version == 1 {
             parse_nonnegative_number(line, 2, "flops")
                 .map(Instructions::new)?
                 .unwrap_or_default()
@@ -76,7 +79,7 @@ impl TraceParser<'_> {
         };
         let step = self.trace.steps.len();
         if std::mem::replace(&mut self.last_computation_step[process.index()], step) == step {
-            return word_error(
+            return fail_at_word(
                 1,
                 format!("process {} has two `c` lines in one superstep", process.0),
                 "write one `c` line with the sum of the two",
@@ -88,7 +91,10 @@ impl TraceParser<'_> {
 
     /// Parses the line `m p q SIZE`, a message from process p to process q.
     pub(super) fn parse_message_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
-        let (from, to) = (self.parse_process(line, 1)?, self.parse_process(line, 2)?);
+        let (from, to) = (
+            self.parse_process_number(line, 1)?,
+            self.parse_process_number(line, 2)?,
+        );
         let size = self.parse_size(line, 3)?;
         self.trace.steps.add_message(Message { from, to, size });
         Ok(())
@@ -96,9 +102,9 @@ impl TraceParser<'_> {
 
     /// Parses the line `g p NAME SIZE DELAY`, the move of process p to the host NAME after the superstep.
     pub(super) fn parse_move_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
-        let process = self.parse_process(line, 1)?;
+        let process = self.parse_process_number(line, 1)?;
         let size = self.parse_size(line, 3)?;
-        let delay = if self.version == 1 {
+        let delay = if self.format_version == 1 {
             parse_nonnegative_number(line, 4, "delay")
                 .map(Seconds::new)?
                 .unwrap_or_default()
@@ -107,7 +113,7 @@ impl TraceParser<'_> {
         };
         let step = self.trace.steps.len();
         if std::mem::replace(&mut self.last_move_step[process.index()], step) == step {
-            return word_error(
+            return fail_at_word(
                 1,
                 format!(
                     "process {} has two `g` lines after one superstep",
@@ -116,17 +122,17 @@ impl TraceParser<'_> {
                 "keep only the last of the `g` lines",
             );
         }
-        let image = &mut self.largest_images[process.index()];
+        let image = &mut self.largest_memory_images[process.index()];
         if size > image.unwrap_or_default() {
             *image = Some(size);
         }
-        self.trace.prescribed_moves.push(PrescribedMove {
+        self.trace.prescribed_moves.push(PrescribedMigration {
             process,
-            to: line.words[2].to_owned(),
-            size,
-            delay,
+            destination_host: line.words[2].to_owned(),
+            transferred_bytes: size,
+            wait_after_transfer: delay,
         });
-        if let Some(last) = self.trace.move_ranges.last_mut() {
+        if let Some(last) = self.trace.move_range_of_superstep.last_mut() {
             last.end = self.trace.prescribed_moves.len();
         }
         Ok(())
@@ -137,7 +143,9 @@ impl TraceParser<'_> {
         if self.trace.steps.is_empty() {
             self.check_header(line);
         }
-        let announced = self.announced_supersteps.unwrap_or(self.next_step_number);
+        let announced = self
+            .announced_superstep_count
+            .unwrap_or(self.next_step_number);
         let is_short = self.next_step_number < announced && !self.has_wrong_step_number;
         if is_short {
             self.add_problem(

@@ -70,8 +70,8 @@ fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result
     for (key, value) in preamble.runtime_settings {
         let value = value.replace(' ', "");
         let (key, value) = (
-            check_word(key, "the key")?,
-            check_word(&value, "the value")?,
+            checked_single_word(key, "the key")?,
+            checked_single_word(&value, "the value")?,
         );
         append_line(&mut text, format_args!("runtime {key} {value}"));
     }
@@ -81,7 +81,7 @@ fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result
     }
     append_memory_lines(workload, &mut text);
     for (process, host) in hosts.iter().enumerate() {
-        let host = check_word(host, "the host name")?;
+        let host = checked_single_word(host, "the host name")?;
         append_line(&mut text, format_args!("host {process} {host}"));
     }
     Ok(text)
@@ -127,8 +127,12 @@ fn append_step_lines(
         append_line(text, format_args!("m {from} {to} {size}"));
     }
     for change in workload.prescribed_moves(superstep) {
-        let to = check_word(&change.to, "the host name")?;
-        let (process, size, delay) = (change.process.0, change.size.get(), change.delay.get());
+        let to = checked_single_word(&change.destination_host, "the host name")?;
+        let (process, size, delay) = (
+            change.process.0,
+            change.transferred_bytes.get(),
+            change.wait_after_transfer.get(),
+        );
         append_line(text, format_args!("g {process} {to} {size} {delay}"));
     }
     Ok(())
@@ -140,7 +144,7 @@ fn append_line(text: &mut String, line: std::fmt::Arguments<'_>) {
 }
 
 /// Returns the text unchanged if it can be written as one word of a line; otherwise an error in which `what` names the text.
-fn check_word(text: &str, what: impl Display) -> Result<&str, Error> {
+fn checked_single_word(text: &str, what: impl Display) -> Result<&str, Error> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
         let problem = Problem::new(format!("{what} `{text}` cannot be written into a trace"));
         return Err(Error::Output(

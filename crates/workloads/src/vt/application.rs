@@ -1,7 +1,7 @@
 //! The application `vt`, whose work and messages were read from the load-balancing data of all ranks.
 
 use crate::recorded::{StoredSupersteps, recorded_methods};
-use crate::{Labels, Workload};
+use crate::{VtLabels, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
 /// The application `vt`, which is read from the data of the runtime DARMA/vt: see the [module](super).
@@ -26,7 +26,7 @@ pub struct Vt {
     /// Memory of each process; `None` if it is not known.
     pub(super) memory: Vec<Option<Bytes>>,
     /// Names and numbers of the recorded tasks and phases, which an export of the application to vt data uses.
-    pub(super) task_labels: Labels,
+    pub(super) task_labels: VtLabels,
 }
 
 impl Workload for Vt {
@@ -40,7 +40,7 @@ impl Workload for Vt {
         self.is_movable[process.index()]
     }
 
-    fn labels(&self) -> Option<&Labels> {
+    fn labels(&self) -> Option<&VtLabels> {
         Some(&self.task_labels)
     }
 }

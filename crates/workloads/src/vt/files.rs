@@ -13,7 +13,7 @@ use migsim_base::error::{Error, Problem};
 const MAX_DECOMPRESSED_SIZE: u64 = 1 << 28;
 
 /// Size of the buffer of the brotli decompressor \[B\].
-const BUFFER_SIZE: usize = 1 << 16;
+const BROTLI_BUFFER_BYTES: usize = 1 << 16;
 
 /// The file with the load-balancing data of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct RankFile {
 pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     let mut found: BTreeMap<usize, String> = BTreeMap::new();
     let mut problems = Vec::new();
-    for (rank, path) in rank_paths(prefix)? {
+    for (rank, path) in rank_file_paths(prefix)? {
         if let Some(other) = found.insert(rank, path.clone()) {
             let message = format!("rank {rank} has two files, this one and `{other}`");
             let problem = Problem::new(message).source(path);
@@ -70,10 +70,10 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn rank_paths(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
-    let (folder, stem) = split_prefix(prefix);
+pub fn rank_file_paths(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
+    let (folder, stem) = split_into_folder_and_file_prefix(prefix);
     let mut found = Vec::new();
-    for name in file_names(&folder)? {
+    for name in sorted_file_names(&folder)? {
         if let Some((_, rank)) = split_file_name(&name).filter(|(begin, _)| *begin == stem) {
             found.push((rank, folder.join(&name).display().to_string()));
         }
@@ -82,7 +82,7 @@ pub fn rank_paths(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
 }
 
 /// Splits a prefix into its folder and the beginning of the file names.
-fn split_prefix(prefix: &str) -> (PathBuf, String) {
+fn split_into_folder_and_file_prefix(prefix: &str) -> (PathBuf, String) {
     let (folder, stem) = prefix.rsplit_once('/').unwrap_or(("", prefix));
     let folder = match (folder, prefix.starts_with('/')) {
         ("", true) => Path::new("/"),
@@ -97,7 +97,7 @@ fn split_prefix(prefix: &str) -> (PathBuf, String) {
 }
 
 /// Returns the names of the files in a folder, sorted.
-fn file_names(folder: &Path) -> Result<Vec<String>, Problem> {
+fn sorted_file_names(folder: &Path) -> Result<Vec<String>, Problem> {
     let place = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -120,11 +120,11 @@ fn split_file_name(name: &str) -> Option<(&str, usize)> {
 
 /// Creates the error that no data file has this prefix; its hint lists the prefixes of the data files that exist.
 fn no_files_error(prefix: &str) -> Result<Problem, Error> {
-    let (folder, _) = split_prefix(prefix);
+    let (folder, _) = split_into_folder_and_file_prefix(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);
     let beside = Path::new(prefix).is_dir();
     let looked = if beside { Path::new(prefix) } else { &folder };
-    let mut known: Vec<String> = file_names(looked)?
+    let mut known: Vec<String> = sorted_file_names(looked)?
         .iter()
         .filter_map(|name| Some(split_file_name(name)?.0))
         .map(|stem| looked.join(stem).display().to_string())
@@ -140,7 +140,7 @@ fn no_files_error(prefix: &str) -> Result<Problem, Error> {
 }
 
 /// Returns the JSON text of a data file, decompressed if necessary.
-pub(super) fn json_text(file: &RankFile) -> Result<String, Problem> {
+pub(super) fn decompressed_json_text(file: &RankFile) -> Result<String, Problem> {
     let is_open = |bytes: &[u8]| bytes.trim_ascii_start().first() == Some(&b'{');
     let wrong = |message: String, hint: &str| Problem::new(message).source(&file.source).hint(hint);
     match std::str::from_utf8(&file.bytes) {
@@ -148,7 +148,7 @@ pub(super) fn json_text(file: &RankFile) -> Result<String, Problem> {
         _ => {}
     }
     let mut text = Vec::new();
-    let decompressor = brotli_decompressor::Decompressor::new(&file.bytes[..], BUFFER_SIZE);
+    let decompressor = brotli_decompressor::Decompressor::new(&file.bytes[..], BROTLI_BUFFER_BYTES);
     match decompressor
         .take(MAX_DECOMPRESSED_SIZE + 1)
         .read_to_end(&mut text)

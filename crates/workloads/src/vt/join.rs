@@ -8,7 +8,7 @@ use super::files::RankFile;
 use super::left_out::{IgnoredData, IgnoredKind, describe_read_counts};
 use super::rank::{self, MAX_PHASES, PhaseData, RankData};
 use crate::recorded::StoredSupersteps;
-use crate::{Labels, Message};
+use crate::{Message, VtLabels};
 use migsim_base::document::limit_problems;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
@@ -49,7 +49,7 @@ fn join_ranks(
 ) -> Result<(Vt, String), Error> {
     let numbers = phase_numbers(files, ranks)?;
     let mut tasks = ApplicationBuilder {
-        shared_numbers: BTreeSet::new(),
+        shared_task_numbers: BTreeSet::new(),
         process_of_task: BTreeMap::new(),
         ignored_data: IgnoredData::default(),
         application: Vt {
@@ -57,14 +57,14 @@ fn join_ranks(
             initial_ranks: Vec::new(),
             is_movable: Vec::new(),
             memory: Vec::new(),
-            task_labels: Labels {
-                entities: Vec::new(),
-                phases: numbers.clone(),
-                speed: Some(config.speed),
-                ranks: ranks.len(),
+            task_labels: VtLabels {
+                entity_values: Vec::new(),
+                phase_numbers: numbers.clone(),
+                assumed_speed: Some(config.speed),
+                rank_count: ranks.len(),
             },
         },
-        last_ranks: Vec::new(),
+        last_rank_of_process: Vec::new(),
         recorded_move_count: 0,
     };
     for rank in ranks {
@@ -72,7 +72,7 @@ fn join_ranks(
     }
     for_each_phase(ranks, &numbers, |of_ranks, is_new| {
         if is_new {
-            tasks.add_shared_numbers(of_ranks);
+            tasks.add_shared_task_numbers(of_ranks);
         }
     });
     for_each_phase(ranks, &numbers, |of_ranks, is_new| {
@@ -92,7 +92,7 @@ fn join_ranks(
     for_each_phase(ranks, &numbers, |of_ranks, is_new| {
         tasks.add_superstep(of_ranks, is_new);
     });
-    let note = tasks.describe_data(config, &numbers);
+    let note = tasks.describe_read_data(config, &numbers);
     Ok((tasks.application, note))
 }
 
@@ -166,7 +166,7 @@ fn for_each_phase(ranks: &[RankData], numbers: &[u64], mut look: impl FnMut(&[&P
 /// The tasks found so far in the data of all ranks, and the application that is built from them.
 struct ApplicationBuilder {
     /// Numbers of tasks that several tasks of the same phase have in common.
-    shared_numbers: BTreeSet<u64>,
+    shared_task_numbers: BTreeSet<u64>,
     /// Index of the process of each task.
     process_of_task: BTreeMap<TaskKey, usize>,
     /// Numbers of ignored items of each kind of data.
@@ -174,26 +174,26 @@ struct ApplicationBuilder {
     /// The application as built so far.
     application: Vt,
     /// For each process, the rank on which its task was in the last phase that contains the task.
-    last_ranks: Vec<usize>,
+    last_rank_of_process: Vec<usize>,
     /// Number of times that a task changes its rank from one phase to another in the recorded run.
     recorded_move_count: u64,
 }
 
 impl ApplicationBuilder {
     /// Adds the numbers that several tasks of this phase have in common; `of_ranks` has the data of each rank.
-    fn add_shared_numbers(&mut self, of_ranks: &[&PhaseData]) {
+    fn add_shared_task_numbers(&mut self, of_ranks: &[&PhaseData]) {
         let tasks = of_ranks.iter().flat_map(|phase| &phase.tasks);
         let mut ids: Vec<u64> = tasks.map(|task| task.id).collect();
         ids.sort_unstable();
         let twice = ids.windows(2).filter(|pair| pair[0] == pair[1]);
-        self.shared_numbers.extend(twice.map(|pair| pair[0]));
+        self.shared_task_numbers.extend(twice.map(|pair| pair[0]));
     }
 
     /// Returns the keys of the tasks of a rank in a phase, in the order of the tasks.
     fn task_keys(&self, rank: usize, phase: &PhaseData) -> Vec<TaskKey> {
         let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
         let key = |id: u64| {
-            if !self.shared_numbers.contains(&id) {
+            if !self.shared_task_numbers.contains(&id) {
                 return (id, 0, 0);
             }
             let count = seen.entry(id).or_default();
@@ -216,7 +216,7 @@ impl ApplicationBuilder {
                     self.application.memory.push(None);
                     self.application
                         .task_labels
-                        .entities
+                        .entity_values
                         .push(task.entity.clone());
                 }
                 let memory = &mut self.application.memory[process];
@@ -225,19 +225,20 @@ impl ApplicationBuilder {
                 }
             }
         }
-        self.last_ranks.clone_from(&self.application.initial_ranks);
+        self.last_rank_of_process
+            .clone_from(&self.application.initial_ranks);
     }
 
     /// Adds a phase as a superstep; if `is_new` is false, the superstep is equal to the superstep before.
     fn add_superstep(&mut self, of_ranks: &[&PhaseData], is_new: bool) {
         if !is_new {
-            return self.application.steps.repeat_superstep();
+            return self.application.steps.repeat_last_superstep();
         }
         self.application.steps.open_superstep();
         for (rank, phase) in of_ranks.iter().enumerate() {
             for (key, task) in self.task_keys(rank, phase).into_iter().zip(&phase.tasks) {
                 let process = self.process_of_task[&key];
-                let place = &mut self.last_ranks[process];
+                let place = &mut self.last_rank_of_process[process];
                 self.recorded_move_count += u64::from(*place != rank);
                 *place = rank;
                 self.application
@@ -254,7 +255,7 @@ impl ApplicationBuilder {
                         to,
                         size: edge.size,
                     }),
-                    _ => self.ignored_data.add(IgnoredKind::UnknownTask),
+                    _ => self.ignored_data.count_item(IgnoredKind::UnknownTask),
                 }
             }
         }
@@ -269,7 +270,7 @@ impl ApplicationBuilder {
     }
 
     /// Returns a sentence for the user about the data that was read and the data that was ignored.
-    fn describe_data(&self, config: &VtConfig, numbers: &[u64]) -> String {
+    fn describe_read_data(&self, config: &VtConfig, numbers: &[u64]) -> String {
         let pinned = self
             .application
             .is_movable
@@ -280,7 +281,7 @@ impl ApplicationBuilder {
             "`{}` has {}",
             config.data,
             describe_read_counts(
-                self.application.task_labels.ranks,
+                self.application.task_labels.rank_count,
                 self.application.initial_ranks.len(),
                 pinned,
                 numbers.len()
@@ -293,8 +294,8 @@ impl ApplicationBuilder {
                 "its phases, numbered from {first} to {last}, become the supersteps"
             ));
         }
-        if !self.shared_numbers.is_empty() {
-            let count = format_count(self.shared_numbers.len(), "id");
+        if !self.shared_task_numbers.is_empty() {
+            let count = format_count(self.shared_task_numbers.len(), "id");
             parts.push(format!(
                 "{count} shared by several tasks: these tasks are told apart by their rank and their position in the file"
             ));

@@ -62,12 +62,12 @@ pub(super) struct IgnoredData(BTreeMap<IgnoredKind, u64>);
 
 impl IgnoredData {
     /// Counts one more ignored item of this kind.
-    pub(super) fn add(&mut self, kind: IgnoredKind) {
-        self.add_many(kind, 1);
+    pub(super) fn count_item(&mut self, kind: IgnoredKind) {
+        self.count_items(kind, 1);
     }
 
     /// Counts `count` more ignored items of this kind.
-    pub(super) fn add_many(&mut self, kind: IgnoredKind, count: u64) {
+    pub(super) fn count_items(&mut self, kind: IgnoredKind, count: u64) {
         if count > 0 {
             *self.0.entry(kind).or_default() += count;
         }
@@ -76,7 +76,7 @@ impl IgnoredData {
     /// Adds the counts of `other` to these counts, for example the counts of another rank.
     pub(super) fn merge(&mut self, other: &Self) {
         for (kind, count) in &other.0 {
-            self.add_many(*kind, *count);
+            self.count_items(*kind, *count);
         }
     }
 

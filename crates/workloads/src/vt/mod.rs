@@ -29,7 +29,7 @@ mod write;
 
 pub use application::Vt;
 pub use config::{Broadcasts, VtConfig};
-pub use files::{RankFile, rank_paths, read_rank_files};
+pub use files::{RankFile, rank_file_paths, read_rank_files};
 pub use write::{RankMove, VtExport, to_vt_files};
 
 #[cfg(test)]

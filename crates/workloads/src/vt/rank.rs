@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::config::{Broadcasts, VtConfig};
-use super::files::{RankFile, json_text};
+use super::files::{RankFile, decompressed_json_text};
 use super::left_out::{IgnoredData, IgnoredKind};
 use migsim_base::document::{Document, MOST_PROBLEMS};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
 
 /// The known keys of the metadata of a file.
-const METADATA_KEYS: [&str; 6] = [
+const KNOWN_METADATA_KEYS: [&str; 6] = [
     "type",
     "rank",
     "rank_alpha",
@@ -75,7 +75,7 @@ pub(super) struct TaskMessage {
 /// # Errors
 /// All problems of the file, each with its phase and task.
 pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankData, Error> {
-    let document = Document::parse(&file.source, json_text(file)?)?;
+    let document = Document::parse(&file.source, decompressed_json_text(file)?)?;
     let mut reader = Reader {
         document: &document,
         rank: file.rank,
@@ -129,7 +129,7 @@ fn shortened_text(value: &Value) -> String {
 }
 
 /// Keys that the JSON object of a task may have.
-const TASK_KEYS: [&str; 7] = [
+const KNOWN_TASK_KEYS: [&str; 7] = [
     "entity",
     "node",
     "resource",
@@ -139,8 +139,8 @@ const TASK_KEYS: [&str; 7] = [
     "attributes",
 ];
 
-const WHOLE: &str = "write a whole number that is not negative";
-const NUMBER: &str = "write a finite number that is not negative";
+const WHOLE_NUMBER_HINT: &str = "write a whole number that is not negative";
+const NONNEGATIVE_NUMBER_HINT: &str = "write a finite number that is not negative";
 
 impl Reader<'_> {
     /// Stores a problem about the value with this JSON path, unless the maximum number of problems is reached.
@@ -157,7 +157,7 @@ impl Reader<'_> {
         let count = unknown.count() as u64;
         self.rank_data
             .ignored_data
-            .add_many(IgnoredKind::UnknownKey, count);
+            .count_items(IgnoredKind::UnknownKey, count);
     }
 
     /// Reads the whole document of the rank: metadata and phases.
@@ -211,7 +211,7 @@ impl Reader<'_> {
         let Some(metadata) = as_object(metadata) else {
             return;
         };
-        self.count_unknown_keys(metadata, &METADATA_KEYS);
+        self.count_unknown_keys(metadata, &KNOWN_METADATA_KEYS);
         if let Some(rank) = metadata.get("rank")
             && rank.as_u64() != Some(self.rank as u64)
         {
@@ -319,7 +319,7 @@ impl Reader<'_> {
             return;
         };
         let iterations = phase.get("lb_iterations").and_then(Value::as_array);
-        self.rank_data.ignored_data.add_many(
+        self.rank_data.ignored_data.count_items(
             IgnoredKind::BalancerIteration,
             iterations.map_or(0, |all| all.len() as u64),
         );
@@ -399,7 +399,7 @@ impl Reader<'_> {
             );
             return None;
         };
-        self.count_unknown_keys(task, &TASK_KEYS);
+        self.count_unknown_keys(task, &KNOWN_TASK_KEYS);
         let entity_path = || format!("{}.entity", path());
         let inside = ValuePlace {
             json_path: &entity_path,
@@ -407,25 +407,33 @@ impl Reader<'_> {
         };
         let number = self.read_task_number(entity, &inside)?;
         if entity.get("type").is_some_and(|kind| kind != "object") {
-            self.rank_data.ignored_data.add(IgnoredKind::NonObjectTask);
+            self.rank_data
+                .ignored_data
+                .count_item(IgnoredKind::NonObjectTask);
             return None;
         }
-        let is_migratable = self.read_migratable(entity, &inside);
+        let is_migratable = self.read_whether_migratable(entity, &inside);
         self.check_rank_of_task(task, &here);
         let seconds = self.read_nonnegative_number(task, "time", &here)?;
         let work = Instructions::new(seconds * self.config.speed.get());
         if work.is_none() {
             let message = format!("`time` of {} is out of range", name());
-            self.add_problem(&format!("{}.time", path()), message, NUMBER);
+            self.add_problem(
+                &format!("{}.time", path()),
+                message,
+                NONNEGATIVE_NUMBER_HINT,
+            );
         }
         let subphases = task.get("subphases").and_then(Value::as_array);
         if subphases.is_some_and(|all| !all.is_empty()) {
-            self.rank_data.ignored_data.add(IgnoredKind::Subphases);
+            self.rank_data
+                .ignored_data
+                .count_item(IgnoredKind::Subphases);
         }
         let attributes = as_object(task.get("attributes")).map_or(0, Map::len) as u64;
         self.rank_data
             .ignored_data
-            .add_many(IgnoredKind::UserDefined, attributes);
+            .count_items(IgnoredKind::UserDefined, attributes);
         let memory = self.read_task_memory(as_object(task.get("user_defined")));
         Some(Task {
             id: number,
@@ -437,7 +445,7 @@ impl Reader<'_> {
     }
 
     /// Returns whether the task with this entity may migrate; adds a problem if the data does not state it.
-    fn read_migratable(&mut self, entity: &Value, here: &ValuePlace<'_>) -> bool {
+    fn read_whether_migratable(&mut self, entity: &Value, here: &ValuePlace<'_>) -> bool {
         let name = (here.description)();
         let message = match entity.get("migratable") {
             Some(Value::Bool(is_migratable)) => return *is_migratable,
@@ -516,14 +524,14 @@ impl Reader<'_> {
             .is_some_and(|id| id >= 0.0);
         self.rank_data
             .ignored_data
-            .add_many(IgnoredKind::SharedBlock, u64::from(shared));
+            .count_items(IgnoredKind::SharedBlock, u64::from(shared));
         let others = keys
             .keys()
             .filter(is_left_out)
             .filter(|key| !key.starts_with("shared_"));
         self.rank_data
             .ignored_data
-            .add_many(IgnoredKind::UserDefined, others.count() as u64);
+            .count_items(IgnoredKind::UserDefined, others.count() as u64);
         size("task_footprint_bytes").or_else(|| size("task_serialized_bytes"))
     }
 
@@ -563,8 +571,8 @@ impl Reader<'_> {
             );
             return None;
         };
-        if let Some(left_out) = self.ignored_kind(kind, edge) {
-            self.rank_data.ignored_data.add(left_out);
+        if let Some(left_out) = self.ignored_kind_of_communication(kind, edge) {
+            self.rank_data.ignored_data.count_item(left_out);
             return None;
         }
         let mut end = |key: &str| {
@@ -591,7 +599,7 @@ impl Reader<'_> {
         if from == to {
             self.rank_data
                 .ignored_data
-                .add(IgnoredKind::MessageToItself);
+                .count_item(IgnoredKind::MessageToItself);
             return None;
         }
         Some(TaskMessage {
@@ -602,7 +610,11 @@ impl Reader<'_> {
     }
 
     /// Returns the kind of ignored data to which a communication belongs; `None` if it becomes a message.
-    fn ignored_kind(&self, kind: &str, edge: &Map<String, Value>) -> Option<IgnoredKind> {
+    fn ignored_kind_of_communication(
+        &self,
+        kind: &str,
+        edge: &Map<String, Value>,
+    ) -> Option<IgnoredKind> {
         let is_object = |key: &str| {
             let end = edge.get(key).and_then(|end| end.get("type"));
             end.is_none_or(|kind| kind == "object")
@@ -624,7 +636,7 @@ impl Reader<'_> {
         key: &str,
         here: &ValuePlace<'_>,
     ) -> Option<u64> {
-        self.read_value(keys, key, here, WHOLE, Value::as_u64)
+        self.read_value(keys, key, here, WHOLE_NUMBER_HINT, Value::as_u64)
     }
 
     /// Reads the value of a key as a finite number that is not negative; adds a problem and returns `None` if the value is
@@ -640,7 +652,7 @@ impl Reader<'_> {
                 .as_f64()
                 .filter(|number| number.is_finite() && *number >= 0.0)
         };
-        self.read_value(keys, key, here, NUMBER, read)
+        self.read_value(keys, key, here, NONNEGATIVE_NUMBER_HINT, read)
     }
 
     fn read_value<T>(

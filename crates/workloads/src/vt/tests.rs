@@ -99,7 +99,7 @@ fn tasks_are_processes_and_phases_are_supersteps() {
     assert_eq!(each(&|process| vt.memory(process).get()), [0.0, 0.0, 100.0]);
     assert_eq!(vt.initial_ranks, [0, 0, 1]);
     assert_eq!(vt.is_movable, [true, false, true]);
-    assert_eq!(vt.task_labels.phases, [2, 5, 6]);
+    assert_eq!(vt.task_labels.phase_numbers, [2, 5, 6]);
     assert_eq!(
         note,
         "`data` has 2 ranks, 3 tasks (1 of them may not migrate), 3 phases; its phases, numbered from 2 to 6, become the supersteps; left out: 1 message of a \
@@ -313,7 +313,7 @@ fn what_is_written_is_read_as_the_same() {
         moves: &[RankMove {
             superstep: 0,
             process: ProcessId(0),
-            rank: 1,
+            new_rank: 1,
         }],
         ..export
     };

@@ -11,7 +11,7 @@ use crate::{Plan, Workload};
 use migsim_base::units::{InstructionsPerSecond, ProcessId};
 
 /// Number of the vt collection to which exported tasks belong if vt did not record the application.
-const EXPORTED_COLLECTION: u64 = 7;
+const EXPORTED_COLLECTION_NUMBER: u64 = 7;
 
 /// An application that is exported as vt data, with the ranks on which its processes are during a run.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub struct RankMove {
     /// The process that moves.
     pub process: ProcessId,
     /// Rank to which the process moves.
-    pub rank: usize,
+    pub new_rank: usize,
 }
 
 /// Returns the vt data of an application as the JSON text of each rank.
@@ -44,14 +44,14 @@ pub struct RankMove {
 pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
     let workload = export.workload;
     let labels = workload.labels();
-    let speed = labels.and_then(|labels| labels.speed);
+    let speed = labels.and_then(|labels| labels.assumed_speed);
     let numbers: Vec<u64> = match labels {
-        Some(labels) => labels.phases.clone(),
+        Some(labels) => labels.phase_numbers.clone(),
         None => (0..workload.supersteps() as u64).collect(),
     };
     let writer = Writer {
         workload,
-        speed: speed.unwrap_or_else(default_speed),
+        work_conversion_speed: speed.unwrap_or_else(default_speed),
         task_entities: (0..workload.processes())
             .map(|process| task_entity(workload, process, export.initial_ranks[process]))
             .collect(),
@@ -69,7 +69,7 @@ pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
     let mut plan = Plan::default();
     for (superstep, number) in numbers.iter().enumerate() {
         while let Some(one) = moves.next_if(|one| one.superstep < superstep) {
-            places[one.process.index()] = one.rank;
+            places[one.process.index()] = one.new_rank;
         }
         plan.clear(workload.processes());
         workload.fill(superstep, &mut plan);
@@ -95,10 +95,10 @@ pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
 fn task_entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     let own = workload
         .labels()
-        .and_then(|labels| labels.entities.get(process));
+        .and_then(|labels| labels.entity_values.get(process));
     own.cloned().unwrap_or_else(|| {
         json!({
-            "collection_id": EXPORTED_COLLECTION,
+            "collection_id": EXPORTED_COLLECTION_NUMBER,
             "home": home,
             "index": [process],
             "migratable": workload.is_movable(ProcessId::from_index(process)),
@@ -134,7 +134,7 @@ struct Writer<'a> {
     /// The application that is exported.
     workload: &'a dyn Workload,
     /// Speed by which work is divided to get times \[instructions/s\].
-    speed: InstructionsPerSecond,
+    work_conversion_speed: InstructionsPerSecond,
     /// The JSON value that identifies each process as a task in vt.
     task_entities: Vec<Value>,
 }
@@ -193,9 +193,10 @@ impl Writer<'_> {
     fn work_to_seconds(&self, work: f64) -> f64 {
         let cycles = self.workload.cycles_per_instruction();
         let wanted = work * cycles;
-        let seconds = wanted / self.speed.get();
+        let seconds = wanted / self.work_conversion_speed.get();
         let near = [seconds, seconds.next_down(), seconds.next_up()];
-        let is_exact = |seconds: &f64| seconds * self.speed.get() == wanted && *seconds >= 0.0;
+        let is_exact =
+            |seconds: &f64| seconds * self.work_conversion_speed.get() == wanted && *seconds >= 0.0;
         near.into_iter().find(is_exact).unwrap_or(seconds)
     }
 }

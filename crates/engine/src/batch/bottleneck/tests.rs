@@ -18,7 +18,7 @@ fn ends(
 ) -> Vec<f64> {
     let mut paths = PathTable::new(platform, model);
     let mut path = |from, to| {
-        let path = paths.find_path(platform, HostId(from), HostId(to));
+        let path = paths.find_or_add_path(platform, HostId(from), HostId(to));
         path.expect("all have a route")
     };
     let (mut starts, mut replies) = (Vec::new(), Vec::new());
@@ -89,9 +89,11 @@ fn flows_go_on_at_the_capacity_of_each_time() {
         platform.links[0].bandwidth_profile = Some(Profile::new(steps.to_vec(), None).unwrap());
         let model = NetworkModel::default();
         let simulation = Simulation::<u32>::new(&platform, model);
-        let changes = simulation.bandwidth_changes(&[LinkId(0)]);
+        let changes = simulation.future_bandwidth_changes(&[LinkId(0)]);
         let mut paths = PathTable::new(&platform, model);
-        let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
+        let path = paths
+            .find_or_add_path(&platform, HostId(0), HostId(1))
+            .unwrap();
         let flows = (0..).zip(sizes).map(|(name, &bytes)| FlowStart {
             start_time: 0.0,
             path,

@@ -16,7 +16,7 @@ fn ends_at_a_start(case: u32, follows: bool, is_incremental: bool) -> [(f64, f64
     let mut paths = PathTable::new(&platform, NetworkModel::default());
     let mut path = |from, to| {
         paths
-            .find_path(&platform, HostId(from), HostId(to))
+            .find_or_add_path(&platform, HostId(from), HostId(to))
             .unwrap()
     };
     let (heavy, beside, light, alone) = (path(0, 1), path(0, 3), path(2, 1), path(4, 5));
@@ -79,7 +79,9 @@ fn a_flow_that_ends_where_another_starts_has_ended_whatever_the_rounding() {
 fn a_flow_that_starts_a_little_after_an_end_does_not_start_with_it() {
     let platform = single_cluster_platform(&[1e9; 4], 1e3, 0.0);
     let mut paths = PathTable::new(&platform, NetworkModel::default());
-    let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
+    let path = paths
+        .find_or_add_path(&platform, HostId(0), HostId(1))
+        .unwrap();
     // The latency is 5e-15 of the time.
     let (first, latency, count) = (1e10, 5e-5, 200);
     let start = |name, date| FlowStart {
@@ -128,7 +130,7 @@ fn ends_after(
         let start = |(name, &(date, from, to, bytes))| FlowStart {
             start_time: date,
             path: paths
-                .find_path(&platform, HostId(from), HostId(to))
+                .find_or_add_path(&platform, HostId(from), HostId(to))
                 .unwrap(),
             bytes,
             flow_id: name,
@@ -184,7 +186,7 @@ fn equal_flows_of_one_time_to_one_host_end_together_and_no_others() {
     let mut start = |(from, to), date, bytes| FlowStart {
         start_time: date,
         path: paths
-            .find_path(&platform, HostId(from), HostId(to))
+            .find_or_add_path(&platform, HostId(from), HostId(to))
             .expect("hosts of a line"),
         bytes,
         flow_id: from,
@@ -198,9 +200,12 @@ fn equal_flows_of_one_time_to_one_host_end_together_and_no_others() {
             .map(|ends| start(ends, 1.0, 10.0))
             .to_vec(),
     ];
-    assert!(mostly_end_together(&to_one, &paths) && mostly_end_together(&from_one, &paths));
+    assert!(
+        do_most_flows_end_together(&to_one, &paths)
+            && do_most_flows_end_together(&from_one, &paths)
+    );
     for flows in others {
-        assert!(!mostly_end_together(&flows, &paths), "{flows:?}");
+        assert!(!do_most_flows_end_together(&flows, &paths), "{flows:?}");
     }
 }
 
@@ -210,13 +215,17 @@ fn sets_recur_in_chains_and_multicasts_and_not_between_random_partners() {
     let mut paths = PathTable::new(&platform, NetworkModel::default());
     let mut recurs = |pairs: Vec<(u32, u32)>, sizes: usize| {
         let host = |host: u32| HostId(host % 100 + 50);
-        let path = |(from, to)| paths.find_path(&platform, host(from), host(to)).unwrap();
+        let path = |(from, to)| {
+            paths
+                .find_or_add_path(&platform, host(from), host(to))
+                .unwrap()
+        };
         let flows: Vec<(PathId, f64)> = pairs
             .into_iter()
             .map(path)
             .zip((0..sizes).cycle().map(|n| n as f64))
             .collect();
-        RecurrenceTest::default().do_sets_recur(flows.into_iter(), &paths)
+        RecurrencePredictor::default().do_active_sets_recur(flows.into_iter(), &paths)
     };
     let chain: Vec<_> = (0..99).map(|n| (n, n + 1)).collect();
     let multicasts: Vec<_> = (0..100)

@@ -2,76 +2,88 @@
 //! these groups on the link per unit of the fair-share level.
 
 use super::{
-    BottleneckMaxMin, ClassAtBottleneck, ClassOnLink, GroupClass, NO_LINK, RESUM_BELOW, Use,
+    BottleneckMaxMin, ClassAtBottleneck, ClassOnLink, GroupClass, LinkUse, NO_LINK,
+    RECOMPUTE_SUM_BELOW_FRACTION,
 };
 use migsim_base::units::{greater, to_u32};
 
 impl BottleneckMaxMin {
     /// Adds a group to the class of a link and a bottleneck link; `index` is the index in `link_uses` of the group's use of the
     /// link.
-    pub(super) fn join_class(&mut self, group: u32, index: usize, bottleneck: u32) {
-        let Use { link, pull, .. } = self.link_uses[index];
+    pub(super) fn add_group_to_class(&mut self, group: u32, index: usize, bottleneck: u32) {
+        let LinkUse {
+            link,
+            load_per_level: pull,
+            ..
+        } = self.link_uses[index];
         let class = self.find_or_open_class(link, bottleneck);
         let state = &mut self.classes[class as usize];
         let used = &mut self.link_uses[index];
-        (used.class, used.position_in_class) = (class, to_u32(state.member_groups.len()));
+        (used.class_number, used.position_in_class) =
+            (class, to_u32(state.groups_with_link_index.len()));
         let which = to_u32(index - group as usize * self.max_uses_per_group);
-        state.member_groups.push((group, which));
-        self.add_pull(class, pull);
+        state.groups_with_link_index.push((group, which));
+        self.add_load_per_level(class, pull);
     }
 
     /// Removes a group from the class to which it belongs on one link; `index` is the index in `link_uses` of the group's use of
     /// the link.
-    pub(super) fn leave_class(&mut self, index: usize) {
-        let Use {
-            class,
+    pub(super) fn remove_group_from_class(&mut self, index: usize) {
+        let LinkUse {
+            class_number: class,
             position_in_class: at,
-            pull,
+            load_per_level: pull,
             ..
         } = self.link_uses[index];
-        let members = &mut self.classes[class as usize].member_groups;
+        let members = &mut self.classes[class as usize].groups_with_link_index;
         members.swap_remove(at as usize);
         if let Some(&(group, which)) = members.get(at as usize) {
             self.link_uses[group as usize * self.max_uses_per_group + which as usize]
                 .position_in_class = at;
         }
-        if self.classes[class as usize].member_groups.is_empty() {
+        if self.classes[class as usize]
+            .groups_with_link_index
+            .is_empty()
+        {
             self.remove_class(class);
         } else {
-            self.add_pull(class, -pull);
+            self.add_load_per_level(class, -pull);
         }
     }
 
     /// Adds `more` to the load of a class per unit of the fair-share level; recomputes this load from all groups if rounding may
     /// have made it inaccurate.
-    pub(super) fn add_pull(&mut self, class: u32, more: f64) {
+    pub(super) fn add_load_per_level(&mut self, class: u32, more: f64) {
         let state = &mut self.classes[class as usize];
-        let share = &mut self.links[state.link as usize].classes[state.position_at_link as usize];
-        share.pull += more;
-        state.pull_changes += 1;
-        state.largest_pull = greater(share.pull, state.largest_pull);
-        let is_worn = share.pull < RESUM_BELOW * state.largest_pull
-            || state.pull_changes as usize > 2 * state.member_groups.len() + 32;
+        let share = &mut self.links[state.link as usize].classes
+            [state.position_in_classes_of_link as usize];
+        share.load_per_level += more;
+        state.load_change_count += 1;
+        state.largest_load_per_level = greater(share.load_per_level, state.largest_load_per_level);
+        let is_worn = share.load_per_level
+            < RECOMPUTE_SUM_BELOW_FRACTION * state.largest_load_per_level
+            || state.load_change_count as usize > 2 * state.groups_with_link_index.len() + 32;
         if is_worn {
-            let pulls = state.member_groups.iter().map(|&(group, which)| {
-                self.link_uses[group as usize * self.max_uses_per_group + which as usize].pull
+            let pulls = state.groups_with_link_index.iter().map(|&(group, which)| {
+                self.link_uses[group as usize * self.max_uses_per_group + which as usize]
+                    .load_per_level
             });
-            share.pull = pulls.sum();
-            (state.largest_pull, state.pull_changes) = (share.pull, 0);
+            share.load_per_level = pulls.sum();
+            (state.largest_load_per_level, state.load_change_count) = (share.load_per_level, 0);
         }
     }
 
     /// Returns the number of the class for a link and a bottleneck link; creates the class if it does not exist.
     fn find_or_open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let classes = &self.classes;
-        let is_it = |class: &GroupClass| class.link == link && class.bottleneck == bottleneck;
+        let is_it = |class: &GroupClass| class.link == link && class.bottleneck_link == bottleneck;
         let joined = self.links[link as usize].last_joined_class;
         if classes.get(joined as usize).is_some_and(is_it) {
             return joined;
         }
         let is_found = |class: &u32| is_it(&classes[*class as usize]);
         let found = self
-            .class_by_links
+            .class_by_link_and_bottleneck
             .find(hash_of_class(link, bottleneck), is_found)
             .copied();
         let class = found.unwrap_or_else(|| self.open_class(link, bottleneck));
@@ -83,19 +95,19 @@ impl BottleneckMaxMin {
     fn open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let new = GroupClass {
             link,
-            bottleneck,
-            largest_pull: 0.0,
-            pull_changes: 0,
-            member_groups: Vec::new(),
-            position_at_link: to_u32(self.links[link as usize].classes.len()),
-            position_at_bottleneck: to_u32(
+            bottleneck_link: bottleneck,
+            largest_load_per_level: 0.0,
+            load_change_count: 0,
+            groups_with_link_index: Vec::new(),
+            position_in_classes_of_link: to_u32(self.links[link as usize].classes.len()),
+            position_in_bottlenecked_classes: to_u32(
                 self.links[bottleneck as usize].bottlenecked_classes.len(),
             ),
         };
         let number = if let Some(number) = self.free_classes.pop() {
-            let members = std::mem::take(&mut self.classes[number as usize].member_groups);
+            let members = std::mem::take(&mut self.classes[number as usize].groups_with_link_index);
             self.classes[number as usize] = GroupClass {
-                member_groups: members,
+                groups_with_link_index: members,
                 ..new
             };
             number
@@ -104,31 +116,35 @@ impl BottleneckMaxMin {
             to_u32(self.classes.len() - 1)
         };
         let state = &mut self.links[link as usize];
-        self.links_in_use += usize::from(state.classes.is_empty() && !state.is_group_bound);
+        self.used_link_count +=
+            usize::from(state.classes.is_empty() && !state.represents_group_max_rate);
         if !state.is_listed_as_used {
             state.is_listed_as_used = true;
-            self.used_since_reset.push(link);
+            self.links_used_since_reset.push(link);
         }
         state.classes.push(ClassOnLink {
-            bottleneck,
-            class: number,
-            pull: 0.0,
+            bottleneck_link: bottleneck,
+            class_number: number,
+            load_per_level: 0.0,
         });
         let bottlenecked = &mut self.links[bottleneck as usize].bottlenecked_classes;
         bottlenecked.push(ClassAtBottleneck {
             link,
-            class: number,
+            class_number: number,
         });
         if self.links[link as usize].is_tight {
-            self.move_to_tight_part(number, true);
+            self.move_class_to_tight_part(number, true);
         }
         let classes = &self.classes;
         let hash_of = |class: &u32| {
             let class = &classes[*class as usize];
-            hash_of_class(class.link, class.bottleneck)
+            hash_of_class(class.link, class.bottleneck_link)
         };
-        self.class_by_links
-            .insert_unique(hash_of_class(link, bottleneck), number, hash_of);
+        self.class_by_link_and_bottleneck.insert_unique(
+            hash_of_class(link, bottleneck),
+            number,
+            hash_of,
+        );
         number
     }
 
@@ -136,41 +152,43 @@ impl BottleneckMaxMin {
     fn remove_class(&mut self, class: u32) {
         let GroupClass {
             link,
-            bottleneck,
-            position_at_link: at_link,
+            bottleneck_link: bottleneck,
+            position_in_classes_of_link: at_link,
             ..
         } = self.classes[class as usize];
         if let Ok(found) = self
-            .class_by_links
+            .class_by_link_and_bottleneck
             .find_entry(hash_of_class(link, bottleneck), |other| *other == class)
         {
             found.remove();
         }
         if self.links[link as usize].is_tight {
-            self.move_to_tight_part(class, false);
+            self.move_class_to_tight_part(class, false);
         }
-        let at_bottleneck = self.classes[class as usize].position_at_bottleneck;
+        let at_bottleneck = self.classes[class as usize].position_in_bottlenecked_classes;
         let state = &mut self.links[link as usize];
-        self.links_in_use -= usize::from(state.classes.len() == 1 && !state.is_group_bound);
+        self.used_link_count -=
+            usize::from(state.classes.len() == 1 && !state.represents_group_max_rate);
         let list = &mut state.classes;
         list.swap_remove(at_link as usize);
         if let Some(other) = list.get(at_link as usize) {
-            self.classes[other.class as usize].position_at_link = at_link;
+            self.classes[other.class_number as usize].position_in_classes_of_link = at_link;
         }
         let list = &mut self.links[bottleneck as usize].bottlenecked_classes;
         list.swap_remove(at_bottleneck as usize);
         if let Some(other) = list.get(at_bottleneck as usize) {
-            self.classes[other.class as usize].position_at_bottleneck = at_bottleneck;
+            self.classes[other.class_number as usize].position_in_bottlenecked_classes =
+                at_bottleneck;
         }
         self.classes[class as usize].link = NO_LINK;
         self.free_classes.push(class);
     }
 
     /// Moves a class into or out of the front part of its bottleneck link's list, which holds the classes on tight links.
-    fn move_to_tight_part(&mut self, class: u32, is_tight: bool) {
+    fn move_class_to_tight_part(&mut self, class: u32, is_tight: bool) {
         let GroupClass {
-            bottleneck,
-            position_at_bottleneck: at_bottleneck,
+            bottleneck_link: bottleneck,
+            position_in_bottlenecked_classes: at_bottleneck,
             ..
         } = self.classes[class as usize];
         let bottleneck = &mut self.links[bottleneck as usize];
@@ -181,21 +199,21 @@ impl BottleneckMaxMin {
             bottleneck.tight_class_count -= 1;
             bottleneck.tight_class_count
         };
-        let other = bottleneck.bottlenecked_classes[to as usize].class;
+        let other = bottleneck.bottlenecked_classes[to as usize].class_number;
         bottleneck
             .bottlenecked_classes
             .swap(to as usize, at_bottleneck as usize);
-        self.classes[other as usize].position_at_bottleneck = at_bottleneck;
-        self.classes[class as usize].position_at_bottleneck = to;
+        self.classes[other as usize].position_in_bottlenecked_classes = at_bottleneck;
+        self.classes[class as usize].position_in_bottlenecked_classes = to;
     }
 
     /// Sets whether a link is tight, which means that each new fair-share level of its bottleneck links is propagated to the
     /// link.
-    pub(super) fn set_tight(&mut self, link: u32, is_tight: bool) {
+    pub(super) fn set_link_tight(&mut self, link: u32, is_tight: bool) {
         self.links[link as usize].is_tight = is_tight;
         let classes = std::mem::take(&mut self.links[link as usize].classes);
         for share in &classes {
-            self.move_to_tight_part(share.class, is_tight);
+            self.move_class_to_tight_part(share.class_number, is_tight);
         }
         self.links[link as usize].classes = classes;
     }

@@ -3,18 +3,21 @@
 
 use std::ops::Range;
 
-use super::{BottleneckMaxMin, Group, Link, NO_LINK, NO_USE, NONE, Use, clamped_weight};
+use super::{
+    BottleneckMaxMin, Group, Link, LinkUse, NO_CLASS_OR_POSITION, NO_LINK, NO_USE, clamped_weight,
+};
 use migsim_base::units::to_u32;
 
 impl BottleneckMaxMin {
     /// Changes the capacity of a link \[B/s\]; `link` is the number of the link on the platform, counted from 0.
     pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
-        self.capacity_changes += usize::from(self.change_capacity(link + 1, capacity));
+        self.capacity_change_count +=
+            usize::from(self.set_solver_link_capacity(link + 1, capacity));
     }
 
     /// Changes the capacity of a link \[B/s\], where `link` is its number in the solver; returns whether fair-share levels may
     /// change as a result.
-    fn change_capacity(&mut self, link: u32, capacity: f64) -> bool {
+    fn set_solver_link_capacity(&mut self, link: u32, capacity: f64) -> bool {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
         if state.classes.is_empty() {
@@ -26,7 +29,7 @@ impl BottleneckMaxMin {
         let state = &self.links[link as usize];
         let matters = state.is_tight || state.may_be_saturated();
         if matters {
-            self.mark_link(link);
+            self.mark_link_for_update(link);
         }
         matters
     }
@@ -35,7 +38,9 @@ impl BottleneckMaxMin {
     pub(super) fn estimated_demand(&self, link: u32) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         classes
-            .map(|share| share.pull * self.links[share.bottleneck as usize].level_estimate)
+            .map(|share| {
+                share.load_per_level * self.links[share.bottleneck_link as usize].level_estimate
+            })
             .sum()
     }
 
@@ -51,7 +56,7 @@ impl BottleneckMaxMin {
         let at = group as usize;
         if uses.len() + 1 > self.max_uses_per_group {
             // The width grows in steps, since each step moves the uses of all groups.
-            self.widen_uses((uses.len() + 1).max(self.max_uses_per_group * 3 / 2));
+            self.widen_link_uses((uses.len() + 1).max(self.max_uses_per_group * 3 / 2));
         }
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two();
@@ -67,50 +72,54 @@ impl BottleneckMaxMin {
         let first = at * self.max_uses_per_group;
         let mut number = 0;
         for (link, share) in uses {
-            self.link_uses[first + number] = Use {
+            self.link_uses[first + number] = LinkUse {
                 link: link + 1,
                 load_per_rate: share,
-                pull: f64::from(count) * share / weight,
+                load_per_level: f64::from(count) * share / weight,
                 ..NO_USE
             };
             number += 1;
         }
         if is_bounded {
-            let link = self.open_bound_link(bound * f64::from(count));
-            self.link_uses[first + number] = Use {
+            let link = self.create_max_rate_link(bound * f64::from(count));
+            self.link_uses[first + number] = LinkUse {
                 link,
                 load_per_rate: 1.0,
-                pull: f64::from(count) / weight,
+                load_per_level: f64::from(count) / weight,
                 ..NO_USE
             };
             number += 1;
         }
         let before = &mut self.groups[at];
         // A group that has left since the last update is listed already.
-        let was_listed = before.has_moved;
+        let was_listed = before.has_bottleneck_changed;
         *before = Group {
             weight,
-            bottleneck: NO_LINK,
-            previous_bottleneck: NO_LINK,
-            has_moved: true,
+            bottleneck_link: NO_LINK,
+            previous_bottleneck_link: NO_LINK,
+            has_bottleneck_changed: true,
             link_use_count: to_u32(number),
             flow_count: count,
         };
         if !was_listed {
-            self.moved_groups_list.push(group);
+            self.groups_with_changed_bottleneck.push(group);
         }
-        self.add_to_classes(group);
+        self.add_group_to_classes(group);
     }
 
     /// Determines the bottleneck link of a new group, and adds the group to the matching class of each of its links.
-    fn add_to_classes(&mut self, group: u32) {
+    fn add_group_to_classes(&mut self, group: u32) {
         self.group_count += 1;
-        self.link_use_count += self.use_range(group).len();
-        let bottleneck = self.lowest_link(group);
-        self.groups[group as usize].bottleneck = bottleneck;
-        for index in self.use_range(group) {
-            self.join_class(group, index, bottleneck);
-            let Use { link, pull, .. } = self.link_uses[index];
+        self.link_use_count += self.link_use_range(group).len();
+        let bottleneck = self.lowest_level_link(group);
+        self.groups[group as usize].bottleneck_link = bottleneck;
+        for index in self.link_use_range(group) {
+            self.add_group_to_class(group, index, bottleneck);
+            let LinkUse {
+                link,
+                load_per_level: pull,
+                ..
+            } = self.link_uses[index];
             self.change_demand(link, bottleneck, pull);
         }
     }
@@ -122,117 +131,141 @@ impl BottleneckMaxMin {
             return;
         }
         let state = &mut self.groups[group as usize];
-        let (bottleneck, weight) = (state.bottleneck, state.weight);
+        let (bottleneck, weight) = (state.bottleneck_link, state.weight);
         let before = std::mem::replace(&mut state.flow_count, count);
-        for index in self.use_range(group) {
+        for index in self.link_use_range(group) {
             let used = &mut self.link_uses[index];
             let pull = f64::from(count) * used.load_per_rate / weight;
-            let more = pull - used.pull;
-            used.pull = pull;
-            let Use { link, class, .. } = *used;
-            if self.links[link as usize].is_group_bound {
+            let more = pull - used.load_per_level;
+            used.load_per_level = pull;
+            let LinkUse {
+                link,
+                class_number: class,
+                ..
+            } = *used;
+            if self.links[link as usize].represents_group_max_rate {
                 self.links[link as usize].capacity *= f64::from(count) / f64::from(before);
             }
-            self.add_pull(class, more);
+            self.add_load_per_level(class, more);
             self.change_demand(link, bottleneck, more);
         }
     }
 
     /// Changes the weight and the maximum rate \[B/s\] of the flows of a group. Returns `false` without a change if the solver
     /// has no link that represents the maximum rate of the group.
-    pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) -> bool {
-        let range = self.use_range(group);
+    pub(crate) fn try_set_weight_and_max_rate(
+        &mut self,
+        group: u32,
+        weight: f64,
+        bound: f64,
+    ) -> bool {
+        let range = self.link_use_range(group);
         let last = self.link_uses[range.end - 1].link;
-        if !self.links[last as usize].is_group_bound {
+        if !self.links[last as usize].represents_group_max_rate {
             return false;
         }
         let state = &mut self.groups[group as usize];
         state.weight = clamped_weight(weight, bound);
         let Group {
             weight,
-            bottleneck,
+            bottleneck_link: bottleneck,
             flow_count: count,
             ..
         } = *state;
-        self.change_capacity(last, bound * f64::from(count));
+        self.set_solver_link_capacity(last, bound * f64::from(count));
         for index in range {
             let used = &mut self.link_uses[index];
             let pull = f64::from(count) * used.load_per_rate / weight;
-            let more = pull - used.pull;
-            used.pull = pull;
-            let Use { link, class, .. } = *used;
-            self.add_pull(class, more);
+            let more = pull - used.load_per_level;
+            used.load_per_level = pull;
+            let LinkUse {
+                link,
+                class_number: class,
+                ..
+            } = *used;
+            self.add_load_per_level(class, more);
             self.change_demand(link, bottleneck, more);
         }
         true
     }
 
     pub(super) fn remove_group(&mut self, group: u32) {
-        let Group { bottleneck, .. } = self.groups[group as usize];
-        let range = self.use_range(group);
+        let Group {
+            bottleneck_link: bottleneck,
+            ..
+        } = self.groups[group as usize];
+        let range = self.link_use_range(group);
         self.group_count -= 1;
         self.link_use_count -= range.len();
         for index in range {
-            let Use { link, pull, .. } = self.link_uses[index];
-            self.leave_class(index);
+            let LinkUse {
+                link,
+                load_per_level: pull,
+                ..
+            } = self.link_uses[index];
+            self.remove_group_from_class(index);
             self.change_demand(link, bottleneck, -pull);
             if self.links[link as usize].classes.is_empty() {
                 self.links[link as usize].estimated_demand = 0.0;
             }
-            if self.links[link as usize].is_group_bound {
-                self.set_level(link, f64::INFINITY);
-                self.free_bound_links.push(link);
+            if self.links[link as usize].represents_group_max_rate {
+                self.set_link_level(link, f64::INFINITY);
+                self.free_max_rate_links.push(link);
             }
         }
         let state = &mut self.groups[group as usize];
         state.flow_count = 0;
-        if !state.has_moved {
+        if !state.has_bottleneck_changed {
             // A later group of the same number must be listed as moved.
-            (state.has_moved, state.previous_bottleneck) = (true, bottleneck);
-            self.moved_groups_list.push(group);
+            (state.has_bottleneck_changed, state.previous_bottleneck_link) = (true, bottleneck);
+            self.groups_with_changed_bottleneck.push(group);
         }
     }
 
     /// Creates a link that represents the maximum rate of a group, with the capacity `bound` \[B/s\], and returns its number;
     /// reuses the number of a removed link of this kind, if there is one.
-    fn open_bound_link(&mut self, bound: f64) -> u32 {
-        let link = self.free_bound_links.pop().unwrap_or_else(|| {
+    fn create_max_rate_link(&mut self, bound: f64) -> u32 {
+        let link = self.free_max_rate_links.pop().unwrap_or_else(|| {
             self.links.push(Link::new(0.0));
-            self.level_of_link.push(f64::INFINITY);
-            self.is_marked.push(false);
+            self.fair_share_level_of_link.push(f64::INFINITY);
+            self.is_marked_for_update.push(false);
             to_u32(self.links.len() - 1)
         });
         let state = &mut self.links[link as usize];
-        (state.capacity, state.is_group_bound, state.estimated_demand) = (bound, true, 0.0);
+        (
+            state.capacity,
+            state.represents_group_max_rate,
+            state.estimated_demand,
+        ) = (bound, true, 0.0);
         link
     }
 
     /// Resets the state that removed groups have left behind, so that later groups get the same rates as on a new solver, to the
     /// last bit. All groups must have been removed.
-    pub(crate) fn reset(&mut self) {
-        self.clear_moved_groups();
-        while self.take_changed_link().is_some() {}
-        for link in self.used_since_reset.drain(..) {
+    pub(crate) fn reset_state_of_removed_groups(&mut self) {
+        self.clear_bottleneck_changes();
+        while self.take_link_with_changed_level().is_some() {}
+        for link in self.links_used_since_reset.drain(..) {
             let state = &mut self.links[link as usize];
             (
                 state.last_joined_class,
                 state.is_tight,
                 state.is_listed_as_used,
-            ) = (NONE, false, false);
+            ) = (NO_CLASS_OR_POSITION, false, false);
             (state.level_estimate, state.estimated_demand) = (0.0, 0.0);
         }
         // Links that represent bounds are taken from the end of the list: the lowest number first, as from a new solver.
-        self.free_bound_links.sort_unstable_by(|a, b| b.cmp(a));
+        self.free_max_rate_links.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Returns the range of indices in the list `link_uses` that contains the links of a group.
-    pub(super) fn use_range(&self, group: u32) -> Range<usize> {
+    pub(super) fn link_use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.max_uses_per_group;
         first..first + self.groups[group as usize].link_use_count as usize
     }
 
     /// Enlarges the list `link_uses`, so that each group can have up to `width` links.
-    fn widen_uses(&mut self, width: usize) {
+    fn widen_link_uses(&mut self, width: usize) {
         let before = std::mem::take(&mut self.link_uses);
         self.link_uses.resize(self.groups.len() * width, NO_USE);
         if self.max_uses_per_group > 0 {
@@ -246,10 +279,10 @@ impl BottleneckMaxMin {
 
     /// Returns the link with the lowest fair-share level on the route of a group; [`NO_LINK`] if no link of the route is
     /// saturated.
-    pub(super) fn lowest_link(&self, group: u32) -> u32 {
+    pub(super) fn lowest_level_link(&self, group: u32) -> u32 {
         let mut least = (f64::INFINITY, NO_LINK);
-        for used in &self.link_uses[self.use_range(group)] {
-            let level = self.level_of_link[used.link as usize];
+        for used in &self.link_uses[self.link_use_range(group)] {
+            let level = self.fair_share_level_of_link[used.link as usize];
             if level < least.0 {
                 least = (level, used.link);
             }
@@ -262,22 +295,23 @@ impl BottleneckMaxMin {
     fn change_demand(&mut self, link: u32, bottleneck: u32, more: f64) {
         let estimate = self.links[bottleneck as usize].level_estimate;
         let state = &mut self.links[link as usize];
-        if state.is_group_bound && bottleneck == NO_LINK {
+        if state.represents_group_max_rate && bottleneck == NO_LINK {
             // The link is marked when another link becomes the bottleneck link of the group.
-        } else if self.level_of_link[link as usize].is_finite() || bottleneck == NO_LINK {
-            self.mark_link(link);
+        } else if self.fair_share_level_of_link[link as usize].is_finite() || bottleneck == NO_LINK
+        {
+            self.mark_link_for_update(link);
         } else if !state.is_tight {
             state.estimated_demand += more * estimate;
             if state.may_be_saturated() {
-                self.mark_link(link);
+                self.mark_link_for_update(link);
             }
         } else if more > 0.0 {
-            self.mark_link(link);
+            self.mark_link_for_update(link);
         }
     }
 
-    fn mark_link(&mut self, link: u32) {
-        let is_marked = &mut self.is_marked[link as usize];
+    fn mark_link_for_update(&mut self, link: u32) {
+        let is_marked = &mut self.is_marked_for_update[link as usize];
         if !*is_marked && link != NO_LINK {
             *is_marked = true;
             self.marked_links.push(link);

@@ -4,8 +4,9 @@
 //! more. If many links change at the same time, [`super::shift`] or [`super::filling`] updates the levels at less cost.
 
 use super::{
-    BOTTLENECK_TOLERANCE, BottleneckMaxMin, ClassAtBottleneck, ClassOnLink, ESTIMATE_RATIO,
-    NO_LINK, NONE, OVERLOAD_RATIO, QueuedLink, RisingLoad, Segment, Use, find_link_level,
+    BOTTLENECK_TOLERANCE, BottleneckMaxMin, ClassAtBottleneck, ClassOnLink, LinkUse, LoadSegment,
+    NEW_LEVEL_ESTIMATE_RATIO, NO_CLASS_OR_POSITION, NO_LINK, OVERLOAD_RATIO, QueuedLink,
+    RisingLoad, find_link_level_and_demand,
 };
 use migsim_base::units::{greater, lesser, to_u32};
 
@@ -13,22 +14,22 @@ use migsim_base::units::{greater, lesser, to_u32};
 const LEVEL_TOLERANCE: f64 = 1e-15;
 /// Maximum ratio of the estimated level of a bottleneck link to its fair-share level; an estimate above this ratio is lowered.
 /// The ratio is so large that a capacity can be halved and doubled without a change of the estimate.
-const MAX_ESTIMATE_RATIO: f64 = 2.75;
+const MAX_LEVEL_ESTIMATE_RATIO: f64 = 2.75;
 /// Number of marked links up to which links are always updated one by one.
 ///
 /// They are also updated one by one while the marked links are at most the fraction 1 / `PART_MARKED` of all links with groups.
 /// Beyond both limits all levels are recomputed from scratch, since each update would mark all other links.
-const MAX_SINGLE_UPDATES: usize = 8;
-const PART_MARKED: usize = 4;
+const MAX_MARKED_LINKS_FOR_SINGLE_UPDATES: usize = 8;
+const MARKED_LINKS_DIVISOR: usize = 4;
 /// Number of capacity changes up to which links are updated one by one, without a shift of all fair-share levels.
-const MAX_CHANGES_WITHOUT_SHIFT: usize = 3;
+const MAX_CAPACITY_CHANGES_WITHOUT_SHIFT: usize = 3;
 /// Estimated cost of progressive filling per use of a link by a group, in units of visited classes.
-const FILLING_COST_PER_USE: usize = 6;
+const FILLING_COST_PER_LINK_USE: usize = 6;
 
 /// A load on a link as a pair: the load per unit of the fair-share level, and the level up to which the load rises (its ceiling).
 impl RisingLoad for (f64, f64) {
     #[inline]
-    fn pull(&self) -> f64 {
+    fn load_per_level(&self) -> f64 {
         self.0
     }
 
@@ -41,31 +42,34 @@ impl RisingLoad for (f64, f64) {
 impl BottleneckMaxMin {
     /// Updates all fair-share levels after changes; returns whether the level of a link or the bottleneck link of a group may
     /// have changed.
-    pub(crate) fn update_levels(&mut self) -> bool {
+    pub(crate) fn update_fair_share_levels(&mut self) -> bool {
         if self.marked_links.is_empty() {
-            return !self.moved_groups_list.is_empty() || !self.changed_links.is_empty();
+            return !self.groups_with_changed_bottleneck.is_empty()
+                || !self.links_with_changed_level.is_empty();
         }
-        let limit = self.link_use_count * FILLING_COST_PER_USE + 256;
-        self.visited_classes = 0;
+        let limit = self.link_use_count * FILLING_COST_PER_LINK_USE + 256;
+        self.visited_class_count = 0;
         let (count, altered) = (
             self.marked_links.len(),
-            std::mem::take(&mut self.capacity_changes),
+            std::mem::take(&mut self.capacity_change_count),
         );
-        let are_most = count > MAX_SINGLE_UPDATES && count * PART_MARKED > self.links_in_use;
-        let is_shifted = (altered > MAX_CHANGES_WITHOUT_SHIFT || are_most) && self.shift_levels();
+        let are_most = count > MAX_MARKED_LINKS_FOR_SINGLE_UPDATES
+            && count * MARKED_LINKS_DIVISOR > self.used_link_count;
+        let is_shifted =
+            (altered > MAX_CAPACITY_CHANGES_WITHOUT_SHIFT || are_most) && self.try_shift_levels();
         if are_most && !is_shifted {
             self.solve_from_scratch();
             return true;
         }
-        self.queue_marked();
+        self.queue_marked_links();
         while let Some(entry) = self.worklist.pop() {
-            self.update_level(entry.link());
-            if self.visited_classes > limit {
+            self.update_link_level(entry.link());
+            if self.visited_class_count > limit {
                 self.solve_from_scratch();
             }
         }
         if cfg!(debug_assertions) && self.overloaded_link.is_none() {
-            self.overloaded_link = self.find_overloaded();
+            self.overloaded_link = self.find_overloaded_link();
         }
         true
     }
@@ -73,96 +77,98 @@ impl BottleneckMaxMin {
     /// Moves the marked links into the work queue, from which the link with the lowest fair-share level is taken first. In any
     /// other order, a link could become the bottleneck link of groups that a link with a lower level takes over later, which
     /// would be wasted work.
-    pub(super) fn queue_marked(&mut self) {
+    pub(super) fn queue_marked_links(&mut self) {
         for link in self.marked_links.drain(..) {
-            let level = self.level_of_link[link as usize];
+            let level = self.fair_share_level_of_link[link as usize];
             self.worklist.push(QueuedLink::new(level, link));
         }
     }
 
     /// Returns a link that carries more than its capacity, so that `Σ P · level of the bottleneck link > capacity`; `None` if no
     /// link does.
-    fn find_overloaded(&self) -> Option<u32> {
+    fn find_overloaded_link(&self) -> Option<u32> {
         let is_over = |link: &u32| {
             let state = &self.links[*link as usize];
             let classes = state.classes.iter();
-            let taken =
-                classes.map(|share| share.pull * self.level_of_link[share.bottleneck as usize]);
-            !state.is_group_bound && taken.sum::<f64>() > state.capacity * OVERLOAD_RATIO
+            let taken = classes.map(|share| {
+                share.load_per_level * self.fair_share_level_of_link[share.bottleneck_link as usize]
+            });
+            !state.represents_group_max_rate && taken.sum::<f64>() > state.capacity * OVERLOAD_RATIO
         };
         let mut links = 1..to_u32(self.links.len());
         links.find(is_over).map(|link| link - 1)
     }
 
-    pub(super) fn set_level(&mut self, link: u32, level: f64) {
-        self.level_of_link[link as usize] = level;
+    pub(super) fn set_link_level(&mut self, link: u32, level: f64) {
+        self.fair_share_level_of_link[link as usize] = level;
         let state = &mut self.links[link as usize];
         if !state.has_level_changed {
             state.has_level_changed = true;
-            self.changed_links.push(link);
+            self.links_with_changed_level.push(link);
         }
-        let was_full = state.saturated_position != NONE;
+        let was_full = state.position_in_saturated_links != NO_CLASS_OR_POSITION;
         if level.is_finite() && !was_full {
-            state.saturated_position = to_u32(self.saturated_links.len());
+            state.position_in_saturated_links = to_u32(self.saturated_links.len());
             self.saturated_links.push(link);
         } else if was_full && !level.is_finite() {
-            let at = std::mem::replace(&mut state.saturated_position, NONE);
+            let at =
+                std::mem::replace(&mut state.position_in_saturated_links, NO_CLASS_OR_POSITION);
             self.saturated_links.swap_remove(at as usize);
             if let Some(&other) = self.saturated_links.get(at as usize) {
-                self.links[other as usize].saturated_position = at;
+                self.links[other as usize].position_in_saturated_links = at;
             }
         }
     }
 
     /// Recomputes the fair-share level of a link, moves the groups whose bottleneck link changes as a result, and marks the links
     /// that depend on these changes.
-    pub(super) fn update_level(&mut self, link: u32) {
+    pub(super) fn update_link_level(&mut self, link: u32) {
         let at = link as usize;
-        self.is_marked[at] = false;
-        let old = self.level_of_link[at];
-        let (mut new, mut highest) = self.find_level(link, old);
-        self.level_of_link[at] = new;
-        while self.give_up(link, old, new) {
-            (new, highest) = self.find_level(link, new);
-            self.level_of_link[at] = new;
+        self.is_marked_for_update[at] = false;
+        let old = self.fair_share_level_of_link[at];
+        let (mut new, mut highest) = self.find_level_and_highest_other_level(link, old);
+        self.fair_share_level_of_link[at] = new;
+        while self.move_groups_to_lower_links(link, old, new) {
+            (new, highest) = self.find_level_and_highest_other_level(link, new);
+            self.fair_share_level_of_link[at] = new;
         }
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= LEVEL_TOLERANCE * old);
         if is_same {
-            self.level_of_link[at] = old;
+            self.fair_share_level_of_link[at] = old;
             self.take_over_groups(link, old, highest);
-            self.update_estimate(link, old);
+            self.update_level_estimate(link, old);
             return;
         }
-        self.set_level(link, new);
-        self.update_estimate(link, new);
+        self.set_link_level(link, new);
+        self.update_level_estimate(link, new);
         self.take_over_groups(link, new, highest);
         // The links of the groups that this link takes over are marked already.
         let concerned = std::mem::take(&mut self.dependent_links);
         for &other in &concerned {
             if other != link {
-                self.mark_in_update(other);
+                self.mark_during_update(other);
             }
         }
         self.dependent_links = concerned;
-        self.visited_classes += self.links[at].tight_class_count as usize;
+        self.visited_class_count += self.links[at].tight_class_count as usize;
     }
 
     /// Returns the fair-share level of a link for the present bottleneck links of its groups, and the highest level of any other
     /// bottleneck link of these groups. Also updates whether the link is tight.
-    fn find_level(&mut self, link: u32, from: f64) -> (f64, f64) {
-        let (segment, highest) = self.segment(link, from);
+    fn find_level_and_highest_other_level(&mut self, link: u32, from: f64) -> (f64, f64) {
+        let (segment, highest) = self.segment_and_highest_other_level(link, from);
         let state = &self.links[link as usize];
-        self.visited_classes += state.classes.len() + 4;
+        self.visited_class_count += state.classes.len() + 4;
         let level = segment
             .level_for_capacity(state.capacity)
-            .unwrap_or_else(|| self.find_far_level(link, from));
+            .unwrap_or_else(|| self.find_level_on_any_segment(link, from));
         let mut is_tight = level.is_finite();
         if !is_tight {
             self.links[link as usize].estimated_demand = self.estimated_demand(link);
             is_tight = self.links[link as usize].may_be_saturated();
         }
         if self.links[link as usize].is_tight != is_tight {
-            self.set_tight(link, is_tight);
+            self.set_link_tight(link, is_tight);
         }
         (level, highest)
     }
@@ -170,15 +176,17 @@ impl BottleneckMaxMin {
     /// Returns the linear segment of a link's equation that begins at `level`, and the highest level of any other bottleneck link
     /// of its groups. `level` must not exceed the present level of the link; the new level of most links is on this segment.
     #[inline(never)] // so that its sums stay in registers
-    fn segment(&self, link: u32, level: f64) -> (Segment, f64) {
-        debug_assert!(self.level_of_link[link as usize] >= level);
-        let mut segment = Segment::default();
+    fn segment_and_highest_other_level(&self, link: u32, level: f64) -> (LoadSegment, f64) {
+        debug_assert!(self.fair_share_level_of_link[link as usize] >= level);
+        let mut segment = LoadSegment::default();
         let mut highest = f64::NEG_INFINITY;
         for &ClassOnLink {
-            bottleneck, pull, ..
+            bottleneck_link: bottleneck,
+            load_per_level: pull,
+            ..
         } in &self.links[link as usize].classes
         {
-            let ceiling = self.level_of_link[bottleneck as usize];
+            let ceiling = self.fair_share_level_of_link[bottleneck as usize];
             if ceiling < level {
                 segment.add_constant_load(pull, ceiling);
             } else if bottleneck == link {
@@ -188,27 +196,30 @@ impl BottleneckMaxMin {
                 highest = greater(ceiling, highest);
             }
         }
-        (segment, greater(segment.lower_end(), highest))
+        (segment, greater(segment.lower_end_level(), highest))
     }
 
     /// Computes the level of a link on any segment of its equation.
-    fn find_far_level(&mut self, link: u32, from: f64) -> f64 {
-        let mut rising = std::mem::take(&mut self.pulls_and_ceilings);
+    fn find_level_on_any_segment(&mut self, link: u32, from: f64) -> f64 {
+        let mut rising = std::mem::take(&mut self.loads_per_level_and_ceilings);
         rising.clear();
         let state = &self.links[link as usize];
         rising.extend(state.classes.iter().map(|share| {
-            let is_own = share.bottleneck == link;
-            let level = self.level_of_link[share.bottleneck as usize];
-            (share.pull, if is_own { f64::INFINITY } else { level })
+            let is_own = share.bottleneck_link == link;
+            let level = self.fair_share_level_of_link[share.bottleneck_link as usize];
+            (
+                share.load_per_level,
+                if is_own { f64::INFINITY } else { level },
+            )
         }));
-        let (level, _) = find_link_level(state.capacity, &rising, from);
-        self.pulls_and_ceilings = rising;
+        let (level, _) = find_link_level_and_demand(state.capacity, &rising, from);
+        self.loads_per_level_and_ceilings = rising;
         level
     }
 
     /// Moves the groups bottlenecked at this link that have a link of a lower level; returns whether there are any. If there are none, lists
     /// the tight links with groups bottlenecked here whose levels may change.
-    fn give_up(&mut self, link: u32, old: f64, level: f64) -> bool {
+    fn move_groups_to_lower_links(&mut self, link: u32, old: f64, level: f64) -> bool {
         let lowest = level * (1.0 - BOTTLENECK_TOLERANCE);
         let above = lesser(level, old);
         // Unsaturated links change only if their load grows.
@@ -220,10 +231,10 @@ impl BottleneckMaxMin {
         let concerned = &mut self.dependent_links[..];
         let (mut count, mut has_lower) = (0, false);
         for listed in tight {
-            let other = self.level_of_link[listed.link as usize];
+            let other = self.fair_share_level_of_link[listed.link as usize];
             has_lower |= other < lowest;
             concerned[count] = listed.link;
-            let is_new = usize::from(!self.is_marked[listed.link as usize]);
+            let is_new = usize::from(!self.is_marked_for_update[listed.link as usize]);
             count += is_new & usize::from(other > above) & usize::from(other <= highest);
         }
         self.dependent_links.truncate(count);
@@ -232,18 +243,20 @@ impl BottleneckMaxMin {
         }
         let mut place = 0;
         while place < self.links[link as usize].tight_class_count as usize {
-            let ClassAtBottleneck { link: other, class } =
-                self.links[link as usize].bottlenecked_classes[place];
-            if other == link || self.level_of_link[other as usize] >= lowest {
+            let ClassAtBottleneck {
+                link: other,
+                class_number: class,
+            } = self.links[link as usize].bottlenecked_classes[place];
+            if other == link || self.fair_share_level_of_link[other as usize] >= lowest {
                 place += 1;
                 continue;
             }
             let &(group, _) = self.classes[class as usize]
-                .member_groups
+                .groups_with_link_index
                 .last()
                 .expect("a class has members");
-            let least = self.lowest_link(group);
-            self.move_group(group, least, link);
+            let least = self.lowest_level_link(group);
+            self.change_bottleneck(group, least, link);
         }
         true
     }
@@ -257,40 +270,47 @@ impl BottleneckMaxMin {
         let mut place = 0;
         while place < self.links[link as usize].classes.len() {
             let ClassOnLink {
-                bottleneck, class, ..
+                bottleneck_link: bottleneck,
+                class_number: class,
+                ..
             } = self.links[link as usize].classes[place];
             if bottleneck == link
-                || self.level_of_link[bottleneck as usize] * (1.0 - BOTTLENECK_TOLERANCE) <= level
+                || self.fair_share_level_of_link[bottleneck as usize] * (1.0 - BOTTLENECK_TOLERANCE)
+                    <= level
             {
                 place += 1;
                 continue;
             }
             let &(group, _) = self.classes[class as usize]
-                .member_groups
+                .groups_with_link_index
                 .last()
                 .expect("a class has members");
-            self.move_group(group, link, link);
+            self.change_bottleneck(group, link, link);
         }
     }
 
     /// Changes the bottleneck link of a group to `to`, and marks the links that depend on this change, except for the link
     /// `without`.
-    fn move_group(&mut self, group: u32, to: u32, without: u32) {
+    fn change_bottleneck(&mut self, group: u32, to: u32, without: u32) {
         let state = &mut self.groups[group as usize];
-        let from = std::mem::replace(&mut state.bottleneck, to);
-        if !state.has_moved {
-            (state.has_moved, state.previous_bottleneck) = (true, from);
-            self.moved_groups_list.push(group);
+        let from = std::mem::replace(&mut state.bottleneck_link, to);
+        if !state.has_bottleneck_changed {
+            (state.has_bottleneck_changed, state.previous_bottleneck_link) = (true, from);
+            self.groups_with_changed_bottleneck.push(group);
         }
         let estimates = (
             self.links[from as usize].level_estimate,
             self.links[to as usize].level_estimate,
         );
-        for index in self.use_range(group) {
-            self.leave_class(index);
-            self.join_class(group, index, to);
-            let Use { link, pull, .. } = self.link_uses[index];
-            self.visited_classes += 4;
+        for index in self.link_use_range(group) {
+            self.remove_group_from_class(index);
+            self.add_group_to_class(group, index, to);
+            let LinkUse {
+                link,
+                load_per_level: pull,
+                ..
+            } = self.link_uses[index];
+            self.visited_class_count += 4;
             if link == without {
                 continue;
             }
@@ -299,42 +319,46 @@ impl BottleneckMaxMin {
                 state.estimated_demand += pull * (estimates.1 - estimates.0);
             }
             if state.is_tight || state.may_be_saturated() {
-                self.mark_in_update(link);
+                self.mark_during_update(link);
             }
         }
     }
 
     /// Updates the estimated level of a bottleneck link if the estimate is below the fair-share level `level` or far above it;
     /// marks the links that may become saturated as a result.
-    pub(super) fn update_estimate(&mut self, link: u32, level: f64) {
+    pub(super) fn update_level_estimate(&mut self, link: u32, level: f64) {
         let before = self.links[link as usize].level_estimate;
         let level = if level.is_finite() { level } else { 0.0 };
-        if level <= before && level * MAX_ESTIMATE_RATIO >= before {
+        if level <= before && level * MAX_LEVEL_ESTIMATE_RATIO >= before {
             return;
         }
-        let now = level * ESTIMATE_RATIO;
+        let now = level * NEW_LEVEL_ESTIMATE_RATIO;
         self.links[link as usize].level_estimate = now;
-        self.visited_classes += self.links[link as usize].bottlenecked_classes.len();
+        self.visited_class_count += self.links[link as usize].bottlenecked_classes.len();
         let mut place = self.links[link as usize].tight_class_count as usize;
         while place < self.links[link as usize].bottlenecked_classes.len() {
-            let ClassAtBottleneck { link: other, class } =
-                self.links[link as usize].bottlenecked_classes[place];
+            let ClassAtBottleneck {
+                link: other,
+                class_number: class,
+            } = self.links[link as usize].bottlenecked_classes[place];
             let state = &mut self.links[other as usize];
-            let pull = state.classes[self.classes[class as usize].position_at_link as usize].pull;
+            let pull = state.classes
+                [self.classes[class as usize].position_in_classes_of_link as usize]
+                .load_per_level;
             state.estimated_demand += pull * (now - before);
             if now > before && state.may_be_saturated() {
-                self.mark_in_update(other);
+                self.mark_during_update(other);
             }
             place += 1;
         }
     }
 
     /// Marks a link during an update of levels, and adds it to the work queue.
-    pub(super) fn mark_in_update(&mut self, link: u32) {
-        let is_marked = &mut self.is_marked[link as usize];
+    pub(super) fn mark_during_update(&mut self, link: u32) {
+        let is_marked = &mut self.is_marked_for_update[link as usize];
         if !*is_marked && link != NO_LINK {
             *is_marked = true;
-            let level = self.level_of_link[link as usize];
+            let level = self.fair_share_level_of_link[link as usize];
             self.worklist.push(QueuedLink::new(level, link));
         }
     }

@@ -43,10 +43,10 @@ use hashbrown::HashTable;
 
 use self::filling::FillingArrays;
 use super::clamped_weight;
-use super::segment::{RisingLoad, Segment, find_link_level};
-use super::solve::{MAX_LEVEL, OVERLOAD_RATIO};
-use super::worklist::{QueuedLink, Worklist};
-use crate::checks::Fault;
+use super::segment::{LoadSegment, RisingLoad, find_link_level_and_demand};
+use super::solve::{MAX_FAIR_SHARE_LEVEL, OVERLOAD_RATIO};
+use super::worklist::{LinkWorklist, QueuedLink};
+use crate::checks::InvariantViolation;
 
 /// Solver for max-min fair sharing by bottleneck links: contains groups of flows, each of which runs at the fair-share level of
 /// its bottleneck link.
@@ -54,51 +54,51 @@ use crate::checks::Fault;
 pub(crate) struct BottleneckMaxMin {
     links: Vec<Link>,
     /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
-    level_of_link: Vec<f64>,
+    fair_share_level_of_link: Vec<f64>,
     /// The links that are saturated at present, in no particular order.
     saturated_links: Vec<u32>,
     groups: Vec<Group>,
     /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
     /// number of uses per group.
-    link_uses: Vec<Use>,
+    link_uses: Vec<LinkUse>,
     max_uses_per_group: usize,
     classes: Vec<GroupClass>,
     free_classes: Vec<u32>,
     /// The number of each class, by the pair of link and bottleneck link.
-    class_by_links: HashTable<u32>,
+    class_by_link_and_bottleneck: HashTable<u32>,
     /// Numbers of those links that represented the maximum rate of a group that has been removed; they can be reused.
-    free_bound_links: Vec<u32>,
+    free_max_rate_links: Vec<u32>,
     /// Whether link capacities may change during the simulation, so that the maximum rate of any group may take effect.
     has_varying_capacities: bool,
     /// Number of capacity changes since the last update that may affect fair-share levels.
-    capacity_changes: usize,
+    capacity_change_count: usize,
     /// The links that have been marked since the last update, because their fair-share levels may have to change.
     marked_links: Vec<u32>,
     /// The links still to be processed during an update, ordered by fair-share level.
-    worklist: Worklist,
+    worklist: LinkWorklist,
     /// For each link, whether it is in the list of marked links or in the work queue.
-    is_marked: Vec<bool>,
+    is_marked_for_update: Vec<bool>,
     /// Number of platform links with groups, without the links that represent maximum rates of groups.
-    links_in_use: usize,
+    used_link_count: usize,
     /// The links that have had groups since the solver was last reset; the next reset applies to these links.
-    used_since_reset: Vec<u32>,
+    links_used_since_reset: Vec<u32>,
     /// The links whose fair-share level may have changed since a caller last took them from this list.
-    changed_links: Vec<u32>,
+    links_with_changed_level: Vec<u32>,
     /// The groups whose bottleneck link may have changed since this list was last cleared.
-    moved_groups_list: Vec<u32>,
+    groups_with_changed_bottleneck: Vec<u32>,
     /// Total number of uses of links by all present groups.
     link_use_count: usize,
     /// Number of groups that the solver contains at present.
     group_count: usize,
     /// Number of classes visited so far in the present update, as a measure of its cost.
-    visited_classes: usize,
+    visited_class_count: usize,
     /// For each class of the link that is being updated: the load per unit of the fair-share level, and the level up to which the
     /// load rises (its ceiling).
-    pulls_and_ceilings: Vec<(f64, f64)>,
+    loads_per_level_and_ceilings: Vec<(f64, f64)>,
     /// The tight links with groups bottlenecked at the link that is being updated; the levels of the tight links may depend on
     /// the new level of that link.
     dependent_links: Vec<u32>,
-    filling: FillingArrays,
+    filling_arrays: FillingArrays,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded_link: Option<u32>,
 }
@@ -106,18 +106,18 @@ pub(crate) struct BottleneckMaxMin {
 /// Link number that stands for the bottleneck link of a group whose links are all unsaturated.
 const NO_LINK: u32 = 0;
 /// Number that stands for no class in a list of classes, or for no position in a list.
-const NONE: u32 = u32::MAX;
+const NO_CLASS_OR_POSITION: u32 = u32::MAX;
 /// Tolerance within which a group keeps its bottleneck link, relative to the lowest fair-share level on its route.
 const BOTTLENECK_TOLERANCE: f64 = 1e-14;
 /// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
-const MAX_UNSATURATED_LOAD: f64 = 1.0 - 1e-6;
+const MAX_DEMAND_RATIO_OF_UNSATURATED: f64 = 1.0 - 1e-6;
 /// Ratio of a new estimate of the level of a bottleneck link to the fair-share level of the link.
-const ESTIMATE_RATIO: f64 = 1.25;
+const NEW_LEVEL_ESTIMATE_RATIO: f64 = 1.25;
 /// Unused fraction of the capacity up to which a link counts as saturated after progressive filling, whose sums have rounding
 /// errors.
-const MAX_UNUSED_OF_SATURATED: f64 = 1e-12;
+const MAX_UNUSED_FRACTION_OF_SATURATED: f64 = 1e-12;
 /// Fraction of its largest value below which a sum is recomputed, since rounding errors have made it inaccurate.
-const RESUM_BELOW: f64 = 1e-3;
+const RECOMPUTE_SUM_BELOW_FRACTION: f64 = 1e-3;
 
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
@@ -144,9 +144,9 @@ struct Link {
     /// Whether the link is in the solver's list of links that have had groups since the last reset.
     is_listed_as_used: bool,
     /// Whether the link represents the maximum rate of a group instead of a link of the platform.
-    is_group_bound: bool,
+    represents_group_max_rate: bool,
     /// Position of the link in the list of saturated links; `u32::MAX` while the link is unsaturated.
-    saturated_position: u32,
+    position_in_saturated_links: u32,
 }
 
 impl Link {
@@ -154,7 +154,7 @@ impl Link {
         Self {
             capacity,
             classes: Vec::new(),
-            last_joined_class: NONE,
+            last_joined_class: NO_CLASS_OR_POSITION,
             bottlenecked_classes: Vec::new(),
             tight_class_count: 0,
             level_estimate: 0.0,
@@ -162,14 +162,14 @@ impl Link {
             is_tight: false,
             has_level_changed: false,
             is_listed_as_used: false,
-            is_group_bound: false,
-            saturated_position: NONE,
+            represents_group_max_rate: false,
+            position_in_saturated_links: NO_CLASS_OR_POSITION,
         }
     }
 
     /// Whether the estimated demand on the link may exceed its capacity.
     fn may_be_saturated(&self) -> bool {
-        let is_free = self.estimated_demand <= self.capacity * MAX_UNSATURATED_LOAD;
+        let is_free = self.estimated_demand <= self.capacity * MAX_DEMAND_RATIO_OF_UNSATURATED;
         !is_free // also if the sum is NaN
     }
 }
@@ -177,17 +177,17 @@ impl Link {
 /// Entry for a class in the list of its link, with the values on which the level of the link depends.
 #[derive(Clone, Copy, Debug)]
 struct ClassOnLink {
-    bottleneck: u32,
-    class: u32,
+    bottleneck_link: u32,
+    class_number: u32,
     /// Load of all groups of the class on the link per unit of the fair-share level: P in the equation of the solver.
-    pull: f64,
+    load_per_level: f64,
 }
 
 /// Entry for a class in the list of the link that is the bottleneck link of its groups.
 #[derive(Clone, Copy, Debug)]
 struct ClassAtBottleneck {
     link: u32,
-    class: u32,
+    class_number: u32,
 }
 
 /// The groups on a link that have the same bottleneck link. The struct is aligned so that a class takes one cache line.
@@ -196,56 +196,56 @@ struct ClassAtBottleneck {
 struct GroupClass {
     /// The link on which the groups of the class are; [`NO_LINK`] while the class is not in use.
     link: u32,
-    bottleneck: u32,
+    bottleneck_link: u32,
     /// Largest value that the load of the class per unit of level has had since it was last recomputed from the groups.
-    largest_pull: f64,
+    largest_load_per_level: f64,
     /// Number of changes of the load of the class per unit of level since this load was last recomputed from the groups.
-    pull_changes: u32,
+    load_change_count: u32,
     /// The groups of the class, each with the index of the link of the class among the links of the group.
-    member_groups: Vec<(u32, u32)>,
+    groups_with_link_index: Vec<(u32, u32)>,
     /// Position of the class in the list of classes of its link.
-    position_at_link: u32,
+    position_in_classes_of_link: u32,
     /// Position of the class in the list of classes bottlenecked at its bottleneck link.
-    position_at_bottleneck: u32,
+    position_in_bottlenecked_classes: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Use {
+struct LinkUse {
     link: u32,
-    class: u32,
+    class_number: u32,
     /// Position of the group in the list of members of its class.
     position_in_class: u32,
     /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
     load_per_rate: f64,
     /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
-    pull: f64,
+    load_per_level: f64,
 }
 
-const NO_USE: Use = Use {
+const NO_USE: LinkUse = LinkUse {
     link: NO_LINK,
-    class: NONE,
+    class_number: NO_CLASS_OR_POSITION,
     position_in_class: 0,
     load_per_rate: 0.0,
-    pull: 0.0,
+    load_per_level: 0.0,
 };
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     weight: f64,
-    bottleneck: u32,
+    bottleneck_link: u32,
     /// Bottleneck link of the group when the list of changed bottlenecks was last cleared, valid once `has_bottleneck_changed` is
     /// set; [`NO_LINK`] if the group is new.
-    previous_bottleneck: u32,
-    has_moved: bool,
+    previous_bottleneck_link: u32,
+    has_bottleneck_changed: bool,
     link_use_count: u32,
     flow_count: u32,
 }
 
 /// A group whose bottleneck link has changed since the list of such changes was last cleared, with the new bottleneck link.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MovedGroup {
+pub(crate) struct BottleneckChange {
     pub(crate) group: u32,
-    pub(crate) bottleneck: u32,
+    pub(crate) new_bottleneck_link: u32,
 }
 
 impl BottleneckMaxMin {
@@ -257,8 +257,8 @@ impl BottleneckMaxMin {
             .chain(capacities.into_iter().map(Link::new))
             .collect();
         Self {
-            level_of_link: vec![f64::INFINITY; links.len()],
-            is_marked: vec![false; links.len()],
+            fair_share_level_of_link: vec![f64::INFINITY; links.len()],
+            is_marked_for_update: vec![false; links.len()],
             links,
             has_varying_capacities: varies,
             ..Self::default()
@@ -277,14 +277,14 @@ impl BottleneckMaxMin {
     }
 
     /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
-    pub(crate) fn fault(&self) -> Option<Fault> {
-        self.overloaded_link.map(Fault::LinkOverloaded)
+    pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
+        self.overloaded_link.map(InvariantViolation::LinkOverloaded)
     }
 
     /// Returns the fair-share level of a link (rate times weight of the flows that it limits); infinite if the link is
     /// unsaturated.
-    pub(crate) fn level_of(&self, link: u32) -> f64 {
-        self.level_of_link[link as usize]
+    pub(crate) fn fair_share_level(&self, link: u32) -> f64 {
+        self.fair_share_level_of_link[link as usize]
     }
 
     /// Returns the weight of the flows of a group as the solver uses it, which may have been limited to the range of valid
@@ -295,30 +295,31 @@ impl BottleneckMaxMin {
 
     /// Removes and returns a link whose fair-share level may have changed since it was last returned; `None` if no such link is
     /// left.
-    pub(crate) fn take_changed_link(&mut self) -> Option<u32> {
-        let link = self.changed_links.pop()?;
+    pub(crate) fn take_link_with_changed_level(&mut self) -> Option<u32> {
+        let link = self.links_with_changed_level.pop()?;
         self.links[link as usize].has_level_changed = false;
         Some(link)
     }
 
     /// Returns the groups whose bottleneck link has changed since the list of such groups was last cleared.
-    pub(crate) fn moved_groups(&self) -> impl Iterator<Item = MovedGroup> + '_ {
-        let is_other =
-            |group: &Group| group.flow_count > 0 && group.bottleneck != group.previous_bottleneck;
-        let groups = self.moved_groups_list.iter();
+    pub(crate) fn bottleneck_changes(&self) -> impl Iterator<Item = BottleneckChange> + '_ {
+        let is_other = |group: &Group| {
+            group.flow_count > 0 && group.bottleneck_link != group.previous_bottleneck_link
+        };
+        let groups = self.groups_with_changed_bottleneck.iter();
         groups.filter_map(move |&number| {
             let group = &self.groups[number as usize];
-            is_other(group).then_some(MovedGroup {
+            is_other(group).then_some(BottleneckChange {
                 group: number,
-                bottleneck: group.bottleneck,
+                new_bottleneck_link: group.bottleneck_link,
             })
         })
     }
 
     /// Clears the list of groups whose bottleneck link has changed.
-    pub(crate) fn clear_moved_groups(&mut self) {
-        for group in self.moved_groups_list.drain(..) {
-            self.groups[group as usize].has_moved = false;
+    pub(crate) fn clear_bottleneck_changes(&mut self) {
+        for group in self.groups_with_changed_bottleneck.drain(..) {
+            self.groups[group as usize].has_bottleneck_changed = false;
         }
     }
 }

@@ -6,65 +6,66 @@
 
 use super::{
     BOTTLENECK_TOLERANCE, BottleneckMaxMin, ClassAtBottleneck, ClassOnLink, FillingArrays,
-    MAX_LEVEL, MAX_UNUSED_OF_SATURATED, NO_LINK, QueuedLink,
+    MAX_FAIR_SHARE_LEVEL, MAX_UNUSED_FRACTION_OF_SATURATED, NO_LINK, QueuedLink,
 };
 use migsim_base::units::greater;
 
 impl BottleneckMaxMin {
     /// Sets the fair-share levels of all saturated links as if every group kept its bottleneck link; returns `false` without a
     /// change if no such levels exist. Marks the unsaturated links and the links where the assumption fails.
-    pub(super) fn shift_levels(&mut self) -> bool {
-        let mut filling = std::mem::take(&mut self.filling);
-        let is_found = self.find_shifted_levels(&mut filling);
+    pub(super) fn try_shift_levels(&mut self) -> bool {
+        let mut filling = std::mem::take(&mut self.filling_arrays);
+        let is_found = self.try_find_shifted_levels(&mut filling);
         if is_found {
-            for &link in &filling.links_in_use {
-                let now = filling.level_of_link[link as usize];
-                if self.level_of_link[link as usize].to_bits() != now.to_bits() {
-                    self.set_level(link, now);
-                    self.update_estimate(link, now);
+            for &link in &filling.link_numbers_in_use {
+                let now = filling.fair_share_level_of_link[link as usize];
+                if self.fair_share_level_of_link[link as usize].to_bits() != now.to_bits() {
+                    self.set_link_level(link, now);
+                    self.update_level_estimate(link, now);
                 }
             }
-            let level = &self.level_of_link;
-            let is_marked = &mut self.is_marked;
+            let level = &self.fair_share_level_of_link;
+            let is_marked = &mut self.is_marked_for_update;
             self.marked_links.retain(|&link| {
                 let is_found = level[link as usize].is_finite();
                 is_marked[link as usize] &= !is_found;
                 !is_found
             });
-            for &link in &filling.links_in_use {
+            for &link in &filling.link_numbers_in_use {
                 let state = &mut self.links[link as usize];
                 let (bottlenecked, tight) = (
                     std::mem::take(&mut state.bottlenecked_classes),
                     state.tight_class_count as usize,
                 );
                 for &ClassAtBottleneck { link: other, .. } in &bottlenecked[..tight] {
-                    if self.level_of_link[other as usize] == f64::INFINITY {
-                        self.mark_in_update(other);
+                    if self.fair_share_level_of_link[other as usize] == f64::INFINITY {
+                        self.mark_during_update(other);
                     }
                 }
                 self.links[link as usize].bottlenecked_classes = bottlenecked;
             }
             for link in filling.unfair_links.drain(..) {
-                self.mark_in_update(link);
+                self.mark_during_update(link);
             }
         }
-        self.filling = filling;
+        self.filling_arrays = filling;
         is_found
     }
 
     /// Computes the fair-share levels that saturated links have if every group keeps its bottleneck link, and lists the links
     /// where these levels are not max-min fair. Returns whether such levels exist.
-    fn find_shifted_levels(&self, filling: &mut FillingArrays) -> bool {
+    fn try_find_shifted_levels(&self, filling: &mut FillingArrays) -> bool {
         let FillingArrays {
-            links_in_use: in_use,
+            link_numbers_in_use: in_use,
             saturated_links,
-            level_of_link: level,
+            fair_share_level_of_link: level,
             unfair_links: wrong,
             ..
         } = filling;
         level.resize(self.links.len(), f64::INFINITY);
         saturated_links.clear();
-        let entry = |&link: &u32| QueuedLink::new(self.level_of_link[link as usize], link);
+        let entry =
+            |&link: &u32| QueuedLink::new(self.fair_share_level_of_link[link as usize], link);
         saturated_links.extend(self.saturated_links.iter().map(entry));
         saturated_links.sort_unstable();
         in_use.clear();
@@ -78,7 +79,9 @@ impl BottleneckMaxMin {
             let (mut taken, mut rising, mut fastest) = (0.0, 0.0, 0.0);
             let mut is_doubtful = false;
             for &ClassOnLink {
-                bottleneck, pull, ..
+                bottleneck_link: bottleneck,
+                load_per_level: pull,
+                ..
             } in &state.classes
             {
                 let by = level[bottleneck as usize];
@@ -95,14 +98,16 @@ impl BottleneckMaxMin {
                 }
             }
             let left = state.capacity - taken;
-            if rising <= 0.0 && left >= -state.capacity * MAX_UNUSED_OF_SATURATED {
+            if rising <= 0.0 && left >= -state.capacity * MAX_UNUSED_FRACTION_OF_SATURATED {
                 // No group is bottlenecked here: as after progressive filling. Without any groups the link is unsaturated, even at capacity 0.
-                if left <= state.capacity * MAX_UNUSED_OF_SATURATED && !state.classes.is_empty() {
+                if left <= state.capacity * MAX_UNUSED_FRACTION_OF_SATURATED
+                    && !state.classes.is_empty()
+                {
                     level[link as usize] = fastest;
                 }
             } else {
                 let found = left / rising;
-                let is_level = (0.0..=MAX_LEVEL).contains(&found);
+                let is_level = (0.0..=MAX_FAIR_SHARE_LEVEL).contains(&found);
                 if !is_level {
                     return false; // also if the level is NaN
                 }
@@ -115,14 +120,15 @@ impl BottleneckMaxMin {
         }
         let is_bottlenecked = |link: u32, bottleneck: u32| {
             let (by, here) = (level[bottleneck as usize], level[link as usize]);
-            let order = |link: u32| QueuedLink::new(self.level_of_link[link as usize], link);
+            let order =
+                |link: u32| QueuedLink::new(self.fair_share_level_of_link[link as usize], link);
             let has_risen_alike =
                 order(bottleneck) <= order(link) || here * (1.0 - BOTTLENECK_TOLERANCE) <= by;
             by * (1.0 - BOTTLENECK_TOLERANCE) <= here && has_risen_alike
         };
         let is_right = |&link: &u32| {
             let mut classes = self.links[link as usize].classes.iter();
-            classes.all(|share| is_bottlenecked(link, share.bottleneck))
+            classes.all(|share| is_bottlenecked(link, share.bottleneck_link))
         };
         wrong.retain(|link| !is_right(link));
         true

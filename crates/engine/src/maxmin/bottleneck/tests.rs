@@ -63,38 +63,42 @@ fn solved(capacities: &[f64], groups: &Plain) -> Vec<f64> {
 fn check_tables(levels: &BottleneckMaxMin) -> Result<(), TestCaseError> {
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
     for (link, state) in (0..).zip(&levels.links).skip(1) {
-        let level = levels.level_of_link[link as usize];
-        prop_assert!(!levels.is_marked[link as usize]);
+        let level = levels.fair_share_level_of_link[link as usize];
+        prop_assert!(!levels.is_marked_for_update[link as usize]);
         let (mut reserved, mut taken) = (0.0, 0.0);
         for (at, share) in (0..).zip(&state.classes) {
-            let number = share.class;
+            let number = share.class_number;
             let class = &levels.classes[number as usize];
-            let bottleneck = &levels.links[class.bottleneck as usize];
-            prop_assert_eq!((class.link, class.position_at_link), (link, at));
-            let listed = bottleneck.bottlenecked_classes[class.position_at_bottleneck as usize];
-            prop_assert_eq!((listed.link, listed.class), (link, number));
-            prop_assert_eq!(share.bottleneck, class.bottleneck);
+            let bottleneck = &levels.links[class.bottleneck_link as usize];
+            prop_assert_eq!((class.link, class.position_in_classes_of_link), (link, at));
+            let listed =
+                bottleneck.bottlenecked_classes[class.position_in_bottlenecked_classes as usize];
+            prop_assert_eq!((listed.link, listed.class_number), (link, number));
+            prop_assert_eq!(share.bottleneck_link, class.bottleneck_link);
             prop_assert_eq!(
-                class.position_at_bottleneck < bottleneck.tight_class_count,
+                class.position_in_bottlenecked_classes < bottleneck.tight_class_count,
                 state.is_tight
             );
             let mut pull = 0.0;
-            for (at, &(group, which)) in (0..).zip(&class.member_groups) {
+            for (at, &(group, which)) in (0..).zip(&class.groups_with_link_index) {
                 let used =
                     &levels.link_uses[group as usize * levels.max_uses_per_group + which as usize];
                 prop_assert_eq!(
-                    (used.link, used.class, used.position_in_class),
+                    (used.link, used.class_number, used.position_in_class),
                     (link, number, at)
                 );
-                prop_assert_eq!(levels.groups[group as usize].bottleneck, class.bottleneck);
-                pull += used.pull;
+                prop_assert_eq!(
+                    levels.groups[group as usize].bottleneck_link,
+                    class.bottleneck_link
+                );
+                pull += used.load_per_level;
             }
-            prop_assert!(near(share.pull, pull));
-            let by = levels.level_of_link[class.bottleneck as usize];
+            prop_assert!(near(share.load_per_level, pull));
+            let by = levels.fair_share_level_of_link[class.bottleneck_link as usize];
             prop_assert!(
                 by <= level * (1.0 + 1e-9),
                 "link {link} at {level}, {} bottlenecked at {by}",
-                class.bottleneck
+                class.bottleneck_link
             );
             prop_assert!(
                 by <= bottleneck.level_estimate,
@@ -130,12 +134,12 @@ fn check(
     capacities: &[f64],
     bottlenecks: &mut Vec<u32>,
 ) -> Result<(), TestCaseError> {
-    levels.update_levels();
+    levels.update_fair_share_levels();
     bottlenecks.resize(groups.len(), NO_LINK);
-    for moved in levels.moved_groups() {
-        bottlenecks[moved.group as usize] = moved.bottleneck;
+    for moved in levels.bottleneck_changes() {
+        bottlenecks[moved.group as usize] = moved.new_bottleneck_link;
     }
-    levels.clear_moved_groups();
+    levels.clear_bottleneck_changes();
     check_tables(levels)?;
     let solved = solved(capacities, groups);
     let mut flow = 0;
@@ -145,11 +149,11 @@ fn check(
         };
         let state = &levels.groups[number];
         prop_assert_eq!(
-            state.bottleneck,
+            state.bottleneck_link,
             bottlenecks[number],
             "moved groups are listed"
         );
-        let rate = levels.level_of_link[state.bottleneck as usize] / state.weight;
+        let rate = levels.fair_share_level_of_link[state.bottleneck_link as usize] / state.weight;
         let expected = solved[flow];
         flow += *count as usize;
         // In both solutions the capacity left on a link has the rounding error of the sum of the other flows.
@@ -213,10 +217,10 @@ fn play(steps: Vec<Step>, from_scratch: FromScratch) -> Result<(), TestCaseError
         }
         if from_scratch != FromScratch::Never && at % 2 == 0 {
             if let FromScratch::After(count) = from_scratch {
-                levels.queue_marked();
+                levels.queue_marked_links();
                 for _ in 0..count {
                     let next = levels.worklist.pop();
-                    next.inspect(|entry| levels.update_level(entry.link()));
+                    next.inspect(|entry| levels.update_link_level(entry.link()));
                 }
             }
             levels.solve_from_scratch();
@@ -235,16 +239,18 @@ fn a_bound_is_met_even_if_the_level_of_the_link_would_be_no_number() {
         if solves_from_scratch {
             levels.solve_from_scratch();
         }
-        levels.update_levels();
+        levels.update_fair_share_levels();
         let rate = |group: u32| {
             let Group {
-                bottleneck, weight, ..
+                bottleneck_link: bottleneck,
+                weight,
+                ..
             } = levels.groups[group as usize];
-            levels.level_of_link[bottleneck as usize] / weight
+            levels.fair_share_level_of_link[bottleneck as usize] / weight
         };
         assert!((rate(0) / 2e-139 - 1.0).abs() < 1e-12, "{}", rate(0));
         assert!((rate(1) / 1.425e307 - 1.0).abs() < 1e-12, "{}", rate(1));
-        assert_eq!(levels.fault(), None);
+        assert_eq!(levels.first_violation(), None);
     }
 }
 

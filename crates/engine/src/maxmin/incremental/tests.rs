@@ -59,7 +59,7 @@ fn check(
     capacities: &[f64],
 ) -> Result<(), TestCaseError> {
     let mut told = vec![None; groups.len()];
-    levels.update_levels(|group, rate| told[group as usize] = Some(rate));
+    levels.update_fair_share_levels(|group, rate| told[group as usize] = Some(rate));
     let solved = solved(capacities, groups);
     let mut flow = 0;
     for (number, group) in groups.iter().enumerate() {
@@ -108,7 +108,7 @@ fn play(steps: Vec<Step>, is_recomputed: bool) -> Result<(), TestCaseError> {
             }
             Step::Reweigh(which, weight, bound) => {
                 if let Some(group) = alive(&groups, which) {
-                    levels.set_weight_and_bound(to_u32(group), weight, bound);
+                    levels.set_weight_and_max_rate(to_u32(group), weight, bound);
                     let state = groups[group].as_mut().unwrap();
                     (state.0, state.1) = (weight, bound);
                 }
@@ -128,14 +128,17 @@ fn a_link_that_carries_too_much_is_found() {
     let mut levels = IncrementalMaxMin::new([10.0, 20.0]);
     levels.add_group(0, (1.0, 8.0, 1), [(0, 1.0)].into_iter());
     levels.add_group(1, (1.0, 1e20, 1), [(1, 1.0)].into_iter());
-    levels.update_levels(|_, _| {});
-    assert_eq!(levels.fault(), None);
+    levels.update_fair_share_levels(|_, _| {});
+    assert_eq!(levels.first_violation(), None);
     // The capacity falls without a call that would update the levels.
     levels.links[0].capacity = 7.9;
     levels.mark_group_changed(0);
-    assert_eq!(levels.find_overloaded(), Some(0));
-    levels.update_levels(|_, _| {});
-    assert_eq!(levels.fault(), Some(Fault::LinkOverloaded(0)));
+    assert_eq!(levels.find_overloaded_link(), Some(0));
+    levels.update_fair_share_levels(|_, _| {});
+    assert_eq!(
+        levels.first_violation(),
+        Some(InvariantViolation::LinkOverloaded(0))
+    );
 }
 
 #[test]
@@ -146,11 +149,11 @@ fn the_end_of_a_flow_raises_those_that_waited_for_it_and_no_other() {
         levels.add_group(group, (1.0, 1e20, 1), [(link, 1.0)].into_iter());
     }
     let mut rates = Vec::new();
-    levels.update_levels(|group, rate| rates.push((group, rate)));
+    levels.update_fair_share_levels(|group, rate| rates.push((group, rate)));
     assert_eq!(rates, [(0, 5.0), (1, 5.0), (2, 20.0)]);
     levels.set_flow_count(0, 0);
     rates.clear();
-    levels.update_levels(|group, rate| rates.push((group, rate)));
+    levels.update_fair_share_levels(|group, rate| rates.push((group, rate)));
     assert_eq!(rates, [(1, 10.0)]);
 }
 
@@ -159,7 +162,7 @@ fn a_flow_of_next_to_no_latency_gets_its_bound() {
     let mut levels = IncrementalMaxMin::new([10.0]);
     levels.add_group(0, (5e-324, 10.0, 1), [(0, 1.0)].into_iter());
     let mut rates = Vec::new();
-    levels.update_levels(|_, rate| rates.push(rate));
+    levels.update_fair_share_levels(|_, rate| rates.push(rate));
     assert_eq!(rates, [10.0]);
 }
 
@@ -176,7 +179,7 @@ fn flows_of_next_to_no_latency_are_weighed_as_the_solver_weighs_them() {
         problem.add_flow(weight, bound, [(0, 1.0)]);
     }
     let (mut repaired, mut solved) = (Vec::new(), Vec::new());
-    levels.update_levels(|_, rate| repaired.push(rate));
+    levels.update_fair_share_levels(|_, rate| repaired.push(rate));
     problem.solve(&mut solved);
     assert_eq!(repaired, [6.0, 6.0, 0.0]);
     assert_eq!(solved, repaired);
@@ -189,11 +192,11 @@ fn a_flow_beside_one_of_almost_no_latency_gets_the_rest_after_rounding() {
     levels.add_group(0, (1e-300, capacity, 1), [(0, 1.0)].into_iter());
     levels.add_group(1, (2.37e-154, 1.25e5, 1), [(0, 1.0)].into_iter());
     let mut rates = Vec::new();
-    levels.update_levels(|_, rate| rates.push(rate));
+    levels.update_fair_share_levels(|_, rate| rates.push(rate));
     let expected = capacity * 1e-300 / 2.37e-154;
     assert_eq!(rates[0], capacity);
     assert!((rates[1] - expected).abs() <= 1e-9 * expected, "{rates:?}");
-    assert_eq!(levels.fault(), None);
+    assert_eq!(levels.first_violation(), None);
 }
 
 proptest! {

@@ -129,9 +129,9 @@ fn rates_above_a_capacity_are_found() {
     let links = [problem.add_link(10.0), problem.add_link(4.0)];
     problem.add_flow(1.0, 1e20, [(links[0], 1.0), (links[1], 0.05)]);
     problem.add_flow(1.0, 1e20, [(links[1], 1.0)]);
-    assert_eq!(problem.find_overloaded(&[10.0, 3.5]), None);
-    assert_eq!(problem.find_overloaded(&[10.1, 3.4]), Some(0));
-    assert_eq!(problem.find_overloaded(&[10.0, 3.6]), Some(1));
+    assert_eq!(problem.find_overloaded_link(&[10.0, 3.5]), None);
+    assert_eq!(problem.find_overloaded_link(&[10.1, 3.4]), Some(0));
+    assert_eq!(problem.find_overloaded_link(&[10.0, 3.6]), Some(1));
 }
 
 #[test]

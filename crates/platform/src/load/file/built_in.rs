@@ -29,6 +29,6 @@ pub(super) fn read_trace(file: &str) -> Result<String, Problem> {
     let names = BUILT_IN_LOADS.iter().map(|load| load.0);
     let found = BUILT_IN_LOADS.iter().find(|load| load.0 == name);
     let unknown =
-        || Problem::unknown("built-in load", name).with_known_names("built-in loads", names);
+        || Problem::unknown_name("built-in load", name).with_known_names("built-in loads", names);
     Ok(found.ok_or_else(unknown)?.1.to_owned())
 }

@@ -1,7 +1,7 @@
 //! Tests of measured loads: formats, times, and errors.
 
 use super::*;
-use migsim_base::random::Purpose;
+use migsim_base::random::StreamPurpose;
 
 fn config(name: &str) -> FileConfig {
     serde_json::from_value(serde_json::json!({ "file": name })).unwrap()
@@ -170,15 +170,15 @@ fn tables_of_other_countries_and_of_pandas_are_read() {
 fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
     let profile = Profile::new(vec![(1.0, 0.1), (3.0, 0.2), (4.0, 0.3)], Some(10.0)).unwrap();
     let measured = MeasuredLoad {
-        source: String::new(),
-        sha256: String::new(),
-        profile: profile.clone(),
-        is_shifted: true,
-        clipped_count: 0,
+        trace_path: String::new(),
+        file_sha256: String::new(),
+        load_profile: profile.clone(),
+        has_random_start: true,
+        clipped_load_count: 0,
     };
     for seed in 0..50 {
-        let random = Stream::for_object(seed, Purpose::HostLoad, "h0");
-        let begin = 10.0 * (1.0 + random.clone().draw_unit());
+        let random = Stream::for_object(seed, StreamPurpose::HostLoad, "h0");
+        let begin = 10.0 * (1.0 + random.clone().draw_from_zero_to_one());
         let steps: Vec<_> = measured.steps(random).take(8).collect();
         assert_eq!(steps[0].0, 0.0);
         let later = profile.steps().filter(|step| step.0 > begin);
@@ -199,7 +199,7 @@ fn built_in_loads_are_read_by_name() {
     for name in ["built-in:build-0", "built-in:build-1"] {
         let steps = load(name)
             .unwrap()
-            .steps(Stream::for_object(1, Purpose::HostLoad, "h0"));
+            .steps(Stream::for_object(1, StreamPurpose::HostLoad, "h0"));
         // At most one other program runs on a busy core, which leaves half of it.
         let mut hour = steps.take_while(|step| step.0 < 3600.0);
         assert!(hour.all(|step| step.1 <= 0.5));

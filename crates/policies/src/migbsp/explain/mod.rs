@@ -12,8 +12,8 @@ use self::placement::CandidateTimes;
 use self::selection::{highest_potential_elsewhere, highest_potentials, recorded_potentials};
 use crate::explain::{
     CallInterval, DecisionRecord, ExplainContext, MigrationScore, Narrator, NoMoveReason,
-    PlainNarrator, RecordedCandidate, ScoreWords, Sentence, Shortfall, describe_saving,
-    list_explanation, time_ratio,
+    PlainNarrator, RecordedCandidate, ScoreHeadings, Sentence, Shortfall, describe_saving,
+    list_explanation_values, time_ratio,
 };
 
 /// The narrator of MigBSP, which describes the policy's rescheduling calls in sentences, written from their decision records.
@@ -32,7 +32,9 @@ impl Narrator for MigBspNarrator {
     ) -> Vec<Sentence> {
         match recorded_potentials(call) {
             Some(all) => selection::describe_selection(scene, call, &all),
-            None => list_explanation(scene, call, trigger::described_keys(call)),
+            None => {
+                list_explanation_values(scene, call, trigger::explanation_keys_of_trigger(call))
+            }
         }
     }
 
@@ -42,7 +44,9 @@ impl Narrator for MigBspNarrator {
         candidate: &RecordedCandidate,
     ) -> Sentence {
         let weighing = CandidateTimes::from_record(call, candidate.process);
-        weighing.map_or_else(Sentence::default, |weighing| weighing.describe_host())
+        weighing.map_or_else(Sentence::default, |weighing| {
+            weighing.describe_offered_host()
+        })
     }
 
     fn describe_times(
@@ -64,7 +68,7 @@ impl Narrator for MigBspNarrator {
         times: [f64; 2],
     ) -> Sentence {
         match CandidateTimes::from_record(call, candidate.process) {
-            Some(weighing) => weighing.complete_saving(describe_saving(candidate, times)),
+            Some(weighing) => weighing.complete_saving_sentence(describe_saving(candidate, times)),
             None => PlainNarrator.describe_saving(call, candidate, times),
         }
     }
@@ -105,7 +109,7 @@ impl Narrator for MigBspNarrator {
         call: DecisionRecord<'_>,
     ) -> Map<String, Value> {
         let mut facts = Map::new();
-        if let (Some(process), Some(all)) = (scene.process, recorded_potentials(call)) {
+        if let (Some(process), Some(all)) = (scene.process_in_question, recorded_potentials(call)) {
             let ranks = highest_potentials(&all);
             let rank = ranks.iter().position(|best| best.process == process);
             facts.insert("rank".into(), rank.map(|rank| rank + 1).into());
@@ -113,12 +117,12 @@ impl Narrator for MigBspNarrator {
         facts
     }
 
-    fn interval<'a>(&self, explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
+    fn call_interval<'a>(&self, explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
         trigger::recorded_interval(explanation)
     }
 
-    fn score_words(&self) -> ScoreWords {
-        ScoreWords {
+    fn score_headings(&self) -> ScoreHeadings {
+        ScoreHeadings {
             title: "Potential of migration (PM) of a process",
             column: "PM [s]",
             sum: "PM = sum of the three",
@@ -126,7 +130,7 @@ impl Narrator for MigBspNarrator {
         }
     }
 
-    fn scores<'a>(
+    fn migration_scores_and_threshold<'a>(
         &self,
         explanation: &'a Map<String, Value>,
     ) -> (Vec<MigrationScore<'a>>, Option<f64>) {

@@ -49,7 +49,7 @@ impl CandidateTimes {
         ]
     }
 
-    pub(super) fn describe_host(&self) -> Sentence {
+    pub(super) fn describe_offered_host(&self) -> Sentence {
         let residents = match self.residents {
             0 => Sentence::default(),
             some => {
@@ -79,7 +79,10 @@ impl CandidateTimes {
                 "{} computation",
                 quantity::STAY_COMPUTE.with_value(self.stay_compute_s),
             ),
-            self.describe_communication(&quantity::STAY_COMMUNICATION, self.stay_communication_s),
+            self.describe_communication_time(
+                &quantity::STAY_COMMUNICATION,
+                self.stay_communication_s,
+            ),
         ];
         let computation = self.describe_repeated_time(
             "{} computation",
@@ -87,7 +90,7 @@ impl CandidateTimes {
         );
         let there = [
             say!("{}{}", computation, self.describe_slowdown()),
-            self.describe_communication(&quantity::GO_COMMUNICATION, self.go_communication_s),
+            self.describe_communication_time(&quantity::GO_COMMUNICATION, self.go_communication_s),
             describe_single_time(
                 "{} transfer of the memory",
                 &quantity::GO_TRANSFER,
@@ -119,7 +122,7 @@ impl CandidateTimes {
 
     /// Completes the sentence `saving`, about the time that the candidate would save or lose. Added are the number of supersteps
     /// for which the sentence holds, and the cost of the move that is included.
-    pub(super) fn complete_saving(&self, saving: Sentence) -> Sentence {
+    pub(super) fn complete_saving_sentence(&self, saving: Sentence) -> Sentence {
         let price = self.go_transfer_s + self.go_operations_s;
         let steps = match (self.supersteps > 1.0, price > 0.0) {
             (true, _) => say!(
@@ -157,7 +160,7 @@ impl CandidateTimes {
     }
 
     /// Describes the communication time of one superstep in t1 or t2; the result is empty if the time is 0.
-    fn describe_communication(&self, meaning: &Meaning, part: f64) -> Sentence {
+    fn describe_communication_time(&self, meaning: &Meaning, part: f64) -> Sentence {
         if part > 0.0 {
             self.describe_repeated_time("{} communication", meaning.with_value(part))
         } else {

@@ -13,7 +13,7 @@ use migsim_base::words::{format_count, singular_or_plural};
 
 /// PM(i,j), the potential of migration of one process to one cluster, as read from the decision record of MigBSP.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(super) struct Potential {
+pub(super) struct RecordedPotential {
     pub(super) process: u64,
     cluster: String,
     /// Whether the cluster is the present cluster of the process.
@@ -25,7 +25,7 @@ pub(super) struct Potential {
     pub(super) value_s: f64,
 }
 
-impl Potential {
+impl RecordedPotential {
     /// Describes the PM (potential of migration) as a sum of its terms.
     fn describe_terms(&self) -> Sentence {
         say!(
@@ -43,7 +43,7 @@ impl Potential {
 }
 
 /// Reads all potentials of migration from the decision record of a call; `None` if the record has none.
-pub(super) fn recorded_potentials(call: DecisionRecord<'_>) -> Option<Vec<Potential>> {
+pub(super) fn recorded_potentials(call: DecisionRecord<'_>) -> Option<Vec<RecordedPotential>> {
     Vec::deserialize(call.explanation.get("potentials")?).ok()
 }
 
@@ -52,7 +52,10 @@ pub(super) fn recorded_potentials(call: DecisionRecord<'_>) -> Option<Vec<Potent
 ///
 /// The present cluster is marked in the record. In a record without marks it is the only cluster for which the process has no
 /// potential.
-fn present_cluster<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
+fn present_cluster<'a>(
+    all: &'a [RecordedPotential],
+    own: &[&'a RecordedPotential],
+) -> Option<&'a str> {
     if let Some(marked) = own.iter().find(|one| one.is_there) {
         return Some(&marked.cluster);
     }
@@ -64,8 +67,8 @@ fn present_cluster<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'
 }
 
 /// Returns the highest recorded potential of migration of each process, in decreasing order.
-pub(super) fn highest_potentials(all: &[Potential]) -> Vec<&Potential> {
-    let mut ranks: Vec<&Potential> = all.iter().collect();
+pub(super) fn highest_potentials(all: &[RecordedPotential]) -> Vec<&RecordedPotential> {
+    let mut ranks: Vec<&RecordedPotential> = all.iter().collect();
     ranks.sort_by(|a, b| {
         b.value_s
             .total_cmp(&a.value_s)
@@ -78,14 +81,16 @@ pub(super) fn highest_potentials(all: &[Potential]) -> Vec<&Potential> {
 
 /// Returns the highest potential of migration to a cluster other than the present cluster of the process; `ranks` is in
 /// decreasing order. The threshold x refers to this potential.
-pub(super) fn highest_potential_elsewhere<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
+pub(super) fn highest_potential_elsewhere<'a>(
+    ranks: &[&'a RecordedPotential],
+) -> Option<&'a RecordedPotential> {
     ranks.iter().find(|one| !one.is_there).copied()
 }
 
 /// Describes, for each cluster, the process with the highest PM (potential of migration) to this cluster, in decreasing order of
 /// these PM.
-fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
-    let mut best: Vec<&Potential> = Vec::new();
+fn describe_highest_of_each_cluster(all: &[RecordedPotential]) -> Vec<Sentence> {
+    let mut best: Vec<&RecordedPotential> = Vec::new();
     for one in all {
         match best.iter_mut().find(|best| best.cluster == one.cluster) {
             Some(known) if one.value_s > known.value_s => *known = one,
@@ -94,7 +99,7 @@ fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
         }
     }
     best.sort_by(|a, b| b.value_s.total_cmp(&a.value_s));
-    let line = |one: &&Potential| {
+    let line = |one: &&RecordedPotential| {
         let here = if one.is_there { " (it is there)" } else { "" };
         say!(
             "  {}: {}{}, {}",
@@ -112,11 +117,11 @@ fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
 pub(super) fn describe_selection(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
-    all: &[Potential],
+    all: &[RecordedPotential],
 ) -> Vec<Sentence> {
     let ranks = highest_potentials(all);
     let mut sentences = Vec::new();
-    let shown = if let Some(process) = scene.process {
+    let shown = if let Some(process) = scene.process_in_question {
         describe_process_potentials(call, (all, &ranks), process, &mut sentences);
         ranks.iter().find(|best| best.process == process).copied()
     } else {
@@ -128,7 +133,7 @@ pub(super) fn describe_selection(
     };
     sentences.extend(shown.and_then(|shown| describe_previous_potential(scene, shown)));
     sentences.extend(describe_threshold(scene, call, &ranks));
-    if let Some(process) = scene.process {
+    if let Some(process) = scene.process_in_question {
         sentences.extend(describe_candidacy(scene, call, &ranks, process));
     }
     sentences
@@ -136,10 +141,14 @@ pub(super) fn describe_selection(
 
 /// Describes the PM (potential of migration) that the process had to the same cluster at the previous call; `None` if it was not
 /// recorded. `now` is the PM at the present call.
-fn describe_previous_potential(scene: &ExplainContext<'_>, now: &Potential) -> Option<Sentence> {
+fn describe_previous_potential(
+    scene: &ExplainContext<'_>,
+    now: &RecordedPotential,
+) -> Option<Sentence> {
     let last = scene.previous_call()?;
     let known = recorded_potentials(last)?;
-    let is_same = |one: &&Potential| one.process == now.process && one.cluster == now.cluster;
+    let is_same =
+        |one: &&RecordedPotential| one.process == now.process && one.cluster == now.cluster;
     let then = known.iter().find(is_same)?;
     Some(say!(
         "At the call before, after superstep {}, the PM of {} to {} was {}.",
@@ -154,7 +163,7 @@ fn describe_previous_potential(scene: &ExplainContext<'_>, now: &Potential) -> O
 fn describe_threshold(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
-    ranks: &[&Potential],
+    ranks: &[&RecordedPotential],
 ) -> Vec<Sentence> {
     let Some(leader) = highest_potential_elsewhere(ranks) else {
         return vec![describe_no_candidate(call, ranks)];
@@ -205,7 +214,7 @@ fn describe_threshold(
 /// `first` is the highest of all recorded PM, `count` the number of these processes, and `of_all` the highest PM of all processes
 /// \[s\], which is used if `first` is missing or leads to another cluster.
 fn describe_staying_processes(
-    first: Option<&Potential>,
+    first: Option<&RecordedPotential>,
     count: u64,
     of_all: Option<f64>,
 ) -> Sentence {
@@ -237,7 +246,7 @@ fn describe_staying_processes(
 fn describe_candidates(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
-    leader: &Potential,
+    leader: &RecordedPotential,
 ) -> Sentence {
     let options = scene.options;
     let count = call.candidates.len() as u64;
@@ -306,7 +315,7 @@ fn describe_candidates(
 }
 
 /// Describes why the highest PM (potential of migration) to another cluster, `leader`, is not positive.
-fn describe_not_positive_potential(leader: &Potential) -> Sentence {
+fn describe_not_positive_potential(leader: &RecordedPotential) -> Sentence {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
         say!(
@@ -320,7 +329,7 @@ fn describe_not_positive_potential(leader: &Potential) -> Sentence {
 }
 
 /// Describes why no process prefers another cluster than its present one, so that the call has no candidate.
-fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&Potential]) -> Sentence {
+fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&RecordedPotential]) -> Sentence {
     let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
     if let Some(first) = ranks.first() {
         return say!(
@@ -356,7 +365,7 @@ fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&Potential]) -> Sent
 fn describe_candidacy(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
-    ranks: &[&Potential],
+    ranks: &[&RecordedPotential],
     process: u64,
 ) -> Option<Sentence> {
     let name = format!("p{process}");
@@ -397,12 +406,12 @@ fn describe_candidacy(
 /// Appends sentences about the PM (potential of migration) of the process to each cluster, and its rank among all processes.
 fn describe_process_potentials(
     call: DecisionRecord<'_>,
-    (all, ranks): (&[Potential], &[&Potential]),
+    (all, ranks): (&[RecordedPotential], &[&RecordedPotential]),
     process: u64,
     sentences: &mut Vec<Sentence>,
 ) {
     let name = format!("p{process}");
-    let own: Vec<&Potential> = all.iter().filter(|one| one.process == process).collect();
+    let own: Vec<&RecordedPotential> = all.iter().filter(|one| one.process == process).collect();
     let pinned = call.explanation.get("may_not_migrate");
     let is_pinned = pinned
         .and_then(Value::as_array)

@@ -12,7 +12,7 @@ use migsim_base::words::{format_count, singular_or_plural};
 
 /// Returns the keys of an explanation that the sentences about the trigger describe; empty if the explanation has no interval
 /// between calls.
-pub(crate) fn described_keys(call: DecisionRecord<'_>) -> &'static [&'static str] {
+pub(crate) fn explanation_keys_of_trigger(call: DecisionRecord<'_>) -> &'static [&'static str] {
     match recorded_interval(call.explanation) {
         Some(_) => &["alpha", "next_alpha", "votes", "d"],
         None => &[],
@@ -25,7 +25,7 @@ pub(crate) fn recorded_interval(explanation: &Map<String, Value>) -> Option<Call
     Some(CallInterval {
         length: explanation.get("alpha")?.as_u64()?,
         next_length: explanation.get("next_alpha")?.as_u64()?,
-        test_results: explanation.get("votes")?.as_str()?,
+        stability_test_results: explanation.get("votes")?.as_str()?,
     })
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     let Some(interval) = recorded_interval(call.explanation) else {
         return vec![describe_requested_call(scene)];
     };
-    let after = superstep_quantity(scene.superstep);
+    let after = superstep_quantity(scene.superstep_in_question);
     let alpha = || quantity::ALPHA.with_count(interval.length);
     let why = match scene.previous_call() {
         None => say!(
@@ -80,7 +80,7 @@ fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<Sentence> {
 /// Describes the values of α (supersteps between calls) at this call and at earlier calls; `None` if there is only one value.
 fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     let known = scene.calls.iter();
-    let known = known.filter(|call| call.superstep <= scene.superstep);
+    let known = known.filter(|call| call.superstep <= scene.superstep_in_question);
     let all: Vec<Sentence> = known
         .filter_map(|call| {
             let alpha = quantity::ALPHA.with_count(recorded_interval(call.explanation)?.length);
@@ -105,12 +105,14 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
 
 /// Describes when the next rescheduling call takes place, from the next value of α (supersteps between calls).
 fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) -> Sentence {
-    let due = scene.superstep.saturating_add(interval.next_length);
+    let due = scene
+        .superstep_in_question
+        .saturating_add(interval.next_length);
     match scene.next_call() {
         Some(next) if next.superstep == due => say!(
             "The next call came after superstep {} = {} + {}.",
             superstep_quantity(due),
-            superstep_quantity(scene.superstep),
+            superstep_quantity(scene.superstep_in_question),
             quantity::NEXT_ALPHA.with_count(interval.next_length)
         ),
         Some(next) => say!(
@@ -120,7 +122,7 @@ fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) ->
         None => say!(
             "There was no further call: the next call was due after superstep {}, but the run has only {} supersteps.",
             superstep_quantity(due),
-            SUPERSTEPS.with_count(scene.supersteps)
+            SUPERSTEPS.with_count(scene.superstep_count)
         ),
     }
 }
@@ -133,7 +135,7 @@ fn describe_test_results(
     interval: CallInterval<'_>,
 ) -> Sentence {
     let of = |letter: char| {
-        let votes = interval.test_results.chars();
+        let votes = interval.stability_test_results.chars();
         votes.filter(|vote| *vote == letter).count() as u64
     };
     let idle = match of('.') {
@@ -143,8 +145,8 @@ fn describe_test_results(
             quantity::UNTESTED_SUPERSTEPS.with_count(idle)
         ),
     };
-    let is_cut = interval.test_results.len() as u64 == 64 && interval.length > 64;
-    let count = interval.test_results.chars().count() as u64;
+    let is_cut = interval.stability_test_results.len() as u64 == 64 && interval.length > 64;
+    let count = interval.stability_test_results.chars().count() as u64;
     let count = quantity::TEST_RESULTS
         .with_count(count)
         .with_shown_text(format_count(count, "superstep"));

@@ -3,14 +3,14 @@
 use super::super::config::CommunicationTime;
 use super::*;
 use crate::Measures;
-use crate::testing::view;
+use crate::testing::test_view;
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond};
 use proptest::prelude::*;
 
-fn potential(process: usize, cluster: usize, value: f64) -> Potential {
-    Potential {
-        compute: value,
-        ..Potential::without_terms(process, cluster, false)
+fn potential(process: usize, cluster: usize, value: f64) -> MigrationPotential {
+    MigrationPotential {
+        computation_term: value,
+        ..MigrationPotential::without_terms(process, cluster, false)
     }
 }
 
@@ -21,7 +21,7 @@ fn a_host_with_half_its_speed_taken_and_three_processes_on_two_cores_gives_each_
     let measures = Measures::default();
     let view = View {
         external_load: &[0.5],
-        ..view(&platform, &[HostId(0)], &measures)
+        ..test_view(&platform, &[HostId(0)], &measures)
     };
     // 3e9 / 2 = 1.5e9, times 2 cores for 3 processes.
     assert_eq!(present_speed(&[3], 0, &view), 1e9);
@@ -122,37 +122,37 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
 }
 
 /// Returns the terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on a-0.
-fn after_a_move(config: &MigBspConfig) -> Vec<Potential> {
+fn after_a_move(config: &MigBspConfig) -> Vec<MigrationPotential> {
     after_a_move_over(config, 1.0, 0)
 }
 
 /// Returns the same over a horizon of supersteps, with `mapped` processes on each host.
-fn after_a_move_over(config: &MigBspConfig, horizon: f64, mapped: u32) -> Vec<Potential> {
+fn after_a_move_over(config: &MigBspConfig, horizon: f64, mapped: u32) -> Vec<MigrationPotential> {
     let platform = migsim_platform::open("lbm").unwrap().platform;
     let host = |name: &str| platform.host_named(name).unwrap();
     let mut measures = Measures::default();
     measures.clear(2);
     measures.work = vec![Instructions::of(1e6); 2];
-    measures.compute = vec![Seconds::of(2e-3), Seconds::of(1e-3)];
+    measures.computation_times = vec![Seconds::of(2e-3), Seconds::of(1e-3)];
     let bytes = Bytes::of(500e3);
-    measures.traffic_mut(0, 3).sent = bytes;
+    measures.traffic_mut(0, 3).sent_bytes = bytes;
     measures.traffic_mut(0, 3).send_time = Seconds::of(0.05);
-    measures.traffic_mut(1, 2).received = bytes;
+    measures.traffic_mut(1, 2).received_bytes = bytes;
     measures.traffic_mut(1, 2).receive_time = Seconds::of(0.05);
     let idle = vec![0.0; platform.hosts.len()];
     let before = [host("a-0"), host("s-0")];
     let memory = [bytes, bytes];
     let mut view = View {
-        memory: &memory,
+        process_memory: &memory,
         external_load: &idle,
-        ..view(&platform, &before, &measures)
+        ..test_view(&platform, &before, &measures)
     };
     let mut forecasts = Forecasts::default();
     forecasts.observe(config, 4, &view);
     let now = [host("lan-0"), host("s-0")];
     view.placement = &now;
     let occupancy = vec![mapped; platform.hosts.len()];
-    let all = Potentials::new(config, horizon, &forecasts, &occupancy, &view);
+    let all = PotentialComputation::new(config, horizon, &forecasts, &occupancy, &view);
     assert_eq!(
         all.pair_count(),
         (0..2)
@@ -178,16 +178,16 @@ fn speeds_at_the_ends_of_their_range_have_potentials_that_are_numbers() {
     let mut measures = Measures::default();
     measures.clear(2);
     measures.work = vec![Instructions::of(1e300); 2];
-    measures.compute = vec![Seconds::of(f64::MAX), Seconds::of(1.0)];
-    measures.traffic_mut(0, 1).sent = Bytes::of(f64::MAX);
+    measures.computation_times = vec![Seconds::of(f64::MAX), Seconds::of(1.0)];
+    measures.traffic_mut(0, 1).sent_bytes = Bytes::of(f64::MAX);
     measures.traffic_mut(0, 1).send_time = Seconds::of(f64::MAX);
     let placement = [HostId(0), HostId(1)];
     let memory = [Bytes::of(f64::MAX); 2];
     let idle = vec![0.0; platform.hosts.len()];
     let view = View {
-        memory: &memory,
+        process_memory: &memory,
         external_load: &idle,
-        ..view(&platform, &placement, &measures)
+        ..test_view(&platform, &placement, &measures)
     };
     let occupancy = vec![1; platform.hosts.len()];
     for set_index in [SetIndex::MeanClock, SetIndex::FreePowerSum] {
@@ -199,7 +199,7 @@ fn speeds_at_the_ends_of_their_range_have_potentials_that_are_numbers() {
             };
             let mut forecasts = Forecasts::default();
             forecasts.observe(&config, 4, &view);
-            let all = Potentials::new(&config, 1e9, &forecasts, &occupancy, &view);
+            let all = PotentialComputation::new(&config, 1e9, &forecasts, &occupancy, &view);
             let values = (0..2).flat_map(|process| all.potentials_of_process(process));
             let mut finite = values.map(|potential| potential.value().is_finite());
             assert!(finite.all(|is| is), "{config:?}");
@@ -211,7 +211,10 @@ fn speeds_at_the_ends_of_their_range_have_potentials_that_are_numbers() {
 fn the_transfer_may_be_counted_from_the_first_cluster() {
     let memory = |config: &MigBspConfig| -> Vec<f64> {
         let all = after_a_move(config);
-        all[..4].iter().map(|potential| potential.memory).collect()
+        all[..4]
+            .iter()
+            .map(|potential| potential.memory_term)
+            .collect()
     };
     let mut config = MigBspConfig {
         own_cluster: OwnCluster::Competes,
@@ -235,7 +238,7 @@ fn received_messages_alone_may_make_the_communication() {
         };
         let all = after_a_move(&config);
         all.iter()
-            .map(|potential| potential.communication)
+            .map(|potential| potential.communication_term)
             .collect()
     };
     // p1 sends to s; p2 receives from lan.
@@ -256,9 +259,9 @@ fn computation_and_communication_count_over_all_supersteps_ahead() {
         after_a_move_over(&config, 10.0, 0),
     );
     // p1 sends to s for 50 ms in each.
-    assert!((ten[3].communication - 0.5).abs() < 1e-12);
+    assert!((ten[3].communication_term - 0.5).abs() < 1e-12);
     for (one, ten) in one.iter().zip(&ten) {
-        assert!((ten.compute - 10.0 * one.compute).abs() < 1e-12);
+        assert!((ten.computation_term - 10.0 * one.computation_term).abs() < 1e-12);
     }
 }
 
@@ -271,7 +274,10 @@ fn where_no_host_of_any_cluster_is_free_computation_draws_nowhere() {
             ..MigBspConfig::default()
         };
         let all = after_a_move_over(&config, 1.0, 1);
-        let compute: Vec<f64> = all.iter().map(|potential| potential.compute).collect();
+        let compute: Vec<f64> = all
+            .iter()
+            .map(|potential| potential.computation_term)
+            .collect();
         assert_eq!(compute, [0.0; 6], "{index_form:?}");
     }
 }
@@ -388,24 +394,24 @@ proptest! {
             measures.clear(count);
             for process in 0..count {
                 measures.work[process] = Instructions::of(work[3 * process + superstep] * 1e9);
-                measures.compute[process] = Seconds::of(work[3 * process + superstep]);
+                measures.computation_times[process] = Seconds::of(work[3 * process + superstep]);
             }
             for &(at, process, cluster, time) in &messages {
                 if at == superstep && process < count {
                     let with = measures.traffic_mut(process, cluster);
-                    (with.sent, with.send_time) = (Bytes::of(1e3), Seconds::of(time));
+                    (with.sent_bytes, with.send_time) = (Bytes::of(1e3), Seconds::of(time));
                 }
             }
-            let view = View { memory: &memory, external_load: &load, ..view(&platform, &placement, &measures) };
+            let view = View { process_memory: &memory, external_load: &load, ..test_view(&platform, &placement, &measures) };
             forecasts.observe(&config, 4, &view);
         }
         for (process, place) in places.iter().enumerate() {
             placement[process] = HostId(place.1);
             occupancy[place.1 as usize] += 1;
         }
-        let view = View { memory: &memory, external_load: &load, ..view(&platform, &placement, &measures) };
-        let all = Potentials::new(&config, 1.0, &forecasts, &occupancy, &view);
-        let every: Vec<Potential> = (0..count).flat_map(|process| all.potentials_of_process(process)).collect();
+        let view = View { process_memory: &memory, external_load: &load, ..test_view(&platform, &placement, &measures) };
+        let all = PotentialComputation::new(&config, 1.0, &forecasts, &occupancy, &view);
+        let every: Vec<MigrationPotential> = (0..count).flat_map(|process| all.potentials_of_process(process)).collect();
         let mut best = all.best_potentials();
         best.sort_by_key(|potential| potential.process_number);
         prop_assert_eq!(best, highest_potentials(&every));

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::migbsp::config::{CommunicationTime, IndexForm, OwnCluster, PotentialCommunication};
-use crate::testing::view;
+use crate::testing::test_view;
 use crate::{Decision, Measures, Policy};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond};
-use migsim_bsp::{Costs, Plan, RuntimeConfig, Scenario, Sends, Setup, Workload, simulate};
+use migsim_bsp::{Costs, Plan, RuntimeConfig, Scenario, SendOrder, Setup, Workload, simulate};
 use migsim_platform::Platform;
 
 #[test]
@@ -20,8 +20,8 @@ fn a_reservation_moves_with_its_process() {
     let placement = [from, from];
     let memory = [30.0, 4.0].map(Bytes::of);
     let view = View {
-        memory: &memory,
-        ..view(&platform, &placement, &measures)
+        process_memory: &memory,
+        ..test_view(&platform, &placement, &measures)
     };
     let config = MigBspConfig::default();
     let mut forecasts = Forecasts::default();
@@ -30,9 +30,9 @@ fn a_reservation_moves_with_its_process() {
     let on = |all: &Reservations, host: HostId| {
         let at = host.index();
         let counts = (
-            all.processes[at],
-            all.active_processes[at],
-            all.computing_processes[at],
+            all.process_counts[at],
+            all.active_process_counts[at],
+            all.computing_process_counts[at],
         );
         (counts, all.used_memory[at])
     };
@@ -40,7 +40,7 @@ fn a_reservation_moves_with_its_process() {
     reservations.reserve_move(0, to, &forecasts, &view);
     assert_eq!(on(&reservations, from), ((1, 1, 1), 4.0));
     assert_eq!(on(&reservations, to), ((1, 1, 1), 30.0));
-    assert_eq!(reservations.processes_before[from.index()], 2);
+    assert_eq!(reservations.process_counts_before_call[from.index()], 2);
 }
 
 #[test]
@@ -50,13 +50,13 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
     let mut measures = Measures::default();
     measures.clear(1);
     measures.work.fill(Instructions::of(1e6));
-    measures.compute.fill(Seconds::of(2e-3));
-    measures.traffic_mut(0, 1).received = Bytes::of(500e3);
+    measures.computation_times.fill(Seconds::of(2e-3));
+    measures.traffic_mut(0, 1).received_bytes = Bytes::of(500e3);
     measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
     measures.traffic_mut(0, 1).received_messages = 1;
     let host = |name: &str| platform.host_named(name).unwrap();
     let placement = [host("lan-0")];
-    let view = view(&platform, &placement, &measures);
+    let view = test_view(&platform, &placement, &measures);
     let config = MigBspConfig {
         communication_time: CommunicationTime::Received,
         viability_communication: ViabilityCommunication::Uncontended,
@@ -70,17 +70,17 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
         config: &config,
         forecasts: &forecasts,
         view: &view,
-        horizon: 10.0,
-        potentials: &Potentials::new(&config, 10.0, &forecasts, &occupancy, &view),
+        horizon_supersteps: 10.0,
+        potentials: &PotentialComputation::new(&config, 10.0, &forecasts, &occupancy, &view),
     };
     let times = |to: &str| {
         let offer = HostOffer {
             host: host(to),
-            power: 1e9,
-            free_hosts: 1,
+            remaining_power: 1e9,
+            free_host_count: 1,
         };
         let weighing = call.predict_times(0, offer, 0, &reservations);
-        let (stay, go) = call.stay_and_go_times(&weighing);
+        let (stay, go) = call.times_staying_and_moving(&weighing);
         (stay.get(), go.get())
     };
     // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 ms + 500 kB / 99.6 MB/s) and 10 · (1 ms + 500 kB / 99.6 MB/s).
@@ -105,14 +105,14 @@ fn in_a_call(
     let mut measures = Measures::default();
     measures.clear(names.len());
     measures.work.fill(Instructions::of(1e6));
-    measures.compute.fill(Seconds::of(1e-3));
+    measures.computation_times.fill(Seconds::of(1e-3));
     // From cluster a three messages without a byte came.
     measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
     measures.traffic_mut(0, 1).received_messages = 3;
     let placement: Vec<HostId> = names.iter().map(|name| host(name)).collect();
     let view = View {
         external_load: &load,
-        ..view(&platform, &placement, &measures)
+        ..test_view(&platform, &placement, &measures)
     };
     let mut forecasts = Forecasts::default();
     forecasts.observe(config, 4, &view);
@@ -122,16 +122,16 @@ fn in_a_call(
         config,
         forecasts: &forecasts,
         view: &view,
-        horizon: 10.0,
-        potentials: &Potentials::new(config, 10.0, &forecasts, &occupancy, &view),
+        horizon_supersteps: 10.0,
+        potentials: &PotentialComputation::new(config, 10.0, &forecasts, &occupancy, &view),
     };
     look(&call, &mut reservations, &host);
 }
 
 /// PM(1,j) of `cluster`, as a candidate has it.
-fn candidate(cluster: usize) -> Potential {
-    let mut potential = Potential::without_terms(0, cluster, false);
-    potential.compute = 1.0;
+fn candidate(cluster: usize) -> MigrationPotential {
+    let mut potential = MigrationPotential::without_terms(0, cluster, false);
+    potential.computation_term = 1.0;
     potential
 }
 
@@ -212,8 +212,8 @@ fn the_host_that_has_most_left_is_offered_by_all_that_could_take_the_process() {
         (platform.hosts[at].speed, load[at]) = (two, 0.75);
     };
     in_a_call(&config, &["lan-0"], load, |call, reservations, host| {
-        let offer = call.best_host(0, A, reservations).unwrap();
-        let found = (offer.host, offer.power, offer.free_hosts);
+        let offer = call.best_host_offer(0, A, reservations).unwrap();
+        let found = (offer.host, offer.remaining_power, offer.free_host_count);
         assert_eq!(found, (host("a-1"), 1e9, 6));
     });
 }
@@ -224,7 +224,7 @@ fn a_crowd_is_as_slow_as_processes_are_many_for_each_core() {
         platform.hosts[0].cores = 2;
     };
     in_a_call(&MigBspConfig::default(), &["lan-0"], two, |call, _, _| {
-        let slowdowns = [1, 2, 3, 4].map(|processes| call.sharing_factor(0, processes));
+        let slowdowns = [1, 2, 3, 4].map(|processes| call.sharing_slowdown(0, processes));
         assert_eq!(slowdowns, [1.0, 1.0, 1.5, 2.0]);
     });
 }
@@ -242,7 +242,10 @@ fn each_message_without_a_byte_takes_its_latency() {
             &["lan-0"],
             far,
             |call, _, host| {
-                assert_eq!(call.uncontended_communication(0, host(to)), (0.2, expected));
+                assert_eq!(
+                    call.uncontended_communication_times(0, host(to)),
+                    (0.2, expected)
+                );
             },
         );
     }
@@ -286,23 +289,23 @@ impl Policy for Stay {
         let Self(config, forecasts) = self;
         forecasts.observe(config, 4, view);
         let mut reservations = Reservations::new(config, forecasts, view);
-        let potentials = Potentials::new(config, 1.0, forecasts, &[0; 31], view);
+        let potentials = PotentialComputation::new(config, 1.0, forecasts, &[0; 31], view);
         let call = CallContext {
             config,
             forecasts,
             view,
-            horizon: 1.0,
+            horizon_supersteps: 1.0,
             potentials: &potentials,
         };
         reservations.remove_process(0, view.placement[0], forecasts, view);
         let offer = HostOffer {
             host: view.placement[0],
-            power: 1e9,
-            free_hosts: 1,
+            remaining_power: 1e9,
+            free_host_count: 1,
         };
         let weighing = call.predict_times(0, offer, 0, &reservations);
-        let (stay, go) = call.stay_and_go_times(&weighing);
-        assert!(weighing.communication().0 > 0.0);
+        let (stay, go) = call.times_staying_and_moving(&weighing);
+        assert!(weighing.communication_times().0 > 0.0);
         let off = (stay.get() - go.get()).abs();
         assert!(off < 1e-12 * stay.get(), "{stay:?} {go:?}");
         false
@@ -329,7 +332,7 @@ fn a_process_that_stays_has_t2_equal_to_t1() {
             workload: &Three(sizes),
             placement: &placement,
             runtime: RuntimeConfig {
-                sends: Sends::Sequential,
+                sends: SendOrder::Sequential,
                 ..RuntimeConfig::default()
             },
             costs: Costs::default(),
