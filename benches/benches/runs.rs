@@ -88,7 +88,7 @@ fn learning() -> Value {
 #[divan::bench]
 fn steps(bencher: Bencher) {
     let experiment = experiment(learning());
-    let setup = experiment.setup(Scenario::Iii);
+    let setup = experiment.scenario_setup(Scenario::Iii);
     bencher.counter(ItemsCount::new(200_u32)).bench_local(|| {
         let mut stepper = Stepper::new(&setup).expect("a run");
         while !stepper.is_over() {
@@ -105,7 +105,7 @@ fn steps(bencher: Bencher) {
 #[divan::bench]
 fn copies(bencher: Bencher) {
     let experiment = experiment(learning());
-    let setup = experiment.setup(Scenario::Iii);
+    let setup = experiment.scenario_setup(Scenario::Iii);
     let mut stepper = Stepper::new(&setup).expect("a run");
     for superstep in 1..100 {
         let decision = (superstep % 10 == 9).then(|| Decision::from_migrations(Vec::new()));

@@ -22,6 +22,7 @@ use crate::words::format_count;
 /// The default number of cases that are run from a set of randomly drawn cases.
 const DEFAULT_CASES: u64 = 100;
 
+/// Runs the benchmark that the flags describe, and prints and writes its results. Returns whether all runs succeeded.
 pub(super) fn run_bench(
     registry: &Registry,
     arguments: &BenchArguments,

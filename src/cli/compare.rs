@@ -40,6 +40,8 @@ use crate::words::format_count;
 /// The policies that are compared if the user names no policies, separated by commas.
 const DEFAULT_POLICIES: &str = "never,migbsp,greedy,greedy-refine,refine";
 
+/// Compares the policies that the flags name, by simulation or from finished runs, and prints and writes the comparison. Returns
+/// whether all runs succeeded.
 pub(super) fn run_compare(
     registry: &Registry,
     arguments: &CompareArguments,

@@ -102,7 +102,7 @@ pub(super) fn experiment_parser() -> ParserWithNames<PathBufValueParser> {
     }
 }
 
-/// Creates a parser of the name of a network model; shells offer all these names.
+/// Creates a parser of the name of a network model; shells offer the names of all network models.
 pub(super) fn network_parser() -> ParserWithNames<StringValueParser> {
     text_parser(engine::PRESETS.iter().map(|preset| preset.name))
 }
@@ -116,7 +116,7 @@ pub(super) fn library_parser() -> ParserWithNames<StringValueParser> {
     )
 }
 
-/// Creates a parser of the name of a paper or study; shells offer all these names.
+/// Creates a parser of the name of a paper or study; shells offer the names of all papers and studies.
 pub(super) fn paper_parser() -> ParserWithNames<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
     text_parser(names.chain(["all"]).chain(STUDIES))

@@ -278,7 +278,8 @@ fn decision_json(
     add_original_program_name(row, judged.strategy.original_program)
 }
 
-/// Adds to a JSON object the name of the original program that makes the same decision, unless `original` is empty.
+/// Adds to a JSON object the name of the original program whose decisions the policy or trigger reproduces; adds nothing if
+/// `original` is empty.
 fn add_original_program_name(mut row: Value, original: &str) -> Value {
     if !original.is_empty() {
         row["original"] = json!(original);
@@ -366,7 +367,8 @@ fn add_barrier_decisions(
 /// Maximum number of moves of a decision that are printed; the remaining moves are only counted.
 const MAX_PRINTED_MOVES: usize = 20;
 
-/// Adds a list of the moves of a decision with the names of the hosts; adds nothing if the file does not name the hosts.
+/// Adds a list of the moves of a decision, with the names of the hosts, to the printed output; adds nothing if the file does not
+/// contain the names of the hosts.
 fn add_moves_to_sheet(snapshot: &BarrierSnapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
     let moved = snapshot.moves_with_host_names(&judged.assignment.assigned_hosts);
     if snapshot.named_host_count().is_none() || moved.is_empty() {

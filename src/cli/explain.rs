@@ -158,7 +158,7 @@ fn named_run_folder(arguments: &ExplainArguments) -> Option<&Path> {
     named.filter(|path| path.is_dir())
 }
 
-/// Creates the progress bar for `runs` simulations of scenarios of an experiment; it counts supersteps.
+/// Creates the progress bar for `runs` simulations of scenarios of an experiment; the bar counts simulated supersteps.
 fn superstep_progress_bar(experiment: &Experiment, runs: u64) -> ProgressDisplay {
     ProgressDisplay {
         item_noun: "supersteps",

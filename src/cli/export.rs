@@ -145,8 +145,8 @@ fn create_folder_of_prefix(prefix: &str) -> Result<(), Error> {
     })
 }
 
-/// Writes the application of an experiment as JSON files that the programs vt and LBAF read. With `has_moves`, processes move as
-/// in scenario iii.
+/// Writes the application of an experiment as JSON files that the programs vt and LBAF read. With `has_moves`, the files contain
+/// the processes on the hosts to which the policy moves them in scenario iii (with moves).
 fn write_vt_files(
     experiment: &Experiment,
     has_moves: bool,

@@ -17,8 +17,8 @@ const SIGINT_EXIT_CODE: i32 = 128 + SIGINT;
 /// closed (SIGHUP).
 #[cfg(unix)]
 const END_SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
-/// The signals that request the end of a command on systems other than Unix: from a terminal (SIGINT) and from the system
-/// (SIGTERM).
+/// The signals that request the end of a command on systems other than Unix: Ctrl-C in a terminal (SIGINT), and the request of
+/// the system to end (SIGTERM).
 #[cfg(not(unix))]
 const END_SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
@@ -148,12 +148,13 @@ fn is_signal_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Prints a last message to standard error and ends the process with the exit code of SIGINT.
+/// Prints the text `farewell`, if there is one, to standard error and ends the process with the exit code of SIGINT.
 pub(super) fn exit_interrupted(farewell: Option<&str>) -> ! {
     exit_after_signal(SIGINT, farewell)
 }
 
-/// Prints a last message to standard error and ends the process with the exit code of a signal: 128 plus its number.
+/// Prints the text `farewell`, if there is one, to standard error and ends the process with the exit code of a signal: 128 plus
+/// its number.
 #[expect(clippy::exit, reason = "the work that is cut short cannot return")]
 pub(super) fn exit_after_signal(signal: i32, farewell: Option<&str>) -> ! {
     if let Some(farewell) = farewell {

@@ -1,5 +1,5 @@
-//! Implements `migsim list`: prints the names and summaries of the policies, triggers, applications and other parts that the
-//! registries of the program contain.
+//! Implements `migsim list`: prints the names and summaries of all items of one kind that the program contains, such as policies,
+//! triggers, applications or platforms.
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -19,7 +19,7 @@ impl OptionValues {
     }
 }
 
-/// Prefix of the identifiers of flags that plug-ins declare; it prevents that they are mixed up with other flags.
+/// Prefix of the identifiers of flags that plug-ins declare; it distinguishes these flags from the flags of the program itself.
 pub(super) const PLUGIN_PREFIX: &str = "option:";
 
 impl FromArgMatches for OptionValues {

@@ -50,7 +50,8 @@ impl<W: Write> Write for TerminalSafeWriter<W> {
     }
 }
 
-/// Returns whether a character that contains the byte `byte` may be a character that controls a terminal.
+/// Returns whether the byte `byte` can be a part of a character that controls a terminal: it is neither a line feed nor a
+/// printable ASCII character.
 fn can_be_in_control_character(byte: u8) -> bool {
     !matches!(byte, b'\n' | b' '..=b'~')
 }
@@ -74,7 +75,7 @@ pub(super) fn escape_json_controls(mut text: String) -> String {
     text
 }
 
-/// Prints a text to `out`. It is not an error if the reader of a pipe has closed it (`| head`).
+/// Prints a text to `out`. It is not an error if the reader of a pipe has closed the pipe (`| head`).
 ///
 /// # Errors
 /// The text cannot be written.

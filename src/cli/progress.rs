@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, InterruptWatch};
 
-/// Describes what a progress bar counts and how it is shown.
+/// Settings of a progress display: what it counts, and whether and how it is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgressDisplay {
     /// Plural noun for the items that are counted, such as `supersteps`.

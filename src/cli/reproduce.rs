@@ -33,6 +33,8 @@ use crate::sweep::{FinishedRunCounter, Store};
 /// Value of the argument `paper` that requests the list of the papers.
 const LIST_PAPERS: &str = "list";
 
+/// Reproduces the paper, or runs the study, that the user named. Returns `false` if a result differs from its reference without
+/// an explanation.
 pub(super) fn run_reproduce(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),

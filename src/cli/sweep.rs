@@ -28,6 +28,8 @@ use crate::sweep::{
 };
 use crate::words::format_count;
 
+/// Runs the sweep that the sweep file and the flags describe, and prints and writes its results. Returns whether all runs
+/// succeeded.
 pub(super) fn run_sweep(
     registry: &Registry,
     arguments: &SweepArguments,
@@ -117,6 +119,7 @@ fn print_sweep_report(
     Ok(report.failure_description.is_none())
 }
 
+/// Joins the results of the parts of a sweep in one folder, and prints the report of the sweep. Returns `false` if runs failed.
 fn merge_parts(
     arguments: &MergeArguments,
     out: &mut dyn Write,
@@ -144,6 +147,8 @@ fn default_results_folder(sweep: &Sweep) -> PathBuf {
 /// Maximum number of runs that `--dry-run` simulates in order to estimate the duration of one run.
 const MAX_TIMED_RUNS: usize = 8;
 
+/// Describes the plan of a sweep for `--dry-run`: the number of runs, how many already have results, and their estimated
+/// duration.
 fn describe_sweep_plan(
     (sweep, plan): (&Sweep, &Plan),
     shard: Shard,

@@ -48,8 +48,8 @@ const BARRIER_KEYS: [&str; 2] = ["runtime.barrier", "runtime.barrier.kind"];
 /// Maximum number of platforms whose names a note lists; a note about more platforms states only how many more there are.
 const MAX_NAMED_PLATFORMS: usize = 3;
 
-/// Converts the remarks of all platforms into notes for the user. Remarks that have the same text for several platforms become
-/// one note.
+/// Converts the remarks of all platforms into notes for the user. If the remarks of several platforms have the same text, one
+/// note names all these platforms.
 pub fn merge_remarks(remarks: impl IntoIterator<Item = BasisRemark>) -> Vec<String> {
     let mut groups: BTreeMap<[String; 2], Vec<String>> = BTreeMap::new();
     for BasisRemark {
@@ -93,8 +93,8 @@ pub(super) struct CompleteSettings {
     user_settings: Layers,
     /// The settings of the message-passing library, with their origins; `None` if no library is named.
     pub(super) message_passing_library: Option<LoadedLibrary>,
-    /// Name of the built-in experiment whose settings override those of all other built-in experiments; `none` if no built-in
-    /// experiment completes the settings.
+    /// Name of the built-in experiment whose settings override the settings of all other built-in experiments; `none` if no
+    /// built-in experiment completes the settings.
     topmost_experiment_name: String,
     /// The built-in experiment of the application that neutral settings replaced, because its constants were fitted to other
     /// platforms; `None` if no experiment was replaced.
@@ -174,15 +174,15 @@ impl CompleteSettings {
         Layers::join_with_library(&[&self.overridable_settings, &self.user_settings], library)
     }
 
-    /// Converts the merged settings into a typed configuration of the experiment.
+    /// Converts the merged settings, which are JSON values, into the typed configuration of the experiment.
     pub(super) fn experiment_config(&self) -> Result<ExperimentConfig, Error> {
         let mut merged = self.merged_layers.merged_settings()?;
         former::replace_former_settings(&mut merged);
         document::from_value(&merged, "")
     }
 
-    /// Adds settings that come from a platform or a workload, and returns the new configuration. They override the built-in
-    /// experiments; the settings of the user override them.
+    /// Adds settings that come from a platform or a workload, and returns the new configuration. The added settings override the
+    /// built-in experiments, and the settings of the user override the added settings.
     pub(super) fn insert_settings_below_user(
         &mut self,
         source: &str,
@@ -369,7 +369,7 @@ fn quoted_platform_name(platform: &str, fitted: &[String]) -> String {
     }
 }
 
-/// Returns the names of the platforms that the constants of an experiment were fitted to, without `.json`.
+/// Returns the names, without `.json`, of the platforms to which the constants of an experiment were fitted.
 fn calibrated_platform_names(experiment: &Document) -> Vec<String> {
     let names = experiment.value["calibrated_for"].as_array();
     let names = names.into_iter().flatten().filter_map(Value::as_str);
@@ -378,7 +378,7 @@ fn calibrated_platform_names(experiment: &Document) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a platform equals one of the built-in platforms in `names`.
+/// Returns whether a platform has the same content as one of the built-in platforms with the given names.
 fn is_listed_built_in_platform(platform: &LoadedPlatform, names: &[String]) -> bool {
     let built_in = platform.equal_built_in_platform;
     built_in.is_some_and(|built_in| names.iter().any(|name| name == built_in))

@@ -24,7 +24,7 @@ use migsim_platform::{Host, Link, Platform};
 use migsim_workloads::Plan;
 
 impl Experiment {
-    /// Computes a lower bound of the makespan, in s, that holds for every policy.
+    /// Computes a lower bound of the makespan \[s\] that holds for every rescheduling policy.
     pub fn makespan_lower_bound(&self) -> Seconds {
         let workload = self.workload.as_ref();
         let processes = workload.processes();
@@ -58,8 +58,8 @@ impl Experiment {
         Seconds::of(least.fold(f64::INFINITY, f64::min))
     }
 
-    /// Computes the lowest total cost \[s\] of rescheduling calls and moves in runs in which at least n processes move, at index
-    /// n of the result.
+    /// Computes the lowest total cost of rescheduling calls and moves \[s\], as a list: the element with index n holds for runs
+    /// in which at least n processes move.
     fn lowest_rescheduling_costs(&self) -> Vec<f64> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
@@ -137,7 +137,7 @@ struct SuperstepBoundCalculator<'e> {
     cycles_per_instruction: f64,
     /// Buffer: the work of each process in the superstep, the largest first \[instructions\].
     sorted_process_work: Vec<f64>,
-    /// Buffer: for each host, the work \[instructions\] of the processes that it has at the start of the run.
+    /// Buffer: for each host, a list of the work \[instructions\] of each process that the host has at the start of the run.
     initial_host_work: Vec<Vec<f64>>,
     /// Buffer: the messages between different hosts, each as the shortest time from the start of the superstep until it arrives
     /// \[s\], and the indices of its sender and its receiver.
@@ -316,8 +316,8 @@ fn largest_core_speed(host: &Host) -> f64 {
     host.speed.get() * most
 }
 
-/// Computes the total speed \[instructions/s\] of the fastest core, of the two fastest cores, and so on up to `most` cores. If
-/// the platform has fewer cores, the list ends with the total of all cores.
+/// Computes the total speed \[instructions/s\] of the fastest core, of the two fastest cores, and so on up to `most` cores, as a
+/// list. If the platform has fewer cores, the list ends with the total speed of all cores.
 fn cumulative_core_speeds(hosts: &[Host], most: usize) -> Vec<f64> {
     let mut speeds: Vec<f64> = hosts
         .iter()

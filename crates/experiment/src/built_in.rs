@@ -74,7 +74,7 @@ pub(super) fn is_paper_platform(platform: &str) -> bool {
     PAPER_PLATFORMS.contains(&platform)
 }
 
-/// Suffix of the name of a built-in experiment in messages, so that the name is not mistaken for that of a file.
+/// Suffix that messages add to the name of a built-in experiment, so that the name is not mistaken for the name of a file.
 pub(super) const BUILT_IN_SUFFIX: &str = " (built in)";
 
 /// Returns the names of the built-in experiments that a user can run by name, without [`COMMON_RULES`] and [`ONE_READING`].
@@ -138,7 +138,7 @@ pub(super) fn chain_of_extended_experiments(
     Ok(chain)
 }
 
-/// Returns the built-in experiment that the key `extends` names.
+/// Returns the built-in experiment with the name that a key `extends` contains.
 ///
 /// # Errors
 /// There is no such experiment; the error lists the known names.

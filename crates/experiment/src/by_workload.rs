@@ -7,8 +7,8 @@ use migsim_bsp::{CallModel, CallOrder, MemoryTransfer, Scenario};
 use migsim_policies as policy;
 use migsim_workloads::Workload;
 
-/// Returns notes about settings that have no effect in the experiment, and about values that its results depend on but that the
-/// workload does not provide.
+/// Returns notes for the user about settings that have no effect in the experiment, and about values on which the results depend
+/// but which the workload does not provide.
 pub(super) fn workload_notes(
     config: &ExperimentConfig,
     is_mapped: bool,

@@ -25,8 +25,8 @@ use migsim_bsp::{RuntimeConfig, TransferStart};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// The result of a calibration: the fitted constants of a message-passing library, the times that they predict, and the
-/// calibrated library file.
+/// The result of a calibration: the fitted constants of a message-passing library, the message times that these constants
+/// predict, and the calibrated library file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Calibration {
@@ -38,7 +38,7 @@ pub struct Calibration {
     /// The overhead \[s\] and the bandwidth factor of the calibrated library. A constant that the table of measured messages does
     /// not determine has the value of the base library.
     pub library_overhead_and_bandwidth_factor: (f64, f64),
-    /// Fitted constants of messages inside a host; `None` if the table of measured messages has none.
+    /// Fitted constants of messages inside a host; `None` if the table of measured messages contains no messages inside a host.
     pub inside_host_constants: Option<InsideHostConstants>,
     /// Time that the calibrated library predicts for each message of the table, in the order of the table \[s\].
     pub predicted_times: Vec<f64>,
@@ -100,8 +100,8 @@ impl MessageEquation {
         self.transfer_time > self.base_time + self.overhead_count * overhead
     }
 
-    /// Returns the measured time of the message minus its simulated base time \[s\]: the part that overhead and transfer have to
-    /// explain.
+    /// Returns the measured time of the message minus its simulated base time \[s\]: the part of the time that the overhead and
+    /// the transfer have to explain.
     fn unexplained_time(&self) -> f64 {
         self.measured_time - self.base_time
     }
@@ -110,8 +110,8 @@ impl MessageEquation {
 /// Minimum ratio of the longest to the shortest transfer time in a table of measured messages. Below this ratio, overhead and
 /// bandwidth factor cannot be determined separately.
 const MIN_TRANSFER_RATIO: f64 = 2.0;
-/// Maximum plausible overhead per message \[s\]; a fit with a larger overhead is reported as doubtful. Open MPI over TCP has
-/// 0.147 ms where waiting ranks sleep (`results/reality.md`).
+/// Maximum plausible overhead per message \[s\]; a fit with a larger overhead is reported as doubtful. For comparison: Open MPI
+/// over TCP has an overhead of 0.147 ms if waiting ranks sleep (`results/reality.md`).
 const MAX_OVERHEAD: f64 = 0.01;
 /// Minimum and maximum plausible bandwidth factor; a fit outside of this range is reported as doubtful. Ethernet frames leave
 /// 0.94 of the bandwidth to the payload.
@@ -119,8 +119,8 @@ const PLAUSIBLE_BANDWIDTH_FACTORS: [f64; 2] = [0.1, 1.05];
 /// Maximum median of the relative differences between predicted and measured times; a fit with a larger median is reported as
 /// doubtful.
 const MAX_MEDIAN_RESIDUAL: f64 = 0.25;
-/// Maximum number of measured messages that enter a fit. From a larger table, the fit takes only every second, third, ...
-/// message.
+/// Maximum number of measured messages that enter a fit. From a larger table, only every second, third, ... message enters the
+/// fit.
 const MAX_FITTED_MESSAGES: usize = 200;
 
 /// Fits the overhead and the bandwidth factor of the library `base` to a table of measured messages on a platform, and returns
@@ -346,8 +346,8 @@ fn write_inside_host_constants(
     }
 }
 
-/// Returns the reasons to doubt a fit, each with the key of the library file that it concerns; the key is `None` if the doubt
-/// concerns the whole fit.
+/// Returns the reasons to doubt a fit, each with the key of the library file to which the doubt applies; the key is `None` if the
+/// doubt applies to the whole fit.
 fn reasons_for_doubt(
     overhead: Option<f64>,
     factor: Option<f64>,
@@ -402,7 +402,7 @@ fn write_inter_host_constants(
     }
 }
 
-/// Rounds a value to a multiple of `1 / steps`.
+/// Rounds a value to the nearest multiple of `1 / steps`.
 fn round_to_fraction(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }

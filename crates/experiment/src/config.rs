@@ -67,8 +67,8 @@ pub struct Basis {
     /// The name of the built-in experiment. `one-reading` has the neutral settings for platforms that no paper used; `none`
     /// stands for the defaults alone.
     pub experiment: String,
-    /// Whether the constants of the built-in experiment were fitted to the platform of the run; absent if they were fitted to no
-    /// platform.
+    /// Whether the constants of the built-in experiment were fitted to the platform of the run; absent if these constants were
+    /// not fitted to any platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_calibrated: Option<bool>,
 }
@@ -87,7 +87,7 @@ impl Basis {
     }
 }
 
-/// The value of the key `extends` with which no built-in experiment completes the settings.
+/// The value of the key `extends` which states that no built-in experiment completes the settings.
 pub(super) const EXTENDS_NOTHING: &str = "none";
 
 /// A complete experiment, with the keys of the experiment file: platform, application, policy, costs, scenarios and seed.
@@ -140,7 +140,7 @@ pub struct ExperimentConfig {
     /// on the platforms of the papers, `fast-first` on others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<MappingKey>,
-    /// The network model: a preset (`model`), and constants that replace those of the preset.
+    /// The network model: a preset (`model`), and constants that replace the constants of the preset.
     #[serde(default)]
     pub network: Map<String, Value>,
     /// The message-passing library: a name (`migsim list libraries`), or a file that `migsim calibrate` wrote. It sets keys of

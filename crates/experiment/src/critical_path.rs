@@ -47,7 +47,8 @@ pub enum CriticalPathGrouping {
 }
 
 impl Experiment {
-    /// Runs a scenario event by event and records its critical path. The times agree with those of [`Self::run_scenario`] up to rounding.
+    /// Runs a scenario event by event and records its critical path. The times agree with the times of [`Self::run_scenario`] up
+    /// to rounding.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -85,7 +86,8 @@ impl Experiment {
         resource_name(piece, &self.platform.platform)
     }
 
-    /// Sums the time of the critical path for each kind of activity, resource and process, sorted by time, the longest first.
+    /// Sums the time of the critical path for each combination of kind of activity, resource and process; the combination with
+    /// the longest time is first.
     pub fn path_shares(&self, path: &CriticalPath) -> Vec<CriticalPathShare> {
         let platform = &self.platform.platform;
         let mut sums: BTreeMap<(PieceKind, String, Option<ProcessId>), f64> = BTreeMap::new();
@@ -200,7 +202,8 @@ impl Experiment {
     }
 }
 
-/// Returns the duration of the critical path \[s\], or 1 if the duration is 0, so that it can divide the times of activities.
+/// Returns the duration of the critical path \[s\]; returns 1 if the duration is 0, because callers divide times of activities by
+/// this number.
 fn nonzero_path_duration(path: &CriticalPath) -> f64 {
     let end = path.pieces.last().map_or(0.0, |piece| piece.end.get());
     if end > 0.0 { end } else { 1.0 }
@@ -211,8 +214,8 @@ fn cluster_name(platform: &Platform, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
-/// Computes the fraction of the latency of the route between two hosts that some links contribute; 0 if the platform specifies
-/// the latency of the whole route.
+/// Computes the fraction of the latency of the route between two hosts that the given links contribute; 0 if the platform
+/// specifies the latency of the whole route.
 fn latency_fraction_of_links(
     platform: &Platform,
     (from, to): (HostId, HostId),

@@ -41,7 +41,8 @@ pub struct RecordedRun {
     pub call_supersteps: Vec<u64>,
     /// All moves of processes to hosts in the recorded run, in the order in which the rescheduling calls decided them.
     pub moves: Vec<ForcedMove>,
-    /// Index in `calls` of the rescheduling call whose effect is computed; at least one superstep must follow this call.
+    /// Index in `call_supersteps` of the rescheduling call whose effect is computed; at least one superstep must follow this
+    /// call.
     pub examined_call_index: usize,
     /// The changes that the policy predicted for the times of the processes that move; `None` if the policy predicts no times.
     pub predicted_changes: Option<Vec<PredictedChange>>,
@@ -66,8 +67,8 @@ pub struct CallEffect {
     pub first_superstep: u64,
     /// The last superstep before the next rescheduling call, or the last superstep of the run, counted from 1.
     pub last_superstep: u64,
-    /// The makespans of these supersteps with and without the moves, as the policy predicted them; `None` if the policy predicts
-    /// no times.
+    /// The makespans of the supersteps up to the next call, with and without the moves, as the policy predicted them; `None` if
+    /// the policy predicts no times.
     pub predicted_makespans: Option<PredictedMakespans>,
     /// The makespan of the supersteps up to the next call, in the run with the moves of the examined call.
     pub makespan_with_moves: Makespan,
@@ -75,11 +76,13 @@ pub struct CallEffect {
     pub makespan_without_moves: Makespan,
     /// Time by which the moves of the examined call delayed the start of the next superstep \[s\].
     pub move_delay: Seconds,
-    /// The hash of the events of the run with all its moves; a caller compares it with the hash of the recorded run.
+    /// The hash of the events of the run with all its moves. A caller compares this hash with the hash of the recorded run, to
+    /// verify that the simulation repeated that run.
     pub event_hash: String,
 }
 
-/// The makespan of a range of supersteps, split into the time until the last process has computed and the time after that.
+/// The makespan of a range of supersteps, split into the time until the last process has computed and the remaining time of each
+/// superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Makespan {

@@ -446,8 +446,8 @@ impl<'s> PlanSearch<'s> {
         Ok(())
     }
 
-    /// Finds the moves from the placement of `run` at its present barrier to a placement that suits the work of the supersteps up
-    /// to superstep `until`.
+    /// Finds the moves that turn the placement of `run` at its present barrier into a placement that suits the work of the
+    /// supersteps up to superstep `until`.
     fn moves_to_suitable_placement(
         &self,
         run: &mut Stepper<'s>,

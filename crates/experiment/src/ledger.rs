@@ -33,18 +33,18 @@
 use migsim_base::units::{Seconds, Time};
 use migsim_bsp::{CallRecord, RunOutcome};
 
-/// The kinds of activities between which the ledger divides the time of a run.
+/// The kinds of activities into which the ledger divides the time of a run; the time of each kind is one term of the makespan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MakespanTerm {
-    /// Messages of rescheduling calls: reports of processes, lists that managers exchange, answers.
+    /// Messages of rescheduling calls: reports of processes, lists that managers exchange, and answers to the processes.
     CallMessages,
     /// Computation of the managers of the clusters in rescheduling calls.
     CallWork,
     /// Waiting for rescheduling calls whose duration is a fixed number, or for the remaining part of a call that overlaps a
     /// superstep.
     CallWaiting,
-    /// Time by which migrations that a rescheduling call decided delayed the application.
+    /// Time by which the migrations that rescheduling calls decided delayed the application.
     Migrations,
     /// Moves of processes that the workload prescribes in every scenario.
     PrescribedMoves,
@@ -99,7 +99,7 @@ impl MakespanTerm {
 pub struct MakespanLedger {
     /// Length of a tick, the unit of all whole numbers of this ledger \[s\]: a power of two.
     pub tick_length: Seconds,
-    /// Makespan of the run minus the makespan of scenario i, in ticks.
+    /// Makespan of the run minus the makespan of scenario i (application only), in ticks.
     pub difference_ticks: i64,
     /// Contribution of each term to the difference, in ticks, in the order of [`MakespanTerm::ALL`].
     pub term_ticks: [i64; MakespanTerm::ALL.len()],
@@ -171,7 +171,7 @@ const MAX_TICK_BITS: i32 = 62;
 const MIN_TICK_EXPONENT: i32 = -1000;
 
 impl TickGrid {
-    /// Returns the coarsest grid on which both times are whole numbers of ticks and whose tick is at most the unit in the last
+    /// Returns the coarsest grid on which both times are whole numbers of ticks, with a tick no longer than the unit in the last
     /// place of the later time.
     fn containing_times(a: Time, b: Time) -> Self {
         let lowest = [a, b]
@@ -245,7 +245,7 @@ impl TickGrid {
 struct TickAccount {
     /// The grid that converts times to ticks.
     tick_grid: TickGrid,
-    /// Time up to which the run has been assigned to terms, in ticks.
+    /// Time up to which the run has been divided between the terms, in ticks.
     assigned_until_ticks: i64,
     /// End of the run, in ticks.
     end_of_run_ticks: i64,
@@ -254,7 +254,7 @@ struct TickAccount {
 }
 
 impl TickAccount {
-    /// Assigns the time from the last assigned time up to `date` to `term`.
+    /// Adds the time from the end of the last counted interval up to `date` to the term `term`.
     fn assign_time_until(&mut self, term: MakespanTerm, date: Time) {
         let date = self
             .tick_grid
@@ -264,7 +264,8 @@ impl TickAccount {
         self.assigned_until_ticks = date;
     }
 
-    /// Assigns the time of a rescheduling call, and of the migrations that it decided, to the terms of its parts.
+    /// Divides the time of a rescheduling call, and of the migrations that the call decided, between the terms of messages, work,
+    /// waiting and migrations.
     fn assign_call(&mut self, call: &CallRecord) {
         self.assign_time_until(MakespanTerm::PrescribedMoves, call.waiting_period.from);
         let is_simulated = call.has_messages && call.waiting_period.from == call.start;

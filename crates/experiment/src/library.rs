@@ -17,7 +17,7 @@ use migsim_base::error::{Error, Problem};
 /// A built-in message-passing library, as a named set of values for the network model and the runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltInLibrary {
-    /// The name of the library, as the option `--library` takes it.
+    /// The name of the library, which users write after the option `--library`.
     pub name: &'static str,
     /// One line about the library and about the conditions under which its values were measured.
     pub summary: &'static str,
@@ -57,7 +57,7 @@ pub(crate) const LIBRARY_SCHEMA: &str = "migsim-library-1";
 pub(crate) struct LoadedLibrary {
     /// The name of the library; for a file, the value of its key `name`, or the path if it has no such key.
     pub name: String,
-    /// The path of the library file and its SHA-256; `None` if the library is built in.
+    /// The path of the library file and the SHA-256 of this file; `None` if the library is built in.
     pub path_and_sha256: Option<(String, String)>,
     /// The settings under the keys `network` and `runtime` that the library provides.
     pub settings: Vec<KeySetting>,
@@ -98,7 +98,7 @@ pub(crate) fn open_library(name: &str) -> Result<LoadedLibrary, Error> {
     Ok(library)
 }
 
-/// Returns the JSON document of the library with this name or path, and for a file its path and SHA-256.
+/// Returns the JSON document of the library with this name or path; for a library file, also its path and its SHA-256.
 fn library_document(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
     let built_in = BUILT_IN_LIBRARIES
         .iter()
@@ -124,7 +124,7 @@ fn is_file_path(name: &str) -> bool {
     name.contains(['/', '\\']) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
 }
 
-/// Returns the error that the library file `name` does not exist.
+/// Returns the error which reports that the library file `name` does not exist.
 fn missing_file_problem(name: &str) -> Problem {
     let kind = if Path::new(name).is_dir() {
         "is a folder, not a file"
@@ -195,7 +195,7 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
     }
 }
 
-/// Returns the values of a JSON object as texts by their keys; a value that is not a text becomes empty.
+/// Converts a JSON object to a map of texts by their keys; a value that is not a text becomes an empty text.
 fn texts_by_key(object: &Map<String, Value>) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let pairs = object.iter();

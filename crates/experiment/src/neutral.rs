@@ -14,8 +14,7 @@ use migsim_policies as policy;
 /// The key in the JSON Schema of an option for the value that this option has on platforms that no paper used.
 pub(super) const NEUTRAL_VALUE_KEY: &str = "x-own-platform";
 
-/// Returns all options of a policy with the values that they have on a platform that no paper used, if the user sets none of
-/// them.
+/// Returns all options of a policy with the values that apply on a platform that no paper used if the user sets no options.
 ///
 /// # Errors
 /// Some options have no value, which is possible for a policy that is implemented in another language.
@@ -56,7 +55,7 @@ pub(super) fn add_neutral_values_to_schema(entry: &policy::Entry, schema: &mut V
     }
 }
 
-/// Formats the value of an option as a user types it on the command line.
+/// Formats the value of a policy option in the form in which a user types the value on the command line.
 pub fn format_option_value(value: &Value) -> String {
     value
         .as_str()

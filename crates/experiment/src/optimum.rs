@@ -25,7 +25,7 @@ use migsim_bsp::{
 /// Maximum number of placements for which the optimum is computed. It is reached by 8 processes on 4 hosts: 4^8 placements.
 const MAX_PLACEMENTS: usize = 1 << 16;
 
-/// The rescheduling calls and moves with the shortest possible makespan, and this makespan.
+/// The rescheduling calls and moves that lead to the shortest possible makespan of scenario iii, and this makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OptimalPlan {
@@ -36,8 +36,8 @@ pub struct OptimalPlan {
 }
 
 impl Experiment {
-    /// Computes the shortest makespan of scenario iii over all possible rescheduling calls and moves, and calls and moves that
-    /// reach it.
+    /// Computes the shortest makespan of scenario iii over all possible rescheduling calls and moves, and returns it with calls
+    /// and moves that reach this makespan.
     ///
     /// # Errors
     /// There are too many placements, or the times of supersteps and moves depend on more than the placement.

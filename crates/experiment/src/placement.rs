@@ -48,7 +48,8 @@ fn hosts_by_name(platform: &Platform) -> BTreeMap<&str, HostId> {
     names.zip((0..).map(HostId::from_index)).collect()
 }
 
-/// Returns the error that the host `name`, which the workload names, does not exist on the platform; `what` states its use.
+/// Returns the error which reports that the host `name`, which the workload names, does not exist on the platform; `what` states
+/// for what the workload uses the host.
 fn unknown_host_error(what: &str, name: &str, loaded: &LoadedPlatform) -> Error {
     let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
     let problem = Problem::new(what).with_unknown_name("host", name);

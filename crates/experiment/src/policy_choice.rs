@@ -152,7 +152,7 @@ impl PolicyChoice {
     /// Creates the policy for a run, with its trigger.
     ///
     /// # Errors
-    /// Options are out of range, which reading the settings has already checked.
+    /// Options are out of range; reading the settings has already excluded this.
     pub(super) fn create_policy(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.create_policy_without_trigger()?;
         let trigger = self.trigger.as_ref();

@@ -92,9 +92,10 @@ impl Registry {
         }))
     }
 
-    /// Adds a policy: the type `T` of its options, its name, a sentence about what it does, and its publication (`-` for none).
+    /// Adds a policy: the type `T` of its options, its name, a sentence about what the policy does, and its publication (`-` for
+    /// none).
     ///
-    /// A name that is already taken is refused when the registry is used ([`Self::check`]).
+    /// A name that another policy already has is refused when the registry is used ([`Self::check`]).
     #[must_use]
     pub fn policy<T: PolicyOptions>(
         self,
@@ -215,7 +216,7 @@ impl Registry {
     }
 
     /// Adds an application whose options are not described by a Rust type; `maker` creates the application from its options. The
-    /// options `n`, `procs` and `seed` mean the same as in other applications.
+    /// options `n`, `procs` and `seed` have the same meaning as in all other applications.
     #[must_use]
     pub fn workload_from_maker(
         self,
@@ -243,7 +244,8 @@ impl Registry {
         })
     }
 
-    /// Adds an entry with the function `add`; if this fails, stores the problem for [`Self::check`].
+    /// Adds an entry to the tables of the registry by calling the function `add`; if this fails, stores the problem, which
+    /// [`Self::check`] reports.
     fn add_entry(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
         let tables = Arc::make_mut(&mut self.0);
         if let Err(problem) = add(tables) {

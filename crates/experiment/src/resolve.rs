@@ -76,8 +76,8 @@ pub struct Experiment {
     pub basis_remark: Option<BasisRemark>,
     /// The registry in which the names in the settings were looked up.
     pub registry: Registry,
-    /// Notes for the user about settings of former versions, the library, the application, its load and its mapping, one sentence
-    /// each.
+    /// Notes for the user, one sentence each, about settings of former versions, the library, the application, its background
+    /// load and the mapping.
     pub setting_notes: Vec<String>,
     /// Whether the application is a program whose supersteps were recorded in a trace.
     pub is_recorded_program: bool,
@@ -141,6 +141,8 @@ impl Experiment {
         self.random_draws.uses_seed()
     }
 
+    /// Loads an experiment from complete settings: reads and checks all its parts, and determines the initial placement, the
+    /// notes and the input files.
     fn from_complete_settings(
         registry: &Registry,
         whole: &mut CompleteSettings,

@@ -181,7 +181,7 @@ impl Layers {
     }
 
     /// Joins several lists of settings into one list, in which later lists override earlier lists. The settings of a library,
-    /// with the name of their source, are inserted just before the last setting that names a library.
+    /// with the name of their source, are inserted directly before the last setting that names a library.
     pub(super) fn join_with_library(
         parts: &[&Self],
         library: Option<(&str, &[KeySetting])>,
@@ -256,7 +256,8 @@ impl Layers {
         is_given.then(|| (format!("stated: given by {}", known.source_name()), false))
     }
 
-    /// Merges all settings into one JSON object: objects in files key by key, other values as a whole.
+    /// Merges all settings into one JSON object. Objects in files are merged key by key; any other value replaces the earlier
+    /// value as a whole.
     ///
     /// # Errors
     /// A file is not an object, or a flag sets a key inside a value that is not an object.
@@ -287,13 +288,13 @@ impl Layers {
         Ok(all)
     }
 
-    /// Adds the file and line, or the flag, that caused a problem to each problem of `error`.
+    /// Adds to each problem of `error` its place in the settings: the file and line, or the flag, that caused the problem.
     #[must_use]
     pub fn add_locations_to_problems(&self, error: Error) -> Error {
         error.map_problems(|problem| self.add_location_to_problem(problem))
     }
 
-    /// Adds the file and line, or the flag, that caused a problem to this problem.
+    /// Adds to a problem its place in the settings: the file and line, or the flag, that caused the problem.
     fn add_location_to_problem(&self, problem: Problem) -> Problem {
         let (None, Some(key)) = (&problem.location.source, &problem.location.key) else {
             return problem;
@@ -407,7 +408,7 @@ pub(super) fn set_at_path(value: &mut Value, key: &str, new: Value) -> bool {
     true
 }
 
-/// Returns the error that a flag sets a key inside a value that is not an object.
+/// Returns the error which reports that a flag sets a key inside a value that is not an object.
 fn invalid_key_problem(all: &Value, flag: &KeySetting) -> Problem {
     let message = format!("`{}` is not a key of an experiment", flag.key);
     let problem = Problem::new(message)

@@ -12,7 +12,8 @@ use migsim_base::memory::Limits;
 use migsim_platform::load::Loads;
 use migsim_platform::{self as platform, HostGrouping, LoadedPlatform};
 
-/// Key in the cache for the built-in experiments that complete settings: the value of the key `extends`, and the application.
+/// Key of the cache of chains of built-in experiments: the value of the key `extends` of an experiment, and the application of
+/// this experiment.
 type ExperimentChainKey = (Option<String>, String);
 
 /// A platform with background loads in the cache, for experiments with the same platform, the same loads and the same seed.
@@ -38,8 +39,8 @@ pub struct SharedInputs {
     /// The platforms that were read, by name. If the settings form other clusters on a platform, the key consists of the name of
     /// the platform and the description of these clusters.
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
-    /// The built-in experiments that complete settings, each overriding the experiments before it, by the extended experiment and
-    /// the application.
+    /// The chains of built-in experiments that complete settings, by the value of the key `extends` and the application. Each
+    /// experiment of a chain overrides the experiments before it.
     experiment_chains: Mutex<BTreeMap<ExperimentChainKey, Vec<Arc<Document>>>>,
     /// The platforms with background loads, in the order in which they were stored.
     platforms_with_load: Mutex<VecDeque<PlatformWithLoadEntry>>,
@@ -126,7 +127,7 @@ impl SharedInputs {
         Ok(loaded)
     }
 
-    /// Stores a platform under `name`; experiments then use it instead of the file of that name.
+    /// Stores a platform under `name`; experiments then use this platform instead of the platform file with that name.
     pub fn store_platform(&self, name: &str, platform: LoadedPlatform) {
         let mut known = self
             .platforms
@@ -155,8 +156,8 @@ impl SharedInputs {
     }
 }
 
-/// Returns the value of a key from a cache; if the cache has no value for the key, computes it with `make` and stores it. A value
-/// that could not be computed is computed again at the next call.
+/// Returns the value of a key from a cache. If the cache has no value for the key, computes the value with `make` and stores it;
+/// if this fails, the next call computes the value again.
 ///
 /// # Errors
 /// The value cannot be computed.

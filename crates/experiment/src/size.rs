@@ -10,8 +10,8 @@ use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_policies::Policy;
 use migsim_workloads::{Workload, registry};
 
-/// Number of processes up to which only the application itself checks the memory that it needs; larger numbers are checked before
-/// the application is created.
+/// Number of processes up to which only the application itself checks the memory that it needs. For a larger number, the memory
+/// is checked before the application is created.
 const MAX_UNCHECKED_PROCESSES: u64 = 10_000_000;
 
 /// Checks that the number of processes fits into memory, before the application allocates anything for each process.

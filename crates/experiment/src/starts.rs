@@ -13,8 +13,8 @@ pub(super) fn is_paper_platform(platform: &LoadedPlatform) -> bool {
         .is_some_and(built_in::is_paper_platform)
 }
 
-/// Returns the rule by which processes are placed if the settings contain no mapping: contiguous on a platform of a paper, unless
-/// the application is a recorded program.
+/// Returns the rule by which processes are placed if the settings contain no mapping: `contiguous` on a platform of a paper,
+/// unless the application is a recorded program; otherwise [`Rule::DEFAULT`].
 pub(super) fn default_mapping_rule(platform: &LoadedPlatform, is_recorded: bool) -> MappingRule {
     if is_paper_platform(platform) && !is_recorded {
         MappingRule::Contiguous
@@ -63,7 +63,7 @@ impl StaticPlacementMakespan {
         }
     }
 
-    /// Describes the initial placement in words, as the subject of a sentence.
+    /// Describes the initial placement in words that can begin a sentence: `a start of one process per host`.
     pub fn placement_description(&self) -> &'static str {
         match self.mapping_rule {
             MappingRule::Contiguous => "a start of one process per host",

@@ -26,9 +26,9 @@ const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 /// i.
 #[derive(Debug, Default)]
 pub struct InitialPlacements {
-    /// The mapping rules, beginning with the rule of the run, each with the index of its placement in `placements`.
+    /// The mapping rules, beginning with the rule of the run, each with the index of its placement in `distinct_placements`.
     rules_with_placements: Vec<(MappingRule, usize)>,
-    /// The distinct initial placements: the host of each process.
+    /// The distinct initial placements, each as a list of the host of each process.
     distinct_placements: Vec<Vec<HostId>>,
     /// The note for the user that the initial placements of other mapping rules are not simulated because the scenario is too
     /// long; `None` if they are simulated.
@@ -54,7 +54,7 @@ impl InitialPlacements {
 }
 
 impl Experiment {
-    /// Returns whether a paper used the platform.
+    /// Returns whether the platform of this experiment was used in a paper.
     pub fn is_on_paper_platform(&self) -> bool {
         is_paper_platform(&self.platform)
     }

@@ -48,7 +48,7 @@ pub(in crate::cli) struct BottleneckArguments {
     #[command(flatten)]
     pub(in crate::cli) figure_style: FigureArguments,
     /// Keep all runs in this folder (bottlenecks.json, quantities.csv, changes.csv, index.html); the same command continues an
-    /// interrupted profile
+    /// interrupted examination
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]

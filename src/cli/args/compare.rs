@@ -38,19 +38,19 @@ pub(in crate::cli) struct CompareArguments {
     /// Margin of indifference in percent of the best makespan: smaller differences do not count
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = COMPARISON)]
     pub(in crate::cli) indifference: Indifference,
-    /// Search with N runs for each seed for the best schedule of calls and moves in hindsight, and show how far each policy is
-    /// from it
+    /// Search with N runs for each seed for the best schedule of rescheduling calls and moves in hindsight, and show how much
+    /// slower each policy is than this schedule
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = COMPARISON)]
     pub(in crate::cli) hindsight: Option<u32>,
-    /// Search for the best supersteps to call each policy, with single calls at N barriers, and show how far its trigger is from
-    /// them
+    /// Search for the best supersteps after which to call each policy, with single calls at N barriers, and show how much slower
+    /// the policy is with its trigger
     #[arg(long, value_name = "BARRIERS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "map", help_heading = COMPARISON)]
     pub(in crate::cli) when: Option<u32>,
     /// Show the fastest policy for each pair of values of two varied parameters
     #[arg(long, value_name = "KEY=VALUES,KEY=VALUES", conflicts_with = "hindsight", help_heading = COMPARISON)]
     pub(in crate::cli) map: Option<String>,
-    /// Omit the fastest static start (scenario i from the start of each built-in mapping), which is shown on platforms that no
-    /// paper used
+    /// Omit the fastest static start (scenario i from the initial placement of each built-in mapping rule), which is shown on
+    /// platforms that no paper used
     #[arg(long, help_heading = COMPARISON)]
     pub(in crate::cli) no_static_starts: bool,
     /// Run only part I of N parts of the comparison; `migsim sweep merge` joins the results of the parts

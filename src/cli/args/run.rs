@@ -74,8 +74,8 @@ pub(in crate::cli) struct RunArguments {
     /// Print the complete settings as an experiment file, and run nothing
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) show: bool,
-    /// Omit the fastest static start (scenario i from the start of each built-in mapping), which is shown on platforms that no
-    /// paper used
+    /// Omit the fastest static start (scenario i from the initial placement of each built-in mapping rule), which is shown on
+    /// platforms that no paper used
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) no_static_starts: bool,
     /// The number of threads that run scenarios in parallel; at most 1024 [default: one per scenario]

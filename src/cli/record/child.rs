@@ -20,7 +20,7 @@ use crate::workload::record::recorder_failure_reason;
 /// Time between two checks whether the program has ended or a signal has arrived.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Time that the program has to end by itself after a signal that the terminal also sends to the program.
+/// Time that the program has to end without further action after a signal that the terminal sends to the program as well.
 const TIME_TO_END_BY_ITSELF: Duration = Duration::from_secs(1);
 /// Time that the program has to end after a signal was passed on to it; after this time, the program is killed.
 const TIME_TO_END_AFTER_SIGNAL: Duration = Duration::from_secs(5);
@@ -212,7 +212,8 @@ fn descendant_process_ids(root: u32, child: &mut Child) -> BTreeSet<u32> {
     family
 }
 
-/// Makes this process the parent of those processes of the program whose own parents end first, so that all of them can be ended.
+/// Makes this process the parent of all processes of the program whose own parents end first (a subreaper of Linux), so that this
+/// process can end all of them.
 fn become_subreaper() {
     #[cfg(target_os = "linux")]
     if let Some(here) = i32::try_from(std::process::id())

@@ -1,5 +1,5 @@
-//! Compiles the recorder and the ping-pong program with the user's `mpicc`, and keeps them in a folder that no other user can
-//! write. They are compiled again only if their source or `mpicc` changes.
+//! Compiles the recorder and the ping-pong program with the user's `mpicc`, and keeps the compiled files in a folder that no
+//! other user can write. A file is compiled again only if its source or `mpicc` changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

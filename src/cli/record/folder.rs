@@ -87,7 +87,7 @@ impl RecordsFolder {
         &self.folder_path
     }
 
-    /// Keeps the folder with the records after the end of the recording, under another name, and returns its path.
+    /// Keeps the folder with the records after the end of the recording: renames the folder, and returns its new path.
     pub(super) fn keep_records(mut self) -> PathBuf {
         self.is_kept_after_drop = true;
         let kept = self

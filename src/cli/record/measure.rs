@@ -55,6 +55,8 @@ pub(in crate::cli) fn measure_messages(
     done
 }
 
+/// Runs the ping-pong program twice: without the recorder, to measure the times of messages, and with the recorder, to describe
+/// the MPI library. Returns the measured times and this description.
 fn run_without_and_with_recorder(
     program: &[String],
     (recorder, pingpong): (&Path, &Path),

@@ -11,7 +11,7 @@ use crate::error::{Error, Problem};
 
 /// Permission bits of a file or folder that allow its group or all other users to write.
 const WRITABLE_BY_GROUP_OR_OTHERS: u32 = 0o022;
-/// Permission bit of a file or folder that allows all users to write.
+/// Permission bit of a file or folder that allows users other than the owner and the group to write.
 const WRITABLE_BY_OTHERS: u32 = 0o002;
 /// Permission bit of a folder in which only the owner of a file can rename or remove the file.
 const STICKY_BIT: u32 = 0o1000;

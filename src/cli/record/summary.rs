@@ -87,7 +87,8 @@ fn relative_repetition_difference(spread: &WorkVariation) -> f64 {
     (spread.max_work_ns - spread.min_work_ns) as f64 / spread.min_work_ns.max(1) as f64
 }
 
-/// Returns advice on how to improve a recording on a machine with `cores` cores, one sentence each; empty if there is none.
+/// Returns advice for the user on how to improve a recording on a machine with `cores` cores, one sentence each; empty if there
+/// is no advice.
 pub(super) fn recording_advice(
     arguments: &RecordArguments,
     made: &ConvertedTrace,

@@ -34,7 +34,8 @@ impl TraceOutput {
         }
     }
 
-    /// Writes the trace, and gives the complete file its final name.
+    /// Writes the trace into a temporary file, and gives this file its final name when it is complete; a pipe or a device is
+    /// written directly.
     pub(super) fn write_trace(self, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Self::PipeOrDevice(path) => write_file_named_by_user(&path, bytes),

@@ -1,4 +1,5 @@
-//! Application that runs another application with a multiplied imbalance of work or multiplied memory of its processes.
+//! An application that behaves like another application, except that the imbalance of its work and the memory of its processes
+//! are multiplied by factors.
 
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, ProcessId};

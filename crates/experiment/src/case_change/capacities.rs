@@ -86,8 +86,8 @@ fn find_link_directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, 
     Ok(both)
 }
 
-/// Returns the links whose bandwidth or latency a change alters; empty if the change concerns no links or if the platform does
-/// not have them.
+/// Returns the links whose bandwidth or latency a change alters; empty if the change alters no links or if the platform does not
+/// have the links that the change names.
 pub(in super::super) fn links_altered_by_change(
     changed: &ChangedQuantity,
     platform: &Platform,

@@ -71,7 +71,7 @@ pub enum ChangedQuantity {
     BarrierCosts,
     /// Fixed time that the library adds to each message, besides the latency and the transfer.
     MessageOverhead,
-    /// Times and work of rescheduling calls, and delays and sizes of their messages.
+    /// Times and work of rescheduling calls, and delays and sizes of the messages of these calls.
     CallCosts,
     /// Fixed time of each migration, and the memory that migrations transfer.
     MoveCosts,
@@ -111,7 +111,7 @@ pub enum Amount {
 pub struct CaseChange {
     /// The quantity that the change alters.
     pub quantity: ChangedQuantity,
-    /// The amount by which the change alters the quantity: a percentage, without limit, or a number of processes.
+    /// The amount by which the change alters the quantity: a percentage, `unlimited`, or a number of processes.
     pub amount: Amount,
 }
 

@@ -1,4 +1,5 @@
-//! Lists the quantities of an experiment that can be changed one at a time to find out which of them limits its run.
+//! Lists the quantities of an experiment that can be changed one at a time, to find out which quantity limits the speed of its
+//! run.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +20,8 @@ const MAX_LINKS: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PossibleChanges {
-    /// The quantities that can be changed, in the order of the platform file; without the number of processes per host, which
-    /// `processes_per_host` lists.
+    /// The quantities that can be changed, in the order of the platform file; without the number of processes per host, whose
+    /// changes `processes_per_host_changes` lists.
     pub changeable_quantities: Vec<ChangedQuantity>,
     /// The possible changes of the number of processes per host: one process more, one process less, or both, as far as the
     /// platform has enough hosts.
@@ -92,8 +93,8 @@ impl Experiment {
         possible
     }
 
-    /// Lists the costs that occur in the run and can therefore be changed: barrier, overhead of messages, rescheduling calls,
-    /// migrations, and the background load.
+    /// Lists the costs that occur in the run and can therefore be changed: costs of the barrier, of messages, of rescheduling
+    /// calls, of migrations, and the background load.
     fn changeable_costs(&self, outcome: &RunOutcome) -> Vec<ChangedQuantity> {
         let platform = &self.platform.platform;
         let kind = self.config.runtime.barrier.kind;
@@ -122,8 +123,8 @@ impl Experiment {
     }
 }
 
-/// Lists the clusters whose speed or links can be changed: all clusters if there are at most [`MAX_CLUSTERS`], otherwise those
-/// that have a process at some time of the run.
+/// Lists the clusters whose speed or links can be changed: all clusters of a platform with at most [`MAX_CLUSTERS`] clusters,
+/// otherwise the clusters that have a process at some time of the run.
 fn changeable_clusters(
     platform: &Platform,
     placement: &[HostId],

@@ -87,8 +87,8 @@ impl<'w> SuperstepWindow<'w> {
         window
     }
 
-    /// Returns the moves from the present placement to the placement of lowest cost that the search reaches, as pairs of process
-    /// and destination host, both counted from 0.
+    /// Returns the moves from the present placement to the placement with the lowest cost that the search finds, as pairs of
+    /// process and destination host, both counted from 0.
     pub(super) fn find_moves(mut self) -> Vec<(u32, HostId)> {
         let processes = self.host_of_process.len();
         for _ in 0..2 * processes {
@@ -144,8 +144,8 @@ impl<'w> SuperstepWindow<'w> {
         best.1
     }
 
-    /// Returns the hosts that are tried as destinations: all hosts, or the `most` hosts whose work, including one more process,
-    /// is lowest in relation to their speed.
+    /// Returns the indices of the hosts that are tried as destinations: all hosts, or the `most` hosts whose work, including one
+    /// more process, is lowest in relation to their speed.
     fn candidate_destinations(&self, most: usize) -> Vec<usize> {
         let mut hosts: Vec<usize> = (0..self.core_speeds.len()).collect();
         if hosts.len() > most {
@@ -182,10 +182,11 @@ impl<'w> SuperstepWindow<'w> {
         top
     }
 
-    /// Computes the sum over the sampled supersteps of the slowest host's computation time \[s\] if the process moved to host
-    /// `to`.
+    /// Computes the computation time of the slowest host \[s\], summed over the sampled supersteps, if the process moved to the
+    /// host `to`.
     ///
-    /// `tops` holds, for each sampled superstep, the computation times of the three slowest hosts before the move.
+    /// `tops` holds, for each sampled superstep, the computation times of the three slowest hosts before the move, with the
+    /// indices of these hosts.
     fn computation_time_after_move(
         &self,
         process: usize,

@@ -11,7 +11,7 @@ use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_bsp::{MemoryTransfer, MigrationCause, Scenario, SuperstepTimes};
 use migsim_policies as policy;
 
-/// Maximum number of clusters that are compared to find the move that takes the shortest time.
+/// Maximum number of clusters between which moves are evaluated to find the move that takes the shortest time.
 const MAX_CLUSTERS: usize = 16;
 
 impl Experiment {
@@ -135,8 +135,8 @@ fn shortest_move_duration(run: &ScenarioRun) -> Option<f64> {
     moves.reduce(f64::min)
 }
 
-/// Computes the time \[s\] of the fastest possible move between two clusters: the process with the least memory, over the route
-/// with the highest bandwidth.
+/// Computes the duration \[s\] of the fastest possible move between two clusters: a move of the process with the least memory,
+/// over the route with the highest bandwidth.
 fn fastest_possible_move_duration(experiment: &Experiment) -> Option<f64> {
     let costs = experiment.config.costs.migration;
     let fixed = costs.fixed.get();

@@ -10,11 +10,12 @@ use migsim_base::words::format_count;
 use migsim_platform::{Host, Link, Platform, Routes};
 use migsim_policies as policy;
 
-/// Minimum number of clusters for which small clusters are reported; on a platform with fewer clusters, they count as intended.
+/// Minimum number of clusters for which small clusters are reported. On a platform with fewer clusters, small clusters are
+/// assumed to be intended.
 const MIN_CLUSTERS: usize = 3;
 
-/// Returns the implausible values of a platform. The sizes of clusters are not checked if `are_clusters_chosen`, because the user
-/// then chose the clusters.
+/// Returns the implausible values of a platform. The sizes of the clusters are checked only if the user did not choose the
+/// clusters (`are_clusters_chosen` is false).
 pub fn find_implausible_platform_values(
     platform: &Platform,
     are_clusters_chosen: bool,

@@ -1,11 +1,12 @@
 //! The table of rules about implausible values: for each rule its threshold, the reason for the threshold, and the advice to the
 //! user.
 
-/// The time in the course of a command at which a rule about implausible values is checked.
+/// The stage of a command at which a rule about implausible values is checked: after reading the platform, after reading the
+/// settings, or at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleStage {
-    /// The rule is checked when a platform is read, also by `migsim platform show`.
+    /// The rule is checked after a platform was read, by commands that run experiments and by `migsim platform show`.
     PlatformRead,
     /// The rule is checked when the settings of an experiment are read.
     SettingsRead,
@@ -13,18 +14,18 @@ pub enum RuleStage {
     RunFinished,
 }
 
-/// A rule about implausible values: it causes a note if a value is above or below a threshold.
+/// A rule about implausible values: the user gets a note if a value is above or below the threshold of the rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlausibilityRule {
     /// The name of the rule in the user manual.
     pub name: &'static str,
-    /// The stage at which the rule is checked.
+    /// The stage of a command at which the rule is checked.
     pub stage: RuleStage,
     /// The condition under which the note is shown. `{}` stands for the threshold; a threshold of 1 may be expressed in words
     /// instead.
     pub condition: &'static str,
-    /// The threshold above or below which a value is implausible, in the unit of the condition.
+    /// The threshold above or below which a value is implausible, in the unit that the text of the condition states.
     pub threshold: f64,
     /// The reason why the threshold has its value.
     pub reason: &'static str,
@@ -82,7 +83,7 @@ pub(super) const FRACTION: PlausibilityRule = PlausibilityRule {
     advice: "write percent as a share, 50 % as 0.5",
 };
 
-/// Rule about a load whose times look like seconds since 1970.
+/// Rule about a background load whose times look like seconds since the year 1970.
 pub(super) const EPOCH_TIME: PlausibilityRule = PlausibilityRule {
     name: "dates-of-a-clock",
     stage: RuleStage::SettingsRead,
@@ -171,7 +172,7 @@ pub const PLAUSIBILITY_RULES: [PlausibilityRule; 12] = [
 /// An implausible value that was found, with the rule about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The rule about values of this kind.
+    /// The rule that the implausible value violates.
     pub(super) rule: PlausibilityRule,
     /// The implausible value in words; the note to the user begins with these words.
     pub(super) description: String,

@@ -127,7 +127,7 @@ fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<Strin
 }
 
 impl CasePart {
-    /// Draws one of the choices of this part with probabilities proportional to their weights.
+    /// Draws one of the choices of this part; the probability of a choice is proportional to its weight.
     pub(super) fn draw_choice(&self, random: &mut Stream) -> &PartChoice {
         let all: f64 = self.choices.iter().map(|one| one.weight).sum();
         let mut left = all * random.draw_from_zero_to_one();

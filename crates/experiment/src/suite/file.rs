@@ -37,8 +37,8 @@ pub struct SuiteFile {
     pub description: String,
     /// The seeds with which each case is run, as a list or range in a text.
     pub seeds: String,
-    /// The policies that every benchmark of the suite runs by default; their results count towards the best known makespan of
-    /// each case.
+    /// The policies that every benchmark of the suite runs by default; the best known makespan of each case includes their
+    /// results.
     pub policies: Vec<String>,
     /// Maximum of the number of processes times the number of supersteps of a case.
     pub process_supersteps: u64,

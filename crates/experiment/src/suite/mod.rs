@@ -46,7 +46,7 @@ const MIN_PROCESSES: u64 = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct BenchmarkSuite(&'static SuiteFile);
 
-/// A numbered list of cases of a suite: one of its random draws, or its fixed cases.
+/// A set of cases of a suite with numbers from 1: one of its random draws, or its fixed cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaseSet {
@@ -87,7 +87,8 @@ impl FromStr for CaseSet {
 }
 
 impl CaseSet {
-    /// Returns the number of the draw, or 0 for the fixed cases. The number seeds the random resampling of confidence intervals.
+    /// Returns the number of the random draw, or 0 for the fixed cases. The number is used as the seed of the random resampling
+    /// that computes confidence intervals.
     pub fn draw_number_or_zero(self) -> u64 {
         match self {
             Self::Fixed => 0,
@@ -216,13 +217,13 @@ pub fn find_case_by_name(name: &str) -> Option<BenchmarkCase> {
 /// A case while its parts are drawn one after the other: the settings and classes drawn so far.
 struct CaseInProgress<'a> {
     suite: &'static SuiteFile,
-    /// The number of the draw, and the name of the case.
+    /// The number of the random draw to which the case belongs, and the name of the case.
     draw_number_and_case_name: (u64, &'a str),
     /// The platform that was drawn for the case, with its totals.
     drawn_platform: &'a DrawnPlatform,
     /// The settings of the experiment that were drawn so far.
     drawn_settings: Settings,
-    /// The classes to which the case belongs, as far as they are known.
+    /// The classes to which the case belongs, as far as they follow from the parts that were drawn so far.
     classes: Vec<String>,
     /// The nominal computation time of a superstep of the case \[s\].
     superstep_time: f64,

@@ -63,7 +63,7 @@ fn draw_link(draw: &LinkDistribution, random: &mut Stream) -> (f64, Value) {
 }
 
 impl PlatformDistribution {
-    /// Draws the platform of the case with this draw number and name from this distribution.
+    /// Draws a platform from this distribution for the case with the given draw number and name.
     pub(super) fn draw_platform(&self, (draw, name): (u64, &str)) -> DrawnPlatform {
         let mut random = random_stream(draw, name, "platform");
         let hosts = draw_whole_number(&self.hosts, &mut random).max(2);
