@@ -70,7 +70,7 @@ pub(super) fn run_bench(
         store,
     )?;
     if shard != Shard::WHOLE {
-        let text = "this is one part of a benchmark: join the parts with `migsim sweep merge`, then repeat this command without `--shard` in the merged folder\n";
+        let text = "this part of the benchmark is done: join all parts with `migsim sweep merge`, then repeat this command without `--shard` and with `--out` of the merged folder\n";
         return print_text(out, text).map(|()| true);
     }
     let mut plans = vec![plan];
@@ -94,7 +94,7 @@ pub(super) fn run_bench(
     if let Some(first) = &bench.first_error {
         print_line(
             errors,
-            &format!("runs failed; the error of the first: {first}"),
+            &format!("some runs failed; the error of the first: {first}"),
         );
     }
     Ok(bench.first_error.is_none())
@@ -133,7 +133,9 @@ fn count_cases_to_run(suite: BenchmarkSuite, arguments: &BenchArguments) -> Resu
 /// `flag` is the flag with this number.
 fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
     let (name, count) = (&suite.suite_file().name, suite.fixed_case_count());
-    let problem = Problem::new(format!("the suite `{name}` has {count} fixed cases"));
+    let problem = Problem::new(format!(
+        "the number is too large, since the suite `{name}` has only {count} fixed cases"
+    ));
     let hint = format!("choose a number from 1 to {count}");
     problem.source(flag).hint(hint).into()
 }
@@ -149,7 +151,7 @@ fn simulate_missing_runs(
     setup.simulate_runs_into_store((sweep, plan), &missing, store, &|store| match folder {
         Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => {
-            "the runs were not kept; to keep them and continue after an interruption, add `--out DIR`"
+            "the results of the runs are lost; to keep results and continue after an interruption, add `--out DIR`"
                 .to_owned()
         }
     })

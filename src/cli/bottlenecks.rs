@@ -39,12 +39,14 @@ pub(super) fn run_bottlenecks(
     let folder = arguments.out.as_deref();
     let store = Mutex::new(setup.open_store(folder, errors)?);
     let prepared = setup.threads.install(|| prepare_profile(with, wanted))?;
-    let farewell = |store: &Store| match folder {
+    let farewell = |store: &Store| {
+        match folder {
         Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => {
-            "nothing was kept; to keep runs and continue after an interruption, add `--out DIR`"
+            "the results of the runs are lost; to keep results and continue after an interruption, add `--out DIR`"
                 .to_owned()
         }
+    }
     };
     let counts = (&store, prepared.finished_runs());
     let profile = setup.run_work_with_store(counts, prepared.run_count(), &farewell, || {
@@ -101,8 +103,11 @@ fn profile_options(arguments: &BottleneckArguments) -> Result<ProfileOptions, Er
         [] => None,
         [one] => Some(one),
         _ => {
-            let problem = Problem::new("only one scenario can be given").source("--scenario");
-            return Err(problem.hint("choose `i`, `ii` or `iii`").into());
+            let problem =
+                Problem::new("several scenarios are chosen, but only one can be examined")
+                    .source("--scenario");
+            let hint = "choose `i` (application only), `ii` (scheduler without moves) or `iii` (with migrations)";
+            return Err(problem.hint(hint).into());
         }
     };
     let seeds = arguments.seeds.as_ref().map_or(0, ValuesSpec::value_count);

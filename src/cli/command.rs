@@ -268,8 +268,9 @@ impl<'r> PluginFlags<'r> {
             .filter(|flag| is_flag_name_taken(&command, flag.name))
         {
             let name = flag.name;
-            let message = format!("the flag `--{name}` of a plug-in is one of `migsim` itself");
-            let hint = "give it another name (`OptionFlag::of_key`)";
+            let message =
+                format!("a plug-in defines the flag `--{name}`, which `migsim` itself already has");
+            let hint = "give the flag of the plug-in another name (`OptionFlag::of_key`)";
             problems.push(Problem::new(message).hint(hint));
         }
         if problems.is_empty() {
@@ -422,7 +423,8 @@ fn parse_grids(text: &str) -> Result<ValuesSpec, String> {
 
 /// Parses a grid of processes, written as rows x columns: `10x5`.
 fn parse_grid(text: &str) -> Result<Value, String> {
-    let wrong = || format!("`{text}` is not a grid; write rows x columns, for example 10x5");
+    let wrong =
+        || format!("`{text}` is not a grid of processes; write rows x columns, for example 10x5");
     let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
     Ok(json!([number(rows)?, number(columns)?]))

@@ -67,13 +67,13 @@ pub(super) fn run_compare(
         store,
         &|store| match &arguments.out {
             Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
-            None => "the runs were not kept; to keep them and continue after an interruption, add `--out DIR`"
+            None => "the results of the runs are lost; to keep results and continue after an interruption, add `--out DIR`"
                 .to_owned(),
         },
     )?;
     if shard != Shard::WHOLE {
         let text = format!(
-            "{} done, which are one part of a comparison: join the parts with `migsim sweep merge`\n",
+            "{} done, which are one part of a comparison: join all parts with `migsim sweep merge`\n",
             format_count(runs.len(), "run")
         );
         return print_text(out, &text).map(|()| true);
@@ -183,8 +183,12 @@ fn compare_run_folders(
         .chain(&arguments.others)
         .collect();
     if let [one] = paths[..] {
-        let problem = Problem::new("only one run is named").source(one.display().to_string());
-        return Err(problem.hint("name two run folders or more").into());
+        let problem =
+            Problem::new("only one folder of a run is named, so that nothing can be compared")
+                .source(one.display().to_string());
+        return Err(problem
+            .hint("name at least two folders that `migsim run --out` has written")
+            .into());
     }
     let read = |path: &&PathBuf| -> Result<FinishedRunFolder, Error> {
         let run = Run::read(registry, path)?;
@@ -250,7 +254,7 @@ fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result
         (
             "--scenario",
             !settings.scenario.is_empty(),
-            "leave the flag out: a comparison always runs scenarios i and iii",
+            "leave out the flag: a comparison always runs scenarios i (application only) and iii (with migrations)",
         ),
         (
             "--policy",
@@ -269,11 +273,11 @@ fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result
         let other = sweep.varied_parameters.iter().find(|one| !is_policy(one));
         let name = other.map_or("?", |one| one.name.as_str());
         let problem = Problem::new(format!(
-            "`{name}` varies, but a comparison varies only the policy"
+            "`{name}` has several values, but in a comparison only the policy varies"
         ));
         return Err(problem
             .source(format!("--{name}"))
-            .hint("vary two parameters with `--map KEY=VALUES,KEY=VALUES`, or any number with `migsim sweep --vary policy=...`")
+            .hint("vary two parameters with `--map KEY=VALUES,KEY=VALUES`, or more parameters with `migsim sweep --vary policy=...`")
             .into());
     }
     let named = arguments.policies.clone();
@@ -370,7 +374,7 @@ fn comparison_sheet(comparison: &Comparison) -> Sheet {
     sheet.add_line(comparison.verdict());
     if let Some(hindsight) = comparison.hindsight_makespan {
         sheet.add_line(format!(
-            "The best plan that the search found in hindsight takes {} s.",
+            "The best plan of moves that a search afterwards found (`--hindsight`) takes {} s.",
             hindsight.format()
         ));
     }

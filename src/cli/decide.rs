@@ -129,12 +129,12 @@ impl RequestedDecisions<'_> {
             }
             CaseContent::MeasuredTimes(measured) => {
                 self.refuse_policies_and_options(
-                    "samples for a plan can only be used with the meta-balancer",
+                    "the case has samples for a plan, from which only the trigger `meta-balancer` decides, so that no policy can be chosen",
                 )?;
                 CaseDecisions::Measured(measured)
             }
             CaseContent::GrowingLoad(growth) => {
-                self.refuse_policies_and_options("a policy cannot be given: the best supersteps for balancing are independent of it")?;
+                self.refuse_policies_and_options("the case asks for the best supersteps for balancing, which are independent of the policy, so that no policy can be chosen")?;
                 CaseDecisions::Growth(growth)
             }
         })
@@ -156,7 +156,7 @@ impl RequestedDecisions<'_> {
                 continue;
             }
             let problem = Problem::new(format!(
-                "`{named}` decides from the times of many supersteps, but this barrier has no decision of `{named}`"
+                "the policy `{named}` decides from the times of many supersteps, which a barrier does not have, and this barrier has no recorded decision of `{named}`"
             ));
             let hint = format!(
                 "write the barrier of a run with this policy: `migsim snapshot ... --policy {named} --superstep N --out FILE`"
@@ -235,16 +235,16 @@ impl CaseDecisions {
             Self::History(history, told) => add_history_decisions(history, told, sheet),
             Self::Measured(measured) => sheet.add_line(match measured.plan_next_balancing() {
                 Some(plan) => format!(
-                    "The plan is to balance {} after the last balancing, when the largest load is {} times the mean load.",
+                    "The plan: balance the load {} after the last balancing, when the largest load is predicted to be {} times the mean load.",
                     format_count(usize::try_from(plan.period).unwrap_or(0), "superstep"),
                     format_number(plan.predicted_imbalance)
                 ),
-                None => "There is no plan yet: a plan needs the loads of five supersteps.".to_owned(),
+                None => "There is no plan yet, since a plan needs the loads of at least five supersteps.".to_owned(),
             }),
             Self::Growth(growth) => {
                 let best = best_balancings_of_growth(growth);
                 sheet.add_line(format!(
-                    "The shortest possible total time is {} s: {}.",
+                                        "The shortest possible total time is {} s, reached if the load is {}.",
                     format_number(best.total_time),
                     describe_balanced_supersteps(&best.balancing_supersteps)
                 ));
@@ -352,12 +352,12 @@ fn add_barrier_decisions(
             format_number(time.get())
         ),
         None => format!(
-            "With no possible assignment a superstep takes less than {} s.",
+            "No assignment of processes to hosts makes a superstep shorter than {} s.",
             format_number(verdict.max_host_time_lower_bound.get())
         ),
     });
     for (name, why) in &verdict.undecided_strategies_with_reasons {
-        sheet.add_line(format!("{name} is left out: {why}."));
+        sheet.add_line(format!("There is no decision of {name}: {why}."));
     }
     if let Some(best) = sort_by_predicted_time(&verdict.decisions).first() {
         add_moves_to_sheet(snapshot, best, sheet);
@@ -375,7 +375,7 @@ fn add_moves_to_sheet(snapshot: &BarrierSnapshot, judged: &StrategyDecision, she
         return;
     }
     sheet.add_line("");
-    sheet.add_line(format!("Moves of {}", judged.strategy.name));
+    sheet.add_line(format!("Moves that {} decides", judged.strategy.name));
     for (process, from, to) in moved.iter().take(MAX_PRINTED_MOVES) {
         sheet.add_line(format!("p{process}: {from} -> {to}"));
     }
@@ -408,7 +408,7 @@ fn best_decision_sentence(
         best.max_host_time.get(),
     );
     if best.move_count == 0 {
-        return format!("{name} moves no process.");
+        return format!("The best of these decisions, that of {name}, moves no process.");
     }
     let percent = if before > 0.0 {
         format!(" ({:+.1} %)", 100.0 * (after / before - 1.0))
@@ -469,22 +469,22 @@ fn add_history_decisions(
     sheet.add_line("");
     let Some(best) = history.best_balancings() else {
         sheet.add_line(
-            "The best supersteps for balancing are not searched, since the history is too long.",
+            "The best supersteps for balancing are not computed, since the history is too long.",
         );
         return;
     };
     sheet.add_line(format!(
-        "The shortest possible total time is {} s: {}.",
+        "The shortest possible total time is {} s, reached if the load is {}.",
         format_number(best.total_time),
         describe_balanced_supersteps(&best.balancing_supersteps)
     ));
     if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {
         let more = 100.0 * (told.total_time / best.total_time - 1.0);
         sheet.add_line(if more < 0.05 {
-            format!("{} reaches this time.", choice.name)
+            format!("The trigger {} reaches this time.", choice.name)
         } else {
             format!(
-                "{} comes nearest: its total time is {more:.1} % longer.",
+                "Of the triggers, {} comes nearest to this time: its total time is {more:.1} % longer.",
                 choice.name
             )
         });

@@ -88,7 +88,7 @@ pub(super) fn run_explain(
                 let why = error.first_line();
                 print_notes(
                     &[format!(
-                        "the duration of the superstep cannot be explained: {why}"
+                        "the time of the superstep cannot be explained, since the run cannot be repeated: {why}"
                     )],
                     errors,
                 );
@@ -182,7 +182,11 @@ pub(super) fn load_experiment_for_replay(
     let mut document = read_experiment(registry, &manifest)?;
     for file in referenced_file_names(registry, &document.value) {
         if std::fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
-            return Err(Problem::new(format!("`{file}` is not a file")).into());
+            return Err(Problem::new(format!(
+                "the input file `{file}` of the run is now not a regular file"
+            ))
+            .hint("restore this file as it was, or run the experiment again")
+            .into());
         }
     }
     if let Some(settings) = document.value.as_object_mut() {
@@ -216,9 +220,10 @@ fn read_or_simulate_run(
         return Ok((Run::read(registry, folder)?, None));
     }
     if ScenarioChoice::chosen_scenarios(&settings.scenario) == [Scenario::I] {
-        let problem =
-            Problem::new("in scenario i no policy decides, so that there is nothing to explain");
-        let hint = "known scenarios with calls: ii, iii";
+        let problem = Problem::new(
+            "in scenario i (application only) no policy decides, so that there is nothing to explain",
+        );
+        let hint = "choose `--scenario ii` (scheduler without moves) or `--scenario iii` (with migrations)";
         return Err(problem.source("--scenario i").hint(hint).into());
     }
     let mut layers = join_settings(registry, settings, None)?;

@@ -47,10 +47,12 @@ pub(super) fn run_trace_command(
         moves,
     } = &**arguments;
     if *moves && *format == TraceFormat::Trace {
-        let problem =
-            Problem::new("`--moves` can only be used with `--format vt`").source("--moves");
+        let problem = Problem::new(
+            "`--moves` needs `--format vt`, since a text trace has no moves of a policy",
+        )
+        .source("--moves");
         return Err(problem
-            .hint("add `--format vt`; a text trace holds no moves of a policy")
+            .hint("add `--format vt`, or leave out `--moves`")
             .into());
     }
     let limits = memory_and_thread_limits(&settings.memory, None, ExperimentPurpose::TraceFile);
@@ -113,7 +115,7 @@ fn extrapolate_trace(
     write_file_or_print(made.trace_text.as_bytes(), arguments.out.as_deref(), out)?;
     let check = made.accuracy_check;
     let held_out = format!(
-        "check of the prediction for {} processes by the smaller recordings: {} as recorded, bytes off by {:+.1} %, work by {:+.1} %, work of a single process by at most {:.1} % of the mean",
+        "check: the smaller recordings predict the recording with {} processes with the right number of messages ({}), and with these errors: bytes {:+.1} %, work {:+.1} %, work of a single process at most {:.1} % of the mean work",
         check.process_count,
         format_count(check.message_count, "message"),
         round_percent(check.relative_bytes_error),
@@ -140,7 +142,7 @@ fn create_folder_of_prefix(prefix: &str) -> Result<(), Error> {
         Error::Output(
             problem
                 .source("--out")
-                .hint("name a folder that you may write to"),
+                .hint("name a place to which you can write"),
         )
     })
 }
@@ -155,11 +157,11 @@ fn write_vt_files(
 ) -> Result<(), Error> {
     let Some(prefix) = prefix.and_then(Path::to_str) else {
         let problem = Problem::new(
-            "data of vt consists of one file per rank and cannot be written to standard output",
+            "`--out` is missing, since data of vt has one file for each rank and cannot be written to standard output",
         )
         .source("--out");
         return Err(problem
-            .hint("give the common prefix of the files: `--out lb/lu` writes lb/lu.0.json, lb/lu.1.json, ...")
+            .hint("name the common prefix of the files: `--out lb/lu` writes lb/lu.0.json, lb/lu.1.json, ...")
             .into());
     };
     let migrations = if has_moves {
@@ -179,11 +181,11 @@ fn write_vt_files(
     };
     if let Some((_, path)) = others.into_iter().find(is_strange) {
         let problem = Problem::new(format!(
-            "the existing file `{path}` would be read as part of this data"
+            "the file `{path}` exists and would be read as a part of the written data"
         ));
         return Err(problem
             .source("--out")
-            .hint("remove the file, or choose another prefix")
+            .hint("remove this file, or choose another prefix with `--out`")
             .into());
     }
     for (rank, text) in data.rank_files.iter().enumerate() {
@@ -342,11 +344,11 @@ pub(super) fn run_platform_command(
     print_notes(&export.user_notes, errors);
     if !export.profile_files.is_empty() && file.is_none() {
         let problem = Problem::new(
-            "the profiles of this platform are written to separate files, which need a folder",
+            "`--out` is missing, since the profiles of this platform are written to files beside the platform file",
         )
         .source("--out");
         return Err(problem
-            .hint("name the platform file with `--out`; the profiles are written beside it")
+            .hint("name the file for the platform with `--out`")
             .into());
     }
     for (name, text) in &export.profile_files {

@@ -20,10 +20,10 @@ const LIST_FIGURES: &str = "list";
 pub(super) fn requests_figure_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
     match (wanted == LIST_FIGURES, drawn) {
         (true, Some(option)) => Err(Problem::new(
-            "`--figure list` prints the names of the figures and draws nothing",
+            "this flag is about the drawing, but `--figure list` only prints the names of the figures",
         )
         .source(option)
-        .hint("leave this flag out, or name a figure")
+        .hint("leave out this flag, or name a figure instead of `list`")
         .into()),
         (is_list, _) => Ok(is_list),
     }

@@ -43,7 +43,7 @@ pub(super) fn print_manual_page(
     let rendered = clap_mangen::Man::new(page).render(&mut text);
     rendered.map_err(|error| {
         Error::Output(Problem::new(format!(
-            "cannot write the manual page: {error}"
+            "internal error: cannot create the manual page: {error}"
         )))
     })?;
     print_text(out, &String::from_utf8_lossy(&text))

@@ -187,7 +187,9 @@ pub fn experiment_from_arguments(
         .map_err(|error| usage_errors::usage_error(&error, whole, &typed))?;
     match &parsed.command {
         args::Command::Run(run) => run::load_experiment(registry, run, beneath),
-        _ => Err(Problem::new("the arguments are not those of `migsim run`").into()),
+        _ => Err(Problem::new("the arguments are not those of `migsim run`")
+            .hint("begin the arguments with `migsim run`")
+            .into()),
     }
 }
 
@@ -232,7 +234,7 @@ fn run_subcommand(
         args::Command::Record(_) => {
             let problem = Problem::new("`migsim record` needs Linux");
             Err(problem
-                .hint("record on Linux, and run the trace here")
+                .hint("record on Linux, and simulate the trace here with `migsim run --app trace`")
                 .into())
         }
         args::Command::Snapshot(arguments) => {

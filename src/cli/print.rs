@@ -90,7 +90,7 @@ fn convert_print_error(printed: io::Result<()>) -> Result<(), Error> {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let problem = Problem::new(format!("cannot write the result: {error}"));
             Err(Error::Output(problem.source("standard output").hint(
-                "redirect the output into a file on a disk with enough space",
+                "free space on the disk, or redirect the output into a file on another disk",
             )))
         }
         _ => Ok(()),

@@ -92,13 +92,13 @@ impl ResultsKind {
 /// Returns the error for a folder that does not exist, or that contains neither a run nor a sweep nor a search.
 fn no_results_error(folder: &Path) -> Error {
     let what = if folder.is_dir() {
-        "the folder holds neither a run nor a sweep, search or comparison"
+        "the folder has no results of a run, sweep, search or comparison"
     } else {
         "there is no such folder"
     };
     Problem::new(what)
         .source(folder.display().to_string())
-        .hint("name a folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written; it must contain `run.json` or `plan.json`")
+        .hint("name a folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written, with `run.json` or `plan.json` in it")
         .into()
 }
 

@@ -52,7 +52,10 @@ pub(super) fn run_reproduce(
     if let Some(folder) = &arguments.cases
         && arguments.paper != STUDY_AUTHORS
     {
-        let problem = Problem::new(format!("`{}` has no cases", arguments.paper));
+        let problem = Problem::new(format!(
+            "`--cases` can only be used with `authors-2015`, not with `{}`",
+            arguments.paper
+        ));
         let problem = problem.source(format!("--cases {}", folder.display()));
         let hint = "write `migsim reproduce authors-2015 --cases DIR`";
         return Err(problem.hint(hint).into());
@@ -304,16 +307,14 @@ fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
     let is_of_figure = arguments.figure_format().is_some();
     let problem = match &arguments.figure {
         None if is_of_figure => {
-            let problem = Problem::new("only figures are written as SVG, PDF or PNG");
+            let problem = Problem::new("this format is only for figures, but no figure is named");
             problem
                 .source("--format")
-                .hint("name a figure, such as `--figure times`, or `--figure all`")
+                .hint("add `--figure times` or `--figure all`, or choose a format of tables")
         }
         Some(_) if arguments.format.is_some() && !is_of_figure => {
-            let problem = Problem::new("a figure cannot be written in a format of tables");
-            problem
-                .source("--format")
-                .hint("choose a format of figures: pdf, png or svg")
+            let problem = Problem::new("this format is only for tables, but a figure is named");
+            problem.source("--format").hint("choose pdf, png or svg")
         }
         Some(_)
             if [
@@ -325,7 +326,9 @@ fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
             .contains(&arguments.paper.as_str()) =>
         {
             let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
-            problem.source("--figure").hint("name a paper or `all`")
+            problem
+                .source("--figure")
+                .hint("leave out `--figure`, or name a paper (`migsim list papers`) or `all`")
         }
         _ => return Ok(()),
     };
@@ -349,7 +352,7 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let (needed, what) = if [STUDY_ONE_READING, STUDY_AUDIT].contains(&arguments.paper.as_str()) {
         (
             memory::paper_reproduction_memory_with_all_rules(threads),
-            "the rules of all papers",
+            "the runs of all papers with the rules of each",
         )
     } else {
         (
@@ -446,10 +449,13 @@ fn run_rule_search(
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
     if arguments.paper != STUDY_ONE_READING {
-        let problem = Problem::new(format!("`{}` has no single set of rules", arguments.paper))
-            .source("--search");
+        let problem = Problem::new(format!(
+            "`--search` can only be used with `one-reading`, not with `{}`",
+            arguments.paper
+        ))
+        .source("--search");
         return Err(problem
-            .hint("write `migsim reproduce one-reading --search PAPER`")
+            .hint("write `migsim reproduce one-reading --search PAPER`, or leave out `--search`")
             .into());
     }
     let steps = run_with_superstep_progress(arguments, threads, |progress| {
@@ -483,7 +489,7 @@ fn write_pages(arguments: &ReproduceArguments, pages: &[paper::ResultsFile]) -> 
 fn to_json_value(value: &impl Serialize) -> Result<Value, Error> {
     serde_json::to_value(value).map_err(|error| {
         Error::Output(Problem::new(format!(
-            "cannot write the results as JSON: {error}"
+            "internal error: cannot convert the results to JSON: {error}"
         )))
     })
 }

@@ -128,9 +128,9 @@ fn check_critical_path_output(arguments: &RunArguments) -> Result<(), Error> {
         return Ok(());
     }
     let problem =
-        Problem::new("the critical path is wanted, but there is no output to write it to")
+        Problem::new("`--critical-path` needs an output to which the critical path is written, but there is none")
             .source("--critical-path");
-    let hint = "add `--out`, `--report` or `--write-trace perfetto`, or use `migsim bottlenecks`";
+    let hint = "add `--out`, `--report` or `--write-trace perfetto`, or examine the run with `migsim bottlenecks`";
     Err(problem.hint(hint).into())
 }
 
@@ -349,13 +349,13 @@ pub(super) fn join_settings(
     for one in typed_flags(registry, arguments) {
         if one.flag_values.value_count() > 1 {
             let message = format!(
-                "`{}` has {} values, but `migsim run` makes one run",
+                "`{}` has {} values, but `migsim run` simulates one setting",
                 one.flag_with_values_text(),
                 one.flag_values.value_count()
             );
             return Err(Problem::new(message)
                 .source(&one.flag_text)
-                .hint("choose one value, or run all of them with `migsim sweep`")
+                .hint("choose one value, or simulate all values with `migsim sweep`")
                 .into());
         }
         flags.push(one.setting_of_first_value(registry, &policy));
@@ -422,7 +422,7 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
     {
         return Ok(document);
     }
-    let mut hint = "name a file or a built-in experiment (`migsim list experiments`); to get a file to start from, print the settings of an experiment with `--show`".to_owned();
+    let mut hint = "name a file that exists, or a built-in experiment (`migsim list experiments`); `migsim run NAME --show` prints the settings of an experiment, from which you can make a file".to_owned();
     if let Some(meant) = most_similar_name(&name, built_in_names()) {
         hint = format!("{} {hint}", did_you_mean(meant));
     }
@@ -557,11 +557,12 @@ fn check_no_alternative_loads(registry: &Registry, loads: &[String]) -> Result<(
         };
         if choices.len() > 1 && choices.iter().all(exists) {
             let count = choices.len();
-            let message =
-                format!("`--load {flag}` lists {count} loads, but `migsim run` makes one run");
+            let message = format!(
+                "`--load {flag}` lists {count} alternative loads, but `migsim run` simulates one setting"
+            );
             return Err(Problem::new(message)
                 .source("--load")
-                .hint("repeat `--load` for loads that act together, or run one after the other with `migsim sweep`")
+                .hint("repeat the flag `--load` for loads that act at the same time, or simulate the alternatives with `migsim sweep`")
                 .into());
         }
     }
@@ -584,7 +585,7 @@ pub(super) fn background_load_setting(loads: &[String]) -> Result<Option<KeySett
     let flag = background_load_flags_text(loads);
     let value = from_flag(loads).map_err(|message| {
         let problem = Problem::new(message).source(&flag);
-        problem.hint("write a kind and its parameters, for example `--load ar,mean=0.3`")
+        problem.hint("write the kind of load, then its parameters as KEY=VALUE, for example `--load ar,mean=0.3`")
     })?;
     Ok(Some(KeySetting {
         key: "load".into(),

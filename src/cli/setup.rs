@@ -98,8 +98,8 @@ impl SimulationSetup {
         let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
         if store.dropped_line_count > 0 && !self.is_quiet {
             let lost = format_count(store.dropped_line_count, "record");
-            let text = "cut off or damaged; the missing runs are done again";
-            print_line(errors, &format!("note: removed {lost}, {text}"));
+            let text = "that were cut off or damaged; these runs are simulated again";
+            print_line(errors, &format!("note: removed {lost} of runs {text}"));
         }
         Ok(store)
     }
@@ -165,7 +165,7 @@ impl SimulationSetup {
 pub(super) fn kept_results_message(kept: &str, folder: &Path) -> String {
     let folder = folder.display().to_string();
     format!(
-        "{kept} kept in `{}`; to continue, repeat the same command",
+        "the results of {kept} are kept in `{}`; to continue, repeat the same command",
         escape_control_characters(&folder)
     )
 }

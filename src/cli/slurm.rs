@@ -56,7 +56,10 @@ impl SlurmSweep<'_> {
         let (tasks, _) =
             incomplete_parts_and_finished_run_count(self.plan, &folder, self.part_count)?;
         let program = std::env::current_exe().map_err(|error| {
-            Problem::new(format!("the path of the program is unknown: {error}"))
+            Problem::new(format!(
+                "the path of the program migsim is unknown: {error}"
+            ))
+            .hint("start migsim by its full path")
         })?;
         let mut array = JobArray::new(
             &program,
@@ -113,13 +116,13 @@ impl SlurmSweep<'_> {
             ""
         };
         let message = format!(
-            "{} of {} tasks did not complete their part: tasks {}{more}",
+            "{} of {} Slurm tasks did not complete their part of the sweep: tasks {}{more}",
             left.len(),
             self.part_count,
             named.join(", ")
         );
         let hint = format!(
-            "run the same command to submit these tasks again; the output of the tasks is in `{}`",
+            "repeat the same command to submit these tasks again, after reading the output of the tasks in `{}`",
             shards.join("task-N.log").display()
         );
         Err(Error::SimulationFailure(Problem::new(message).hint(hint)))
@@ -151,10 +154,13 @@ impl SlurmSweep<'_> {
         )?;
         if !output.status.success() {
             let text = String::from_utf8_lossy(&output.stderr);
-            let problem = Problem::new(format!("sbatch refuses the job: {}", text.trim()));
+            let problem = Problem::new(format!(
+                "the command `sbatch` refuses the job: {}",
+                text.trim()
+            ));
             return Err(problem
                 .source("--slurm")
-                .hint("check the submitted script, which `--slurm-dry-run` prints")
+                .hint("correct the flags `--sbatch-option`; `--slurm-dry-run` prints the submitted script")
                 .into());
         }
         // `--parsable` prints the number, and on some systems `;cluster` after it.
@@ -166,10 +172,13 @@ impl SlurmSweep<'_> {
             .collect();
         if job.is_empty() {
             let problem = Problem::new(format!(
-                "sbatch answers `{}`, which is not a job",
+                "the command `sbatch` answered `{}` instead of the number of a job",
                 text.trim()
             ));
-            return Err(problem.source("--slurm").into());
+            return Err(problem
+                .source("--slurm")
+                .hint("check whether `sbatch --parsable` works on this machine")
+                .into());
         }
         write_file_atomically(&array.sweep_folder.join(JOB_NUMBER_FILE), job.as_bytes())?;
         Ok(job)
@@ -185,7 +194,7 @@ impl SlurmSweep<'_> {
             is_quiet: self.is_quiet,
         };
         let farewell = || {
-            let text = format!("job {job} continues; run the same command to wait for it");
+            let text = format!("job {job} continues; repeat the same command to wait for its end");
             (!self.is_quiet).then_some(text)
         };
         run_with_progress_and_farewell(&bar, &|| there.load(Ordering::Relaxed), &farewell, || {
@@ -201,7 +210,7 @@ impl SlurmSweep<'_> {
                         "Slurm does not report the state of job {job} any more"
                     ));
                     return Err(Error::SimulationFailure(
-                        problem.hint("run the same command to continue waiting for this job"),
+                        problem.hint("repeat the same command to continue waiting for this job"),
                     ));
                 }
                 there.store(
@@ -245,7 +254,7 @@ fn run_slurm_command(command: &mut Command) -> Result<Output, Error> {
         let program = command.get_program().to_string_lossy();
         Problem::new(format!("cannot run `{program}`: {error}"))
             .source("--slurm")
-            .hint("run the parts elsewhere with `--shard`, and join them with `migsim sweep merge`: this machine has no Slurm")
+            .hint("repeat the command on a machine with Slurm, or run the parts with `--shard` and join them with `migsim sweep merge`")
             .into()
     })
 }
@@ -293,10 +302,12 @@ impl JobArray {
         for option in &options {
             let name = option[2..].split(['=', ' ']).next().unwrap_or_default();
             if name.is_empty() || RESERVED_SBATCH_OPTIONS.contains(&name) {
-                let problem = Problem::new(format!("`{option}` cannot be given to sbatch"));
+                let problem = Problem::new(format!(
+                    "the option `{option}` of sbatch cannot be set, since migsim sets it"
+                ));
                 return Err(problem
                     .source("--sbatch-option")
-                    .hint("write options such as `partition=short` or `time=00:30:00`; the array and its output are given already")
+                    .hint("set other options, such as `partition=short` or `time=00:30:00`")
                     .into());
             }
         }
@@ -304,9 +315,11 @@ impl JobArray {
         let is_unprintable = |text: &&String| text.contains(char::is_control);
         if let Some(text) = options.iter().chain(&paths).find(is_unprintable) {
             let problem = Problem::new(format!(
-                "{text:?} has characters that cannot be written into a script"
+                "the path or option {text:?} has control characters, which cannot be written into a script"
             ));
-            return Err(problem.hint("choose another name").into());
+            return Err(problem
+                .hint("choose a path or option without control characters")
+                .into());
         }
         Ok(Self {
             program_path: program.to_owned(),

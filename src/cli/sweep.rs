@@ -197,7 +197,7 @@ fn describe_sweep_plan(
     let workers = threads.min(runs.len()).max(1);
     writeln!(
         text,
-        "{} to do, {} already done in `{}`; about {} on {} (from {} of {} each)",
+        "{} to do, {} already done in `{}`; estimated time: {} on {} (from {} of {} each)",
         format_count(runs.len(), "run"),
         plan.runs.iter().filter(|id| rows.contains_key(*id)).count(),
         folder.display(),
@@ -377,9 +377,9 @@ fn parameters_from_flags(
     for (key, values) in &arguments.vary {
         let source = format!("--vary {key}={values}");
         if key == "seeds" || key == "seed" {
-            return Err(Problem::new("the seed cannot be varied as a parameter")
+            return Err(Problem::new("`--vary` cannot vary the seed")
                 .source(source)
-                .hint("write `--seeds`")
+                .hint("write the seeds with `--seeds`, for example `--seeds 1..20`")
                 .into());
         }
         let parameter = Parameter::parse(registry, key, values, &source);
@@ -425,9 +425,9 @@ fn read_sweep_or_experiment(
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     if is_sweep_file && !may_start && crate::policy::mentions_exec(&document.value) {
         let problem = Problem::new(
-            "the sweep file names a program (`exec:`) as its policy, and a program of a file is not started by default",
+            "the sweep file names a program (`exec:`) as a policy; programs that a file names are not started by default",
         );
-        let hint = "look at the program, then allow it with `--allow-exec`";
+        let hint = "check what the program does, then allow it with `--allow-exec`";
         return Err(problem.source(&document.source).hint(hint).into());
     }
     let mut sweep = if is_sweep_file {

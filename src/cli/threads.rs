@@ -36,7 +36,10 @@ pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, 
             pool => {
                 return pool.map_err(|error| {
                     let problem = Problem::new(format!("cannot start threads: {error}"));
-                    problem.source("--threads").into()
+                    problem
+                        .source("--threads")
+                        .hint("use fewer threads, or raise the limit of processes (`ulimit -u`)")
+                        .into()
                 });
             }
         }

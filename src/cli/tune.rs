@@ -63,7 +63,7 @@ pub(super) fn run_tune(
     let farewell = |store: &Store| match &arguments.out {
         Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => format!(
-            "{} done, but not kept; to keep runs and continue after an interruption, add `--out DIR`",
+            "the results of {} are lost; to keep results and continue after an interruption, add `--out DIR`",
             format_count(done.count(), "run")
         ),
     };
@@ -115,10 +115,10 @@ fn search_space(
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
         return Err(Problem::new(
-            "`--scenario` cannot be given: the goal determines the scenarios",
+            "`--scenario` cannot be used with `tune`, whose goal determines the scenarios",
         )
         .source("--scenario")
-        .hint("leave `--scenario` out; `--goal gain` runs scenario i, too")
+        .hint("leave out `--scenario`; for the gain over scenario i (application only) add `--goal gain`")
         .into());
     }
     let mut varied = read_varied_experiment(registry, &arguments.varied)?;

@@ -108,7 +108,7 @@ impl ClapError<'_> {
             .first_context_text(ContextKind::InvalidValue)
             .unwrap_or_default();
         let problem = if value.is_empty() {
-            Problem::new(format!("`{flag}` has no value")).source(flag)
+            Problem::new(format!("the value of `{flag}` is missing")).source(flag)
         } else {
             Problem::unknown_name("value", &value).source(format!("{flag} {value}"))
         };

@@ -31,7 +31,7 @@ pub(super) fn parse_map_parameters(
 ) -> Result<[Parameter; 2], Error> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
-        let hint = "write for example `--map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s`";
+        let hint = "name two parameters with their values, for example `--map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s`";
         Error::from(problem.hint(hint))
     };
     let mut found: Vec<(&str, String)> = Vec::new();
@@ -42,19 +42,24 @@ pub(super) fn parse_map_parameters(
                 values.push(',');
                 *values += part;
             }
-            (None, None) => return Err(wrong(format!("`{part}` is a value without a key"))),
+            (None, None) => {
+                return Err(wrong(format!(
+                    "the map begins with `{part}`, which is a value without a key"
+                )));
+            }
         }
     }
     let [first, second] = &found[..] else {
         return Err(wrong(format!(
-            "the map varies {} instead of two parameters",
+            "the number of parameters of the map is {} instead of two",
             found.len()
         )));
     };
     let parameter = |(key, values): &(&str, String)| {
         if key.trim_start_matches("policy").is_empty() || key.starts_with("policy.name") {
             return Err(wrong(
-                "the map varies the policy, but policies are named with `--policies`".into(),
+                "the map names the policy as a parameter, but `--policies` names the policies"
+                    .into(),
             ));
         }
         Parameter::parse(registry, key, values, format!("--map {key}={values}")).map_err(wrong)
@@ -62,7 +67,7 @@ pub(super) fn parse_map_parameters(
     let pair = [parameter(first)?, parameter(second)?];
     if pair[0].name == pair[1].name {
         return Err(wrong(format!(
-            "`{}` appears twice in the map",
+            "the map names the parameter `{}` twice",
             pair[0].name
         )));
     }

@@ -121,7 +121,7 @@ fn story(
             tally.sentence(text, quantities, &verbatim, what);
             let (named, cluster) = subject(text);
             process = named.unwrap_or(process);
-            let is_before = text.starts_with("At the call before");
+            let is_before = text.starts_with("At the previous call");
             let cluster = cluster.or_else(|| destination(text)).unwrap_or_default();
             for quantity in quantities.as_array().unwrap() {
                 let name = quantity["name"].as_str().unwrap();

@@ -125,7 +125,7 @@ impl Problem {
     ) -> Self {
         let mut names: Vec<&str> = names.into_iter().collect();
         if names.is_empty() {
-            return self.hint(format!("define {what} first: there are none yet"));
+            return self.hint(format!("define {what} first: so far there are none"));
         }
         names.sort_unstable();
         names.dedup();

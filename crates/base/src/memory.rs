@@ -258,7 +258,7 @@ pub fn minimum_run_memory(processes: f64) -> f64 {
 }
 
 impl Limits {
-    /// Checks that a command does not need more memory than [`Self::memory`]. The argument `needed` is the estimate \[B\]; `what`
+    /// Checks that a command does not need more memory than [`Self::max_memory`]. The argument `needed` is the estimate \[B\]; `what`
     /// (such as `the experiment`) and `details` describe the command in the message.
     ///
     /// # Errors
@@ -285,7 +285,7 @@ impl Limits {
                     "{what} would need about {needed} of memory, more than the limit of {limit} ({details})"
                 ));
                 Err(problem
-                    .hint("use a smaller input, fewer threads, or a higher `--memory-limit`"))
+                    .hint("reduce the input or the number of threads (`--threads`), or set a higher `--memory-limit`"))
             }
             _ => Ok(()),
         }

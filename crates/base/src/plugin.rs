@@ -1,7 +1,7 @@
 //! Plug-ins: how a policy, an application or a load declares its name, options and flags, and the tables in which plug-ins are
 //! found by name.
 //!
-//! Each kind of plug-in (the parameter `K` of [`Entry`]) defines its operations in a module of its own; the registry of migsim
+//! Each kind of plug-in (the parameter `K` of [`PluginEntry`]) defines its operations in a module of its own; the registry of migsim
 //! combines the tables of all kinds.
 
 use std::fmt;
@@ -114,6 +114,7 @@ fn options_object(options: &Value) -> Result<Map<String, Value>, Error> {
         other => Err(Problem::new(format!(
             "the options are `{other}` instead of an object, `{{...}}`"
         ))
+        .hint("write the options as a JSON object, such as `{\"alpha\": 4}`")
         .into()),
     }
 }
@@ -242,7 +243,7 @@ impl<K: PluginKind> PluginEntry<K> {
     }
 }
 
-/// Gives direct access to the functions of [`Entry::kind`].
+/// Gives direct access to the functions of [`PluginEntry::kind_functions`].
 impl<K> Deref for PluginEntry<K> {
     type Target = K;
 
@@ -303,7 +304,7 @@ impl<K> PluginTable<K> {
         let (what, hint) = if self.names().any(|known| known == name) {
             ("is registered twice", "rename one of the two")
         } else if name.is_empty() || !name.chars().all(is_letter) || RESERVED.contains(&name) {
-            let hint = "use letters, digits, `-` and `_`; `name`, `none` and `trigger` are taken";
+            let hint = "choose a name of letters, digits, `-` and `_` other than `name`, `none` and `trigger`";
             ("cannot be registered under this name", hint)
         } else {
             self.plugin_entries.push(entry);

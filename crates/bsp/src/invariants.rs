@@ -1,5 +1,5 @@
 //! Checks invariants at the end of every superstep and every run. A violation is a fault of this program and stops the run with
-//! [`Error::Broken`], which names the superstep and the process and contains data for a diagnosis.
+//! [`Error::InternalFault`], which names the superstep and the process and contains data for a diagnosis.
 //!
 //! ```text
 //! always                  times: start(k-1) <= start(k) <= computed(k) <= end(k)
@@ -11,7 +11,7 @@
 //! with debug assertions   no process computes faster than its host:          compute(p) >= work(p) / speed
 //!   (in all tests)        no host does more than its cores can:     Σ work(p on h) <= cores · speed · longest(h)
 //!                         no link carries more than its capacity:   Σ bytes over l <= factor · capacity · duration
-//!                         the engine's own sums ([`Simulation::fault`])
+//!                         the engine's own sums ([`Simulation::describe_first_violation`])
 //! ```
 //! In this list, k is a superstep, p a process, h a host and l a link; computed(k) is the end of the last computation of
 //! superstep k, and longest(h) is the longest computation on host h. In MigBSP, α is the number of supersteps between
@@ -22,7 +22,7 @@
 //! results. They are checked only for hosts and links that do not vary.
 //!
 //! [`Policy::fault`]: crate::Policy::fault
-//! [`Simulation::fault`]: migsim_engine::Simulation::fault
+//! [`Simulation::describe_first_violation`]: migsim_engine::Simulation::describe_first_violation
 
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ fn time_order_error(world: &RunState<'_>, began: Time) -> Error {
     } = world.outcome.supersteps[world.open_superstep];
     let now = world.engine.now();
     let what = format!(
-        "time went backwards: the times of the superstep are {began}, {start}, {computed}, {now}"
+        "time went backwards: the superstep began at {began}, its computation at {start}, its communication at {computed}, and it ended at {now}"
     );
     world.internal_error(None, &what)
 }
@@ -253,7 +253,7 @@ pub(super) fn deadlock_error(world: &RunState<'_>, superstep: &SuperstepState) -
         } else {
             "at the barrier"
         };
-        waits.push(format!("waiting {wait}: {}", at_barrier.len()));
+        waits.push(format!("waiting {wait}: {} processes", at_barrier.len()));
     }
     let message = format!(
         "deadlock in superstep {} at {}: {} of {} wait forever: {}",
@@ -263,8 +263,8 @@ pub(super) fn deadlock_error(world: &RunState<'_>, superstep: &SuperstepState) -
         format_count(stage.len(), "process"),
         waits.join("; "),
     );
-    let hint = "set `sends` to `concurrent` or `receives` to `early`: with blocking sends and late receives, processes that send to each \
-    other in a cycle all wait";
+    let hint = "set `runtime.sends` to `concurrent` or `runtime.receives` to `early`: with other values, processes that send to each \
+    other in a cycle wait for each other";
     Error::SimulationFailure(Problem::new(message).key("runtime.sends").hint(hint))
 }
 

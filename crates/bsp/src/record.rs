@@ -129,7 +129,7 @@ pub struct RunOutcome {
     pub flow_count: u64,
     /// The number and size of the messages of the application.
     pub sent_messages: SentMessages,
-    /// Hash value of all simulated times, by which two runs can be compared (see [`migsim_engine::EventLog`]).
+    /// Hash value of all simulated times, by which two runs can be compared (see [`migsim_engine::EventHash`]).
     pub event_hash: String,
 }
 

@@ -10,7 +10,7 @@
 //! seen after superstep t:              mean of r_i(t') over the last `window` supersteps t' <= t - delay
 //! ```
 //! The reports of the first superstep are never lost, and the policy sees them until later reports arrive. The random numbers of
-//! each superstep come from a separate stream ([`Purpose::Reports`], [`Purpose::LoadReports`]), so that they depend neither on
+//! each superstep come from a separate stream ([`StreamPurpose::ProcessReports`], [`StreamPurpose::LoadReports`]), so that they depend neither on
 //! the policy nor on its calls. The reports do not affect the run itself: supersteps, calls and migrations keep their durations.
 //!
 //! Not modelled: the hosts of the processes, the memory of a process, the cost of the last call and the sizes of messages have no
@@ -85,7 +85,8 @@ impl ViewConfig {
         let mut check = |key: &str, value: String, is_right: bool, range: String| {
             if !is_right {
                 let message = format!("`view.{key}` is {value}; it must be from {range}");
-                problems.push(Problem::new(message).key(format!("view.{key}")));
+                let problem = Problem::new(message).key(format!("view.{key}"));
+                problems.push(problem.hint("choose a value in this range"));
             }
         };
         for (key, value, most) in [

@@ -216,7 +216,7 @@ impl<'a> Rescheduling<'a> {
     /// Returns the view on which a policy bases its decision at a barrier, with the present external loads.
     ///
     /// # Errors
-    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::refresh`]).
+    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::apply_due_speed_changes`]).
     pub(super) fn policy_view<'v>(
         &'v mut self,
         world: &'v mut RunState<'a>,
@@ -337,7 +337,7 @@ fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error
     let mut seen: Vec<ProcessId> = wanted.iter().map(|wanted| wanted.process).collect();
     seen.sort_unstable();
     if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
-        let what = format!("process {} moves twice", number(twice[0]));
+        let what = format!("it moves process {} twice", number(twice[0]));
         return Err(impossible_decision_error(decision, world, &what));
     }
     for wanted in wanted {
@@ -347,13 +347,16 @@ fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error
         }
         if world.pinned_processes.get(wanted.process.index()) == Some(&true) {
             let what = format!(
-                "process {} may not migrate (the workload forbids it)",
+                "process {} must stay on its host, as the data of the application says",
                 number(wanted.process)
             );
             return Err(impossible_decision_error(decision, world, &what));
         }
         if wanted.to.index() >= platform.hosts.len() {
-            let what = format!("there is no host with the number {}", wanted.to.0);
+            let what = format!(
+                "there is no host with the number {} (hosts are counted from 0)",
+                wanted.to.0
+            );
             return Err(impossible_decision_error(decision, world, &what));
         }
     }
@@ -370,7 +373,7 @@ fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error
         let needed = needed[wanted.to.index()];
         if host.memory.is_some_and(|memory| needed > memory) {
             let what = format!(
-                "host `{}` has too little free memory for {needed}",
+                "host `{}` has less memory than the {needed} that its processes would need",
                 host.name
             );
             return Err(impossible_decision_error(decision, world, &what));
@@ -398,6 +401,9 @@ fn impossible_decision_error(decision: &Decision, world: &RunState<'_>, what: &s
     let superstep = world.ending_superstep + 1;
     let message =
         format!("the policy requested an impossible migration after superstep {superstep}: {what}");
-    let hint = format!("correct the policy, which decided: {}", listed.join(", "));
+    let hint = format!(
+        "correct the policy, which decided these migrations: {}",
+        listed.join(", ")
+    );
     Error::SimulationFailure(Problem::new(message).key("policy").hint(hint))
 }

@@ -150,7 +150,9 @@ impl<'a, 'r> Run<'a, 'r> {
                     "the run was stopped after superstep {}",
                     self.completed_supersteps
                 );
-                return Err(Error::SimulationFailure(Problem::new(message)));
+                return Err(Error::SimulationFailure(
+                    Problem::new(message).hint("repeat the command to run it to the end"),
+                ));
             }
         }
         Ok(true)
@@ -783,6 +785,6 @@ fn check_no_failure_before_end(platform: &Platform, makespan: Time) -> Result<()
         "`{name}` fails at {date} according to its `state_file`, before the run ends at {makespan}"
     );
     let problem = Problem::new(message).source(platform.name.clone());
-    let hint = "remove the `state_file` from the platform, or shorten the run: migsim does not simulate failures";
+    let hint = "remove the `state_file` of this host or link from the platform, or shorten the run: migsim does not simulate failures";
     Err(Error::SimulationFailure(problem.hint(hint)))
 }

@@ -119,9 +119,8 @@ impl<'a> Stepper<'a> {
     /// barrier. All other errors are errors of [`super::simulate`]; the run cannot continue after such an error.
     pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
         if self.is_over {
-            let problem =
-                Problem::new("the run has ended, so that it cannot advance to another barrier");
-            let hint = "stop as soon as `advance` returns false, or begin another run";
+            let problem = Problem::new("the run has already ended and has no further barrier");
+            let hint = "stop calling `advance` as soon as it returns false, or begin another run";
             return Err(Error::SimulationFailure(problem.hint(hint)));
         }
         let Run {

@@ -1,5 +1,5 @@
 //! Invariants of the engine. A violation is an error of this program: it is recorded where it is detected and reported at the end
-//! of the superstep ([`super::Simulation::fault`]).
+//! of the superstep ([`super::Simulation::describe_first_violation`]).
 //!
 //! ```text
 //! conserved       left(end) = amount - Σ rate · time = 0    of each execution and each flow

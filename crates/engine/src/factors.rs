@@ -74,7 +74,7 @@ impl SizeFactors {
         if factors.len() > MAX_SIZE_FACTORS {
             let count = factors.len();
             return Err(Problem::new(format!(
-                "the list has {count} entries of factors by message size, which is too many"
+                "the list `factors` (factors by message size) has {count} entries, which is too many"
             ))
             .hint(format!("give at most {MAX_SIZE_FACTORS} entries")));
         }
@@ -83,9 +83,9 @@ impl SizeFactors {
         let are_factors = (factors.iter()).all(|f| is_factor(f.latency) && is_factor(f.bandwidth));
         if !rises || !are_factors {
             return Err(Problem::new(
-                "the sizes `from` of the factors do not increase, or a factor is not positive",
+                "in the list `factors` the sizes `from` do not increase from entry to entry, or a factor is not positive",
             )
-            .hint("sort the entries by increasing `from`, and give positive factors"));
+            .hint("sort the entries by increasing `from`, and write factors above 0"));
         }
         let mut all = Self::NONE;
         all.size_factors[..factors.len()].copy_from_slice(factors);

@@ -406,7 +406,9 @@ impl NetworkModel {
                 self.factors = match value {
                     "none" | "null" => SizeFactors::NONE,
                     _ => serde_json::from_str(value).map_err(|error| {
-                        let message = format!("network constant `{key}`: {error}");
+                        let message = format!(
+                            "the value of the network constant `{key}` cannot be read: {error}"
+                        );
                         let example = r#"[{"from": "0 B", "latency": 1.1, "bandwidth": 0.9}]"#;
                         Problem::new(message).hint(format!("write a list, for example {example}"))
                     })?,
@@ -463,7 +465,8 @@ fn parse_boolean_constant(key: &str, value: &str) -> Result<bool, Problem> {
         "false" | "no" | "off" => Ok(false),
         _ => Err(Problem::new(format!(
             "network constant `{key}` is `{value}`, which is neither true nor false"
-        ))),
+        ))
+        .hint("write `true` or `false`")),
     }
 }
 
@@ -471,7 +474,12 @@ fn parse_quantity_constant<T>(
     key: &str,
     value: Result<T, migsim_base::units::UnitError>,
 ) -> Result<T, Problem> {
-    value.map_err(|error| Problem::new(format!("network constant `{key}`: {error}")))
+    value.map_err(|error| {
+        Problem::new(format!(
+            "the value of the network constant `{key}` is not valid: {error}"
+        ))
+        .hint("write a number with its unit")
+    })
 }
 
 /// Maximum value of a constant of the network model.
@@ -485,7 +493,8 @@ fn parse_number_constant(key: &str, value: &str, least: f64) -> Result<f64, Prob
         Ok(number) if (least..=MAX_CONSTANT).contains(&number) => Ok(number),
         _ => Err(Problem::new(format!(
             "network constant `{key}` is `{value}`; it must be a number from {least:?} to {MAX_CONSTANT:?}"
-        ))),
+        ))
+        .hint("write a number in this range, without a unit")),
     }
 }
 

@@ -54,8 +54,8 @@ const MAX_CHANGES_WITHOUT_END: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes take less computing time.
 const MAX_UNUSED_CHANGES: u64 = 200_000_000;
 
-const TIME_TOO_LARGE_HINT: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is so late that its time cannot be represented";
-const TOO_MANY_CHANGES_HINT: &str = "give the profiles and loads longer periods, or look for a very low speed or bandwidth or a very large amount of work";
+const TIME_TOO_LARGE_HINT: &str = "correct a very low speed or bandwidth, or a very large amount of work: the next event is so late that its time cannot be represented";
+const TOO_MANY_CHANGES_HINT: &str = "give the profiles and loads longer periods, or correct a very low speed or bandwidth or a very large amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
     /// Returns a copy of the simulation, which continues independently from the present simulated time.
@@ -615,7 +615,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     fn too_many_changes_error(&self, what: &str, meanwhile: &str) -> Error {
         let (most, now) = (self.max_unused_changes, self.now());
         let problem = Problem::new(format!(
-            "{what} more than {most} times before {now}, while {meanwhile}"
+            "{what} more than {most} times up to {now}, while {meanwhile}"
         ));
         Error::SimulationFailure(
             problem
@@ -780,16 +780,16 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Creates the error for a message with more packets than can be simulated one by one.
     fn too_many_packets_error(&self, size: Bytes, packets: f64) -> Error {
         let problem = Problem::new(format!(
-            "a message of {size} would be simulated as {packets:.3e} packets, which is too many for queues"
+            "a message of {size} has {packets:.3e} packets, too many to simulate them in queues"
         ));
-        let hint = "switch `queues` off (then the cost of a simulation does not grow with message sizes), send fewer bytes, or set a larger `packet`";
+        let hint = "set `network.queues` to false (messages are then simulated as flows), send fewer bytes, or set a larger `network.packet`";
         Error::SimulationFailure(problem.source(self.platform.name.clone()).hint(hint))
     }
 
     fn no_route_error(&self, from: HostId, to: HostId) -> Error {
         let name = |host: HostId| &self.platform.hosts[host.index()].name;
         let problem = Problem::new(format!(
-            "no route from host `{}` to host `{}`",
+            "the platform has no route from host `{}` to host `{}`",
             name(from),
             name(to)
         ));
@@ -819,7 +819,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             problem.hint(hint)
         } else {
             problem.hint(format!(
-                "raise the last value of the profiles that set the capacity to 0 for ever: {}",
+                "raise the last value of the profiles of these hosts and links, which stays 0 for ever: {}",
                 stopped.join(", ")
             ))
         })

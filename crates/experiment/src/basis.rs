@@ -265,10 +265,11 @@ impl CompleteSettings {
             (Some(false), _) => {
                 let names = join_quoted_names(&fitted);
                 let before = format!(
-                    "the settings of the experiment `{experiment}` are fitted to {names}, not to "
+                    "the settings of the experiment `{experiment}` are fitted to {names}, not to the platform "
                 );
-                let after =
-                    format!("; for neutral settings name `--app {app}` instead of the experiment");
+                let after = format!(
+                    "; for neutral settings (fitted to no platform) name `--app {app}` instead of the experiment"
+                );
                 Some(remark([before, after], &fitted))
             }
             _ => None,
@@ -305,9 +306,9 @@ impl CompleteSettings {
             experiment_name_from_source(&own.source),
         );
         [
-            format!("neutral settings{mapping} are used for `{app}` on "),
+            format!("neutral settings (fitted to no platform){mapping} are used for `{app}` on "),
             format!(
-                ": the settings of the paper are fitted to {fitted}; to use them, add `--set extends={name}{placed}`"
+                ", since the settings of the paper are fitted to {fitted}; to use the settings of the paper, add `--set extends={name}{placed}`"
             ),
         ]
     }
@@ -336,7 +337,8 @@ fn find_application_name(
         if given.get("workload").is_some_and(|keys| !keys.is_object()) {
             document::from_value::<ExperimentConfig>(&given.merged_settings()?, "")?;
         }
-        let problem = Problem::new("no application is chosen").key("workload.app");
+        let problem = Problem::new("no application is chosen (flag `--app` or key `workload.app`)")
+            .key("workload.app");
         let names = registry.workloads().names();
         return Err(problem.with_known_names("applications", names).into());
     };

@@ -18,14 +18,14 @@ pub(super) fn workload_notes(
     let mut notes = Vec::new();
     if is_mapped && workload.initial_host(ProcessId(0)).is_some() {
         notes.push(
-            "the key `mapping` places the processes; the `host` lines of the trace are ignored"
+            "the setting `mapping` places the processes, so that the `host` lines of the trace are ignored"
                 .to_owned(),
         );
     }
     let call = config.costs.call;
     let is_asked = config.scenarios.iter().any(|one| *one != Scenario::I);
     if is_asked && call.order == CallOrder::Sequential && call.model != CallModel::Messages {
-        notes.push("`costs.call.order=sequential` has no effect: it orders the messages of a call, which only `costs.call.model=messages` sends".to_owned());
+        notes.push("`costs.call.order=sequential` has no effect, since it orders the messages of a call, and only `costs.call.model=messages` simulates such messages".to_owned());
     }
     let costs = config.costs.migration;
     let is_judged = policy.name != policy::NEVER
@@ -44,8 +44,10 @@ pub(super) fn workload_notes(
             _ => format!("{unknown} of {processes} processes"),
         };
         let price = match costs.fixed {
-            fixed if fixed.get() > 0.0 => format!("cost {fixed} each, whatever their size"),
-            _ => "are free".to_owned(),
+            fixed if fixed.get() > 0.0 => {
+                format!("cost {fixed} each, whatever the real size of the process")
+            }
+            _ => "cost no time".to_owned(),
         };
         let is_trace = config.workload.get("app").is_some_and(|app| app == "trace");
         let (app, lines) = if is_trace {
@@ -54,7 +56,7 @@ pub(super) fn workload_notes(
             ("data", "")
         };
         notes.push(format!(
-            "the {app} does not give the memory of {whose}, so their migrations move 0 B and {price}; give the memory with {lines}`--set workload.memory=100MB`"
+            "the {app} does not state the memory of {whose}, so that their migrations send 0 B and {price}; state the memory with {lines}`--set workload.memory=100MB`"
         ));
     }
     notes

@@ -233,25 +233,24 @@ fn undetermined_constants(
     let mut open = Vec::new();
     if equations.is_empty() {
         open.push(
-            "overhead and bandwidth factor between hosts: all messages are of one host".to_owned(),
+            "overhead and bandwidth factor between hosts, since all measured messages stay inside one host".to_owned(),
         );
     } else if !has_small {
-        open.push("the overhead per message (no message is small enough)".to_owned());
+        open.push("the overhead per message, since no measured message is small enough".to_owned());
     } else if found.0 <= 0.0 {
-        let what = "the overhead per message: the latencies of the platform explain more time than was measured";
+        let what = "the overhead per message, since the latencies of the platform alone are longer than the measured times";
         open.push(what.to_owned());
     }
     if !has_large && !equations.is_empty() {
-        let what = "the bandwidth factor: no message is large enough, each transfer takes less than latency and overhead";
+        let what = "the bandwidth factor, since no measured message is large enough: each transfer takes less time than latency and overhead";
         open.push(what.to_owned());
     } else if found.1 < 1.0 && has_large {
-        let what =
-            "whether the bandwidths of the platform are right: messages are faster than they allow";
+        let what = "whether the bandwidths of the platform are right, since measured messages are faster than these bandwidths allow";
         open.push(what.to_owned());
     }
-    let rest = "the limit of late messages, the barrier, slow start and sharing: single messages do not show them";
+    let rest = "the size from which receives are late, the barrier, slow start and the sharing of links, which single messages do not show";
     open.push(format!(
-        "{rest}; these settings keep the values of `{base}`"
+        "{rest}; these settings keep the values of the library `{base}`"
     ));
     open
 }
@@ -373,7 +372,7 @@ fn reasons_for_doubt(
     if residual > MAX_MEDIAN_RESIDUAL {
         let (found, most) = (100.0 * residual, 100.0 * MAX_MEDIAN_RESIDUAL);
         let doubt = format!(
-            "the median residual of {found:.1} % is above {most} %: the fit does not describe the table"
+            "the median residual (difference of measured and predicted times) of {found:.1} % is above {most} %: the fitted library does not describe the table"
         );
         doubts.push((None, doubt));
     }

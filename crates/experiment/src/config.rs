@@ -276,9 +276,9 @@ pub fn json_schema(registry: &Registry) -> String {
     let names: Vec<&str> = registry.triggers().names().collect();
     trigger.insert(
         "name".into(),
-        json!({ "description": "the trigger that says when the policy is called", "enum": names }),
+        json!({ "description": "the trigger that decides when the policy is called", "enum": names }),
     );
-    trigger.insert("only_if_paid_back".into(), json!({ "type": "boolean", "description": "whether a call is left out whose price the remaining supersteps cannot earn" }));
+    trigger.insert("only_if_paid_back".into(), json!({ "type": "boolean", "description": "whether a call is skipped if it costs more time than it could gain in the remaining supersteps" }));
     for entry in registry.triggers() {
         trigger.insert(
             entry.name.into(),
@@ -288,7 +288,7 @@ pub fn json_schema(registry: &Registry) -> String {
     policy.insert(
         "trigger".into(),
         json!({
-            "description": "what says when the policy is called: a name, `every=50`, or an object; a strategy needs one",
+            "description": "the trigger that decides when the policy is called: a name, `every=50`, or an object; a policy that is a strategy needs a trigger",
             "anyOf": [{ "type": "string" }, { "type": "object", "properties": trigger, "additionalProperties": false }],
         }),
     );

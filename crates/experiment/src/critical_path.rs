@@ -72,7 +72,7 @@ impl Experiment {
         let mut path: Option<CriticalPath> = None;
         let run = self.run_scenario(scenario, progress, &mut path, None)?;
         let path = path.ok_or_else(|| {
-            let problem = Problem::new("the run has no critical path: nothing in it takes time");
+            let problem = Problem::new("the run has no critical path (chain of activities that determines its time), since no activity takes time");
             Error::SimulationFailure(problem.hint("simulate an application with work or messages"))
         })?;
         Ok((run, path))

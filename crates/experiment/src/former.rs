@@ -90,7 +90,7 @@ pub(super) fn former_setting_notes(given: &Layers) -> Vec<String> {
             replacement_key_and_value: now,
         } = former;
         format!(
-            "`{key}={value}` is a setting of version {version}; read as `{}={}`",
+            "`{key}={value}` is a setting of migsim up to version {version}, which is now read as `{}={}`",
             now.0, now.1
         )
     };

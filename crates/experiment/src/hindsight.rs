@@ -335,9 +335,10 @@ impl<'s> PlanSearch<'s> {
         call: Option<&PlannedCall>,
     ) -> Result<(), Error> {
         if self.progress.is_stop_requested() {
-            return Err(Error::SimulationFailure(Problem::new(
-                "the search was stopped",
-            )));
+            return Err(Error::SimulationFailure(
+                Problem::new("the search for the best plan was stopped before its end")
+                    .hint("repeat the command to search again"),
+            ));
         }
         self.simulated_supersteps += 1;
         run.advance(call.map(PlannedCall::to_decision)).map(drop)

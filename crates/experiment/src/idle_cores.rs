@@ -32,7 +32,7 @@ pub(super) fn idle_cores_note(
         return None;
     }
     Some(format!(
-        "{} {} more processes than cores while {} {} idle, since the mapping `{}` does not count cores: to count them, use `--mapping by-core`",
+        "{} {} more processes than cores while {} {} idle, since the mapping `{}` ignores the numbers of cores: to give each core one process, use `--mapping by-core`",
         format_count(crowded, "host"),
         singular_or_plural(crowded as u64, ["has", "have"]),
         format_count(idle, "core"),

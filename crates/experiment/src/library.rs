@@ -31,7 +31,7 @@ pub struct BuiltInLibrary {
 pub const BUILT_IN_LIBRARIES: [BuiltInLibrary; 3] = [
     BuiltInLibrary {
         name: "ideal",
-        summary: "an ideal MPI library without costs: messages take only the time of the network, and barriers none",
+        summary: "an ideal MPI library without costs: messages take only the time of the network, and barriers take no time",
         source: "-",
         text: include_str!("libraries/ideal.json"),
     },
@@ -149,6 +149,7 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
                 "",
                 "expected a JSON object with the settings of an MPI library, `{...}`",
             )
+            .hint("name a file that `migsim calibrate --out` has written")
             .into());
     };
     let mut problems = Vec::new();
@@ -156,7 +157,8 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
         let message = format!(
             "the key `schema` is not `{LIBRARY_SCHEMA}`, so that this is no file of an MPI library"
         );
-        problems.push(document.problem_at("schema", message));
+        let problem = document.problem_at("schema", message);
+        problems.push(problem.hint("name a file that `migsim calibrate --out` has written"));
     }
     let mut library = LoadedLibrary {
         name: String::new(),
@@ -177,7 +179,8 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
             ("name" | "network" | "runtime" | "origins" | "machine", _) => {
                 let kind = if key == "name" { "a text" } else { "an object" };
                 let message = format!("the value of `{key}` is not {kind}");
-                problems.push(document.problem_at(key, message));
+                let problem = document.problem_at(key, message);
+                problems.push(problem.hint(format!("write {kind}")));
             }
             _ => {
                 let problem = document.problem_at(

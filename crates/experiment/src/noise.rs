@@ -7,7 +7,7 @@
 //! Here `w_i(t)` is the work that the application states, and `noise` the value of the key `runtime.noise`. A deterministic run
 //! gives one makespan, and any difference between two policies looks significant. With `runtime.noise=0.01` and several seeds, a
 //! difference is significant only if it is larger than the effect of such disturbances. The factors of each superstep come from a
-//! separate random stream ([`Purpose::Noise`]), so that they depend neither on the policy nor on its calls: the work is the same
+//! separate random stream ([`StreamPurpose::ComputationNoise`]), so that they depend neither on the policy nor on its calls: the work is the same
 //! for all policies.
 
 use super::case_change::other_methods;
@@ -33,7 +33,10 @@ pub(super) fn add_work_noise(
 ) -> Result<Box<dyn Workload>, Error> {
     if !(0.0..=MAX_NOISE).contains(&noise) {
         let message = format!("`{NOISE_KEY}` is {noise}; it must be from 0 to {MAX_NOISE}");
-        return Err(Problem::new(message).key(NOISE_KEY).into());
+        let problem = Problem::new(message).key(NOISE_KEY);
+        return Err(problem
+            .hint("choose a value in this range, such as 0.01")
+            .into());
     }
     if noise == 0.0 {
         return Ok(inner);

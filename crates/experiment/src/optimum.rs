@@ -71,7 +71,11 @@ impl Experiment {
         let kind = self.config.runtime.barrier.kind;
         let leave_together = matches!(kind, BarrierKind::Ideal | BarrierKind::RootSerial);
         let rules = [
-            (!varies, "the capacity of a host or link varies", "load"),
+            (
+                !varies,
+                "the capacity of a host or link varies over time; remove the load and the profiles",
+                "load",
+            ),
             (
                 has_fixed_price,
                 "the cost of a call varies; set `costs.call.model` to `none`, or to `additive` without `per_process_superstep`",
@@ -109,15 +113,16 @@ impl Experiment {
             ),
             (
                 !self.workload.prescribes_moves(),
-                "the application moves processes itself",
+                "the application itself moves processes; choose an application that prescribes no moves",
                 "workload.app",
             ),
         ];
         match rules.into_iter().find(|rule| !rule.0) {
             None => Ok(()),
             Some((_, why, key)) => {
+                let (why, advice) = why.split_once("; ").unwrap_or((why, "change this setting"));
                 let problem = Problem::new(format!("the exact optimum cannot be computed: {why}"));
-                Err(problem.key(key).into())
+                Err(problem.key(key).hint(advice).into())
             }
         }
     }
@@ -149,9 +154,9 @@ impl PlacementNumbering {
             .and_then(|all| hosts.checked_pow(all));
         let Some(placements) = placements.filter(|count| *count <= MAX_PLACEMENTS) else {
             let message = format!(
-                "the exact optimum cannot be computed: {processes} processes on {hosts} hosts have more than {MAX_PLACEMENTS} placements"
+                "the exact optimum cannot be computed: there are more than {MAX_PLACEMENTS} ways to place {processes} processes on {hosts} hosts"
             );
-            let hint = "use at most 8 processes on 4 hosts, or another size with as few placements";
+            let hint = "use at most 8 processes on 4 hosts, or fewer processes on more hosts";
             let problem = Problem::new(message).key("workload.procs");
             return Err(problem.hint(hint).into());
         };

@@ -53,17 +53,25 @@ pub(super) fn determine_origins(
     }
     let mut problems = Vec::new();
     for (key, text) in &origins {
-        let mut wrong = |message| problems.push(Problem::new(message).key("origins"));
+        let mut wrong = |message, hint: &str| {
+            problems.push(Problem::new(message).key("origins").hint(hint));
+        };
         // Options of policies other than the chosen one have no value here.
         if !has_value(key) && !key.starts_with("policy.") {
-            wrong(format!(
-                "the object `origins` has the key `{key}`, but the experiment has no value with this key"
-            ));
+            wrong(
+                format!(
+                    "the object `origins` has the key `{key}`, but the experiment has no value with this key"
+                ),
+                "correct the key, or remove this entry of `origins`",
+            );
         }
         if !ORIGIN_KINDS.iter().any(|kind| text.starts_with(kind)) {
-            wrong(format!(
-                "the origin of `{key}` does not begin with `stated`, `inferred` or `fitted`"
-            ));
+            wrong(
+                format!(
+                    "the origin of `{key}` does not begin with `stated`, `inferred` or `fitted`"
+                ),
+                "begin the text with one of these words: `stated: LU paper, section 4`",
+            );
         }
     }
     fail_on_any_problem(problems).map(|()| origins)

@@ -52,10 +52,11 @@ pub fn read_measured_messages(
         if let (Some((from, to)), Some(between)) = (hosts, between)
             && (from, to) != between
         {
-            let message =
-                format!("the row has the hosts `{from}` and `{to}`, but `--between` names others");
+            let message = format!(
+                "the row is about the hosts `{from}` and `{to}`, but `--between` names other hosts"
+            );
             let problem = Problem::new(message).source(source).at_line_column(line, 1);
-            let hint = "leave out `--between`: the columns `from` and `to` name the hosts";
+            let hint = "leave out `--between`: the columns `from` and `to` of the table already name the hosts";
             problems.push(problem.hint(hint));
             break;
         }
@@ -103,9 +104,9 @@ pub fn read_measured_messages(
         )
         .collect();
     if pings.is_empty() {
-        return Err(Problem::new("the table has no messages")
+        return Err(Problem::new("the table has no rows with measured messages")
             .source(source)
-            .hint("write CSV with the columns from,to,bytes,time_s, or give the output of osu_latency or IMB PingPong")
+            .hint("name a CSV file with the columns from,to,bytes,time_s, or the output of osu_latency or IMB PingPong")
             .into());
     }
     Ok(pings)
@@ -166,12 +167,10 @@ fn parse_csv_rows<'t>(
             .filter(|(_, place)| place.is_none())
         {
             let problem = Problem::new(format!("the table has no column `{column}`"));
-            problems.push(
-                problem
-                    .source(source)
-                    .at_line_column(1, 1)
-                    .with_known_names("columns", REQUIRED_COLUMNS),
-            );
+            problems.push(problem.source(source).at_line_column(1, 1).hint(format!(
+                "name the columns in the first line: `{}`",
+                REQUIRED_COLUMNS.join(",")
+            )));
         }
         return Vec::new();
     };
@@ -186,7 +185,7 @@ fn parse_csv_rows<'t>(
             let problem = Problem::new(message)
                 .source(source)
                 .at_line_column(number, 1);
-            let hint = "write numbers with a decimal point, and a name for each column";
+            let hint = "write numbers with a decimal point instead of a comma, and name each column in the first line";
             problems.push(problem.hint(hint));
             continue;
         }
@@ -198,7 +197,7 @@ fn parse_csv_rows<'t>(
                 rows.push((number, hosts, bytes, time, is_exchange));
             }
             _ => problems.push(
-                Problem::new("the row has no size in bytes or no positive time in seconds")
+                Problem::new("the row lacks a size in bytes or a time in seconds above 0")
                     .source(source)
                     .at_line_column(number, 1)
                     .hint("write the size in bytes and the time in seconds, for example `1024` and `0.0004`"),
@@ -239,10 +238,10 @@ fn parse_benchmark_rows<'t>(
             match words.get(place).and_then(|word| parse_positive(word)) {
                 Some(time) => rows.push((number, None, bytes, time * 1e-6, false)),
                 None => problems.push(
-                    Problem::new("the row has no positive time in microseconds")
+                    Problem::new("the row lacks a time in microseconds above 0")
                         .source(source)
                         .at_line_column(number, 1)
-                        .hint("print more digits of the times, or remove the row"),
+                        .hint("repeat the benchmark so that it prints more digits of the times, or remove the row"),
                 ),
             }
         } else {

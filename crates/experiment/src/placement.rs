@@ -29,7 +29,7 @@ pub(super) fn initial_placement(
         // Report one problem for all hosts of a mapping that was made for another platform.
         Error::Input(mut problems) if basis.is_calibrated == Some(false) => {
             let hint = format!(
-                "use `--mapping contiguous`: the mapping of the experiment `{}` is made for other platforms",
+                "add `--mapping contiguous`: the mapping of the experiment `{}` names hosts of another platform",
                 basis.experiment
             );
             problems.truncate(1);
@@ -74,7 +74,7 @@ fn placement_by_workload(
         hosts.get(name).copied().ok_or_else(|| {
             let number = process + 1;
             let what =
-                format!("process {number} of the workload starts on the unknown host `{name}`");
+                format!("the application places process {number} on the host `{name}`, which the platform does not have");
             unknown_host_error(&what, name, loaded)
         })
     };
@@ -131,10 +131,10 @@ fn check_initial_memory(
     for (host, needed) in hosts.iter().zip(&needed) {
         if let Some(memory) = host.memory.filter(|memory| needed > memory) {
             let message = format!(
-                "host `{}` has {memory} of memory, and the processes that start there need {needed}",
+                "host `{}` has {memory} of memory, but the processes that start there need {needed}",
                 host.name
             );
-            let hint = "spread the processes with `mapping`, or use fewer or smaller processes";
+            let hint = "place the processes on more hosts with `--mapping`, or use fewer processes or processes with less memory";
             let problem = Problem::new(message).source(&loaded.source_description);
             return Err(problem.hint(hint).into());
         }
@@ -152,7 +152,7 @@ fn check_move_destinations(workload: &dyn Workload, loaded: &LoadedPlatform) -> 
         let mut moves = workload.prescribed_moves(superstep).iter();
         if let Some(wanted) = moves.find(|wanted| !hosts.contains_key(&*wanted.destination_host)) {
             let what = format!(
-                "process {} of the workload moves to the unknown host `{}` after superstep {}",
+                "the application moves process {} to the host `{}`, which the platform does not have, after superstep {}",
                 u64::from(wanted.process.0) + 1,
                 wanted.destination_host,
                 superstep + 1

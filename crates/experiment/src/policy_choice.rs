@@ -80,7 +80,9 @@ impl PolicyChoice {
             Some(Value::String(name)) => name.as_str(),
             Some(_) => {
                 let problem = Problem::new("the name of the policy is not a text");
-                return Err(problem.key("policy.name").into());
+                let hint =
+                    "write a name in double quotes, such as `\"migbsp\"` (`migsim list policies`)";
+                return Err(problem.key("policy.name").hint(hint).into());
             }
         };
         let is_trigger = |part: &str| registry.triggers().find(name_without_values(part)).is_ok();
@@ -188,10 +190,10 @@ impl PolicyChoice {
             .build_with_forecast(&self.policy_options, self.forecast)?;
         planned.ok_or_else(|| {
             let (name, forecast) = (self.registry_entry.name, self.forecast.name());
-            let message = format!("the policy `{name}` has no forecast (`{forecast}`)");
+            let message = format!("the policy `{name}` cannot use the forecast `{forecast}`");
             let problem = Problem::new(message).key("policy.forecast");
             problem
-                .hint("leave the forecast out, or choose a strategy (`migsim list policies`)")
+                .hint("leave the forecast out, or choose a policy that is a strategy (`migsim list policies`)")
                 .into()
         })
     }
@@ -360,9 +362,11 @@ impl TriggerChoice {
         let mut options = Map::new();
         if let Some(value) = value {
             if entry.main_option_key().is_empty() {
-                let message = format!("the trigger `{name}` has no value after `=`");
+                let message = format!("the trigger `{name}` takes no value after `=`");
                 let problem = Problem::new(message);
-                return Err(at(problem.hint("write its options as `,KEY=VALUE`")));
+                return Err(at(problem.hint(
+                    "write the options of this trigger after a comma: `TRIGGER,KEY=VALUE`",
+                )));
             }
             options.insert(entry.main_option_key().to_owned(), parse_typed_value(value));
         }
@@ -370,13 +374,16 @@ impl TriggerChoice {
         for part in parts {
             let Some((option, value)) = part.split_once('=') else {
                 let message = format!("`{part}` is not of the form KEY=VALUE");
-                return Err(at(Problem::new(message)));
+                return Err(at(Problem::new(message).hint(
+                    "separate the options of a trigger by commas, each with its value: `every,supersteps=50`",
+                )));
             };
             let (option, value) = (option.trim(), parse_typed_value(value.trim()));
             if option == ONLY_IF_PAID_BACK_KEY {
                 only_if_paid_back = read_only_if_paid_back(&value)?;
             } else if options.insert(option.to_owned(), value).is_some() {
-                return Err(at(Problem::new(format!("`{option}` is given twice"))));
+                let problem = Problem::new(format!("`{option}` is given twice"));
+                return Err(at(problem.hint("remove one of the two values")));
             }
         }
         let choice = Self {
@@ -429,7 +436,8 @@ fn check_section_keys<K>(
 /// Reads the value of the key `only_if_paid_back`, which must be true or false.
 fn read_only_if_paid_back(value: &Value) -> Result<bool, Error> {
     value.as_bool().ok_or_else(|| {
-        let problem = Problem::new(format!("{value} is neither true nor false"));
+        let problem = Problem::new(format!("{value} is neither true nor false"))
+            .hint("write `true` or `false`");
         let key = format!("policy.trigger.{ONLY_IF_PAID_BACK_KEY}");
         problem.key(key).into()
     })

@@ -4,7 +4,7 @@
 //! | candidate | chosen if |
 //! |---|---|
 //! | the file `app.library.json`, then `library.json`, in the folder of the trace `app.trace` | the file exists |
-//! | the library that `migsim calibrate --default` has written ([`default_library_file`]) | its file exists, and it describes the MPI library with which the trace was recorded |
+//! | the library that `migsim calibrate --default` has written ([`default_library_path`]) | its file exists, and it describes the MPI library with which the trace was recorded |
 //! | the built-in library with the name of the MPI library with which the trace was recorded | there is such a library |
 //!
 //! The overhead in a library was measured on one machine. [`recorded_library_note`] states whether the recording comes from a
@@ -79,30 +79,30 @@ pub(super) fn recorded_library_note(
         fact("library")?,
         describe_transport_and_waiting(fact)
     );
-    let measure = "measure a library on your machine as in `migsim calibrate --help`, and keep it with `--default`";
+    let measure = "to use the costs of your own MPI library, measure them with `migsim calibrate --default` (see `migsim calibrate --help`)";
     let Some(library) = library else {
         return Some(format!(
-            "the trace was recorded with {recorded}, whose costs migsim does not know, so that messages have no overhead; {measure}"
+            "the trace was recorded with {recorded}, whose costs migsim does not know, so that messages are simulated without overhead; {measure}"
         ));
     };
     let name = &library.name;
     let machine = &library.machine_facts;
     let of_machine = |key: &str| machine.get(key).map(String::as_str);
     let start = format!(
-        "the trace was recorded with {recorded}; messages cost what the library model `{name}` says"
+        "the trace was recorded with {recorded}; the costs of messages are those of the library model `{name}`"
     );
     let differs = |key: &str| matches!((fact(key), of_machine(key)), (Some(one), Some(other)) if one != other);
     Some(if OVERHEAD_FACTS.iter().any(|key| differs(key)) {
         let measured = describe_machine(machine);
         format!(
-            "{start}, whose overhead was not measured on this kind of machine but with {measured}; {measure}"
+            "{start}, whose overhead was measured on another kind of machine ({measured}); {measure}"
         )
     } else if OVERHEAD_FACTS.iter().all(|key| of_machine(key).is_some()) {
-        format!("{start}, whose overhead was measured on this kind of machine")
+        format!("{start}, whose overhead was measured on the same kind of machine")
     } else if machine.is_empty() && library.path_and_sha256.is_none() {
-        format!("{start}, which was not measured; {measure}")
+        format!("{start}, whose costs are not measured; {measure}")
     } else {
-        format!("{start}, which does not say on what kind of machine it was measured")
+        format!("{start}, which does not state on what kind of machine its costs were measured")
     })
 }
 

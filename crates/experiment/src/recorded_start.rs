@@ -16,15 +16,15 @@ pub(super) fn equal_hosts_note(
     let first = &platform.hosts[0];
     let is_equal = platform.hosts.iter().all(|host| host.speed == first.speed);
     if is_unloaded && platform.clusters.len() == 1 && is_equal {
-        let text = "the platform has one cluster of equal hosts without load, where moves can only correct an imbalance of the program itself; \
-                    to see other effects of moves, name a platform of several clusters, or add `--load`";
+        let text = "the platform has one cluster of equal hosts without load, where moves can only correct an imbalance of the program; \
+                    to see other effects of moves, name a platform with several clusters, or add `--load`";
         return Some(text.to_owned());
     }
     let is_together =
         platform.clusters.len() > 1 && placement.iter().all(|one| host(one).cluster == cluster);
     (is_together && is_unloaded).then(|| {
         format!(
-            "all processes start in the cluster `{}` and no host has a load; to start them in all clusters, add `--mapping round-robin`; to slow hosts down, add `--load`",
+            "all processes start in the cluster `{}`, and no host has a background load; to start the processes in all clusters, add `--mapping round-robin`; to slow hosts down, add `--load`",
             platform.clusters[cluster.index()].name
         )
     })

@@ -264,11 +264,8 @@ impl Registry {
         for (index, flag) in flags.iter().enumerate() {
             let is_again = flags[..index].iter().any(|other| other.name == flag.name);
             if is_again || self.has_conflicting_flag(flag) {
-                let message = format!(
-                    "the flag `--{}` has two meanings in two plug-ins",
-                    flag.name
-                );
-                let hint = "give one of the two another name (`OptionFlag::of_key`)";
+                let message = format!("two plug-ins define the flag `--{}`", flag.name);
+                let hint = "give one of the two flags another name (`OptionFlag::of_key`)";
                 problems.push(Problem::new(message).hint(hint));
             }
         }

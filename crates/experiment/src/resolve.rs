@@ -303,7 +303,7 @@ fn check_program_named_by_file(
     let (_, is_file) = layers.source_and_is_file(key)?;
     (is_file && !limits.allows_starting_programs).then(|| {
         let message = format!(
-            "the file asks to start the program `{command}`, which is not allowed by default"
+            "the file names the program `{command}` as a policy; programs that a file names are not started by default"
         );
         let hint = "check what the program does, then allow it with `--allow-exec`";
         Problem::new(message).key(key).hint(hint)
@@ -339,7 +339,11 @@ impl<'r> ExperimentParts<'r> {
     ) -> Result<Self, Error> {
         let mut config = whole.experiment_config()?;
         let app = config.workload.get("app").and_then(Value::as_str);
-        let no_name = || Problem::new("the application is not a name").key("workload.app");
+        let no_name = || {
+            Problem::new("the value of `workload.app` is not a text")
+                .key("workload.app")
+                .hint("write the name of an application in double quotes (`migsim list apps`)")
+        };
         let app = registry.workloads().find(app.ok_or_else(no_name)?)?;
         let mut keys = Value::Object(config.workload.clone());
         size::check_process_memory(app, &config.workload, limits)?;
@@ -459,8 +463,9 @@ impl<'r> ExperimentParts<'r> {
     ) -> Result<Value, Error> {
         let config = &mut self.config;
         if config.scenarios.is_empty() {
-            let problem = Problem::new("no scenario is chosen").key("scenarios");
-            return Err(problem.hint("choose from i, ii, iii").into());
+            let problem = Problem::new("the list `scenarios` is empty").key("scenarios");
+            let hint = "list at least one of i (application only), ii (scheduler without moves) and iii (with migrations)";
+            return Err(problem.hint(hint).into());
         }
         if self.does_workload_share_seed {
             seed::remove_shared_seed(config);

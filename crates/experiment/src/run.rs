@@ -204,7 +204,7 @@ impl Experiment {
         let supersteps = self.workload.supersteps() as u64;
         if superstep == 0 || superstep > supersteps {
             let problem = Problem::new(format!("there is no superstep {superstep}"));
-            let hint = format!("known supersteps: 1 to {supersteps}");
+            let hint = format!("choose a superstep from 1 to {supersteps}");
             return Err(problem.source("--superstep").hint(hint).into());
         }
         let snapshot = SharedSnapshot::default();
@@ -224,7 +224,9 @@ impl Experiment {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         found.ok_or_else(|| {
-            let message = format!("the run has no barrier after superstep {superstep}");
+            let message = format!(
+                "after superstep {superstep} the run has no barrier at which a policy could decide"
+            );
             Error::SimulationFailure(Problem::new(message).hint("choose another superstep"))
         })
     }

@@ -70,9 +70,9 @@ impl RandomDraws {
         let is_in_vain = !self.uses_seed() && whole.is_chosen_by_user(SEED_KEY);
         is_in_vain.then(|| {
             let why = if self.is_workload_random {
-                "only the application is drawn at random, and it has a seed of its own (`workload.seed`)"
+                "only the application is random, and its own seed, `workload.seed`, is set"
             } else {
-                "nothing in this run is drawn at random"
+                "nothing in this run is random"
             };
             format!("seed {seed} has no effect: {why}")
         })

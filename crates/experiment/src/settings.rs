@@ -266,8 +266,10 @@ impl Layers {
         for setting in &self.setting_layers {
             match setting {
                 SettingLayer::File(document) if !document.value.is_object() => {
-                    let message = "expected an object with the settings of an experiment, `{...}`";
-                    return Err(document.problem_at("", message).into());
+                    let message =
+                        "expected a JSON object with the settings of an experiment, `{...}`";
+                    let hint = "print an example with `migsim run lu --show`";
+                    return Err(document.problem_at("", message).hint(hint).into());
                 }
                 SettingLayer::File(document) => merge_json(&mut all, &document.value),
                 SettingLayer::SingleKey(_, flag)
@@ -424,12 +426,12 @@ fn invalid_key_problem(all: &Value, flag: &KeySetting) -> Problem {
             let rest = flag.key[key.len()..].trim_start_matches(|letter| letter != '.');
             let last = list.len() - 1;
             problem.hint(format!(
-                "`{key}` is a list here: write `{key}[0]{rest}`, up to `{key}[{last}]{rest}`"
+                "`{key}` is a list here: name one of its entries, `{key}[0]{rest}` to `{key}[{last}]{rest}`"
             ))
         }
-        Some((key, Value::Null)) => {
-            problem.hint(format!("set `{key}` itself first: it has no value here"))
-        }
+        Some((key, Value::Null)) => problem.hint(format!(
+            "set a value of `{key}` first, since it has none here"
+        )),
         _ => problem,
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn is_paper_platform(platform: &LoadedPlatform) -> bool {
 }
 
 /// Returns the rule by which processes are placed if the settings contain no mapping: `contiguous` on a platform of a paper,
-/// unless the application is a recorded program; otherwise [`Rule::DEFAULT`].
+/// unless the application is a recorded program; otherwise [`MappingRule::DEFAULT`].
 pub(super) fn default_mapping_rule(platform: &LoadedPlatform, is_recorded: bool) -> MappingRule {
     if is_paper_platform(platform) && !is_recorded {
         MappingRule::Contiguous
@@ -67,9 +67,9 @@ impl StaticPlacementMakespan {
     pub fn placement_description(&self) -> &'static str {
         match self.mapping_rule {
             MappingRule::Contiguous => "a start of one process per host",
-            MappingRule::RoundRobin => "a start in turn over the clusters",
-            MappingRule::ByCore => "a start by cores",
-            MappingRule::BySpeed => "a start by speed",
+            MappingRule::RoundRobin => "a start on all clusters in turn",
+            MappingRule::ByCore => "a start of one process per core",
+            MappingRule::BySpeed => "a start in proportion to the speeds of the hosts",
             MappingRule::FastFirst => "a start on the fastest cores",
         }
     }

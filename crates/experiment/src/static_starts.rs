@@ -3,7 +3,7 @@
 //! The gain compares scenario iii with scenario i from the same initial placement, called the start. If the start leaves fast
 //! cores idle, migrations correct this and the gain is large, although a better start would have had the same effect without any
 //! cost. On a platform that no paper used, a run therefore also simulates scenario i from the start of every rule of
-//! [`Rule::ALL`], with the same workload, load and seed. The default start on such a platform is [`Rule::DEFAULT`].
+//! [`MappingRule::ALL`], with the same workload, load and seed. The default start on such a platform is [`MappingRule::DEFAULT`].
 //!
 //! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload
 //! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
@@ -72,7 +72,7 @@ impl Experiment {
         let size = self.placement.len() as u64 * self.workload.supersteps() as u64;
         if size > MAX_PROCESS_SUPERSTEPS {
             starts.too_long_note = Some(format!(
-                "the run is not compared with other starts of the processes, since processes times supersteps are {size}, more than {MAX_PROCESS_SUPERSTEPS}; to simulate one start, add for example `--scenario i --mapping by-core`"
+                "the run is not compared with other initial placements of the processes, since the number of processes times that of supersteps is {size}, more than {MAX_PROCESS_SUPERSTEPS}; to simulate one placement, add for example `--scenario i --mapping by-core`"
             ));
             return Ok(starts);
         }

@@ -104,7 +104,7 @@ impl<'a> PlacementReplay<'a> {
 }
 
 /// Reads the times of all processes from `processes.csv`, which must contain the scenarios of `run` in the same order. Returns
-/// one [`Activity`] per scenario, or `None` if the file does not exist.
+/// one [`ProcessTimes`] per scenario, or `None` if the file does not exist.
 ///
 /// # Errors
 /// The file cannot be read, or its content does not agree with `run` and `machine`.
@@ -168,7 +168,7 @@ impl<'b> ProcessTableReader<'b> {
             Ok(is_there) => Ok(is_there),
             Err(error) => {
                 self.record.set_position(error.position().cloned());
-                Err("the number of values differs from that of the first line".to_owned())
+                Err("this line has another number of values than the first line".to_owned())
             }
         }
     }
@@ -181,7 +181,10 @@ impl<'b> ProcessTableReader<'b> {
         if !self.has_header {
             self.has_header = true;
             if !self.read_record()? || !self.record.iter().eq(COLUMNS.map(str::as_bytes)) {
-                return Err(format!("the columns are not {}", COLUMNS.join(", ")));
+                return Err(format!(
+                    "the first line does not name the columns {}",
+                    COLUMNS.join(", ")
+                ));
             }
         }
         let cells = run.supersteps.len() * machine.placement.len();
@@ -200,7 +203,7 @@ impl<'b> ProcessTableReader<'b> {
             for (process, place) in (1..).zip(&places.current_places) {
                 if !self.read_record()? {
                     return Err(format!(
-                        "it ends before superstep {superstep} of scenario {}, process {process}",
+                        "the file ends before the line of superstep {superstep} of scenario {}, process {process}",
                         run.scenario.name()
                     ));
                 }
@@ -238,7 +241,7 @@ impl<'b> ProcessTableReader<'b> {
             || number(2) != Some(process)
         {
             return Err(format!(
-                "superstep {superstep} of scenario {}, process {process}, is expected here",
+                "this line should be that of superstep {superstep} of scenario {}, process {process}",
                 scenario.name()
             ));
         }
@@ -246,7 +249,7 @@ impl<'b> ProcessTableReader<'b> {
             [&place.cluster, &place.host].map(|name| protect_formula_like_text(name));
         if &self.record[3] != cluster.as_bytes() || &self.record[4] != host.as_bytes() {
             return Err(format!(
-                "process {process} should be on {} of {} here, according to `platform.json` and `migrations.csv`",
+                "in this line process {process} is not on host {} of cluster {}, where `platform.json` and `migrations.csv` place it",
                 place.host, place.cluster
             ));
         }
@@ -267,14 +270,17 @@ impl<'b> ProcessTableReader<'b> {
         let value = value.filter(|value| value.is_finite() && *value >= 0.0);
         value.map(|value| value as f32).ok_or_else(|| {
             let text = String::from_utf8_lossy(&self.record[column]);
-            format!("`{text}` is not a value of `{}`", COLUMNS[column])
+            format!(
+                "`{text}` is not a time in seconds, which the column `{}` needs",
+                COLUMNS[column]
+            )
         })
     }
 
     /// Checks that the table ends here: that no further record follows and that the last line is complete.
     fn check_end_of_file(&mut self) -> Result<(), String> {
         if self.read_record()? {
-            return Err("there are more lines than `run.json` counts".to_owned());
+            return Err("the file has more lines than `run.json` states".to_owned());
         }
         if self.is_cut {
             return Err("the last line is incomplete".to_owned());

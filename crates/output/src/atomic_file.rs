@@ -37,7 +37,7 @@ impl Draft {
         let Some(file) = create_locked_file(&temporary).map_err(failed)? else {
             let problem = Problem::new("another process is writing to this file").source(source);
             return Err(problem
-                .hint("wait until that process has ended, or choose another file")
+                .hint("wait until the other process has ended, or choose another file")
                 .into());
         };
         let handle = file.try_clone().map_err(failed)?;
@@ -192,7 +192,7 @@ pub fn write_file_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     Draft::create_with_content(path, |out| out.write_all(bytes))?.publish()
 }
 
-/// Writes a file whose path the user named: atomically like [`write_file`], but directly if the path is a special file such as
+/// Writes a file whose path the user named: atomically like [`write_file_atomically`], but directly if the path is a special file such as
 /// `/dev/stdout` or a pipe.
 ///
 /// # Errors

@@ -39,8 +39,8 @@ pub(super) fn check_files_written_by_run(
         .iter()
         .find(|name| is_there(name))
     {
-        let problem =
-            Problem::new("the folder holds a sweep").source(path_in_folder_as_text(folder, file));
+        let problem = Problem::new("the folder already holds the results of a sweep")
+            .source(path_in_folder_as_text(folder, file));
         return Err(problem.hint("choose another folder for the run").into());
     }
     let strange = names.find(|name| is_there(name) && !is_written_by_run(&folder.join(name)));
@@ -48,11 +48,11 @@ pub(super) fn check_files_written_by_run(
         return Ok(());
     };
     let problem = Problem::new(format!(
-        "the file `{file}` in this folder was not written by a run of migsim"
+        "the run would overwrite `{file}` in this folder, a file that no run of migsim has written"
     ));
     Err(problem
         .source(path_in_folder_as_text(folder, &file))
-        .hint("choose another folder, or move the file away")
+        .hint("choose another folder, or move this file to another place")
         .into())
 }
 
@@ -127,7 +127,7 @@ pub fn check_settings_are_equal(folder: &Path, experiment: &Experiment) -> Resul
         return Ok(());
     }
     let what = match read_manifest(folder) {
-        None => "the folder holds a run whose settings cannot be read".to_owned(),
+        None => "the folder already holds a run, whose settings cannot be read".to_owned(),
         Some(earlier) => {
             let differences = describe_setting_differences(&earlier, experiment);
             let Some(first) = differences.first() else {
@@ -137,12 +137,14 @@ pub fn check_settings_are_equal(folder: &Path, experiment: &Experiment) -> Resul
                 0 => String::new(),
                 others => format!(", and {}", format_count(others, "more difference")),
             };
-            format!("the folder holds a run with other settings than this run: {first}{more}")
+            format!(
+                "the folder already holds a run with other settings than this run: {first}{more}"
+            )
         }
     };
     Err(Problem::new(what)
         .source(path_in_folder_as_text(folder, "run.json"))
-        .hint("choose another folder, or replace the run in it with `--force`")
+        .hint("choose another folder, or replace the earlier run with `--force`")
         .into())
 }
 
@@ -170,13 +172,13 @@ fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec
             }
             (_, Some(other)) => {
                 found.push(format!(
-                    "`{}` is not an input of the run in the folder",
+                    "this run has the input file `{}`, which the run in the folder does not have",
                     other.name
                 ));
             }
             (Some(one), None) => {
                 found.push(format!(
-                    "`{}` is not an input of this run",
+                    "the run in the folder has the input file `{}`, which this run does not have",
                     format_value_for_people(&one["source"])
                 ));
             }

@@ -200,10 +200,10 @@ pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Erro
     if try_lock(&file) {
         return Ok(file);
     }
-    let message = format!("another {writer} is writing to this folder");
+    let message = format!("another {writer} of migsim is writing to this folder");
     let problem = Problem::new(message).source(folder.display().to_string());
     Err(problem
-        .hint("wait until that command has ended, or choose another folder with `--out`")
+        .hint("wait until the other command has ended, or choose another folder with `--out`")
         .into())
 }
 

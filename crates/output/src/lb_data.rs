@@ -69,10 +69,10 @@ impl VtLoadBalancingData {
         let new = hosts.len() - own.len();
         if new > 0 {
             notes.push(format!(
-                "{} outside the ranks of the data: to follow these moves, run vt with {} ranks",
+                "{} that is no rank of the data: to repeat the moves, run vt with {} ranks",
                 singular_or_plural(
                     new as u64,
-                    ["a process moved to a host", "processes moved to hosts"]
+                    ["a process moved to a host", "processes moved to a host"]
                 ),
                 hosts.len()
             ));
@@ -85,7 +85,7 @@ impl VtLoadBalancingData {
         });
         if has_gaps && !moves.is_empty() {
             notes.push(format!(
-                "the phases of the data have gaps, and vt's offline balancer moves tasks only between consecutive phases, so that it will not follow {}",
+                "the numbers of the phases in the data have gaps, and vt's offline balancer moves tasks only between phases with consecutive numbers, so that it will not repeat {} of the policy",
                 format_count(moves.len(), "move")
             ));
         }

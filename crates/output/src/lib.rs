@@ -96,8 +96,10 @@ pub fn cannot_write_error(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     let hint = match error.kind() {
         // The problem is the data to be written, not the destination.
-        std::io::ErrorKind::InvalidData => "choose another format, or leave the file out",
-        _ => "choose a folder that you may write to and that has enough space",
+        std::io::ErrorKind::InvalidData => "choose another format, or do not write this file",
+        _ => {
+            "choose another place for the file: a folder that exists, is writable and has enough space"
+        }
     };
     Error::Output(problem.source(what).hint(hint))
 }

@@ -47,7 +47,7 @@ pub struct PathRow {
     pub end_s: f64,
     /// Kind of the activity, such as a computation or a step of the barrier.
     pub kind: PieceKind,
-    /// Name of the resource that the activity used, as [`Experiment::resource_of`] returns it.
+    /// Name of the resource that the activity used, as [`Experiment::piece_resource_name`] returns it.
     #[serde(deserialize_with = "deserialize_guarded")]
     pub resource: String,
     /// Process to which the activity belongs, counted from 1; `None` for rescheduling calls and control messages.
@@ -117,7 +117,7 @@ pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Err
             && row.superstep >= 1
             && row.process.is_none_or(is_process);
         if !is_sound {
-            let what = "the row is not one that migsim wrote";
+            let what = "this line is not one that migsim has written";
             return Err(damaged_file_error(what)
                 .source(name)
                 .at_line_column(line, 1)
@@ -183,7 +183,7 @@ impl CriticalPathPart<'_> {
         };
         match self.row_count {
             1 => self.first_row.why.clone(),
-            steps => format!("{protocol}, whose {steps} steps follow one after the other."),
+            steps => format!("{protocol}, in {steps} steps, one after the other."),
         }
     }
 }
@@ -194,7 +194,7 @@ pub(super) fn describe_piece(piece: &PathPiece, platform: &Platform) -> String {
     let host = |host: HostId| platform.hosts[host.index()].name.as_str();
     let name = |process: ProcessId| format!("p{}", process.index() + 1);
     let process = piece.process.map(name);
-    let who = process.as_deref().unwrap_or("a manager");
+    let who = process.as_deref().unwrap_or("the manager of a cluster");
     let purpose = match piece.kind {
         PieceKind::Barrier => "a message of the barrier".to_owned(),
         PieceKind::Call => "a message of the rescheduling call".to_owned(),
@@ -222,7 +222,7 @@ pub(super) fn describe_piece(piece: &PathPiece, platform: &Platform) -> String {
         }
         PieceResources::Wait(from, to) => {
             let (from, to) = (host(from), host(to));
-            format!("{purpose} waits for its connection or in a queue, from {from} to {to}.")
+            format!("wait of {purpose}, from {from} to {to}, for its connection or in a queue.")
         }
         PieceResources::Transfer(
             _,
@@ -235,20 +235,24 @@ pub(super) fn describe_piece(piece: &PathPiece, platform: &Platform) -> String {
             let name = &platform.links[link.index()].name;
             let flows = u64::from(flows);
             format!(
-                "transfer of {purpose}, limited by the link {name}, which carries {}.",
-                format_count(flows, "flow")
+                "transfer of {purpose}, limited by link {name}, on which {} at the same time.",
+                if flows == 1 {
+                    "no other message is".to_owned()
+                } else {
+                    format!("{} are", format_count(flows, "message"))
+                }
             )
         }
         PieceResources::Transfer(_, _, RateLimit::TcpWindow) => {
             format!("transfer of {purpose}, limited by the TCP window.")
         }
         PieceResources::Transfer(at, _, RateLimit::Loopback) => {
-            format!("transfer of {purpose} inside {}.", host(at))
+            format!("transfer of {purpose} inside host {}.", host(at))
         }
         PieceResources::PredefinedWait => match piece.kind {
-            PieceKind::Call => "cost of the rescheduling call.".to_owned(),
+            PieceKind::Call => "fixed time of the rescheduling call.".to_owned(),
             PieceKind::Move => "fixed time of a migration.".to_owned(),
-            _ => "protocol of the barrier.".to_owned(),
+            _ => "fixed time of the barrier.".to_owned(),
         },
     }
 }

@@ -44,7 +44,7 @@ impl<'a> StartsByCluster<'a> {
             let clusters = format_count(rest.len(), "more cluster");
             parts.push(format!("{processes} in {clusters}"));
         }
-        format!("processes per cluster: {}", parts.join(", "))
+        format!("processes per cluster at the start: {}", parts.join(", "))
     }
 
     /// Returns the number of processes that start in each cluster as JSON; unlike the line of text, it names all clusters.

@@ -105,7 +105,7 @@ pub struct ScenarioRecords {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MakespanDifference {
-    /// Contribution of each cause to the difference \[s\], in the order of [`Term::ALL`].
+    /// Contribution of each cause to the difference \[s\], in the order of [`MakespanTerm::ALL`].
     pub seconds_by_term: Vec<(MakespanTerm, f64)>,
     /// The whole difference: the makespan of the scenario minus the makespan of scenario i (application only) \[s\].
     pub sum_s: f64,
@@ -238,14 +238,17 @@ struct StaticStartRecord {
 }
 
 impl StaticStartRecord {
-    /// Converts the recorded makespan from an initial placement to a [`StaticStart`].
+    /// Converts the recorded makespan from an initial placement to a [`StaticPlacementMakespan`].
     ///
     /// # Errors
     /// There is no placement rule with the recorded name; the error names the file and the problem.
     fn to_static_start(&self) -> Result<StaticPlacementMakespan, (&'static str, String)> {
         let rule = MappingRule::from_name(&self.rule);
         let rule = rule.ok_or_else(|| {
-            let text = format!("there is no rule `{}` for a static start", self.rule);
+            let text = format!(
+                "unknown rule `{}` for a static start (placement of the processes before a run)",
+                self.rule
+            );
             ("run.json", text)
         })?;
         Ok(StaticPlacementMakespan::new(
@@ -288,7 +291,9 @@ impl ScenarioCounts {
             let value = fields.get(&key).and_then(Value::as_f64);
             value.ok_or_else(|| {
                 let scenario = self.scenario.name();
-                let text = format!("the ledger of scenario {scenario} has no `{key}`");
+                let text = format!(
+                    "the ledger (parts of the makespan) of scenario {scenario} has no `{key}`"
+                );
                 ("run.json", text)
             })
         };
@@ -341,7 +346,9 @@ impl Run {
         };
         files.find(has_changed).map_or(Ok(()), |file| {
             let message = format!("`{}` has changed since the run", file.source);
-            Err(Problem::new(message))
+            Err(Problem::new(message).hint(
+                "restore this file as it was, or run the experiment again: the recorded run cannot be repeated with another file",
+            ))
         })
     }
 
@@ -496,7 +503,9 @@ impl ScenarioRecords {
             if found == expected {
                 return Ok(());
             }
-            let text = format!("{found} {what} of scenario {scenario} instead of {expected}");
+            let text = format!(
+                "the file has {found} {what} of scenario {scenario}, but `run.json` states {expected}"
+            );
             Err((file, text))
         };
         let (supersteps, moves) = (self.supersteps.len(), self.migrations.len());
@@ -512,8 +521,9 @@ impl ScenarioRecords {
         for (row, expected) in self.supersteps.iter().zip(1..) {
             let dates = [row.start_s, row.computed_s, row.end_s];
             if row.superstep != expected || !dates.into_iter().all(is_date) {
-                let text =
-                    format!("superstep {expected} of scenario {scenario} has invalid values");
+                let text = format!(
+                    "the line of superstep {expected} of scenario {scenario} has another superstep number or an invalid time"
+                );
                 return Err(("supersteps.csv", text));
             }
         }
@@ -533,7 +543,9 @@ impl ScenarioRecords {
                     .all(is_date)
         };
         if !is_ordered || !self.calls.iter().all(is_sound) {
-            let text = format!("calls of scenario {scenario} have invalid values");
+            let text = format!(
+                "calls of scenario {scenario} are not in order, or have an invalid superstep, process or time"
+            );
             return Err(("calls.jsonl", text));
         }
         let is_sound = |moved: &MigrationRow| {
@@ -544,7 +556,9 @@ impl ScenarioRecords {
                     .all(is_date)
         };
         if !self.migrations.iter().all(is_sound) {
-            let text = format!("migrations of scenario {scenario} have invalid values");
+            let text = format!(
+                "migrations of scenario {scenario} have an invalid superstep, process, time or size"
+            );
             return Err(("migrations.csv", text));
         }
         Ok(())
@@ -562,7 +576,7 @@ pub(super) fn application_title(registry: &Registry, workload: &Value) -> String
 const READABLE_VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
 /// Advice in the error message for a run folder that cannot be read: repeat the run.
-const REWRITE_HINT: &str = "repeat the run with its original command, or with `migsim run RUN/run.json --out RUN`, where RUN is its folder";
+const REWRITE_HINT: &str = "repeat the run with its original command, or with `migsim run FOLDER/run.json --out FOLDER`, where FOLDER is the folder of the run";
 
 pub(super) fn damaged_file_error(what: impl std::fmt::Display) -> Problem {
     Problem::new(format!("a file of the run is damaged: {what}")).hint(REWRITE_HINT)
@@ -583,7 +597,10 @@ fn group_by_scenario<T>(
     for row in rows {
         let scenario = scenario(&row);
         let Some(at) = order.iter().position(|known| *known == scenario) else {
-            let text = format!("scenario {} was not run", scenario.name());
+            let text = format!(
+                "the file has scenario {}, which was not run",
+                scenario.name()
+            );
             return Err((file, text));
         };
         sorted[at].push(row);

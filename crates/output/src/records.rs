@@ -203,7 +203,16 @@ pub(super) fn process_number(process: ProcessId) -> u64 {
     u64::from(process.0) + 1
 }
 
-/// Describes in a few words what a scenario simulates.
+/// Describes in a few words what a scenario simulates, for a sentence or heading: `scenario iii (with migrations)`.
+pub(super) const fn scenario_gloss(scenario: Scenario) -> &'static str {
+    match scenario {
+        Scenario::I => "application only",
+        Scenario::Ii => "scheduler without moves",
+        Scenario::Iii => "with migrations",
+    }
+}
+
+/// Describes in a few words what a scenario simulates, for a cell of a table.
 pub(super) const fn describe_scenario(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::I => "application only",

@@ -87,15 +87,17 @@ pub(super) fn fastest_start_line(
     let name = best.mapping_rule.name();
     let time = format_seconds(best.makespan_s);
     let rest = match iii {
-        _ if best.is_initial_placement_of_run => ", the start of this run".to_owned(),
+        _ if best.is_initial_placement_of_run => {
+            ", which is the initial placement of this run".to_owned()
+        }
         Some(iii) => format!(
-            "; scenario iii {}",
+            "; in comparison, scenario iii {}",
             compare_makespans(iii, best.makespan_s).0.text()
         ),
         None => String::new(),
     };
     Some(format!(
-        "fastest start without moves: {time} s with `--mapping {name}`{rest}"
+        "fastest initial placement for a run without moves: `--mapping {name}`, with which the application takes {time} s{rest}"
     ))
 }
 
@@ -108,13 +110,13 @@ pub(super) fn fastest_start_sentence(
     let best = best_static_placement(starts)?;
     if best.is_initial_placement_of_run {
         return Some(
-            "No built-in start is faster without moves than the start of this run.".into(),
+            "Without moves, no built-in initial placement is faster than that of this run.".into(),
         );
     }
     let (verb, joined) = compare_makespans(iii, best.makespan_s);
     let time = format!("{} s", format_seconds(best.makespan_s));
     Some(say!(
-        "Scenario iii {} {} {} without moves (`--mapping {}`, makespan {}), the best of the built-in starts.",
+        "Scenario iii {} {} the application without moves after {} (`--mapping {}`, makespan {}), the fastest of the built-in initial placements.",
         verb,
         joined,
         best.placement_description(),

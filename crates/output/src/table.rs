@@ -26,7 +26,7 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     if !readings.is_empty() {
         let policy = experiment.policy_name();
         sheet.add_line(format!(
-            "rules of {policy} that its papers leave open, as used here: {}",
+            "choices of this run for rules that the papers on {policy} leave open: {}",
             readings.join("; ")
         ));
     }
@@ -51,7 +51,7 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     if prescribed > 0 {
         sheet.add_line("");
         sheet.add_line(format!(
-            "{} in every scenario, as the application itself prescribes",
+            "the application itself prescribes {}, which take place in every scenario",
             format_count(prescribed, "migration")
         ));
     }
@@ -97,7 +97,7 @@ pub(super) fn moves_back_line(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
         let verb = singular_or_plural(returns as u64, ["goes", "go"]);
         format!(
-            "{returns} of {} {verb} straight back to the host that the process left in its previous move",
+            "{returns} of {} {verb} back to the host that the process left in its previous move",
             format_count(moves, "move")
         )
     })
@@ -108,7 +108,7 @@ pub(super) fn experiment_heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved_settings;
     let is_own = experiment.platform.equal_built_in_platform.is_none();
     let note = if is_own && settings["library"].is_null() {
-        ", no costs of a message-passing library"
+        ", without costs of a message-passing library"
     } else {
         ""
     };
@@ -251,7 +251,7 @@ fn describe_simulation_speed(experiment: &Experiment, results: &Results) -> Stri
         String::new()
     };
     format!(
-        "simulated {} and {} (one for each process and superstep) in {cpu:.3} s of CPU time{per_message}",
+        "simulated {} and {} (one of each process in each superstep) in {cpu:.3} s of CPU time{per_message}",
         format_count(messages, "message"),
         format_count(steps, "computation")
     )
@@ -287,7 +287,7 @@ fn makespan_causes_table(results: &Results, run: &ScenarioRun) -> Option<Table> 
     };
     let zero = in_words(0.0);
     let is_shown = |(_, seconds): &(MakespanTerm, f64)| in_words(seconds.abs()) != zero;
-    let title = format!("Scenario {} less scenario i", run.scenario.name());
+    let title = format!("Time of scenario {} less scenario i", run.scenario.name());
     let columns = [
         text_column(title, "term"),
         number_column("[s]", "difference_s"),
@@ -310,9 +310,9 @@ fn makespan_causes_table(results: &Results, run: &ScenarioRun) -> Option<Table> 
 /// list of the calls that decided no move.
 fn add_calls_table(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     let title = if run.scenario == Scenario::Iii {
-        "Migrations by call"
+        "Migrations, by rescheduling call"
     } else {
-        "Decisions by call (nothing moves in scenario ii)"
+        "Migrations that the rescheduling calls decided (no process moves in scenario ii)"
     };
     let calls = run.outcome.calls.iter();
     let (moving, quiet): (Vec<&CallRecord>, Vec<&CallRecord>) =
@@ -360,14 +360,14 @@ fn add_calls_table(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet
             .collect();
         let more = if quiet.len() > 12 { ", ..." } else { "" };
         sheet.add_line(format!(
-            "{} without migration, after {} {}{more}",
+            "{} without migrations, after {} {}{more}",
             format_count(quiet.len(), "call"),
             singular_or_plural(quiet.len() as u64, ["superstep", "supersteps"]),
             listed.join(", ")
         ));
     }
     if run.outcome.calls.is_empty() {
-        sheet.add_line("the policy was not called");
+        sheet.add_line("the policy requested no rescheduling call");
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Answer {
 /// The file `ambiguities.json` cannot be parsed. It is compiled into the program, so this error is a fault of the program.
 pub(super) fn answers_to_ambiguities(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
     let all: Vec<Ambiguity> = serde_json::from_str(include_str!("ambiguities.json"))
-        .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;
+        .map_err(|error| Problem::new(format!("internal error: the built-in list of ambiguities of the papers cannot be read: {error}")))?;
     Ok(all
         .into_iter()
         .map(|one| answer_to_question(one, experiment))

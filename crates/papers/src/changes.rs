@@ -89,8 +89,11 @@ impl Changes {
     pub(super) fn changed_platforms(&self) -> Result<SharedInputs, Error> {
         let shared = SharedInputs::default();
         for (file, text) in platform::built_in_platforms() {
-            let mut value: Value = serde_json::from_str(text)
-                .map_err(|error| Problem::new(format!("built-in {file}: {error}")))?;
+            let mut value: Value = serde_json::from_str(text).map_err(|error| {
+                Problem::new(format!(
+                    "internal error: the built-in platform {file} cannot be read: {error}"
+                ))
+            })?;
             let mut is_changed = false;
             for (key, new) in &self.platform_values {
                 if let Some(old) = value_at_path_mut(&mut value, key) {
@@ -132,6 +135,10 @@ fn inherits_value_from(experiment: &str, key: &str, place: &str) -> Result<bool,
 /// # Errors
 /// There is no such built-in experiment.
 pub(super) fn experiment_document(experiment: &str) -> Result<Document, Error> {
-    find_built_in_experiment(experiment)?
-        .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())
+    find_built_in_experiment(experiment)?.ok_or_else(|| {
+        Problem::new(format!(
+            "internal error: there is no built-in experiment `{experiment}`"
+        ))
+        .into()
+    })
 }

@@ -253,7 +253,7 @@ impl Claim {
     }
 
     fn missing_number_error(&self) -> Error {
-        Problem::new(format!("the claim `{}` names no number", self.id)).into()
+        Problem::new(format!("internal error: the claim `{}` in the built-in facts of a paper has no published number", self.id)).into()
     }
 }
 
@@ -279,7 +279,10 @@ impl Facts {
     /// The text does not have the format of facts. It is part of the program, so this error is a fault of the program.
     pub fn parse(paper: &str, text: &str) -> Result<Self, Error> {
         serde_json::from_str(text).map_err(|error| {
-            Problem::new(format!("the facts of `{paper}` cannot be read: {error}")).into()
+            Problem::new(format!(
+                "internal error: the built-in facts of the paper `{paper}` cannot be read: {error}"
+            ))
+            .into()
         })
     }
 }

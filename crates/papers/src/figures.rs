@@ -97,7 +97,7 @@ pub fn draw_figures_named(
     if known.is_empty() {
         let problem = Problem::new("the paper publishes no times, so that it has no figure");
         return Err(problem
-            .hint("name another paper: `migsim list papers`")
+            .hint("name another paper (`migsim list papers`)")
             .into());
     }
     let wanted = select_figures(wanted, &known)?;

@@ -304,11 +304,13 @@ fn compare_cell(
 ) -> Result<CellResult, Error> {
     let done = runs.run_of_config(&cell.config)?;
     let scenario = scenario_of_config(&cell.config)
-        .ok_or_else(|| Problem::new(format!("cell `{}` has no scenario", cell.id)))?;
-    let run = done
-        .results
-        .get(scenario)
-        .ok_or_else(|| Problem::new(format!("cell `{}` was not run", cell.id)))?;
+        .ok_or_else(|| Problem::new(format!("internal error: the published time `{}` in the built-in facts of a paper has no scenario", cell.id)))?;
+    let run = done.results.get(scenario).ok_or_else(|| {
+        Problem::new(format!(
+            "internal error: the run of the published time `{}` is missing",
+            cell.id
+        ))
+    })?;
     let simulated_s = run.outcome.makespan.get();
     let error = simulated_s / cell.seconds - 1.0;
     let reason = facts.reasons.get(&cell.id);

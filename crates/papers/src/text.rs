@@ -62,7 +62,7 @@ fn push_effect_counts(text: &mut String, papers: &[PaperResults]) {
     push_line(
         text,
         &format!(
-            "\nEffects: overhead (time of scenario ii less i) and gain (time of scenario i less iii)\n{:<24} {:<9} {:>5} {:>7} {:>5} {:>5} {:>7} {:>10} {:>14} {:>6} {:>7}",
+            "\nEffects: overhead (time of scenario ii, scheduler without moves, less that of scenario i, application only) and gain (time of scenario i less that of scenario iii, with migrations)\n{:<24} {:<9} {:>5} {:>7} {:>5} {:>5} {:>7} {:>10} {:>14} {:>6} {:>7}",
             "",
             "effect",
             "rows",
@@ -99,7 +99,7 @@ fn push_effect_counts(text: &mut String, papers: &[PaperResults]) {
     }
     push_line(
         text,
-        "constant: effects within 25 % if one overhead and one gain, the best for each paper, replace all simulated ones; times, copied: times within 2.5 % as simulated, and if scenario i is copied",
+        "constant: effects within 25 % if the best single overhead and the best single gain of each paper replace the simulated effects; times: simulated times within 2.5 %; copied: the same if scenarios ii and iii get the time of scenario i",
     );
 }
 
@@ -143,7 +143,7 @@ fn push_times_table(text: &mut String, paper: &PaperResults) {
 fn push_decisions_section(text: &mut String, paper: &PaperResults) {
     push_line(
         text,
-        "\nDecisions that do not match, and the number of all by verdict",
+        "\nDecisions that do not match the paper, and the number of decisions by verdict",
     );
     for decision in paper
         .decisions
@@ -200,7 +200,7 @@ fn superstep_list_text(calls: &[u64]) -> String {
 fn push_claims_section(text: &mut String, paper: &PaperResults) {
     push_line(
         text,
-        "\nClaims that do not hold, and the number of all by verdict",
+        "\nClaims that do not hold in the simulation, and the number of claims by verdict",
     );
     for claim in paper.claims.iter().filter(|claim| claim.verdict != "holds") {
         push_line(
@@ -376,7 +376,7 @@ pub(super) fn totals_sentence(name: &str, totals: &ReproductionTotals) -> String
     if totals.unreported_and_all_moves.1 > 0 {
         let (others, all) = totals.unreported_and_all_moves;
         parts.push(format!(
-            "{others} of {all} moves of these runs are not reported"
+            "the paper does not report {others} of the {all} simulated moves of these runs"
         ));
     }
     if totals.matching_and_checkable_schedules.1 > 0 {

@@ -287,7 +287,9 @@ pub(super) fn check_platform_size(
     };
     limits.check_memory("the platform", bytes as f64, &size)?;
     if hosts > MAX_HOSTS {
-        let problem = Problem::new(format!("the platform has {size}, which is too many"));
+        let problem = Problem::new(format!(
+            "the platform has {size}, more than migsim can simulate"
+        ));
         return Err(problem.hint(format!("reduce the platform to {MAX_HOSTS} hosts or fewer")));
     }
     Ok(())

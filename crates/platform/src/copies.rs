@@ -67,12 +67,12 @@ pub(super) fn expand_copies(
                 };
                 let problem = document.problem_at(&format!("{list}[{index}].copies"), what);
                 Some(problem.hint(format!(
-                    "set `copies` to at least 1, and so low that copies times groups in the whole file are at most {MAX_COPIES}"
+                    "set `copies` to at least 1, and reduce the copies so that the whole file has at most {MAX_COPIES} copies of groups and links"
                 )))
             } else if !name.contains('#') {
                 let problem = document.problem_at(
                     &format!("{list}[{index}].name"),
-                    format!("all copies would be called `{name}`"),
+                    format!("all copies would have the same name, `{name}`"),
                 );
                 Some(problem.hint(format!(
                     "write `{name}#`: `#` is replaced by the number of the copy, counted from 0"

@@ -126,11 +126,11 @@ fn platform_from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPl
 /// Creates the error that no platform has this name, with the built-in platforms as suggestions.
 fn not_found_error(name: &str) -> Problem {
     let message = if !name.is_empty() && Path::new(name).is_dir() {
-        format!("`{name}` is a directory, not a platform file")
+        format!("`{name}` is a folder, not a platform file")
     } else {
         match std::fs::metadata(name) {
             Err(error) if !name.is_empty() && error.kind() != std::io::ErrorKind::NotFound => {
-                format!("cannot read platform `{name}`: {error}")
+                format!("cannot read the platform file `{name}`: {error}")
             }
             _ => format!(
                 "unknown platform `{name}`: there is neither a file nor a built-in platform of this name"

@@ -38,8 +38,10 @@ impl FromStr for HostGrouping {
             ("name", _) => Ok(Self::Rule(GroupingRule::HostNamePrefix)),
             (_, Some(Ok(level))) => Ok(Self::Rule(GroupingRule::ZoneDepth(level))),
             (_, Some(Err(_))) => {
-                let problem = Problem::new(format!("`{text}` does not name a level of zones"));
-                Err(problem.hint("write a whole number: `level=1` makes a cluster of each zone directly inside the outermost zone").into())
+                let problem = Problem::new(format!(
+                    "`{text}` has no whole number of at least 0 as the level of zones"
+                ));
+                Err(problem.hint("write a whole number, such as `level=1`, with which each zone directly inside the outermost zone becomes a cluster").into())
             }
             _ if text.contains(['.', '/']) => Ok(Self::File(text.to_owned())),
             _ => {
@@ -68,12 +70,12 @@ impl HostGrouping {
     pub fn apply_to(&self, platform: &mut Platform) -> Result<(), Error> {
         if !matches!(platform.routes, Routes::Zoned { .. }) {
             let message = format!(
-                "the hosts of platform `{}` cannot be grouped again, since its file defines the clusters",
+                "the hosts of the platform `{}` cannot be grouped into other clusters, since its file defines the clusters",
                 platform.name
             );
             let problem = Problem::new(message);
             return Err(problem
-                .hint("leave out `--clusters`; it groups only platforms of SimGrid zones")
+                .hint("leave out `--clusters`, which is only for platforms of SimGrid zones")
                 .into());
         }
         match self {
@@ -94,8 +96,8 @@ fn missing_table_heading_error(file: &str, text: &str) -> Problem {
     {
         return kind.wrong_kind_error("a table of hosts and their clusters", file);
     }
-    let message = format!("the first line is not `{}`", COLUMNS.join(","));
-    let hint = "begin with this line; each further line has a host and the name of its cluster: `node-0,west`";
+    let message = format!("the first line is not the heading `{}`", COLUMNS.join(","));
+    let hint = "begin the file with this heading, and write in each further line a host and the name of its cluster: `node-0,west`";
     Problem::new(message)
         .source(file)
         .at_line_column(1, 1)
@@ -139,7 +141,7 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
             _ => {
                 let broken = row.problem_at_field(
                     0,
-                    "the line is not a host and a cluster separated by a comma",
+                    "this line is not a host and a cluster, separated by a comma",
                 );
                 problems
                     .push(broken.hint("write a host and the name of its cluster: `node-0,west`"));
@@ -149,9 +151,9 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
     let missing = clusters.iter().position(Option::is_none);
     if let Some(missing) = missing.filter(|_| problems.is_empty()) {
         let name = &platform.hosts[missing].name;
-        let problem = Problem::new(format!("host `{name}` has no cluster"));
+        let problem = Problem::new(format!("the table has no line for host `{name}`"));
         problems.push(problem.hint(format!(
-            "add the line `{name},CLUSTER` with the name of its cluster"
+            "add the line `{name},CLUSTER`, where CLUSTER is the name of its cluster"
         )));
     }
     if problems.is_empty() {

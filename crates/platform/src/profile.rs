@@ -74,7 +74,7 @@ impl Profile {
             }
             if index > 0 && date <= steps[index - 1].0 {
                 return Err(Problem::new(format!(
-                    "the time of step {} is {date}; it must be later than the time of the step before, {}",
+                    "the time of step {} is {date}; it must be later than that of the previous step, {}",
                     index + 1,
                     steps[index - 1].0
                 )));
@@ -84,7 +84,7 @@ impl Profile {
             let last = steps.last().map_or(0.0, |step| step.0);
             if !period.is_finite() || period < SHORTEST_PERIOD || period < last {
                 return Err(Problem::new(format!(
-                    "the period of the profile is {period:?} s; it must be at least {SHORTEST_PERIOD:?} s, and at least the last time of the profile, {last:?} s"
+                    "the period of the profile is {period:?} s; it must be at least {SHORTEST_PERIOD:?} s, and not shorter than the time of the last step, {last:?} s"
                 )));
             }
         }

@@ -231,12 +231,18 @@ impl<'a> PlatformLoader<'a> {
     fn check_names(&mut self) {
         let file = self.file;
         if file.clusters.is_empty() {
-            self.report_problem("clusters", "the platform has no cluster");
+            let problem = self.problem_at_key("clusters", "the platform has no cluster");
+            self.record_problem_once(problem.hint("list at least one cluster under `clusters`"));
         }
         if file.name.is_empty() {
-            self.report_problem("name", "the name is empty");
+            let problem = self.problem_at_key("name", "the name of the platform is empty");
+            self.record_problem_once(problem.hint("give the platform a name"));
         } else if file.name.contains(char::is_control) {
-            self.report_problem("name", "the name contains control characters");
+            let problem = self.problem_at_key(
+                "name",
+                "the name of the platform contains control characters",
+            );
+            self.record_problem_once(problem.hint("use letters, digits, spaces and punctuation"));
         }
         for (index, cluster) in file.clusters.iter().enumerate() {
             let key = format!("clusters[{index}].name");
@@ -244,7 +250,8 @@ impl<'a> PlatformLoader<'a> {
             if let Some(first) = self.cluster_indices.insert(&cluster.name, index) {
                 self.cluster_indices.insert(&cluster.name, first);
                 let message = format!("cluster `{}` is defined twice", cluster.name);
-                self.report_problem(&key, message);
+                let problem = self.problem_at_key(&key, message);
+                self.record_problem_once(problem.hint("give each cluster another name"));
             }
         }
         for (index, link) in file.links.iter().enumerate() {
@@ -252,13 +259,18 @@ impl<'a> PlatformLoader<'a> {
             self.check_name(&key, &link.name);
             if let Some(first) = self.link_indices.insert(&link.name, index) {
                 self.link_indices.insert(&link.name, first);
-                self.report_problem(&key, format!("link `{}` is defined twice", link.name));
+                let message = format!("link `{}` is defined twice", link.name);
+                let problem = self.problem_at_key(&key, message);
+                self.record_problem_once(problem.hint("give each link another name"));
             } else if self.is_generated_link_name(&link.name) {
                 let message = format!(
-                    "the name `{}` is already used for a link of a cluster",
+                    "migsim itself gives the name `{}` to a link of a cluster",
                     link.name
                 );
-                self.report_problem(&key, message);
+                let problem = self.problem_at_key(&key, message);
+                self.record_problem_once(problem.hint(
+                    "choose another name: `CLUSTER-NUMBER-link` and `CLUSTER-medium` name the links of a cluster, `_UP` and `_DOWN` directions",
+                ));
             }
         }
         let mut seen = BTreeSet::new();
@@ -266,7 +278,9 @@ impl<'a> PlatformLoader<'a> {
             let key = format!("routers[{index}]");
             self.check_name(&key, router);
             if !seen.insert(router) {
-                self.report_problem(&key, format!("router `{router}` appears twice"));
+                let problem =
+                    self.problem_at_key(&key, format!("router `{router}` is listed twice"));
+                self.record_problem_once(problem.hint("remove one of the two entries"));
             }
         }
     }
@@ -274,12 +288,13 @@ impl<'a> PlatformLoader<'a> {
     /// Records a problem if a name is empty or has characters that are not allowed.
     fn check_name(&mut self, key: &str, name: &str) {
         if name.is_empty() {
-            self.report_problem(key, "the name is empty");
+            let problem = self.problem_at_key(key, "the name is empty");
+            self.record_problem_once(problem.hint("write a name"));
         } else if name.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
             || name.contains("..")
         {
             let problem = self.problem_at_key(key, format!("`{name}` is not a valid name"));
-            self.record_problem_once(problem.hint("use a name without spaces, commas and `..`"));
+            self.record_problem_once(problem.hint("choose a name without spaces, commas and `..`"));
         }
     }
 
@@ -317,7 +332,10 @@ impl<'a> PlatformLoader<'a> {
             self.check_router_reference(&format!("links[{index}].to"), &link.to);
             if link.from == link.to {
                 let message = format!("link `{}` joins router `{}` to itself", link.name, link.to);
-                self.report_problem(&format!("links[{index}].to"), message);
+                let problem = self.problem_at_key(&format!("links[{index}].to"), message);
+                self.record_problem_once(
+                    problem.hint("name two different routers in `from` and `to`"),
+                );
             }
         }
     }
@@ -340,17 +358,23 @@ impl<'a> PlatformLoader<'a> {
             if key.is_empty() || !self.document.has_value(key) {
                 let problem = self.problem_at_key(
                     &place,
-                    format!("there is an origin for `{key}`, but this file has no such key"),
+                    format!("`origins` has an entry for `{key}`, but this file has no such key"),
                 );
-                self.record_problem_once(problem.hint("write a key such as `clusters[1].speed`"));
+                self.record_problem_once(
+                    problem.hint(
+                        "write the path of a value of this file, such as `clusters[1].speed`",
+                    ),
+                );
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
                 let problem = self.problem_at_key(
                     &place,
-                    format!("the origin `{text}` does not begin with its kind"),
+                    format!(
+                        "the origin `{text}` does not begin with `stated`, `inferred` or `fitted`"
+                    ),
                 );
-                let hint = "begin with `stated` (and where), `inferred` (and why) or `fitted` (and to what)";
+                let hint = "begin with one of these words, and add after a colon where the value is stated, why it is inferred, or to what it is fitted";
                 self.record_problem_once(problem.hint(hint));
             }
         }

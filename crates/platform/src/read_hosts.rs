@@ -79,7 +79,7 @@ impl PlatformLoader<'_> {
                     let key = format!("clusters[{index}]");
                     let problem = self.problem_at_key(&key, format!("key `{field}` is missing"));
                     self.record_problem_once(problem.hint(
-                        "give the cluster `hosts` and `speed`, or `groups` of hosts that differ",
+                        "set `hosts` and `speed` of the cluster, or list under `groups` groups of hosts that differ",
                     ));
                 }
                 continue;
@@ -87,11 +87,15 @@ impl PlatformLoader<'_> {
             for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
                 let message = format!("cluster `{name}` has both `{field}` and `groups`");
                 let problem = self.problem_at_key(&at(field), message);
-                self.record_problem_once(problem.hint(format!("move `{field}` into each group")));
+                self.record_problem_once(problem.hint(format!(
+                    "remove `{field}` of the cluster, and set it in each group instead"
+                )));
             }
             if groups.is_empty() {
-                let problem =
-                    self.problem_at_key(&at("groups"), format!("cluster `{name}` has no hosts"));
+                let problem = self.problem_at_key(
+                    &at("groups"),
+                    format!("cluster `{name}` has no hosts, since the list `groups` is empty"),
+                );
                 self.record_problem_once(
                     problem.hint("add a group, an object with `hosts` and `speed`"),
                 );
@@ -99,8 +103,9 @@ impl PlatformLoader<'_> {
             if cluster.network == NetworkKind::SharedMedium {
                 let own = groups.iter().position(|group| group.link.is_some());
                 if let Some(group) = own {
-                    let message =
-                        format!("the hosts of cluster `{name}` have no links of their own");
+                    let message = format!(
+                        "the group has a `link`, but the hosts of cluster `{name}` share one medium and have no links of their own"
+                    );
                     let problem =
                         self.problem_at_key(&at(&format!("groups[{group}].link")), message);
                     self.record_problem_once(
@@ -163,10 +168,13 @@ impl PlatformLoader<'_> {
             format!("a group of cluster `{name}`")
         };
         if group.host_count == 0 {
-            self.report_problem(&at("hosts"), format!("{what} has no hosts"));
+            let problem = self.problem_at_key(&at("hosts"), format!("{what} has no hosts"));
+            self.record_problem_once(problem.hint("set `hosts` to at least 1"));
         }
         if group.cores_per_host == 0 {
-            self.report_problem(&at("cores"), format!("the hosts of {what} have 0 cores"));
+            let message = format!("the hosts of {what} have 0 cores");
+            let problem = self.problem_at_key(&at("cores"), message);
+            self.record_problem_once(problem.hint("set `cores` to at least 1"));
         }
         let (key, link) = &group.link_key_and_values;
         if link.duplex && cluster.network != NetworkKind::Switch {
@@ -189,7 +197,7 @@ impl PlatformLoader<'_> {
             let message =
                 format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
             let problem = self.problem_at_key(&format!("clusters[{index}].{key}.{field}"), message);
-            self.record_problem_once(problem.hint("leave the profile out, or choose another `network`: unshared links have a constant bandwidth and latency"));
+            self.record_problem_once(problem.hint("leave out the profile, or choose another `network`: unshared links must have a constant bandwidth and latency"));
         }
     }
 

@@ -33,13 +33,17 @@ impl PlatformLoader<'_> {
                     "the route from cluster `{}` leads to the same cluster",
                     route.from
                 );
-                self.report_problem(&format!("{key}.to"), message);
+                let problem = self.problem_at_key(&format!("{key}.to"), message);
+                self.record_problem_once(
+                    problem.hint("name two different clusters in `from` and `to`"),
+                );
             } else if given.insert((from, to), links).is_some() {
                 let message = format!(
                     "the route from cluster `{}` to cluster `{}` is given twice",
                     route.from, route.to
                 );
-                self.report_problem(&key, message);
+                let problem = self.problem_at_key(&key, message);
+                self.record_problem_once(problem.hint("remove one of the two routes"));
             }
         }
         for (pair, links) in given.clone() {
@@ -208,15 +212,18 @@ impl PlatformLoader<'_> {
             let without = [a, b].into_iter().find(|&c| clusters[c].router.is_none());
             let problem = match without {
                 Some(c) => problem.hint(format!(
-                    "give cluster `{}` a `router`, or add a route between the two clusters to `routes`",
+                    "give cluster `{}` a `router`, or list under `routes` a route between the two clusters",
                     clusters[c].name
                 )),
                 None if self.link_indices.is_empty() => problem.hint(format!(
-                    "the platform defines no links: add `links` that join the routers of the two clusters, or a route from `{}` to `{}` to \
-                    `routes`",
+                    "the platform has no links between routers: list such links under `links`, or list under `routes` a route from `{}` \
+                    to `{}`",
                     clusters[a].name, clusters[b].name
                 )),
-                None => problem.with_known_names("links", self.link_indices.keys().copied()),
+                                None => problem.hint(format!(
+                    "join the routers of the two clusters by `links`, or list under `routes` a route from `{}` to `{}`",
+                    clusters[a].name, clusters[b].name
+                )),
             };
             self.record_problem_once(problem);
         }
@@ -268,7 +275,11 @@ impl PlatformLoader<'_> {
                     platform.clusters[a].name, platform.clusters[b].name, link.name
                 );
                 let problem = self.problem_at_key(&format!("latencies[{index}]"), message);
-                self.record_problem_once(problem.hint("remove one of the two"));
+                self.record_problem_once(
+                    problem.hint(
+                        "remove this entry of `latencies`, or the latency profile of the link",
+                    ),
+                );
             }
         }
     }

@@ -19,10 +19,10 @@ impl ProfileQuantity {
         match (self, value) {
             (Self::Factors, StepValue::Factor(factor)) if *factor >= 0.0 => Ok(*factor),
             (Self::Factors, StepValue::Factor(factor)) => Err(format!(
-                "{factor} is not a fraction of the speed (it must be at least 0)"
+                "the value {factor} of the step is not a fraction of the speed, a number of at least 0"
             )),
             (Self::Factors, StepValue::Quantity(text)) => Err(format!(
-                "`{text}` is not a fraction of the speed (write for example 0.5)"
+                "the value `{text}` of the step is not a fraction of the speed, such as 0.5"
             )),
             (Self::Bandwidths, StepValue::Quantity(text)) => BytesPerSecond::parse(text)
                 .map(BytesPerSecond::get)
@@ -31,10 +31,10 @@ impl ProfileQuantity {
                 .map(Seconds::get)
                 .map_err(|error| error.to_string()),
             (Self::Bandwidths, StepValue::Factor(number)) => Err(format!(
-                "`{number}` is not a bandwidth (write for example \"50 Mbps\")"
+                "the value `{number}` of the step is not a bandwidth with its unit, such as \"50 Mbps\""
             )),
             (Self::Latencies, StepValue::Factor(number)) => Err(format!(
-                "`{number}` is not a latency (write for example \"1 ms\")"
+                "the value `{number}` of the step is not a latency with its unit, such as \"1 ms\""
             )),
         }
     }
@@ -60,7 +60,10 @@ impl PlatformLoader<'_> {
                 self.read_profile(name, guess);
             } else {
                 let message = format!("profile `{name}` has no steps");
-                self.report_problem(&format!("profiles.{name}.steps"), message);
+                let problem = self.problem_at_key(&format!("profiles.{name}.steps"), message);
+                self.record_problem_once(
+                    problem.hint("list at least one step, such as `[\"0 s\", 0.5]`"),
+                );
             }
         }
     }

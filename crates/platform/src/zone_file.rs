@@ -213,7 +213,7 @@ impl SimgridTranslation {
     /// the cluster.
     fn check_cluster(&mut self, key: &str, cluster: &ZoneCluster) {
         if cluster.hosts == 0 {
-            let message = "the cluster has no hosts".to_owned();
+            let message = "the cluster has no hosts, but needs at least 1".to_owned();
             self.problems.push((format!("{key}.hosts"), message));
             return;
         }
@@ -224,7 +224,7 @@ impl SimgridTranslation {
             && (up.len() != down.len() || parallel.len() != down.len())
         {
             let message = format!(
-                "the numbers of levels differ: `down` has {}, `up` {}, `parallel` {}",
+                "the lists `down`, `up` and `parallel` must have one entry for each level, but have {}, {} and {} entries",
                 down.len(),
                 up.len(),
                 parallel.len()
@@ -234,7 +234,7 @@ impl SimgridTranslation {
         let hosts = to_simgrid_topology(topology).host_count;
         if hosts != u128::from(cluster.hosts) {
             let message = format!(
-                "the topology has {hosts} hosts, but the cluster has {}",
+                "the topology has room for {hosts} hosts, but `hosts` of the cluster is {}",
                 cluster.hosts
             );
             self.problems.push((format!("{key}.topology"), message));
@@ -260,7 +260,7 @@ impl SimgridTranslation {
             if let Some(value) = value {
                 writeln!(text, "{} {value}", date.get()).expect("a string can be written to");
             } else {
-                let message = "the value is neither a fraction of the speed (0.5) nor a bandwidth (`50 Mbps`) nor a latency (`1 ms`)";
+                let message = "the value of this step is neither a fraction of the speed (0.5) nor a bandwidth (`50 Mbps`) nor a latency (`1 ms`)";
                 self.problems
                     .push((format!("{key}.steps[{at}]"), message.to_owned()));
             }
@@ -278,7 +278,7 @@ impl SimgridTranslation {
     ) {
         let mut connect = |key: String, kind: &str, trace: Option<&String>, element: &str| {
             if let Some(trace) = trace.filter(|trace| !profiles.contains_key(*trace)) {
-                let message = format!("unknown profile `{trace}`");
+                let message = format!("the profile `{trace}` is not defined under `profiles`");
                 self.problems.push((key, message));
             } else if let Some(trace) = trace {
                 let (trace, element) = (escape_xml_attribute(trace), escape_xml_attribute(element));

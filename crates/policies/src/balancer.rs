@@ -281,7 +281,7 @@ fn cancel_moves_without_memory(hosts: &mut [HostId], view: &View<'_>) -> usize {
 }
 
 /// Returns the decision of a call: the migrations to `hosts`, the record of the strategy's prediction, and what the call costs
-/// ([`Procedure`]). `kept` is the number of moves cancelled for lack of memory.
+/// ([`CallProcedure`]). `kept` is the number of moves cancelled for lack of memory.
 fn build_decision(
     view: &View<'_>,
     instance: &Instance<'_>,
@@ -381,7 +381,7 @@ impl Narrator for BalancerNarrator {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         let moves = call.migrations.len() as u64;
         let mut sentences = vec![say!(
-            "The strategy `{}` expects that the busiest core computes for {} in a superstep instead of {}, after {}.",
+            "The strategy `{}` predicts the longest computation of a core in a superstep: {} instead of {}, after {}.",
             scene.policy_name,
             MAX_TIME_AFTER.with_value(number("max_time_s").unwrap_or_default()),
             MAX_TIME_BEFORE.with_value(number("max_time_before_s").unwrap_or_default()),
@@ -391,7 +391,7 @@ impl Narrator for BalancerNarrator {
         )];
         if let Some(kept) = call.explanation.get("stayed_for_memory") {
             sentences.push(say!(
-                "Of the chosen processes, {} stayed, since their new hosts have too little free memory.",
+                "Number of processes that the strategy chose, but that stayed since their new hosts have too little free memory: {}.",
                 STAYED_FOR_MEMORY.with_recorded_value(kept)
             ));
         }
@@ -400,7 +400,7 @@ impl Narrator for BalancerNarrator {
         }
         if let Some(operations) = number("operations") {
             sentences.push(say!(
-                "The strategy needed {} elementary operations.",
+                "The computation of the strategy took {} elementary operations, which are part of the cost of the call.",
                 OPERATIONS.with_value(operations)
             ));
         }

@@ -63,8 +63,9 @@ impl PolicyOptions for BanditOptions {
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         strategy::check_not_negative([("exploration", self.exploration)])?;
         if self.strategies.is_empty() {
-            return Err(Problem::new("the list of strategies is empty")
+            return Err(Problem::new("the list `strategies` is empty")
                 .key("strategies")
+                .hint("list at least one strategy (`migsim list policies`)")
                 .into());
         }
         let strategies = self.strategies.iter().map(|name| build_strategy(name));
@@ -205,7 +206,7 @@ impl Policy for Bandit {
         self.last_call = Some((arm, view.superstep, now));
         let strategy = &mut self.strategies[arm];
         let words = format!(
-            "the bandit chooses `{}`, after {} calls of this strategy",
+            "the bandit chooses the strategy `{}`, which earlier calls have used {} times",
             self.strategy_names[arm], self.arms.call_counts_and_inverse_time_sums[arm].0
         );
         let assign = |instance: &Instance<'_>| {

@@ -94,7 +94,7 @@ impl PolicyOptions for ReplayConfig {
             (all.iter()).position(|forced| forced.superstep == 0 || forced.process == 0)
         {
             let problem = Problem::new(format!(
-                "the forced move {} has superstep or process 0",
+                "move {} of the list of forced moves has superstep 0 or process 0",
                 index + 1
             ));
             return Err(problem
@@ -165,7 +165,7 @@ fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<Ho
                 .iter()
                 .map(|cluster| cluster.name.as_str());
             let problem = Problem::new(format!(
-                "a forced move goes to `{name}`, which is neither a host nor a cluster"
+                "a move of the list of forced moves goes to `{name}`, which is neither a host nor a cluster of the platform"
             ));
             let problem = problem.key("policy.replay").with_unknown_name("host", name);
             Error::SimulationFailure(problem.with_known_names("clusters", names))

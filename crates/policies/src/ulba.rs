@@ -77,6 +77,7 @@ impl PolicyOptions for UlbaOptions {
                     "`{key}` is {value}; it must be at least 0 and below {most}"
                 ))
                 .key(key)
+                .hint("choose a number in this range")
             })
             .collect();
         if !problems.is_empty() {

@@ -80,9 +80,9 @@ impl Strategy for BruteForceOptions {
             let (hosts, processes) = (instance.host_count(), instance.process_count());
             let most = self.most;
             let message = format!(
-                "there are {hosts}^{processes} assignments, more than the {most} that brute force tries"
+                "the policy `brute-force` tries at most {most} assignments, but {processes} processes have {hosts}^{processes} assignments to {hosts} hosts"
             );
-            let hint = "choose another policy, or increase `most`";
+            let hint = "choose another policy, or increase `policy.brute-force.most`";
             return Err(Error::SimulationFailure(
                 Problem::new(message)
                     .key("policy.brute-force.most")

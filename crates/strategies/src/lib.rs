@@ -118,7 +118,9 @@ fn check_options_in_range<const N: usize>(
         .filter(|(_, value)| !(value.is_finite() && is_right(*value)))
         .map(|(key, value)| {
             let message = format!("`{key}` is {value}; it must be finite and {range}");
-            Problem::new(message).key(key)
+            Problem::new(message)
+                .key(key)
+                .hint("choose a number in this range")
         })
         .collect();
     if problems.is_empty() {

@@ -88,7 +88,9 @@ impl StrategyOptions for RefineBOptions {
 
     fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         if (self.edition, self.receiver) == (RefineBEdition::Ours, ReceiverChoice::First) {
-            let problem = Problem::new("the edition `ours` has no receiver `first`");
+            let problem = Problem::new(
+                "`receiver` = `first` exists only in the edition `charm-8`, but the edition is `ours`",
+            );
             let hint = "leave `receiver` out, or set `edition` to `charm-8`";
             return Err(problem.key("receiver").hint(hint).into());
         }

@@ -60,11 +60,11 @@ pub(super) fn check_parameter_effects(
 fn ineffective_parameter_error(parameter: &Parameter, values: &[String]) -> Problem {
     let first = join_first_names(values, "`, `", "`");
     let message = format!(
-        "`{}` changes nothing: all settings are the same for `{first}",
+        "the parameter `{}` changes nothing: its values mean the same settings, `{first}",
         parameter.name
     );
     let problem = Problem::new(message).source(&parameter.definition_text);
-    problem.hint("leave this parameter out, or name values that change a run")
+    problem.hint("leave out this parameter, or name values with which runs differ")
 }
 
 /// Returns a note on settings that describe the same run as an earlier setting; `None` if there are none. Such a run is simulated
@@ -75,14 +75,18 @@ pub(super) fn equal_settings_note(plan: &Plan) -> Option<String> {
     for (setting, run) in plan.runs.iter().step_by(seeds).enumerate() {
         let before = *first.entry(run).or_insert(setting);
         if before != setting {
-            equal.push(format!("setting {} repeats {}", setting + 1, before + 1));
+            equal.push(format!(
+                "setting {} is the same as setting {}",
+                setting + 1,
+                before + 1
+            ));
         }
     }
     if equal.is_empty() {
         return None;
     }
     Some(format!(
-        "some of the {} settings describe the same run as an earlier setting and are not simulated again: {}",
+        "of the {} settings, some describe the same run as an earlier setting, whose result they share: {}",
         plan.settings.len(),
         join_first_names(&equal, ", ", "")
     ))

@@ -3,7 +3,7 @@
 //! All policies use the same seeds. Differences are taken seed by seed, so that the effect of a seed on both policies cancels.
 //! The ranks are computed by [`separate`](super::separate): policies have equal ranks if the seeds show no order. *Gain* is the
 //! gain of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the makespan T and the lower bound of
-//! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound); this distance is an upper limit of the time that a
+//! [`Experiment::lower_bound`](migsim_experiment::Experiment::makespan_lower_bound); this distance is an upper limit of the time that a
 //! policy loses compared with the optimum. *Behind the best known* is `T / best - 1`, where `best` is the makespan of the fastest
 //! policy with the same seed, or of the plan of moves that [`hindsight`](migsim_experiment::Experiment::search_in_hindsight)
 //! found; the key of this distance is `regret_percent`.
@@ -400,7 +400,7 @@ struct SeedResults {
 }
 
 /// Returns the makespans with the policy called after the best supersteps \[s\], as
-/// [`best_calls`](migsim_experiment::Experiment::best_calls) finds them, by setting and by seed; `None` if a run fails.
+/// [`best_calls`](migsim_experiment::Experiment::find_best_calls) finds them, by setting and by seed; `None` if a run fails.
 pub fn makespans_with_best_calls(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &SharedRunData),

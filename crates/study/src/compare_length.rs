@@ -42,7 +42,7 @@ impl Comparison {
             .filter(|one| one.move_count > 0.0);
         let moving: Vec<&PolicyResults> = moving.collect();
         if moving.is_empty() {
-            let text = "No policy moves a process in the recorded run, so that it does not show how long a run must be for moves to pay: record more supersteps.";
+            let text = "No policy moves a process in this recorded run, so that the comparison does not show how long a run must be for moves to pay for themselves: record more supersteps.";
             return Some(text.into());
         }
         let found = moving.into_iter().filter_map(|one| {
@@ -52,7 +52,7 @@ impl Comparison {
             (saved > calls).then_some((one, runs * alone))
         });
         let Some((first, least)) = found.min_by(|one, other| one.1.total_cmp(&other.1)) else {
-            let text = "Even without their cost the moves save no time, so that they would not pay in a longer run of the same kind.";
+            let text = "Even if their cost is ignored, the moves save no time, so that they would not pay for themselves in a longer run of the same kind.";
             return Some(text.into());
         };
         let cost = MOVES_COST
@@ -116,7 +116,7 @@ mod tests {
         let expected = "The moves of `greedy` cost 3.00 s once: they pay for themselves if a run of the same kind takes about 30.00 s or longer.";
         assert!(verdict.ends_with(expected), "{verdict}");
         let verdict = comparison(13.5, [0.2, 3.0], 2).verdict();
-        assert!(verdict.ends_with("Even without their cost the moves save no time, so that they would not pay in a longer run of the same kind."), "{verdict}");
+        assert!(verdict.ends_with("Even if their cost is ignored, the moves save no time, so that they would not pay for themselves in a longer run of the same kind."), "{verdict}");
         let verdict = comparison(10.0, [0.0, 0.0], 0).verdict();
         assert!(verdict.ends_with("record more supersteps."), "{verdict}");
     }

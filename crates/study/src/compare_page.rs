@@ -130,7 +130,7 @@ pub fn comparison_page(
         ),
         (
             "makespans",
-            "Makespans: scenario iii".to_owned(),
+            "Makespans of scenario iii (with migrations)".to_owned(),
             draw_makespans(comparison),
         ),
         (
@@ -145,7 +145,9 @@ pub fn comparison_page(
         ),
         (
             "terms",
-            format!("Terms: scenario iii less scenario i, {which}"),
+            format!(
+                "Parts of the time of scenario iii less that of scenario i (application only), {which}"
+            ),
             of(|examples| difference_table(&examples.example_runs)),
         ),
     ];
@@ -427,7 +429,7 @@ fn difference_table(runs: &[ExampleRun]) -> String {
     columns.extend(known().map(|(run, _)| number_column(&run.policy, "seconds")));
     let mut table = Table::new("terms", "", &columns);
     let Some((_, (first, _))) = known().next() else {
-        return "<p>There is no scenario i to compare with.</p>\n".to_owned();
+        return "<p>The runs have no scenario i (application only) with which scenario iii could be compared.</p>\n".to_owned();
     };
     let cell = |(terms, sum): &(Vec<(_, f64)>, f64), seconds: f64| {
         // A term that is only the rounding of the others is shown as 0.

@@ -201,15 +201,18 @@ impl ComparableRuns {
 /// Returns the error for two folders that contain the same run, so that one of them is superfluous.
 fn duplicate_run_error(first: &FinishedRunFolder, second: &FinishedRunFolder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
-    let problem = Problem::new("the folders hold the same run").source(both.join(", "));
-    problem.hint("name only one of these folders").into()
+    let problem =
+        Problem::new("two of the named folders hold the same run").source(both.join(", "));
+    problem.hint("name only one of these two folders").into()
 }
 
 /// Returns the error for a policy that has no run with a seed with which other policies have runs.
 fn missing_seed_error((label, seed): (&str, u64), folder: &FinishedRunFolder) -> Error {
-    let problem = Problem::new(format!("`{label}` has no run with seed {seed}"));
+    let problem = Problem::new(format!(
+        "the policy `{label}` has no run with seed {seed}, which another policy has"
+    ));
     let problem = problem.source(folder.path.display().to_string());
-    let hint = "name runs of every policy with the same seeds";
+    let hint = "name folders so that each policy has runs with the same seeds";
     problem.hint(hint).into()
 }
 
@@ -219,27 +222,31 @@ fn missing_seed_error((label, seed): (&str, u64), folder: &FinishedRunFolder) ->
 /// The applications or platforms differ, or a run has no scenario iii.
 fn check_comparable(folders: &[FinishedRunFolder], settings: &[Value]) -> Result<(), Error> {
     let (Some(first), Some(of_first)) = (folders.first(), settings.first()) else {
-        return Err(Problem::new("no run folder is named").into());
+        return Err(Problem::new("no run folder is named")
+            .hint("name two folders or more that `migsim run --out` has written")
+            .into());
     };
     for (folder, own) in folders.iter().zip(settings) {
         let source = folder.path.display().to_string();
         if folder.run.scenario(Scenario::Iii).is_none() {
-            let problem = Problem::new("the run has no scenario iii, in which processes move");
+            let problem = Problem::new(
+                "the run has no scenario iii (with migrations), which the comparison needs",
+            );
             let hint = "run the experiment again without `--scenario`, or with `--scenario i,iii`";
             return Err(problem.source(source).hint(hint).into());
         }
         let what = if own["workload"] != of_first["workload"] {
-            "application, or other settings of the same application,"
+            "application or other settings of the application"
         } else if own["platform"] != of_first["platform"] {
             "platform"
         } else {
             continue;
         };
         let problem = Problem::new(format!(
-            "the run has another {what} than `{}`",
+            "the run has another {what} than the run in `{}`",
             first.path.display()
         ));
-        let hint = "name runs with equal settings of `workload` and equal input files; `run.json` of each run lists the settings, and the SHA-256 of each file";
+        let hint = "name runs with equal settings of `workload` and equal input files, which `run.json` in each folder lists";
         return Err(problem.source(source).hint(hint).into());
     }
     Ok(())

@@ -88,7 +88,7 @@ impl Comparison {
         let ties: Vec<&PolicyResults> = ties.collect();
         if let ([one], [_, ..]) = (&self.ranked_policy_results[..], &self.failed_policies[..]) {
             return say!(
-                "Only `{}` completed its runs with all seeds (mean makespan {}), so that nothing is compared. There are no results of {}.",
+                "Only `{}` completed its runs with all seeds (mean makespan {} in scenario iii, with migrations), so that nothing is compared. Runs of these policies failed: {}.",
                 &one.policy,
                 seconds_quantity(&BEST_MAKESPAN, one.makespan.mean, "s"),
                 join_names(&self.failed_policies)
@@ -120,7 +120,7 @@ impl Comparison {
             return self.not_separated_sentence(join_names(&names), equal, mean);
         }
         say!(
-            "`{}` is best with a mean makespan of {} ({}).",
+            "`{}` is best: its mean makespan in scenario iii (with migrations) is {} ({}).",
             &best.policy,
             mean,
             self.test_conditions_sentence()
@@ -135,12 +135,12 @@ impl Comparison {
             .with_shown_text(format_count(seeds, "seed"));
         match seeds {
             1 if self.test_conditions.has_random_results => {
-                "one seed, therefore no confidence interval".into()
+                "one seed, therefore without a confidence interval".into()
             }
             1 => "one run of each policy, since nothing is random".into(),
             _ if self.ranked_policy_results.len() == 1 => shown.into(),
             _ => say!(
-                "{}, significant at {} after Holm's correction, margin of indifference {}",
+                "{}; significant at {} after Holm's correction for several comparisons; differences up to {}, the margin of indifference, count as none",
                 shown,
                 CONFIDENCE_LEVEL.with_value(95.0).with_shown_text("95 %"),
                 self.indifference_margin_quantity()
@@ -155,14 +155,14 @@ impl Comparison {
         if !self.test_conditions.has_random_results {
             return if is_equal {
                 say!(
-                    "{} take the same time: {} ({}).",
+                    "In scenario iii (with migrations), {} take the same time: {} ({}).",
                     names,
                     mean,
                     self.test_conditions_sentence()
                 )
             } else {
                 say!(
-                    "{} differ by at most {}, the margin of indifference: the least makespan is {} ({}).",
+                    "In scenario iii (with migrations), the makespans of {} differ by at most {}, the margin of indifference, and so count as equal: the shortest is {} ({}).",
                     names,
                     self.indifference_margin_quantity(),
                     mean,
@@ -172,13 +172,13 @@ impl Comparison {
         }
         if seeds == 1 {
             return say!(
-                "The makespans of {} cannot be told apart with one seed; the least makespan is {}. Use several seeds (`--seeds`) to see the effect of chance.",
+                "With one seed it is unknown whether the makespans of {} in scenario iii (with migrations) differ only by chance; the shortest is {}. Use several seeds (`--seeds`) to see the effect of chance.",
                 names,
                 mean
             );
         }
         say!(
-            "The makespans of {} do not differ significantly with {} ({}, Holm's correction, margin of indifference {}); the least mean makespan is {}. {}",
+            "The makespans of {} in scenario iii (with migrations) do not differ significantly with {} (at {} after Holm's correction; differences up to {}, the margin of indifference, count as none); the shortest mean makespan is {}. {}",
             names,
             SEEDS
                 .with_count(seeds)
@@ -200,7 +200,7 @@ impl Comparison {
         match self.seeds_needed.map(|needed| needed as u64) {
             Some(needed) if needed <= seeds => {
                 say!(
-                    "This number of seeds suffices to detect a difference of {}.",
+                    "This number of seeds would suffice to detect a difference of {}.",
                     percent
                 )
             }
@@ -239,7 +239,7 @@ impl Comparison {
                 say!(" ± {}", seconds_quantity(&HALF_WIDTH, half, ""))
             });
         Some(say!(
-            "The next policy, `{}`, takes {}{} s longer than the best.",
+            "The next policy, `{}`, takes {}{} s longer than the best policy.",
             &next.policy,
             seconds_quantity(&BEHIND_BEST, behind.mean, ""),
             half
@@ -270,21 +270,25 @@ impl Comparison {
                 .best_static_start
                 .as_ref()
                 .filter(|one| !one.is_start_of_policies);
-            let from = other.map_or("at all", |_| "from the same start");
+            let from = other.map_or(
+                "(scenario i)",
+                |_| "(scenario i) from the same initial placement",
+            );
             say!(
                 "The best policy takes {} less time than the application without rescheduling {}.",
                 gain,
                 from
             )
         } else if is_shown {
-            "The application is faster without rescheduling.".into()
+            "The application without rescheduling (scenario i) is faster than with the best policy."
+                .into()
         } else if self.test_conditions.has_random_results {
-            "The gain over the application without rescheduling is not significant.".into()
+            "The difference between the best policy and the application without rescheduling (scenario i) is not significant.".into()
         } else if best.policy == NEVER {
             return None;
         } else if size.mean > 0.0 {
             say!(
-                "`{}` gains {} over the application without rescheduling, which is within the margin of indifference of {}.",
+                "`{}` gains {} over the application without rescheduling (scenario i), which counts as no gain, since it is not above {}, the margin of indifference.",
                 &best.policy,
                 GAIN.with_value(mean)
                     .with_shown_text(format!("{} %", format_short(mean))),
@@ -292,7 +296,7 @@ impl Comparison {
             )
         } else {
             say!(
-                "`{}` gains nothing over the application without rescheduling.",
+                "`{}` gains nothing over the application without rescheduling (scenario i).",
                 &best.policy
             )
         })

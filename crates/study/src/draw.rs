@@ -1,5 +1,5 @@
 //! Selects the settings of a sweep: all combinations of the parameters' values (grid), the values at the same position in the
-//! list of each parameter (zip), or a random sample ([`Purpose::Sweep`]).
+//! list of each parameter (zip), or a random sample ([`StreamPurpose::SweepSampling`]).
 
 use std::collections::BTreeSet;
 

@@ -172,7 +172,10 @@ fn all_figures(folder: &Path, style: &FigureStyle) -> Result<Vec<Figure>, Error>
         let problem = Problem::new(
             "the sweep has no figure, since nothing varies in it or no run has a result",
         );
-        return Err(problem.source(folder.display().to_string()).into());
+        let problem = problem.source(folder.display().to_string());
+        return Err(problem
+            .hint("name a sweep with several values of a parameter, whose runs are finished")
+            .into());
     }
     Ok(figures)
 }
@@ -201,7 +204,7 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error
     let own: Vec<&RunRow> = own.collect();
     let half_time = (own.len() < plan.runs.len()).then(|| {
         format!(
-            "only {} of {} runs are finished, so that settings and means may still change; to finish the others, repeat the command that began the sweep",
+            "only {} of {} runs are finished, so that the best setting and all means may still change; to finish the other runs, repeat the command that began the sweep",
             own.len(),
             plan.runs.len()
         )
@@ -235,7 +238,9 @@ pub fn merge_folders(
         }
     }
     let Some((_, plan)) = whole else {
-        return Err(Problem::new("there is no folder to merge").into());
+        return Err(Problem::new("no folder to merge is named")
+            .hint("name the folders of the parts: `migsim sweep merge half-1 half-2 --out whole`")
+            .into());
     };
     let absent = plan
         .runs
@@ -257,11 +262,11 @@ pub fn merge_folders(
     write_plan(out, &plan)?;
     if absent > 0 {
         let message = format!(
-            "{absent} of {} runs are missing in these folders",
+            "the named folders lack {absent} of the {} runs of the sweep",
             plan.runs.len()
         );
         let hint = format!(
-            "run the missing parts and merge again; the finished runs are kept in `{}`",
+            "run the missing parts, then repeat this command; the runs that exist are kept in `{}`",
             out.display()
         );
         return Err(Problem::new(message).hint(hint).into());
@@ -285,9 +290,10 @@ fn add_row_from_folder<'f>(
         rows.insert(id, (row, folder));
     } else if *known != row && !row.is_input {
         let first = first.display();
-        let message = format!("run {id} has results that differ from those in `{first}`");
+        let message =
+            format!("the results of run {id} in this folder differ from those in `{first}`");
         let problem = Problem::new(message).source(folder.display().to_string());
-        let hint = "run the part again that another version of migsim made or that is damaged";
+        let hint = "find which of the two folders is damaged or of another version of migsim, and run this part again";
         return Err(problem.hint(hint).into());
     }
     Ok(())
@@ -314,7 +320,7 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let wrong = |key: &str, message: String| {
         let problem = document.problem_at(key, message);
         Err(problem
-            .hint("run the command of the sweep again: it writes the plan")
+            .hint("repeat the command that began the sweep, which writes the plan again")
             .into())
     };
     for (key, count) in [
@@ -322,20 +328,20 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
         ("seeds", plan.seeds.len()),
     ] {
         if count == 0 {
-            return wrong(key, format!("the plan has no {key}"));
+            return wrong(key, format!("the list `{key}` of the plan is empty"));
         }
     }
     let parameters = plan.names.len();
     let values = plan.settings.iter().map(Vec::len);
     if let Some((index, count)) = values.enumerate().find(|(_, count)| *count != parameters) {
         let message =
-            format!("the setting has {count} values, but the plan has {parameters} parameters");
+            format!("this setting has {count} values, but the plan has {parameters} parameters");
         return wrong(&format!("settings[{index}]"), message);
     }
     let expected = plan.settings.len().saturating_mul(plan.seeds.len());
     if plan.runs.len() != expected {
         let message = format!(
-            "the plan has {} runs instead of {expected}",
+            "the plan lists {} runs instead of {expected}, one for each setting and seed",
             plan.runs.len()
         );
         return wrong("runs", message);
@@ -352,7 +358,7 @@ fn check_same_plan(
 ) -> Result<(), Error> {
     let difference = if first.version != plan.version {
         format!(
-            "it is of version {} instead of {}",
+            "it is of version {} of migsim instead of {}",
             plan.version, first.version
         )
     } else if first.names != plan.names {
@@ -362,20 +368,20 @@ fn check_same_plan(
             first.names.join(", ")
         )
     } else if first.settings != plan.settings {
-        "the varied values are different".into()
+        "its parameters vary over other values".into()
     } else if first.seeds != plan.seeds {
-        "the seeds are different".into()
+        "its seeds are different".into()
     } else if first.runs != plan.runs {
-        "the fixed settings or the input files are different".into()
+        "its fixed settings or input files are different".into()
     } else {
         return Ok(());
     };
     let message = format!(
-        "the plan differs from the plan of `{}`: {difference}",
+        "the plan of this folder differs from that of `{}`: {difference}",
         first_folder.display()
     );
     Err(Problem::new(message)
         .source(folder.display().to_string())
-        .hint("merge only parts of one sweep")
+        .hint("name only folders that are parts of one sweep")
         .into())
 }

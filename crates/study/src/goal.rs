@@ -46,6 +46,14 @@ impl Goal {
         }
     }
 
+    /// Adds to the name of a goal what its scenarios simulate, for the first mention in an output.
+    pub(super) fn with_scenario_glosses(name: &str) -> String {
+        name.replace("scenario iii", "scenario iii (with migrations)")
+            .replace("scenario ii ", "scenario ii (scheduler without moves) ")
+            .replace("scenario i ", "scenario i (application only) ")
+            .replace("over i ", "over scenario i (application only) ")
+    }
+
     /// Returns the short name of the goal for the heading of a column.
     pub(super) fn column_heading(self) -> &'static str {
         ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure_index]

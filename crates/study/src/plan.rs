@@ -216,7 +216,7 @@ fn seeds_without_effect_note(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     };
     match seeds {
         [_, _, ..] => Some(format!(
-            "the seeds have no effect, since nothing in the runs is random, and only seed {first} is run; {NOISE_HINT}"
+            "the seeds have no effect, since nothing in the runs is random, so that only seed {first} is simulated; {NOISE_HINT}"
         )),
         _ => is_chosen().then(|| {
             format!("seed {first} has no effect, since nothing in the runs is random; {NOISE_HINT}")
@@ -317,7 +317,7 @@ pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let given: Vec<Value> = match &sweep.seeds {
         Some(spec) if spec.value_count() > MAX_RUNS => {
             let message = format!(
-                "there are {} seeds, more than {MAX_RUNS}",
+                "the list of seeds has {} entries, more than the maximum of {MAX_RUNS}",
                 spec.value_count()
             );
             return Err(wrong(message));
@@ -335,13 +335,13 @@ pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>, Error> {
         let label = value_label(value);
         let seed = value.as_u64().ok_or_else(|| {
             wrong(format!(
-                "the seed `{label}` is not a whole number from 0 on"
+                "the seed `{label}` is not a whole number of at least 0"
             ))
         })?;
         if seen.insert(seed) {
             Ok(seed)
         } else {
-            Err(wrong(format!("seed {seed} appears twice")))
+            Err(wrong(format!("the list of seeds has seed {seed} twice")))
         }
     };
     given.iter().map(one).collect()

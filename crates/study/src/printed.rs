@@ -45,7 +45,7 @@ impl Summary {
         let mut sheet = Sheet::default();
         let runs = format_count(runs, "run");
         sheet.add_line(format!(
-            "{runs} in {place}, with the results in runs.csv, summary.csv and index.html"
+            "{runs} in {place}; its files runs.csv, summary.csv and index.html have the results"
         ));
         for line in self.best_setting_lines(plan) {
             sheet.add_line(line);
@@ -56,7 +56,9 @@ impl Summary {
             sheet.add_table(self.best_settings_table(plan, &ranked));
             if ranked.len() > MAX_PRINTED_SETTINGS {
                 let more = ranked.len() - MAX_PRINTED_SETTINGS;
-                sheet.add_line(format!("summary.csv has {more} more settings"));
+                sheet.add_line(format!(
+                    "and {more} more settings, which are in summary.csv"
+                ));
             }
         }
         for line in self.effect_lines(plan) {
@@ -266,7 +268,7 @@ impl Summary {
         let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
         let mut lines = vec![
             String::new(),
-            "sensitivity: share of the variance between settings, values from best to worst".into(),
+            "sensitivity: share of the variance of the goal that each parameter explains; its values from best to worst, with their means".into(),
         ];
         lines.extend(self.parameter_effects.iter().map(|effect| {
             let share = effect.variance_share;

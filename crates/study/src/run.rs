@@ -145,7 +145,10 @@ pub fn simulate_run(
     };
     // A fault of the program (of a new policy, for example) ends only its own run.
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| {
-        RunRow::failed("the program is at fault: the run panicked".into(), false)
+        RunRow::failed(
+            "an error in migsim itself ended this run (panic)".into(),
+            false,
+        )
     })
 }
 

@@ -58,7 +58,9 @@ impl FromStr for Indifference {
         let percent = number.parse().ok();
         let percent = percent.filter(|percent| (0.0..100.0).contains(percent));
         percent.map(Self).ok_or_else(|| {
-            format!("`{text}` is no margin; write percent from 0 to 100, for example 0.5%")
+            format!(
+                "`{text}` is not a margin of indifference; write a percentage from 0 to below 100, for example 0.5%"
+            )
         })
     }
 }

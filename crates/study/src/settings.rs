@@ -39,9 +39,9 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     for (index, one) in sweep.varied_parameters.iter().enumerate() {
         let (name, source) = (&one.name, &one.definition_text);
         if name == "seed" {
-            let hint = "write `--seeds` (in a file, the key `seeds`)";
+            let hint = "write the seeds with `--seeds`, or in a sweep file with the key `seeds`";
             refuse(
-                "the seed cannot be varied as a parameter".into(),
+                "the seed is named as a parameter that varies, which is not possible".into(),
                 source,
                 hint,
             );
@@ -110,7 +110,7 @@ fn check_parts_of_varied_objects(sweep: &Sweep) -> Vec<Problem> {
                 let problem = Problem::new(message).source(&outer.definition_text);
                 problems.push(
                     problem.hint(
-                        "leave out this part, either in the values or where it is overridden",
+                        "remove this part from the values of the parameter, or remove the setting that overrides it",
                     ),
                 );
             }
@@ -133,7 +133,7 @@ pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error
             u128::from(longest)
         }
         Combine::Random(0) | Combine::Latin(0) => {
-            return Err(Problem::new("the plan has no settings")
+            return Err(Problem::new("the number of settings to draw is 0")
                 .source(format!("--{}", sweep.combine))
                 .hint("draw at least one setting")
                 .into());
@@ -167,7 +167,7 @@ pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error
         _ => format!(" ({settings} settings{of_seeds})"),
     };
     Err(Problem::new(format!(
-        "the plan has {runs} runs{how}, more than {MAX_RUNS}"
+        "the sweep has {runs} runs{how}, more than the maximum of {MAX_RUNS}"
     ))
     .source(place)
     .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
@@ -179,15 +179,15 @@ fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result<(), Error> {
     let is_short = |one: &&Parameter| ![1, longest].contains(&one.values_spec.value_count());
     if let Some(short) = sweep.varied_parameters.iter().find(is_short) {
         let message = format!(
-            "`{}` has {} values, but another parameter has {longest}",
+            "the parameter `{}` has {} values, but another parameter has {longest}, and `zip` combines them one by one",
             short.name,
             short.values_spec.value_count()
         );
         return Err(Problem::new(message)
             .source(&short.definition_text)
             .hint(
-                "give each parameter the same number of values, or one value: `zip` combines the first values of all parameters, \
-                then the second ones, and so on",
+                "give each parameter the same number of values, or one value (`zip` combines the first values of all parameters, \
+                then the second values, and so on)",
             )
             .into());
     }
@@ -217,7 +217,7 @@ pub(super) fn list_settings(
         && wanted > drawn.len() as u64
     {
         notes.push(format!(
-            "there are only {} settings to draw from: all are run",
+            "the parameters have only {} different settings, fewer than are to be drawn, so that all of them are run",
             drawn.len()
         ));
     }
@@ -230,7 +230,7 @@ pub(super) fn list_settings(
     }
     if settings.len() < planned {
         notes.push(format!(
-            "settings that repeat others and are left out: {} of {planned}",
+            "left out, since they describe the same runs as other settings: {} of {planned} settings",
             planned - settings.len()
         ));
     }

@@ -61,12 +61,12 @@ impl BestStaticStart {
         policies: usize,
     ) -> Sentence {
         if self.is_start_of_policies {
-            return "No built-in start is faster without moves than the start of these runs."
+            return "Without moves, no built-in initial placement is faster than that of these runs."
                 .into();
         }
         let mean = self.makespan.mean;
         let start = say!(
-            "{} without moves (`{}`, mean makespan {})",
+            "the application without moves after {} (`{}`, mean makespan {})",
             self.description,
             self.table_label(),
             BEST_STATIC_MAKESPAN

@@ -71,8 +71,9 @@ fn report_page_path(folder: &Path) -> Option<PathBuf> {
 fn open_rows_file(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        let problem =
-            Problem::new("the runs cannot be kept in this file, since it is not a regular file");
+        let problem = Problem::new(
+            "the results of the runs cannot be written to this path, since it is not a regular file",
+        );
         return Err(problem
             .source(path.display().to_string())
             .hint("choose another folder with `--out`")
@@ -232,10 +233,10 @@ fn parse_stored_line(line: &[u8]) -> Option<StoreLine> {
 pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, RunRow>, Error> {
     let path = folder.join(ROWS_FILE);
     let cannot = |error: &dyn std::fmt::Display| {
-        let problem = Problem::new(format!("cannot read the runs: {error}"));
+        let problem = Problem::new(format!("cannot read the results of the runs: {error}"));
         problem
             .source(path.display().to_string())
-            .hint("name folders that `migsim sweep` has written")
+            .hint("name a folder that `migsim sweep`, `tune --out` or `compare --out` has written")
     };
     if path.exists() && !path.is_file() {
         return Err(cannot(&"it is not a regular file").into());

@@ -11,7 +11,7 @@
 //! centre. If none is better, the steps are halved. When no smaller step is left, the search starts again from the next best
 //! setting.
 //!
-//! Settings are drawn from one stream of random numbers ([`Purpose::Tune`]) and compared on the same seeds. The choice of runs
+//! Settings are drawn from one stream of random numbers ([`StreamPurpose::TuningStart`]) and compared on the same seeds. The choice of runs
 //! does not depend on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -226,9 +226,11 @@ impl Tuning<'_> {
         let sweep = self.sweep;
         if sweep.varied_parameters.is_empty() {
             let policy = policy_of_setting(sweep, &[]);
-            let message = format!("nothing to tune: `{policy}` has no option with a usual range");
+            let message = format!(
+                "there is nothing to tune: no option of the policy `{policy}` has a usual range"
+            );
             return Err(Problem::new(message)
-                .hint("name the varied parameters, for example `--vary costs.move.order=serial,parallel`")
+                .hint("name what is to vary, for example `--vary costs.move.order=serial,parallel`")
                 .into());
         }
         // A range without a step is allowed here.
@@ -242,7 +244,7 @@ impl Tuning<'_> {
             let message = format!("`{}` has {count} values, more than {MAX_VALUES}", one.name);
             return Err(Problem::new(message)
                 .source(&one.definition_text)
-                .hint("use larger steps")
+                .hint("write the range with larger steps")
                 .into());
         }
         Ok(())
@@ -270,9 +272,9 @@ impl Tuning<'_> {
         })?;
         match fresh.iter().find(|seed| known.contains(seed)) {
             None => Ok(fresh),
-            Some(seed) => Err(Problem::new(format!("seed {seed} is also used in the search"))
+            Some(seed) => Err(Problem::new(format!("seed {seed} of `--fresh` is also a seed of the search"))
                 .source("--fresh")
-                .hint("name seeds that the search does not use: the best setting is compared on fresh seeds")
+                .hint("name other seeds than in `--seeds`: the best setting is compared with the defaults on seeds that the search has not used")
                 .into()),
         }
     }
@@ -517,10 +519,12 @@ impl SearchState<'_> {
         }
         let rows = self.tuning.stored_rows(&self.run_ids);
         let error = rows.values().find_map(|row| row.error.clone());
-        let message = error.unwrap_or_else(|| "the goal has no value".into());
-        let problem = Problem::new(format!("no setting could be run: {message}"));
+        let message = error.unwrap_or_else(|| "no run has a value of the goal".into());
+        let problem = Problem::new(format!(
+            "the runs of all settings failed; the error of the first: {message}"
+        ));
         Err(Error::SimulationFailure(problem.hint(
-            "allow more values for the parameters that vary, or run one setting with `migsim run`",
+            "give the varying parameters other values, or examine one setting with `migsim run`",
         )))
     }
 
@@ -534,7 +538,7 @@ impl SearchState<'_> {
         );
         let Some(first) = first else {
             let problem = Problem::new(format!(
-                "a budget of {} runs is too small for {}",
+                "a budget of {} runs is too small for a search with {}",
                 self.tuning.run_budget,
                 format_count(seeds, "seed")
             ));

@@ -164,7 +164,7 @@ impl TuneReport {
             list_html(&Vec::from_iter(ties)),
             escape_html(&escape_control_characters(&self.command))
         );
-        let note = "<p class=\"note\">Each mean is over all seeds with which the setting was run, including those of the comparison; a setting with few seeds was dropped early. The result above compares the best setting with the defaults on fresh seeds.</p>\n";
+        let note = "<p class=\"note\">Each mean is over all seeds with which the setting was run, including those of the comparison; the search dropped settings with few seeds early. The result above compares the best setting with the defaults on seeds that the search did not use.</p>\n";
         let sections = [
             (
                 "result",
@@ -188,11 +188,16 @@ impl TuneReport {
     fn heading(&self) -> String {
         let search = &self.search;
         format!(
-            "{} of {} with {}, for the best {}",
+            "{} ({}, {}); goal: {} {}",
             format_count(search.runs, "run"),
             format_count(search.settings, "setting"),
             format_count(search.seeds.len(), "seed"),
-            self.goal
+            if self.goal == Goal::GAIN.name() {
+                "highest"
+            } else {
+                "lowest"
+            },
+            Goal::with_scenario_glosses(&self.goal)
         )
     }
 
@@ -250,7 +255,7 @@ impl TuneReport {
             count => (format!("{count} others"), "are"),
         };
         Some(format!(
-            "{count} {verb} as good as the best in the search: {named}{more}"
+            "{count} {verb} as good as the best setting of the search: {named}{more}"
         ))
     }
 
@@ -293,10 +298,10 @@ impl TuneReport {
     fn describe_gain(&self) -> String {
         let compared = &self.comparison;
         let Some(gain) = compared.gain_percent.or(compared.improvement) else {
-            return "unknown: the defaults cannot be run".into();
+            return "unknown, since the run with the defaults failed".into();
         };
         if self.best == self.defaults {
-            return "none: nothing better than the defaults was found".into();
+            return "none: no setting better than the defaults was found".into();
         }
         let unit = if self.goal == Goal::GAIN.name() {
             "percentage points"
@@ -321,11 +326,11 @@ impl TuneReport {
                 String::new()
             } else {
                 format!(
-                    "; this is at most the margin of indifference of {margin} %, so that it counts as no gain"
+                    "; this counts as no gain, since it is not above {margin} %, the margin of indifference"
                 )
             };
             return format!(
-                "{mean} {unit}, without an interval: nothing here is random, so that seeds have no effect{doubt}"
+                "{mean} {unit}, without an interval, since nothing in these runs is random{doubt}"
             );
         }
         let count = compared.seeds.len();
@@ -336,7 +341,7 @@ impl TuneReport {
             _ => "one fresh seed".into(),
         };
         let Some(deviation) = gain.deviation else {
-            return format!("{mean} {unit} ({seeds}, therefore no interval)");
+            return format!("{mean} {unit} (from {seeds}, therefore without an interval)");
         };
         let doubt = if is_shown {
             String::new()
@@ -347,11 +352,11 @@ impl TuneReport {
                 format!("about {needed}")
             });
             format!(
-                "; this is not significantly above the margin of indifference of {margin} %: {needed} seeds would be needed to detect a gain of {separable} {unit}"
+                "; this may be chance, since it is not significantly above {margin} %, the margin of indifference; to detect a gain of {separable} {unit}, {needed} seeds would be needed"
             )
         };
         format!(
-            "{} {unit} (95 % interval from {seeds}, compared seed by seed){doubt}",
+            "{} {unit} (mean and 95 % interval over {seeds}, compared seed by seed){doubt}",
             gain.format()
         )
     }
@@ -378,11 +383,11 @@ pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
     let plan = read_plan(folder)?;
     if plan.names != report.parameters {
         let problem = Problem::new(format!(
-            "the search varied {}, and `plan.json` varies {}",
+            "the files of the search contradict each other: here {} vary, but in `plan.json` {}",
             report.parameters.join(", "),
             plan.names.join(", ")
         ));
-        let hint = "run the command of the search again: it writes both files";
+        let hint = "repeat the command of the search, which writes both files again";
         return Err(problem.source(name).hint(hint).into());
     }
     Ok(report.page(&plan, &store::read_rows(folder)?))

@@ -84,7 +84,9 @@ fn split_values(text: &str) -> Result<Vec<Value>, String> {
                 *before = format!("{before},{part}");
             }
             _ if part.contains('=') => {
-                return Err(format!("`{part}` has no name before it"));
+                return Err(format!(
+                    "`{part}` is a setting, but no name of a load or application is before it"
+                ));
             }
             _ => items.push(part.into()),
         }

@@ -132,7 +132,7 @@ impl PolicyWinnerMap {
             let separated = won.iter().filter(|won| won.is_separated()).count();
             if !won.is_empty() {
                 sentences.push(format!(
-                    "`{policy}` is fastest at {} of {} pairs of values, and clearly faster than all others (by more than the margin of indifference, and significantly if the seed changes results) at {separated} of these pairs.",
+                    "`{policy}` is fastest at {} of {} pairs of values. At {separated} of these it is clearly faster than all others: by more than the margin of indifference and, if runs are random, significantly.",
                     won.len(),
                     self.cells.len()
                 ));
@@ -141,7 +141,7 @@ impl PolicyWinnerMap {
         let alone = self.cells.iter().filter(|won| !won.is_compared()).count();
         if alone > 0 {
             sentences.push(format!(
-                "At {alone} of {} pairs of values only one policy ran with all seeds, so that nothing is compared there.",
+                "At {alone} of {} pairs of values only one policy completed its runs with all seeds, so that nothing is compared there.",
                 self.cells.len()
             ));
         }

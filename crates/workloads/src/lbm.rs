@@ -132,7 +132,7 @@ impl Lbm {
             .map(|(key, value, most)| {
                 Problem::new(format!("`{key}` is {value}, which is out of range"))
                     .key(format!("workload.{key}"))
-                    .hint(format!("give a number from 1 to {most}"))
+                    .hint(format!("choose a number from 1 to {most}"))
             })
             .collect();
         if problems.is_empty() {

@@ -393,10 +393,13 @@ impl WorkloadOptions for TraceConfig {
         let mut trace = Trace::parse_bytes(&self.trace, &bytes)?;
         let processes = trace.processes();
         if self.procs.is_some_and(|wanted| wanted != processes) {
-            let message = format!("the trace `{}` has {processes} processes", self.trace);
+            let message = format!(
+                "the trace `{}` has {processes} processes, not the number that `procs` states",
+                self.trace
+            );
             return Err(Problem::new(message)
                 .key("workload.procs")
-                .hint("leave out the number of processes: the trace gives it")
+                .hint("leave out the number of processes, which the trace determines")
                 .into());
         }
         if let Some(memory) = self.memory {
@@ -480,7 +483,7 @@ impl WorkloadOptions for VtConfig {
 /// Keys are unknown or missing, which are reported together; or a value cannot be read.
 pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
     let Value::Object(given) = workload else {
-        let problem = Problem::new("the workload is not an object").key("workload");
+        let problem = Problem::new("the value of `workload` is not an object").key("workload");
         return Err(problem
             .hint("write `\"workload\": { \"app\": \"lu\", ... }`")
             .into());
@@ -595,7 +598,7 @@ fn option_description(schema: &Schema, key: &str) -> String {
     let description = schema
         .pointer(&format!("/properties/{key}/description"))
         .and_then(Value::as_str)
-        .unwrap_or("see the schema of the workload");
+        .unwrap_or("see `migsim schema experiment`");
     format!("`{key}`: {}", description.replace('\n', " "))
 }
 

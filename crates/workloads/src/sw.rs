@@ -133,15 +133,18 @@ impl Sw {
             problems.push(
                 Problem::new(format!("`n` is {}, which is out of range", config.n))
                     .key("workload.n")
-                    .hint(format!("give a number from 1 to {MAX_ORDER}")),
+                    .hint(format!("choose a number from 1 to {MAX_ORDER}")),
             );
         }
         if let Some(procs) = config.procs.filter(|procs| *procs != config.n) {
-            let message = format!("`procs` is {procs}, but the matrix has order {}", config.n);
+            let message = format!(
+                "the number of processes, `procs`, is {procs}, but the matrix has the order {}",
+                config.n
+            );
             problems.push(
                 Problem::new(message)
                     .key("workload.procs")
-                    .hint("leave out `procs`, or set it to `n`: there is one process per column"),
+                    .hint("leave out `procs`, or set it to the order of the matrix, since each column has one process"),
             );
         }
         let cycles = config.cycles_per_instruction;

@@ -18,12 +18,12 @@ use crate::sweep::ValuesSpec;
     after_help = "Examples:\n  \
     What bounds this run, and what would a faster link gain:\n    \
       migsim bottlenecks --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
-    The same for a run that exists, with its decisions held:\n    \
+    The same for a finished run, also with the decisions of this run:\n    \
       migsim bottlenecks runs/lu --hold-decisions\n  \
     Repeat one of the changes:\n    \
       migsim run --app lu --n 2000 --procs 50 --change 'cluster Corisco speed +10%'\n\n\
-    Each quantity is changed by 10 % for the better, and without limit: a speed or bandwidth 10^6 times as high, a latency or a price 0. \
-    The scenario is that of `--scenario`, else iii. With `--seeds` gains are means over the seeds, with their 95 % intervals."
+    Each quantity is changed by 10 % for the better, and without limit: a speed or bandwidth 10^6 times as high, a latency or a cost of 0. \
+    The scenario is that of `--scenario`, or else iii (with migrations). With `--seeds` gains are means over the seeds, with their 95 % intervals."
 )]
 pub(in crate::cli) struct BottleneckArguments {
     /// The experiment or the run folder that is examined, and further settings
@@ -62,6 +62,8 @@ fn parse_figure_path(text: &str) -> Result<(PathBuf, FigureFormat), String> {
     let format = FIGURE_FORMATS
         .iter()
         .find(|one| Some(one.0) == end.as_deref());
-    let format = format.ok_or_else(|| "the name of a figure ends in .svg, .pdf or .png".to_owned());
+    let format = format.ok_or_else(|| {
+        "it must be the name of a figure file, which ends in .svg, .pdf or .png".to_owned()
+    });
     Ok((text.into(), format?.1))
 }

@@ -53,7 +53,7 @@ pub(in crate::cli) struct SnapshotArguments {
 /// Parses a text as a whole number that is not negative.
 fn parse_whole_number(text: &str) -> Result<u64, String> {
     text.parse()
-        .map_err(|_| "it must be a whole number that is not negative".to_owned())
+        .map_err(|_| "it must be a whole number of at least 0".to_owned())
 }
 
 /// Parses the number of a process, written as `p24` or `24`.

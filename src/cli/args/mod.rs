@@ -140,7 +140,7 @@ pub(super) enum Command {
     #[command(after_help = "Examples:\n  \
             migsim record --out app.trace -- mpirun -np 8 ./program\n  \
             migsim run --platform ufrgs --app trace --trace app.trace\n\n\
-            It needs `mpicc`, which compiles the recorder on first use.")]
+            `migsim record` needs `mpicc`, which compiles the recorder on first use.")]
     Record(RecordArguments),
     /// Find what limits the speed of a run: repeat the run with one quantity changed at a time, and rank the changes by their
     /// gain

@@ -40,7 +40,11 @@ pub(in crate::cli) struct OutputAndThreadArguments {
 
 /// Parses which part of the runs is simulated, written as `I/N` (part I of N parts).
 pub(super) fn parse_shard(text: &str) -> Result<Shard, String> {
-    let wrong = || format!("`{text}` is not a part of a plan; write 1/4, 2/4, ... for four parts");
+    let wrong = || {
+        format!(
+            "`{text}` is not a part of a sweep; write 1/4 for the first of four parts, 2/4 for the second, and so on"
+        )
+    };
     let (part, of) = text.split_once('/').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
     let (part, of) = (number(part)?, number(of)?);

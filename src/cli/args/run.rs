@@ -102,6 +102,6 @@ fn parse_html_page_path(text: &str) -> Result<PathBuf, String> {
     if is_page {
         Ok(path)
     } else {
-        Err("expected the name of a page, which ends in .html; write the experiment before `--report`".to_owned())
+        Err("it must be the name of an HTML page, which ends in .html; an experiment must be written before `--report`".to_owned())
     }
 }

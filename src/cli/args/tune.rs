@@ -60,8 +60,9 @@ pub(in crate::cli) struct TuneArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum GoalChoice {
-    /// The smallest makespan of scenario iii
+    /// The smallest makespan of scenario iii (with migrations)
     Makespan,
-    /// The largest gain of scenario iii over scenario i, for parameters that also change scenario i
+    /// The largest gain of scenario iii (with migrations) over scenario i (application only), for parameters that also change
+    /// scenario i
     Gain,
 }

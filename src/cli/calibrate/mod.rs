@@ -74,7 +74,7 @@ pub(super) fn run_calibrate(
         print_line(
             errors,
             &format!(
-                "note: recorded traces without a library of their own use `{file}`; to end this, remove the file"
+                "note: recorded traces that name no library now use the costs in `{file}`; to end this, remove the file"
             ),
         );
     }
@@ -100,23 +100,23 @@ fn copy_inside_overhead_to_inter_host(library: &mut Value) {
 fn write_default_library(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_path() else {
         let problem = Problem::new(
-            "there is no folder for the library: neither XDG_CONFIG_HOME nor HOME is set",
+            "the folder in which the library is stored is unknown, since neither XDG_CONFIG_HOME nor HOME is set",
         );
         return Err(problem
             .source("--default")
-            .hint("set one of them, or name a file with `--out`")
+            .hint("set one of these variables, or name a file with `--out`")
             .into());
     };
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(|error| {
             let problem = Problem::new(format!(
-                "cannot make the folder `{}`: {error}",
+                "cannot create the folder `{}`, in which the library would be stored: {error}",
                 folder.display()
             ));
             Error::Output(
                 problem
                     .source("--default")
-                    .hint("set XDG_CONFIG_HOME to a folder that you can write"),
+                    .hint("set XDG_CONFIG_HOME to a folder to which you can write"),
             )
         })?;
     }
@@ -127,9 +127,11 @@ fn write_default_library(text: &str) -> Result<PathBuf, Error> {
 /// Returns the error for a fit that is too doubtful to be used; its exit code stops scripts that would continue without a
 /// library.
 fn doubtful_fit_error() -> Error {
-    let problem = Problem::new("the fit is doubtful, so that no library was written");
+    let problem = Problem::new(
+        "the fitted values are doubtful (see the warnings), so that no library was written",
+    );
     let hint =
-        "correct the table or the platform, or write the library in spite of this with `--accept`";
+        "correct the table or the platform, or write the library nevertheless with `--accept`";
     Error::SimulationFailure(problem.hint(hint))
 }
 
@@ -158,11 +160,12 @@ impl MessageMeasurements {
                 .split_once(',')
                 .map(|(from, to)| (from.to_owned(), to.to_owned()));
             hosts.ok_or_else(|| {
-                let problem = Problem::new("the value is not two hosts separated by a comma");
+                let problem =
+                    Problem::new("the value of `--between` is not two hosts, separated by a comma");
                 Error::from(
                     problem
                         .source("--between")
-                        .hint("write `--between a-0,a-1`"),
+                        .hint("name two hosts of the platform: `--between a-0,a-1`"),
                 )
             })
         });
@@ -226,9 +229,9 @@ fn measure(
             (row.sender_host.as_str(), row.receiver_host.as_str())
         });
         let message = format!(
-            "the processes ran on two hosts, `{from}` and `{to}`, whose network is unknown"
+            "the two processes ran on the hosts `{from}` and `{to}`, and the platform with the network between these hosts is not named"
         );
-        let hint = "name the platform and its hosts: --platform mine.json --between a-0,a-1";
+        let hint = "name the platform, and the two hosts by their names there: `--platform mine.json --between a-0,a-1`";
         return Err(Problem::new(message)
             .source("the command line")
             .hint(hint)
@@ -293,7 +296,7 @@ fn measure(
 ) -> Result<MessageMeasurements, Error> {
     let problem = Problem::new("`migsim calibrate -- COMMAND` needs Linux");
     Err(problem
-        .hint("measure on Linux, and give the table with `--table`")
+        .hint("measure on Linux, and name the table of measured times with `--table`")
         .into())
 }
 
@@ -305,7 +308,8 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     if out.is_none() || out != table {
         return Ok(());
     }
-    let problem = Problem::new("the library would overwrite the table that it is fitted to");
+    let problem =
+        Problem::new("`--out` names the file of the table, which the library would overwrite");
     let hint = "name another file, for example `--out library.json`";
     Err(problem.source("--out").hint(hint).into())
 }
@@ -347,7 +351,9 @@ fn calibration_sheet(
     sheet.add_table(table);
     let (overhead, factor) = found.library_overhead_and_bandwidth_factor;
     let origin = |is_found: bool| {
-        let kept = format!(" (not determined by the table; the value of the library `{library}`)");
+        let kept = format!(
+            " (the value of the library `{library}`, since the table does not determine it)"
+        );
         if is_found { String::new() } else { kept }
     };
     let overhead = format!("overhead per message: {:.1} us", overhead * 1e6);
@@ -361,8 +367,8 @@ fn calibration_sheet(
         ));
         if let Some(bandwidth) = inside.bandwidth {
             let sharing = match inside.is_bandwidth_shared {
-                Some(true) => ", shared by the messages of a host",
-                Some(false) => " for each message",
+                Some(true) => ", shared by all messages of a host",
+                Some(false) => " for each message alone",
                 None => "",
             };
             let bandwidth = bandwidth / 1e9;
@@ -376,7 +382,7 @@ fn calibration_sheet(
         "median residual (difference of measured and predicted times): {residual:.1} %"
     ));
     for open in &found.undetermined_constants {
-        sheet.add_line(format!("not determined: {open}"));
+        sheet.add_line(format!("the measurements do not determine {open}"));
     }
     sheet
 }

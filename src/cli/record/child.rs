@@ -71,7 +71,9 @@ pub(super) fn run_program(
 
 /// Returns the error which reports that a signal has ended the command; the text of this error is not printed.
 pub(super) fn interrupted_error() -> Error {
-    Error::SimulationFailure(Problem::new("interrupted"))
+    Error::SimulationFailure(
+        Problem::new("the recording was interrupted").hint("record the program again"),
+    )
 }
 
 /// Starts the program without waiting for its end; loads the recorder into it if there is one.
@@ -98,7 +100,7 @@ fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
     let child = command.spawn();
     child.map_err(|error| {
         let problem = Problem::new(format!("cannot start `{program}`: {error}"));
-        let hint = "write the whole command behind `--`: migsim record -- mpirun -np 8 ./program";
+        let hint = "check the name of the program, and write the whole command after `--`: `migsim record --out app.trace -- mpirun -np 8 ./program`";
         problem.hint(hint).into()
     })
 }
@@ -113,8 +115,7 @@ fn check_records_written(job: &ProgramToRun<'_>) -> Result<(), Error> {
         "no MPI call of `{}` was recorded",
         job.program_words.join(" ")
     );
-    let hint =
-        "link the program dynamically with the MPI library of `mpicc`, and run it on this host";
+    let hint = "link the program dynamically with the MPI library to which `mpicc` belongs, and run all its processes on this host";
     Err(Error::SimulationFailure(Problem::new(message).hint(hint)))
 }
 
@@ -131,19 +132,21 @@ fn program_failed_error(status: ExitStatus, folder: &Path) -> Error {
     let mut texts = paths_of_records(folder).filter_map(|path| read_text(&path).ok());
     let Some(reason) = texts.find_map(|text| recorder_failure_reason(&text).map(str::to_owned))
     else {
-        let message = format!("the program failed: {status}");
-        let hint = "run it without `migsim record` first; nothing was written";
+        let message = format!("the recorded program failed: {status}");
+        let hint = "correct the program until it runs without `migsim record`, then record again; nothing was written";
         return Error::SimulationFailure(Problem::new(message).hint(hint));
     };
     let problem = Problem::new(format!("cannot write the records of the program: {reason}"));
-    let hint = "set TMPDIR to a folder with more space, which the records need (the guide says how much); nothing was written";
+    let hint = "set TMPDIR to a folder with more space (`docs/guide/record.md` says how much the records need); nothing was written";
     Error::SimulationFailure(problem.source(folder.display().to_string()).hint(hint))
 }
 
 /// Returns the error that is reported if the operating system cannot wait for the end of the program.
 fn wait_failed_error(error: &std::io::Error) -> Error {
-    let problem = Problem::new(format!("cannot wait for the program: {error}"));
-    Error::SimulationFailure(problem.hint("record it again"))
+    let problem = Problem::new(format!(
+        "cannot wait for the end of the recorded program: {error}"
+    ));
+    Error::SimulationFailure(problem.hint("record the program again"))
 }
 
 /// Ends the program and all processes that it has started after a signal: passes the signal on to them, and kills them if they do

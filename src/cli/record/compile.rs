@@ -32,7 +32,7 @@ fn compile_if_needed(
     let version = Command::new("mpicc").arg("-v").output();
     let version = version.map_err(|error| {
         let problem = Problem::new(format!("cannot start `mpicc`: {error}"));
-        let hint = "install an MPI library with its compiler (Debian: apt-get install openmpi-bin libopenmpi-dev), or load its module";
+        let hint = "install an MPI library with its compiler (Debian: `apt-get install openmpi-bin libopenmpi-dev`), or load its module";
         Error::from(problem.hint(hint))
     })?;
     let folder = compiled_files_folder()?;
@@ -52,15 +52,15 @@ fn compiled_files_folder() -> Result<PathBuf, Error> {
     let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
     let Some(folder) = folder else {
         let problem = Problem::new(
-            "there is no folder for the recorder: neither XDG_CACHE_HOME nor HOME is set",
+            "the folder in which the recorder is stored is unknown, since neither XDG_CACHE_HOME nor HOME is set",
         );
-        let hint = "set XDG_CACHE_HOME or HOME to a folder that only you can write to: the recorder runs inside your program";
+        let hint = "set XDG_CACHE_HOME or HOME to a folder to which only you can write, since the recorder runs inside your program";
         return Err(problem.hint(hint).into());
     };
     if !folder.is_absolute() || folder.to_string_lossy().contains([':', ' ']) {
-        let message = "the path of the recorder's folder is relative, or has a space or a colon";
+        let message = "the path of the folder in which the recorder is stored is relative, or has a space or a colon";
         let problem = Problem::new(message).source(folder.display().to_string());
-        let hint = "set XDG_CACHE_HOME to another folder: the system cannot load the recorder from this one (LD_PRELOAD)";
+        let hint = "set XDG_CACHE_HOME to another folder, since the system cannot load the recorder from this one (LD_PRELOAD)";
         return Err(problem.hint(hint).into());
     }
     Ok(folder.join("migsim"))
@@ -70,8 +70,9 @@ fn compiled_files_folder() -> Result<PathBuf, Error> {
 /// complete.
 fn compile_source(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(), Error> {
     let unwritable = |error: std::io::Error| {
-        let problem = Problem::new(format!("cannot write: {error}"));
-        let hint = "set XDG_CACHE_HOME or HOME to a folder with space that you can write";
+        let problem = Problem::new(format!("cannot store the recorder in this folder: {error}"));
+        let hint =
+            "set XDG_CACHE_HOME or HOME to a folder with enough space, to which you can write";
         Error::Output(problem.source(folder.display().to_string()).hint(hint))
     };
     // The file is renamed when it is complete, because another command may compile at the same time.
@@ -89,10 +90,10 @@ fn compile_source(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Res
     if !compiled.status.success() {
         let said = String::from_utf8_lossy(&compiled.stderr);
         let problem = Problem::new(format!(
-            "`mpicc` cannot compile the recorder or ping-pong of migsim: {}",
+            "`mpicc` cannot compile the recorder or the ping-pong program of migsim: {}",
             said.trim()
         ));
-        let hint = "install an MPI library of version 3 and a C compiler for Linux";
+        let hint = "install an MPI library that supports MPI 3, and a C compiler for Linux";
         return Err(Error::SimulationFailure(problem.hint(hint)));
     }
     private::remove_write_permission_of_others(&object).map_err(unwritable)?;

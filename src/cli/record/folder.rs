@@ -59,7 +59,7 @@ impl RecordsFolder {
         let problem = Problem::new(format!("cannot make a folder for the records: {reason}"));
         let problem = problem.source(temporary.display().to_string());
         Err(Error::Output(problem.hint(
-            "set TMPDIR to a folder that you can write, with space for the records",
+            "set TMPDIR to a folder to which you can write, with enough space for the records",
         )))
     }
 

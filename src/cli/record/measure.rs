@@ -97,7 +97,8 @@ fn parse_measured_messages(text: &str) -> Result<Vec<MeasuredMessage>, Error> {
     let rows: Result<Vec<MeasuredMessage>, ParseFloatError> =
         text.lines().skip(1).map(row).collect();
     rows.map_err(|_| {
-        let problem = Problem::new("the table that the ping-pong wrote cannot be read");
+        let problem =
+            Problem::new("the table of times that the ping-pong program has written is damaged");
         Error::SimulationFailure(problem.hint("check whether the disk is full, and measure again"))
     })
 }

@@ -122,8 +122,12 @@ fn convert_records(
 fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let source = folder.display().to_string();
     let unreadable = |error: std::io::Error| {
-        let problem = Problem::new(format!("cannot read the folder: {error}"));
-        Error::from(problem.source(&*source).hint("name a folder of records"))
+        let problem = Problem::new(format!("cannot read the folder of records: {error}"));
+        Error::from(
+            problem
+                .source(&*source)
+                .hint("name the folder with the records that an earlier recording has kept"),
+        )
     };
     let mut records = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -135,7 +139,7 @@ fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     if records.is_empty() {
         let problem = Problem::new("the folder has no records").source(source);
         return Err(problem
-            .hint("name the folder that an earlier recording has kept")
+            .hint("name the folder with the files `*.record` that an earlier recording has kept")
             .into());
     }
     records.sort();
@@ -150,7 +154,7 @@ fn keep_records_after_error(error: Error, runs: Vec<RecordsFolder>) -> Error {
         .map(|run| run.keep_records().display().to_string());
     let folders: Vec<String> = folders.collect();
     let hint = format!(
-        "the records are in `{}`: make a trace from the records with `migsim record --from {} --out FILE`, then remove the records",
+        "write the trace to another place: the records are kept in `{}`, and `migsim record --from {} --out FILE` makes a trace of them; then remove the records",
         folders.join("`, `"),
         folders.join(" --from ")
     );

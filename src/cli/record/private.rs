@@ -34,7 +34,12 @@ pub(super) fn create_new_private_folder(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// The folder cannot be created, or it is not safe.
 pub(super) fn create_or_check_private_folder(folder: &Path) -> Result<(), Error> {
-    let failed = |error: io::Error| unsafe_folder_error(folder, &format!("cannot write: {error}"));
+    let failed = |error: io::Error| {
+        unsafe_folder_error(
+            folder,
+            &format!("cannot use this folder for the recorder: {error}"),
+        )
+    };
     let mut builder = DirBuilder::new();
     builder
         .recursive(true)
@@ -46,7 +51,7 @@ pub(super) fn create_or_check_private_folder(folder: &Path) -> Result<(), Error>
     if !belongs_to_user(&found) {
         return Err(unsafe_folder_error(
             &folder,
-            "the folder belongs to another user",
+            "the folder of the recorder belongs to another user",
         ));
     }
     if found.mode() & WRITABLE_BY_GROUP_OR_OTHERS != 0 {
@@ -59,7 +64,7 @@ pub(super) fn create_or_check_private_folder(folder: &Path) -> Result<(), Error>
             let above = above.display();
             return Err(unsafe_folder_error(
                 &folder,
-                &format!("another user can replace the files in `{above}`"),
+                &format!("another user can replace files in `{above}`, and so the recorder"),
             ));
         }
     }
@@ -95,7 +100,7 @@ fn belongs_to_user(found: &Metadata) -> bool {
 fn unsafe_folder_error(folder: &Path, why: &str) -> Error {
     let problem = Problem::new(why).source(folder.display().to_string());
     Error::Output(problem.hint(
-        "set XDG_CACHE_HOME or HOME to a folder that only you can write to: the recorder is kept there",
+        "set XDG_CACHE_HOME or HOME to a folder to which only you can write, since the recorder runs inside your program",
     ))
 }
 

@@ -33,8 +33,10 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
     }
     let origin = match (arguments.speed, made.is_speed_measured) {
         (Some(_), _) => "given by `--speed`",
-        (None, true) => "the measured clock of the core; `--speed` gives another one",
-        (None, false) => "not measured; give it with `--speed`",
+        (None, true) => "the measured clock of the core; `--speed` sets another one",
+        (None, false) => {
+            "a default, since the clock of the core was not measured; `--speed` sets another one"
+        }
     };
     let clock = fact("clock").map_or_else(String::new, |clock| format!("{clock} "));
     let _ = writeln!(
@@ -44,14 +46,14 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
     );
     let _ = writeln!(
         text,
-        "recorder: it adds {} ns to each MPI call",
+        "recorder: adds {} ns to each MPI call",
         made.recorder_overhead_ns
     );
     let runs = fact("repetitions").unwrap_or("1");
     if runs != "1" {
         let _ = writeln!(
             text,
-            "repetitions: {runs}, with the {} of the runs for each piece of work; time of computation, as taken and in whole runs:",
+            "repetitions: {runs}; each piece of work in the trace has the {} of its times in these runs; computation of the ranks that differ most:",
             fact("piece").unwrap_or("least")
         );
         for (rank, spread) in largest_repetition_differences(&made.work_variations) {
@@ -63,7 +65,7 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
             .map(|time| time as f64 * 1e-9);
             let _ = writeln!(
                 text,
-                "  rank {rank}: {taken:.4} s taken, whole runs from {least:.4} to {most:.4} s"
+                "  rank {rank}: {taken:.4} s in the trace; {least:.4} to {most:.4} s in single runs"
             );
         }
     }
@@ -98,15 +100,15 @@ pub(super) fn recording_advice(
     let is_wall = matches!(arguments.clock, ComputationClock::Wall) && arguments.from.is_empty();
     if is_wall && made.process_count > cores {
         notes.push(format!(
-            "{} shared {}: the wall clock counts the time in which other processes computed; record with `--clock cpu`",
+            "{} shared {}, so that the measured wall-clock time of a process includes the computation of others; record with `--clock cpu`",
             format_count(made.process_count, "process"),
             format_count(cores, "core")
         ));
     }
     let is_once = arguments.repeat == 1 && arguments.from.len() < 2;
     if is_once {
-        let note = "the work contains disturbances by other programs, since there is only one run; `--repeat 5` takes the least of five \
-        runs, and `--take median` the median";
+        let note = "the recorded work may include disturbances by other programs, since the program ran only once; `--repeat 5` runs it five times and \
+        takes the least time of each piece of work, and `--take median` the median";
         notes.push(note.to_owned());
     } else if made
         .work_variations
@@ -119,7 +121,7 @@ pub(super) fn recording_advice(
             .map(relative_repetition_difference)
             .fold(0.0, f64::max);
         notes.push(format!(
-            "the work of a process differs by {:.0} % between runs: leave the machine idle, or repeat more often",
+            "the work of a process differs by up to {:.0} % between the runs; record on an idle machine, or with a larger `--repeat`",
             100.0 * most
         ));
     }

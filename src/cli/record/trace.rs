@@ -24,8 +24,8 @@ impl TraceOutput {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
-                let problem = Problem::new("cannot write: it is a folder");
-                let hint = "name a file with `--out`: migsim record --out app.trace -- COMMAND";
+                let problem = Problem::new("cannot write the trace, since this path is a folder");
+                let hint = "name a file with `--out`: `migsim record --out app.trace -- COMMAND`";
                 let problem = problem.source(path.display().to_string()).hint(hint);
                 Err(Error::Output(problem))
             }

@@ -85,7 +85,7 @@ fn read_and_check_chunks(
         check(&bytes[..known], &bytes[known..])?;
         if bytes.len() > MOST_BYTES {
             let problem = Problem::new(format!("`{name}` is larger than 1 GiB"));
-            let hint = "name a smaller file; a device or an endless pipe cannot be read";
+            let hint = "name a smaller file, and no device or pipe without end";
             return Err(problem.source(name.to_string()).hint(hint));
         }
     }
@@ -100,9 +100,10 @@ pub fn cannot_read_error(path: &Path, error: &Error) -> Problem {
             "check the name; a relative path counts from the folder in which the command runs"
         }
         ErrorKind::TimedOut => {
-            "start the command that writes into the pipe, then run this one again"
+            "start the program that writes into the pipe, then repeat this command"
         }
-        _ => "name a file that you may read",
+        ErrorKind::IsADirectory => "name a file instead of a folder",
+        _ => "check the path and your permission to read the file",
     })
 }
 

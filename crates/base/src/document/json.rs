@@ -169,10 +169,10 @@ fn check_value_count(text: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let problem = Problem::new(format!(
-        "the file has about {values} values, which is too many"
+        "the file has about {values} JSON values, more than migsim reads"
     ))
     .at_line_column(1, 1);
-    Err(problem.hint(format!("reduce them to {MOST_VALUES} or fewer")))
+    Err(problem.hint(format!("reduce the file to at most {MOST_VALUES} values")))
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl FileKind {
     /// of the expected kind with its article (`a platform`).
     pub fn wrong_kind_error(self, wanted: &str, source: &str) -> Problem {
         let name = self.name_with_article();
-        let problem = Problem::new(format!("this is {name}, not {wanted}"));
+        let problem = Problem::new(format!("the file is {name}, not {wanted}"));
         problem
             .source(source)
             .at_line_column(1, 1)
@@ -113,7 +113,7 @@ impl FileKind {
             Self::ClusterTable => format!("use `--clusters {source}`"),
             Self::MeasuredLoad => format!("use `--load file,file={source}`"),
             Self::ForeignFormat(_) => {
-                "migsim does not read this format; see `docs/guide/files.md` for how to convert it"
+                "convert the file as `docs/guide/files.md` describes, since migsim does not read this format"
                     .to_owned()
             }
         }

@@ -33,7 +33,9 @@ pub fn limit_problems(mut problems: Vec<Problem>) -> Vec<Problem> {
         let last = problems
             .last()
             .and_then(|last| last.location.source.clone());
-        let rest = Problem::new(format!("{more} more problems were found"));
+        let rest = Problem::new(format!(
+            "{more} more problems were found, which are not listed"
+        ));
         let rest = rest.hint("correct the problems above, then run the command again");
         problems.push(match last {
             Some(source) => rest.source(source),

@@ -13,7 +13,8 @@ type MessageAndHint = (String, String);
 pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
     if text.trim().is_empty() {
         let problem = Problem::new("the file is empty").at_line_column(1, 1);
-        return problem.hint("check that this is the right file");
+        return problem
+            .hint("check whether this is the right file and whether it was written completely");
     }
     let full = error.to_string();
     let message = full

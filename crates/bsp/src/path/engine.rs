@@ -99,7 +99,7 @@ impl<'p> Engine<'p> {
             .send_with_delay_factor(from, to, (size, factor), token)
     }
 
-    /// Starts a message by [`Simulation::send_message`] and records its start in the trace. `message` contains the size of the
+    /// Starts a message by [`Simulation::send_with_handshake_if_late`] and records its start in the trace. `message` contains the size of the
     /// message and whether it begins with a handshake.
     #[inline]
     pub(crate) fn send_message(
@@ -142,7 +142,7 @@ impl<'p> Engine<'p> {
         Ok(ended)
     }
 
-    /// Moves the ended activities for which `wanted` returns true to the list `taken`, as [`Simulation::take_ended`] does, and
+    /// Moves the ended activities for which `wanted` returns true to the list `taken`, as [`Simulation::take_ended_tokens`] does, and
     /// records their ends in the trace.
     pub(crate) fn take_ended(
         &mut self,

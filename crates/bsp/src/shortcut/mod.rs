@@ -127,7 +127,7 @@ impl<'a> Shortcuts<'a> {
     /// counted from the begin of the first process; it is empty if all processes begin together.
     ///
     /// # Errors
-    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::refresh`]).
+    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::apply_due_speed_changes`]).
     pub(super) fn try_shortcut(
         &mut self,
         world: &mut RunState<'_>,

@@ -33,7 +33,9 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
                 .collect();
             if links.is_empty() {
                 let message = format!("the hosts of cluster `{name}` have no links of their own");
-                return Err(Problem::new(message).hint("name a link of the platform instead"));
+                return Err(Problem::new(message).hint(
+                    "change a named link of the platform instead: `link NAME bandwidth +10%`",
+                ));
             }
             if *of == LinkQuantity::Latency {
                 check_latency_effect(platform, &links, &format!("the links of cluster `{name}`"))?;
@@ -222,7 +224,8 @@ pub(super) fn check_latency_effect(
     let message = format!(
         "the latency of {what} has no effect, since the platform gives the latencies of whole routes"
     );
-    Err(Problem::new(message).hint("change `route CLUSTER CLUSTER latency` instead"))
+    Err(Problem::new(message)
+        .hint("change the latency of a route instead: `route CLUSTER CLUSTER latency -10%`"))
 }
 
 /// Changes the latency that the platform specifies for the route between the two clusters in `names`, which are separated by a
@@ -239,7 +242,9 @@ fn change_route_latency(
     };
     let Some((a, b)) = spaces.into_iter().find_map(pair) else {
         let known = platform.clusters.iter().map(|one| one.name.as_str());
-        let problem = Problem::new(format!("`{names}` are not the names of two clusters"));
+        let problem = Problem::new(format!(
+            "`{names}` does not consist of the names of two clusters"
+        ));
         return Err(problem.with_known_names("clusters", known));
     };
     let (a, b, clusters) = (a.index(), b.index(), platform.clusters.len());
@@ -266,8 +271,9 @@ fn change_route_latency(
     if given {
         return Ok(());
     }
-    let message = format!("the platform gives no latency for `{names}`");
-    Err(Problem::new(message).hint("change `link NAME latency` of the links between them"))
+    let message =
+        format!("the platform states no latency for the route between the clusters `{names}`");
+    Err(Problem::new(message).hint("change the latency of the links between the two clusters instead: `link NAME latency -10%`"))
 }
 
 /// Multiplies the share of the capacity of hosts and links that the background load takes.

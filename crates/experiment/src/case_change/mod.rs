@@ -207,7 +207,7 @@ impl FromStr for CaseChange {
     fn from_str(text: &str) -> Result<Self, Problem> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let Some((amount, quantity)) = words.split_last() else {
-            return Err(unparsable_change_problem("the change is empty"));
+            return Err(unparsable_change_problem("the text of the change is empty"));
         };
         let changed = parse_quantity(quantity).ok_or_else(|| {
             let no = format!("`{text}` is not a change that migsim can make");
@@ -223,7 +223,10 @@ impl FromStr for CaseChange {
 
 /// Returns the error that a change cannot be parsed, with `message` and the forms in which changes can be written.
 fn unparsable_change_problem(message: &str) -> Problem {
-    Problem::new(message).hint(format!("write one of: {}", CHANGE_FORMS.join(", ")))
+    Problem::new(message).hint(format!(
+        "write the change in one of these forms: {}",
+        CHANGE_FORMS.join(", ")
+    ))
 }
 
 /// Parses the words before the amount as the quantity that a change alters; `None` if they name no quantity.
@@ -264,8 +267,9 @@ fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem
             "+1" => Ok(Amount::ProcessCount(1)),
             "-1" => Ok(Amount::ProcessCount(-1)),
             _ => {
-                let message =
-                    format!("the change of `{changed}` is `{text}` instead of one process");
+                let message = format!(
+                    "the amount of a change of `{changed}` is `{text}`, but it must be one process"
+                );
                 Err(Problem::new(message).hint("write `+1` or `-1`"))
             }
         };
@@ -282,13 +286,15 @@ fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem
         return Err(Problem::new(message).hint(hint));
     };
     if percent <= -100.0 || percent > 100.0 * UNLIMITED_FACTOR {
-        let message = format!("the change by `{text}` is out of range");
+        let message = format!("the amount `{text}` of the change is out of range");
         return Err(Problem::new(message).hint(
             "choose a percentage above -100% and up to +100000000%, or `unlimited` for a quantity without limit",
         ));
     }
     if *changed == ChangedQuantity::BackgroundLoad && percent > 0.0 {
-        let problem = Problem::new(format!("the change `{text}` of the load adds load"));
+        let problem = Problem::new(format!(
+            "the change `{text}` would increase the background load, but a change can only reduce it"
+        ));
         return Err(problem.hint("write a percentage below 0, or add load with `--load`"));
     }
     Ok(Amount::Percent(percent))

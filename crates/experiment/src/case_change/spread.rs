@@ -39,7 +39,8 @@ pub(super) fn change_processes_per_host(
     let placed: Vec<HostId> = places.by_ref().take(placement.len()).collect();
     if placed.len() < placement.len() {
         let message = "the platform has too few hosts to place one process less on each host";
-        return Err(Problem::new(message).hint("leave out the change of `processes per host`"));
+        return Err(Problem::new(message)
+            .hint("leave out this change, or run the experiment on a platform with more hosts"));
     }
     placement.copy_from_slice(&placed);
     Ok(())

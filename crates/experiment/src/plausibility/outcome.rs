@@ -49,8 +49,7 @@ fn check_load_start(name: &str, begins: Seconds, makespan: f64) -> Option<Findin
     let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_epoch_time(begins);
     is_late.then(|| {
         let (begins, end) = (format_duration(begins.get()), format_duration(makespan));
-        let what =
-            format!("the load of {name} begins at {begins}, after the end of the run at {end}");
+        let what = format!("the load of {name} begins at {begins}, but the run ends at {end}");
         Finding::new(LATE_LOAD, what)
     })
 }
@@ -75,7 +74,7 @@ fn check_longest_superstep<'r>(
     let (longest, number) = all.max_by(by_length)?;
     let what = || {
         format!(
-            "superstep {number} computes for {}",
+            "the computation of superstep {number} takes {}",
             format_days_or_years(longest)
         )
     };
@@ -89,7 +88,7 @@ fn check_short_supersteps<'r>(
     let longest = longest.fold(0.0, f64::max);
     (longest > 0.0 && longest < SHORT_SUPERSTEP.threshold).then(|| {
         let longest = format_duration(longest);
-        let what = format!("no superstep computes for longer than {longest}");
+        let what = format!("the longest computation of a superstep takes only {longest}");
         Finding::new(SHORT_SUPERSTEP, what)
     })
 }

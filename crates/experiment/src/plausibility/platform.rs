@@ -36,7 +36,7 @@ pub fn check_single_cluster(platform: &Platform) -> Option<Finding> {
     let clusters = platform.clusters.len();
     (clusters as f64 <= ONE_CLUSTER.threshold).then(|| {
         let name = &platform.clusters[0].name;
-        let what = format!("the platform has one cluster, `{name}`, and MigBSP moves processes between clusters only");
+        let what = format!("the platform has only one cluster, `{name}`, but MigBSP moves processes only between clusters");
         Finding::new(ONE_CLUSTER, what)
     })
 }
@@ -59,7 +59,7 @@ pub(super) fn check_clusters_for_policy(
         format!(" unless you add `--set policy.{name}.{inside}`")
     };
     found.description = format!(
-        "no process will move, since `{name}` moves processes only between clusters{unless}, and the platform has only one cluster, `{cluster}`"
+        "no process will move, since the policy `{name}` moves processes only between clusters{unless}, and the platform has only one cluster, `{cluster}`"
     );
     Some(found)
 }
@@ -72,7 +72,7 @@ fn check_host_speeds(platform: &Platform) -> Option<Finding> {
     let ratio = fast.speed.get() / slow.speed.get();
     let what = || {
         format!(
-            "host `{}` has {} and host `{}` {}, {ratio:.0} times as much",
+            "host `{}` has a speed of {} and host `{}` of {}, {ratio:.0} times as much",
             slow.name,
             format_speed(slow.speed.get()),
             fast.name,
@@ -107,7 +107,7 @@ fn check_small_clusters(platform: &Platform) -> Option<Finding> {
     is_small.then(|| {
         let first = &platform.clusters[0].name;
         let what = format!(
-            "the {} make {}, as `{first}`",
+            "the {} form {} (the first is `{first}`), so that a cluster has two hosts or fewer on average",
             format_count(hosts, "host"),
             format_count(clusters, "cluster")
         );

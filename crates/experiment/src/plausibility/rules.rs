@@ -59,8 +59,8 @@ pub(super) const SMALL_CLUSTERS: PlausibilityRule = PlausibilityRule {
     stage: RuleStage::PlatformRead,
     condition: "the clusters found from zones or host names have {} hosts or fewer on average, and there are at least three",
     threshold: 2.0,
-    reason: "a cluster has a manager that offers hosts; one or two hosts leave no choice",
-    advice: "choose the clusters with `--clusters zone|level=N|name|FILE`",
+    reason: "the manager of a cluster offers its hosts to processes; with one or two hosts there is no choice",
+    advice: "form larger clusters with `--clusters zone`, `--clusters level=N`, `--clusters name` or `--clusters FILE.csv`",
 };
 
 /// Rule about a platform that has only one cluster.
@@ -69,8 +69,8 @@ pub(super) const ONE_CLUSTER: PlausibilityRule = PlausibilityRule {
     stage: RuleStage::PlatformRead,
     condition: "the platform has one cluster; in a run if the policy moves processes between clusters only",
     threshold: 1.0,
-    reason: "MigBSP as its papers use it moves processes to other clusters only, so there is no destination",
-    advice: "form several clusters (on a platform of SimGrid zones with the flag `--clusters`, in a JSON file with the key `clusters`), or choose a policy that also moves processes between hosts of a cluster (`--policy refine`)",
+    reason: "MigBSP, as its papers use it, moves processes only to other clusters, so that with one cluster no process can move",
+    advice: "divide the platform into several clusters (`--clusters` for SimGrid zones, the key `clusters` in a JSON file), or choose a policy that also moves processes inside a cluster, such as `--policy refine`",
 };
 
 /// Rule about an option that should be a fraction but has a value above 1.
@@ -80,7 +80,7 @@ pub(super) const FRACTION: PlausibilityRule = PlausibilityRule {
     condition: "an option that is a share, such as D, is above {}",
     threshold: 1.0,
     reason: "a share above 1 is possible, but the value was more likely meant in percent",
-    advice: "write percent as a share, 50 % as 0.5",
+    advice: "write 50 % as 0.5",
 };
 
 /// Rule about a background load whose times look like seconds since the year 1970.
@@ -90,7 +90,7 @@ pub(super) const EPOCH_TIME: PlausibilityRule = PlausibilityRule {
     condition: "a load begins at {} s or later",
     threshold: 1e9,
     reason: "1e9 s are 31 years of simulated time; as a Unix time they are September 2001",
-    advice: "the times of the load look like seconds since 1970; to let the load begin with the run, set `from=first`",
+    advice: "the times in the file of the load seem to be seconds since 1970; to let the load begin with the run, set `from=first`",
 };
 
 /// Rule about processes that neither compute nor exchange messages.
@@ -100,7 +100,7 @@ pub(super) const INACTIVE_PROCESSES: PlausibilityRule = PlausibilityRule {
     condition: "a process of a table or trace neither computes nor sends nor receives",
     threshold: 1.0,
     reason: "every number up to the largest one in the file becomes a process",
-    advice: "look for a wrong process number in the file",
+    advice: "check whether the file has a wrong process number, since every number up to the largest becomes a process",
 };
 
 /// Rule about a load that begins after the run has ended.
@@ -110,7 +110,7 @@ pub(super) const LATE_LOAD: PlausibilityRule = PlausibilityRule {
     condition: "a load begins after the end of the run",
     threshold: 1.0,
     reason: "such a load has no effect",
-    advice: "the load has no effect; let the load begin with the run (`from=first`), or simulate more supersteps",
+    advice: "let the load begin with the run (`from=first`), or simulate more supersteps, since such a load has no effect",
 };
 
 /// Rule about a makespan of more than a year.
@@ -130,7 +130,7 @@ pub(super) const LONG_SUPERSTEP: PlausibilityRule = PlausibilityRule {
     condition: "the computation of a superstep takes more than {} s, a day",
     threshold: 86_400.0,
     reason: "supersteps of programs take from microseconds to minutes; writing Ginstr instead of instr makes a factor of 1e9",
-    advice: "check the unit of the work, as in the column `work [Ginstr]` (plain instructions are `instr`)",
+    advice: "check the unit of the work: in a table, the column `work [instr]` has single instructions, `work [Ginstr]` 1e9 instructions",
 };
 
 /// Rule about supersteps with almost no computation.
@@ -140,7 +140,7 @@ pub(super) const SHORT_SUPERSTEP: PlausibilityRule = PlausibilityRule {
     condition: "processes compute, but in no superstep for {} s",
     threshold: 1e-6,
     reason: "a core executes some thousand instructions in a microsecond, which is less than a barrier takes; writing instr instead of Ginstr makes a factor of 1e9",
-    advice: "check the unit of the work, as in the column `work [instr]` (1e9 instructions are 1 `Ginstr`)",
+    advice: "check the unit of the work: numbers in units of 1e9 instructions need the column `work [Ginstr]`, not `work [instr]`",
 };
 
 /// Rule about runs whose shortest move takes longer than the whole run without moves.
@@ -149,8 +149,8 @@ pub(super) const LONG_MOVE: PlausibilityRule = PlausibilityRule {
     stage: RuleStage::RunFinished,
     condition: "the shortest move takes longer than the run without moves",
     threshold: 1.0,
-    reason: "no gain can pay for the move, so the run says nothing about migration",
-    advice: "no move can pay for itself; record or simulate more supersteps",
+    reason: "no gain in so short a run can pay for a move, so that the run shows nothing about migration",
+    advice: "no move can pay for itself in so short a run; record or simulate more supersteps",
 };
 
 /// All rules about implausible values, in the order in which the user manual lists them.

@@ -61,7 +61,12 @@ fn check_fraction_options(policy: &policy::Entry, options: &Value) -> Vec<Findin
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
         // The text is the same for all values of a sweep, so that it is reported once.
-        let what = || format!("`policy.{}.{key}` is a share, but is above 1", policy.name);
+        let what = || {
+            format!(
+                "`policy.{}.{key}` is a share (1 is all), but its value is above 1",
+                policy.name
+            )
+        };
         finding_above_threshold(FRACTION, value, what)
     };
     policy
@@ -114,7 +119,7 @@ fn check_inactive_processes(workload: &dyn Workload) -> Option<Finding> {
             named += ", ...";
         }
         let what = format!(
-            "{left} of {} ({named}) {} neither work nor messages",
+            "{left} of {} ({named}) {} neither work nor messages in any superstep",
             format_count(processes, "process"),
             singular_or_plural(left as u64, ["has", "have"]),
         );

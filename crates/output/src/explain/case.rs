@@ -71,7 +71,7 @@ impl EvaluatedCall {
         if effect.event_hash == self.recorded_event_hash {
             Ok(effect)
         } else {
-            Err("a repetition of it gives other times".into())
+            Err("a repetition of the run gives other times than the recorded run".into())
         }
     }
 }
@@ -120,7 +120,7 @@ fn describe_makespans(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 
         ("gain", gains[0].with_value(gain))
     };
     say!(
-        "{} without these moves, {} with them, a {} of {}",
+        "{} without these moves, {} with these moves, which is a {} of {}",
         of[0].with_value(without),
         of[1].with_value(with),
         word,
@@ -141,14 +141,14 @@ pub(super) fn describe_effect(
         "until the next call"
     };
     let mut sentences = vec![say!(
-        "The moves are judged by the time of {}, {}:",
+        "The effect of the moves on the total time of {} ({}):",
         format_superstep_range(effect.first_superstep, effect.last_superstep),
         until
     )];
     sentences.push(describe_prediction(effect));
     let (without, with) = (&effect.makespan_without_moves, &effect.makespan_with_moves);
     sentences.push(say!(
-        "  realised: {} (the same run, repeated without these moves).",
+        "  realised, compared with a repetition of the run without these moves: {}.",
         describe_makespans(
             [&quantity::REALISED_WITHOUT, &quantity::REALISED_WITH],
             [without.total.get(), with.total.get()],
@@ -156,7 +156,7 @@ pub(super) fn describe_effect(
         )
     ));
     sentences.push(say!(
-        "  parts of the realised times: computation {} with the moves instead of {} without them, communication and barrier {} instead of {}.",
+        "  parts of the realised times: computation {} with these moves instead of {} without them; communication and barrier {} with these moves instead of {} without them.",
         quantity::COMPUTATION_WITH.with_value(with.computation_time.get()),
         quantity::COMPUTATION_WITHOUT.with_value(without.computation_time.get()),
         quantity::COMMUNICATION_WITH.with_value(with.time_after_computation.get()),
@@ -173,7 +173,7 @@ pub(super) fn describe_effect(
         ("earlier", quantity::NET_GAIN.with_value(net))
     };
     sentences.push(say!(
-        "Including the cost of the moves, superstep {} ended {} {} than it would have without these moves.",
+        "If the cost of the moves is included, superstep {} ended {} {} than without these moves.",
         superstep_quantity(effect.last_superstep),
         net,
         word
@@ -184,10 +184,10 @@ pub(super) fn describe_effect(
 /// Describes the makespans that the policy predicted without and with the moves of a call, and the predicted gain or loss.
 fn describe_prediction(effect: &CallEffect) -> Sentence {
     let Some(predicted) = &effect.predicted_makespans else {
-        return "  predicted: nothing, since the policy predicts no times.".into();
+        return "  predicted: no value, since the policy predicts no times.".into();
     };
     say!(
-        "  predicted (from {}, with the times of moved processes multiplied by t2 / t1, the ratio of their predicted times with and without the move): {}.",
+        "  predicted from the times of {}, where the times of moved processes are multiplied by t2 / t1 (predicted time with the move, divided by that without): {}.",
         format_superstep_range(
             predicted.first_observed_superstep,
             predicted.last_observed_superstep
@@ -217,24 +217,24 @@ fn describe_break_even(effect: &CallEffect, left: u64) -> Sentence {
     };
     match effect.break_even_supersteps() {
         None if rate < 0.0 => say!(
-            "The moves delayed the run by {}, and each superstep takes {} longer: they do not pay for themselves.",
+            "The moves delayed the run by {}, and each superstep takes {} longer with them: the moves do not pay for themselves.",
             price,
             quantity::LOSS_PER_SUPERSTEP.with_value(-rate)
         ),
         None => say!(
-            "The moves delayed the run by {} and save no time: they do not pay for themselves.",
+            "The moves delayed the run by {} and save no time afterwards: they do not pay for themselves.",
             price
         ),
-        Some(0) => "The moves delayed no process: there is nothing to pay back.".into(),
+        Some(0) => "The moves did not delay the run, so they cost no time.".into(),
         Some(supersteps) if supersteps > left => say!(
-            "The moves delayed the run by {} and do not pay for themselves: at a gain of {} per superstep that takes {}, and {} left.",
+            "The moves delayed the run by {} and do not pay for themselves: they gain {} per superstep, so that this takes {}, but only {} left after the call.",
             price,
             quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN_SUPERSTEPS, supersteps),
             format_supersteps_left(left)
         ),
         Some(supersteps) => say!(
-            "The moves delayed the run by {}; at a gain of {} per superstep they pay for themselves after {}; {} left after the call.",
+            "The moves delayed the run by {} and gain {} per superstep, so that they pay for themselves after {}; {} left after the call.",
             price,
             quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN_SUPERSTEPS, supersteps),

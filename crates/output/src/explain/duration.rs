@@ -34,7 +34,7 @@ pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let own: Vec<&PathRow> = own.into_iter().filter(is_seen).collect();
     if own.is_empty() {
         return vec![say!(
-            "No activity that starts in superstep {} is on the critical path.",
+            "No activity that starts in superstep {} is on the critical path, the chain of activities that determines the time of the run.",
             superstep_quantity(number)
         )];
     }
@@ -48,7 +48,7 @@ pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
     longest.truncate(MAX_DESCRIBED_PIECES);
     longest.sort_unstable();
     let mut sentences = vec![say!(
-        "Superstep {} takes {} of the critical path, the chain of activities that ends last:",
+        "Superstep {} has {} of the critical path, the chain of activities that determines the time of the run:",
         superstep_quantity(number),
         CRITICAL_PATH_TIME.with_value(whole)
     )];
@@ -60,7 +60,7 @@ pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let rest = parts.len().saturating_sub(MAX_DESCRIBED_PIECES);
     if rest > 0 {
         let rest = format_count(rest, "shorter piece");
-        sentences.push(say!("  and {} of the path.", rest));
+        sentences.push(say!("  and {} of the path that are not listed.", rest));
     }
     sentences
 }

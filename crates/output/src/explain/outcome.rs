@@ -23,7 +23,7 @@ impl AnswerData<'_> {
             }
             Some(Err(why)) => {
                 sentences.push(say!(
-                    "The effect of the moves is unknown, since the run cannot be repeated without them: {}.",
+                    "The effect of the moves is unknown, since the run cannot be repeated without these moves: {}.",
                     why
                 ));
                 sentences.extend(describe_predicted_gain_sum(call));
@@ -42,9 +42,9 @@ impl AnswerData<'_> {
         }
         if !call.applied {
             let why = if self.scenario_records.scenario == Scenario::Ii {
-                "in scenario ii nothing moves"
+                "in scenario ii no process moves"
             } else {
-                "the run ended with this call"
+                "the run ended with this call, so that no process moved"
             };
             let decided = MIGRATIONS_DECIDED
                 .with_count(decided)
@@ -78,7 +78,7 @@ impl AnswerData<'_> {
         let own = moved.find(|moved| self.question.process == Some(moved.process));
         own.map_or_else(Sentence::default, |one| {
             say!(
-                " The move of p{} lasted from {} to {} after the start of the run, and sent {} of memory.",
+                " The move of p{} began {} after the start of the run and ended {} after it; it sent {} of memory.",
                 one.process.to_string(),
                 quantity::MIGRATION_START.with_value(one.start_s),
                 quantity::MIGRATION_END.with_value(one.end_s),
@@ -100,7 +100,7 @@ impl AnswerData<'_> {
         );
         let base = self.run.scenario(Scenario::I).filter(|_| from <= until)?;
         Some(say!(
-            "Supersteps {} to {} took {}, but in scenario i, without moves, they took {}.",
+            "Supersteps {} to {} took {}; in scenario i (application only) the same supersteps took {}.",
             superstep_quantity(from),
             superstep_quantity(until),
             quantity::SUPERSTEPS_DURATION.with_value(total_superstep_time(
@@ -118,7 +118,7 @@ impl AnswerData<'_> {
 fn describe_predicted_gain_sum(call: &RecordedCall) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(
-        "The predicted savings t1 - t2 of the accepted candidates add up to {}, a sum over processes and not a time of the run.",
+        "The predicted savings of the processes that move (t1 - t2: time without less time with the move) add up to {}. This is a sum over processes, which compute at the same time, and not a saving of the run.",
         quantity::PREDICTED_GAIN_SUM.with_value(sum)
     ))
 }

@@ -112,7 +112,7 @@ impl<'a> Overview<'a> {
                 .any(|group| group.reason.text().contains("t1"))
             {
                 sheet.add_line(
-                    "t1 and t2 are the predicted times of a candidate without and with its move.",
+                    "t1 is the predicted time of a candidate without its move, t2 that with its move.",
                 );
             }
         }
@@ -139,8 +139,9 @@ impl<'a> Overview<'a> {
         } = self;
         let supersteps = this.supersteps.len() as u64;
         let heading = say!(
-            "Scenario {}, policy {}, {}",
+            "Scenario {} ({}), policy {}, {}",
             this.scenario.name(),
+            crate::records::scenario_gloss(this.scenario),
             *policy,
             SUPERSTEPS
                 .with_count(supersteps)
@@ -211,7 +212,10 @@ impl<'a> Overview<'a> {
             let late = quantity::MIGRATIONS_DECIDED_TOO_LATE
                 .with_count(count)
                 .with_shown_text(format_count(count, "move"));
-            say!("; {} decided after the last superstep did not happen", late)
+            say!(
+                "; {} that a call after the last superstep decided did not happen",
+                late
+            )
         });
         say!("{}{}", moved, late)
     }
@@ -340,7 +344,7 @@ impl<'a> Overview<'a> {
             let superstep = call.superstep;
             let what = match self.scenario_records.scenario {
                 Scenario::Ii => "why processes would have moved",
-                _ => "why processes moved, and when the gain had paid for the moves",
+                _ => "why processes moved, and when their moves had paid for themselves",
             };
             sheet.add_line(format!("Add --superstep {superstep} to see {what}."));
         }
@@ -351,12 +355,12 @@ impl<'a> Overview<'a> {
         if let Some(call) = quiet {
             let superstep = call.superstep;
             sheet.add_line(format!(
-                "Add --superstep {superstep} to see why no process moved then."
+                "Add --superstep {superstep} to see why no process moved after this superstep."
             ));
         }
         let one = first.candidates.first().map_or(1, |one| one.process);
         sheet.add_line(format!(
-            "Add --process p{one} or --why-not p{one} besides --superstep to see what a call decided on one process."
+            "Add --superstep N and --process p{one} (or --why-not p{one}) to see what the call after superstep N decided on process p{one}."
         ));
     }
 

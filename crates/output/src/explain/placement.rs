@@ -43,7 +43,7 @@ impl AnswerData<'_> {
             let moved = rest.iter().filter(|one| one.accepted).count() as u64;
             let count = rest.len() as u64;
             sentences.push(say!(
-                "{}, {} of them accepted; add --process to see one of them.",
+                "{} not shown, of which {} move; add `--process P` to see process P.",
                 UNDESCRIBED_CANDIDATES
                     .with_count(count)
                     .with_shown_text(format_count(count, "more candidate")),
@@ -67,7 +67,7 @@ impl AnswerData<'_> {
                 ));
             } else if asked.is_empty() {
                 sentences.push(say!(
-                    "p{} was not a candidate, so that the policy sought no host for it and compared no predicted times.",
+                    "p{} was not a candidate, so that the policy neither sought a host for this process nor compared predicted times.",
                     process
                 ));
             }
@@ -111,11 +111,11 @@ fn add_candidate_sentences(
 ) {
     let offered = one.to_host.as_ref().map_or_else(Sentence::default, |host| {
         let what = narrator.describe_offered_host(call.record(), one);
-        say!(" and was offered {}{}", host, what)
+        say!(" and was offered host {}{}", host, what)
     });
     let verdict = if one.accepted { "is to move" } else { "stays" };
     sentences.push(say!(
-        "p{} on {} of {} asked for {}{}: p{} {} ({}).",
+        "p{}, on host {} of cluster {}, asked for cluster {}{}: p{} {} ({}).",
         one.process.to_string(),
         &one.from_host,
         &one.from_cluster,

@@ -39,14 +39,18 @@ pub(super) fn find_scenario_to_explain(
     found.ok_or_else(|| {
         let names = run.scenarios.iter().map(|run| run.scenario.name());
         let names: Vec<&str> = names.filter(|name| *name != "i").collect();
-        let known = if names.is_empty() {
-            "none".to_owned()
+        let hint = if names.is_empty() {
+            "repeat the run with `--scenario ii` or `--scenario iii`: only these have rescheduling calls"
+                .to_owned()
         } else {
-            names.join(", ")
+            format!(
+                "choose a scenario with rescheduling calls: {}",
+                names.join(", ")
+            )
         };
-        Problem::new("the run has no such scenario with calls of a policy")
+        Problem::new("the run has no rescheduling calls in this scenario")
             .source("--scenario")
-            .hint(format!("known scenarios with calls: {known}"))
+            .hint(hint)
     })
 }
 

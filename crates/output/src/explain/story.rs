@@ -47,11 +47,14 @@ impl<'a> CallExplanation<'a> {
                 ""
             };
             let calls = if calls.is_empty() {
-                "no calls".to_owned()
+                "the run has no rescheduling calls".to_owned()
             } else {
-                format!("calls after {}{more}", calls.join(", "))
+                format!(
+                    "rescheduling calls took place after supersteps {}{more}",
+                    calls.join(", ")
+                )
             };
-            let hint = format!("known supersteps: 1 to {supersteps}; {calls}");
+            let hint = format!("choose a superstep from 1 to {supersteps}; {calls}");
             return Err(problem.source("--superstep").hint(hint));
         }
         if let Some(process) = question
@@ -66,7 +69,7 @@ impl<'a> CallExplanation<'a> {
             };
             return Err(problem
                 .source(flag)
-                .hint(format!("known processes: 1 to {}", run.process_count)));
+                .hint(format!("choose a process from 1 to {}", run.process_count)));
         }
         let answer = AnswerData::new(run, this, question, effect);
         let mut calls = this.calls.iter();
@@ -109,9 +112,10 @@ impl<'a> CallExplanation<'a> {
         let who = scene.process_in_question;
         let who = who.map_or_else(String::new, |process| format!(", process {process}"));
         format!(
-            "Superstep {}{who}, scenario {}, policy {}",
+            "Superstep {}{who}, scenario {} ({}), policy {}",
             scene.superstep_in_question,
             self.answer_data.scenario_records.scenario.name(),
+            crate::records::scenario_gloss(self.answer_data.scenario_records.scenario),
             scene.policy_name
         )
     }

@@ -49,7 +49,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
         sheet.add_table(table);
         if left_out > 0 {
             sheet.add_line(format!(
-                "and {}; `--rows N` shows more",
+                "and {}; add `--rows N` to see N of them",
                 format_count(left_out, "more zone")
             ));
         }
@@ -59,8 +59,8 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     sheet.add_table(table);
     if left_out > 0 {
         sheet.add_line(format!(
-            "and {}; `--rows N` shows more",
-            format_count(left_out, "more group")
+            "and {}; add `--rows N` to see N of them",
+            format_count(left_out, "more group of hosts")
         ));
     }
     if !survey.first_routes.is_empty() {
@@ -69,7 +69,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
         if survey.first_routes.len() < survey.route_count {
             let left_out = survey.route_count - survey.first_routes.len();
             sheet.add_line(format!(
-                "and {}; `--rows N` shows more",
+                "and {}; add `--rows N` to see N of them",
                 format_count(left_out, "more route")
             ));
         }
@@ -529,7 +529,8 @@ fn routes_table(platform: &Platform, survey: &ClusterRouteSurvey) -> Table {
         number_column("bandwidth", "bandwidth_bytes_per_s"),
         text_column("links", "links"),
     ];
-    let title = "Routes between clusters, from first host to first host";
+    let title =
+        "Routes between clusters, from the first host of one to the first host of the other";
     let mut table = Table::new("routes", title, &columns);
     for one in &survey.first_routes {
         let name = |cluster: ClusterId| platform.clusters[cluster.index()].name.as_str();
@@ -590,9 +591,9 @@ fn platform_checks_table(
     push(
         unused.is_empty(),
         match unused.len() {
-            0 => "every link is on a route".to_owned(),
+            0 => "each link is on a route between two hosts".to_owned(),
             some => format!(
-                "{} on no route: {}",
+                "{} on no route, so that no message can cross: {}",
                 format_count(some, "link"),
                 format_names(names)
             ),
@@ -602,7 +603,7 @@ fn platform_checks_table(
         let name = |cluster: ClusterId| platform.clusters[cluster.index()].name.as_str();
         let missing = format_count(survey.pairs_without_route, "route");
         format!(
-            "{missing} between clusters missing, the first from {} to {}",
+            "{missing} between clusters missing; the first missing route is from {} to {}",
             name(from),
             name(to)
         )
@@ -611,7 +612,10 @@ fn platform_checks_table(
     push(missing.is_none(), missing.unwrap_or(all));
     if survey.asymmetric_pairs > 0 {
         let pairs = format_count(survey.asymmetric_pairs, "pair");
-        push(false, format!("{pairs} of clusters with another way back"));
+        push(
+            false,
+            format!("{pairs} of clusters whose routes in the two directions have different links"),
+        );
     }
     let instant = platform
         .links
@@ -621,7 +625,7 @@ fn platform_checks_table(
     if instant > 0 {
         push(
             false,
-            format!("{} without latency", format_count(instant, "link")),
+            format!("{} with a latency of 0", format_count(instant, "link")),
         );
     }
     let hosts = platform
@@ -636,20 +640,23 @@ fn platform_checks_table(
         .count();
     if hosts + links > 0 {
         let (hosts, links) = (format_count(hosts, "host"), format_count(links, "link"));
-        push(true, format!("{hosts} and {links} vary over time"));
+        push(
+            true,
+            format!("over time the speed of {hosts} and the capacity of {links} vary"),
+        );
     }
     if let Some((least, most)) = survey.latency_range {
         let (least, most) = (format_duration(least.get()), format_duration(most.get()));
         push(
             true,
-            format!("latencies between clusters from {least} to {most}"),
+            format!("latencies of the routes between clusters: {least} to {most}"),
         );
     }
     if let Some(narrowest) = platform.backbone_bandwidth() {
         let narrowest = format_data_rate(narrowest.get());
         push(
             true,
-            format!("the narrowest link between clusters has {narrowest}"),
+            format!("smallest bandwidth of a link between routers of clusters: {narrowest}"),
         );
     }
     for finding in odd {

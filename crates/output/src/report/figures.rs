@@ -62,9 +62,10 @@ impl Report {
         let mut names = select_figures(wanted, &known)?;
         if self.process_times_by_scenario.is_none() {
             if wanted == "gantt" {
-                let problem =
-                    Problem::new("the run folder has no data on the activities of the processes");
-                let hint = "repeat the run with `migsim run ... --processes --out FOLDER`";
+                let problem = Problem::new(
+                    "the folder of the run has no data on what each process does over time, which this figure needs",
+                );
+                let hint = "repeat the run with the additional flag `--processes`: `migsim run ... --processes --out FOLDER`";
                 return Err(problem.hint(hint).into());
             }
             names.retain(|name| *name != "gantt");

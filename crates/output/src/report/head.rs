@@ -95,7 +95,7 @@ pub(super) fn remarks_below_scenarios(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
     if !run.static_starts.is_empty() {
-        html += "<h3>Static starts: scenario i from each built-in mapping</h3>\n";
+        html += "<h3>Initial placements: scenario i (application only) from each built-in mapping</h3>\n";
         html += &starts::static_starts_table(&run.static_starts).to_html(usize::MAX);
     }
     let fitted = &run.experiment_settings["basis"]["is_calibrated"];
@@ -130,7 +130,7 @@ pub(super) fn makespan_differences_table(report: &Report) -> String {
         .filter_map(|run| Some((run, run.makespan_difference.as_ref()?)))
         .collect();
     if ledgers.is_empty() {
-        return "<p>Scenario i was not run, so that the other scenarios cannot be compared with it.</p>\n".to_owned();
+        return "<p>Scenario i (application only) was not run, so that the other scenarios cannot be compared with it.</p>\n".to_owned();
     }
     let all = ledgers
         .iter()

@@ -17,7 +17,7 @@ pub(super) fn notes_html(report: &Report) -> String {
         push_note_paragraph(
             &mut html,
             &format!(
-                "Rules of {policy} that its papers leave open, as used here: {}.",
+                "Choices of this run for rules that the papers on {policy} leave open: {}.",
                 run.interpretations.join("; ")
             ),
         );

@@ -109,7 +109,7 @@ fn read_platform_summary(path: &Path) -> Result<PlatformSummary, Error> {
             .at_line_column(error.line(), error.column())
     })?;
     if machine.schema != SCHEMA {
-        let what = format!("schema `{}` instead of `{SCHEMA}`", machine.schema);
+        let what = format!("its schema is `{}` instead of `{SCHEMA}`", machine.schema);
         return Err(damaged_file_error(what).source(path_text(path)).into());
     }
     Ok(machine)
@@ -123,7 +123,7 @@ fn read_platform_summary(path: &Path) -> Result<PlatformSummary, Error> {
 fn check_platform_summary(machine: &PlatformSummary, run: &Run) -> Result<(), String> {
     if machine.placement.len() as u64 != run.process_count {
         return Err(format!(
-            "{} processes are placed instead of {}",
+            "the file places {} processes, but the run has {}",
             machine.placement.len(),
             run.process_count
         ));
@@ -133,7 +133,9 @@ fn check_platform_summary(machine: &PlatformSummary, run: &Run) -> Result<(), St
             && path.to < machine.clusters.len()
             && path.links.iter().all(|link| *link < machine.links.len());
         if !is_known {
-            return Err("a path names a cluster or link that does not exist".to_owned());
+            return Err(
+                "a path of the file names a cluster or link that the file does not have".to_owned(),
+            );
         }
     }
     let placed = machine.placement.iter().map(|place| &place.cluster);
@@ -142,7 +144,9 @@ fn check_platform_summary(machine: &PlatformSummary, run: &Run) -> Result<(), St
     let mut last = None;
     for cluster in named {
         if last != Some(cluster) && machine.cluster_index(cluster).is_none() {
-            return Err(format!("there is no cluster `{cluster}`"));
+            return Err(format!(
+                "the run names the cluster `{cluster}`, which the file does not have"
+            ));
         }
         last = Some(cluster);
     }
@@ -156,7 +160,10 @@ fn read_link_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>,
     let all: Vec<LinkTraffic> = parse_csv_rows(&text, &path_text(path))?;
     for (row, line) in all.iter().zip(2..) {
         let Some(scenario) = run.scenario(row.scenario) else {
-            let what = format!("scenario {} was not run", row.scenario.name());
+            let what = format!(
+                "the line is of scenario {}, which was not run",
+                row.scenario.name()
+            );
             return Err(damaged_file_error(what)
                 .source(path_text(path))
                 .at_line_column(line, 1)
@@ -170,7 +177,7 @@ fn read_link_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>,
             && row.first_superstep <= row.last_superstep;
         let is_amount = |value: f64| value.is_finite() && value >= 0.0;
         if !is_group || !is_amount(row.bytes) || !is_amount(row.bandwidth_bytes_per_s) {
-            let what = "the row is not one that migsim wrote";
+            let what = "this line is not one that migsim has written";
             return Err(damaged_file_error(what)
                 .source(path_text(path))
                 .at_line_column(line, 1)

@@ -95,24 +95,24 @@ fn verdict_on_migration(run: &Run) -> Sentence {
     match (run.scenario(Scenario::I), moved, run.scenario(Scenario::Ii)) {
         (Some(base), Some(moved), _) => verdict_with_static_starts(&run.static_starts, base, moved),
         (Some(base), None, Some(decided)) => say!(
-            "The {} of scenario ii cost {}: the application takes {} instead of {}. No process moves in scenario ii, so this run does not show what migration gains.",
+            "The {} of scenario ii (scheduler without moves) cost {}: the application takes {} instead of {} in scenario i (application only). No process moves in scenario ii, so this run does not show what migration gains.",
             calls_quantity(decided),
             OVERHEAD.with_value(100.0 * decided.relative_overhead.unwrap_or(0.0)),
             makespan_quantity(decided),
             makespan_quantity(base),
         ),
         (Some(base), None, None) => say!(
-            "The application alone takes {}; scenarios ii and iii, which show the cost and the gain of rescheduling, were not run.",
+            "The application alone (scenario i) takes {}; scenarios ii (scheduler without moves) and iii (with migrations), which show the cost and the gain of rescheduling, were not run.",
             makespan_quantity(base)
         ),
         (None, Some(moved), _) => say!(
-            "With {} and {} the application takes {}; scenario i, which shows the time without rescheduling, was not run.",
+            "With {} and {} the application takes {}; scenario i (application only), which shows the time without rescheduling, was not run.",
             calls_quantity(moved),
             migrations_quantity(moved),
             makespan_quantity(moved)
         ),
         (None, None, Some(decided)) => say!(
-            "With {} the application takes {}; scenario i, which shows the time without rescheduling, was not run.",
+            "With {} the application takes {}; scenario i (application only), which shows the time without rescheduling, was not run.",
             calls_quantity(decided),
             makespan_quantity(decided)
         ),
@@ -145,7 +145,7 @@ fn verdict_against_scenario_i(
 ) -> Sentence {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
     let times = say!(
-        "{} instead of {}",
+        "{} instead of {} in scenario i (application only)",
         makespan_quantity(moved),
         makespan_quantity(base)
     );
@@ -159,19 +159,19 @@ fn verdict_against_scenario_i(
     // A gain that rounds to 0 is not called a gain.
     if moved.migrations.iter().all(|one| one.cause != "policy") {
         say!(
-            "The policy moved no process in scenario iii; its {} cost {}, and scenario iii takes {}.",
+            "The policy moved no process in scenario iii (with migrations); its {} cost {}, and scenario iii takes {}.",
             calls_quantity(moved),
             time_quantity(&CALLS_COST, moved.scheduling_s),
             times
         )
     } else if gain >= 0.05 {
         let pays = if is_beaten {
-            "Migration pays only in comparison with the start of this run"
+            "Migration pays only in comparison with the initial placement of this run"
         } else {
             "Migration pays"
         };
         say!(
-            "{}: scenario iii takes {}, a gain of {}, with {}.",
+            "{}: scenario iii (with migrations) takes {}, a gain of {}, with {}.",
             pays,
             times,
             GAIN.with_value(gain),
@@ -179,14 +179,14 @@ fn verdict_against_scenario_i(
         )
     } else if gain <= -0.05 {
         say!(
-            "Migration does not pay: scenario iii takes {}, a loss of {}, with {}.",
+            "Migration does not pay: scenario iii (with migrations) takes {}, a loss of {}, with {}.",
             times,
             LOSS.with_value(-gain),
             paid
         )
     } else {
         say!(
-            "Migration neither saves nor loses time: scenario iii takes {}, with {}.",
+            "Migration neither saves nor loses time: scenario iii (with migrations) takes {}, with {}.",
             times,
             paid
         )

@@ -47,7 +47,7 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[SuperstepLoad], rows: us
         })
         .sum();
     sheet.add_line(format!(
-        "all supersteps together: work {}, {} with {}; the memory of all processes is {}",
+        "total of all supersteps: {} of work, {} with together {}; total memory of the processes: {}",
         format_work(total(|load| load.total_work)),
         format_count(
             loads.iter().map(|load| load.message_count).sum::<usize>(),
@@ -70,7 +70,7 @@ fn mean_loads_table(loads: &[SuperstepLoad], rows: usize) -> Table {
         number_column("volume", "volume_bytes"),
         number_column("largest h-relation", "largest_h_bytes"),
     ];
-    let title = "Means over ranges of supersteps";
+    let title = "Means per superstep, over ranges of supersteps";
     let is_single = loads.len() <= rows;
     let mut table = Table::new("supersteps", if is_single { "" } else { title }, &columns);
     let count = rows.clamp(1, loads.len().max(1));

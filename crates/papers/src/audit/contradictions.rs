@@ -64,7 +64,7 @@ pub(super) fn contradictions(
         for id in &one.cells {
             let cell = cells.iter().find(|cell| cell.id == *id).ok_or_else(|| {
                 Problem::new(format!(
-                    "the facts of `{paper}` name a cell `{id}` that does not exist"
+                    "internal error: the built-in facts of the paper `{paper}` name the cell `{id}` of a table, which does not exist"
                 ))
             })?;
             listed.push(ContradictoryTime {

@@ -168,7 +168,12 @@ fn error_slopes(
     let errors = |factor: f64| {
         let there =
             accuracy_with_changes(constant.paper, constant.changes_scaled_by(factor), progress);
-        let refused = || Problem::new(format!("`{}` cannot be moved", constant.description));
+        let refused = || {
+            Problem::new(format!(
+                "internal error: the experiment refuses a small change of the constant `{}`",
+                constant.description
+            ))
+        };
         Ok::<_, Error>(there.ok_or_else(refused)?.time_errors)
     };
     let (below, above) = rayon::join(|| errors(1.0 - SLOPE_STEP), || errors(1.0 + SLOPE_STEP));

@@ -282,9 +282,12 @@ impl SettingFiles {
             place => self.resolved_experiments.get(place),
         };
         let found = whole.and_then(|whole| value_at_path(whole, key));
-        found
-            .cloned()
-            .ok_or_else(|| Problem::new(format!("`{place}` has no `{key}`")).into())
+        found.cloned().ok_or_else(|| {
+            Problem::new(format!(
+                "internal error: the settings of `{place}` have no value of `{key}`"
+            ))
+            .into()
+        })
     }
 
     fn create_setting(
@@ -363,9 +366,17 @@ fn read_platform(resolved: &Value) -> Result<Value, Error> {
     let mut all = platform::built_in_platforms().iter();
     let (_, text) = all
         .find(|(name, _)| *name == file || name.strip_suffix(".json") == Some(file))
-        .ok_or_else(|| Problem::new(format!("there is no built-in platform `{file}`")))?;
-    serde_json::from_str(text)
-        .map_err(|error| Problem::new(format!("built-in {file}: {error}")).into())
+        .ok_or_else(|| {
+            Problem::new(format!(
+                "internal error: there is no built-in platform `{file}`"
+            ))
+        })?;
+    serde_json::from_str(text).map_err(|error| {
+        Problem::new(format!(
+            "internal error: the built-in platform {file} cannot be read: {error}"
+        ))
+        .into()
+    })
 }
 
 #[cfg(test)]

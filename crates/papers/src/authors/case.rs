@@ -164,8 +164,8 @@ pub(super) fn parse_case(source: &str, text: &str) -> Result<StoredCase, Error> 
     let raw: RawCase = document.deserialize().map_err(|error| {
         let is_other = !document.has_value("case") && !document.has_value("calls");
         if is_other {
-            let problem = document.problem_at("", "the file is no case of the authors' program");
-            problem.hint("a case has `case`, `scenario`, `heuristic`, `parameters`, `sets`, `latency` and `calls`").into()
+            let problem = document.problem_at("", "the file is not a case of the 2015 program of MigBSP's authors");
+            problem.hint("name a file with the keys `case`, `scenario`, `heuristic`, `parameters`, `sets`, `latency` and `calls`").into()
         } else {
             error
         }
@@ -175,7 +175,11 @@ pub(super) fn parse_case(source: &str, text: &str) -> Result<StoredCase, Error> 
         raw: &raw,
     }
     .read_case()
+    .map_err(|error| error.with_default_hint(CORRECT_CASE_HINT))
 }
+
+/// Hint of problems in a case that state the required value themselves.
+const CORRECT_CASE_HINT: &str = "correct this value in the file of the case, or leave out the file";
 
 /// Converts the JSON form of a case to a `Case`, and reports each fault with its position in the document.
 struct CaseReader<'a> {
@@ -204,12 +208,14 @@ impl CaseReader<'_> {
         }
         if heuristic.is_some() && !self.document.has_value("calls") {
             let message = format!(
-                "the case has the heuristic `{}` and no `calls`",
+                "the case has the heuristic `{}`, but no `calls`",
                 raw.heuristic
             );
             let problem = self.problem_at("", message);
             return Err(problem
-                .hint("give the calls of the run, or the heuristic `none`")
+                .hint(
+                    "add the list `calls` with the calls of the run, or set `heuristic` to `none`",
+                )
                 .into());
         }
         let of_runs = ["placement", "superstep_starts_of_process_1", "end"];
@@ -220,24 +226,30 @@ impl CaseReader<'_> {
         ) {
             let message = format!("the case has `{given}`, but no `{missing}`");
             let problem = self.problem_at("", message);
-            return Err(problem.hint("give a case of a whole run all of `placement`, `superstep_starts_of_process_1` and `end`").into());
+            return Err(problem.hint("write all of `placement`, `superstep_starts_of_process_1` and `end` if the case has a whole run, or none of these keys").into());
         }
         if heuristic.is_none() && !raw.calls.is_empty() {
             let problem = self.problem_at("heuristic", "the case has calls, but no heuristic");
             return Err(problem
-                .hint("name the heuristic that decided the calls")
+                .hint("set `heuristic` to the heuristic that decided the calls")
                 .into());
         }
         if heuristic == Some(Heuristic::Percentage) && parameters.x.is_none() {
-            let problem = self.problem_at("parameters.x", "the heuristic `percentage` has no x");
-            return Err(problem.hint("give x, a number from 0 to 1").into());
+            let problem = self.problem_at(
+                "parameters.x",
+                "the heuristic `percentage` needs `parameters.x`",
+            );
+            return Err(problem
+                .hint("set `parameters.x` to a number from 0 to 1")
+                .into());
         }
         if parameters.processes == 0 || parameters.alpha == 0 || raw.sets.is_empty() {
             let problem = self.problem_at(
                 "parameters",
-                "the case has no process, no Set (cluster), or an `alpha` below 1",
+                "the case has no processes, no Sets (clusters), or an `alpha` below 1",
             );
-            return Err(problem.into());
+            let hint = "set `parameters.processes` and `parameters.alpha` to at least 1, and list at least one Set under `sets`";
+            return Err(problem.hint(hint).into());
         }
         let calls = raw.calls.iter().enumerate();
         Ok(StoredCase {
@@ -268,12 +280,15 @@ impl CaseReader<'_> {
         };
         let latency = latency.ok_or_else(|| {
             let key = format!("latency[{set}][{set}]");
-            self.problem_at(&key, format!("Set {set} has no latency to itself"))
+            let message = format!(
+                "`latency` has no valid latency inside Set {set} (Sets are counted from 0)"
+            );
+            self.problem_at(&key, message)
         })?;
         let power = InstructionsPerSecond::new(raw.power).ok_or_else(|| {
             self.problem_at(
                 &format!("sets[{set}].power"),
-                format!("the power {} of the Set is out of range", raw.power),
+                format!("the power (speed) {} of the Set is out of range", raw.power),
             )
         })?;
         Ok(HostSet {
@@ -287,7 +302,10 @@ impl CaseReader<'_> {
         let key = |key: &str| format!("calls[{at}].{key}");
         let sets = self.raw.sets.len();
         if call.iset.len() != sets {
-            let message = format!("the call has {} indices for {sets} Sets", call.iset.len());
+            let message = format!(
+                "the call has {} performance indices, but the case has {sets} Sets",
+                call.iset.len()
+            );
             return Err(self.problem_at(&key("iset"), message).into());
         }
         let left = "candidates_left_from_earlier_calls";
@@ -329,7 +347,10 @@ impl CaseReader<'_> {
         let processes = self.raw.parameters.processes;
         let process = rank.checked_sub(1).filter(|&process| process < processes);
         process.ok_or_else(|| {
-            self.problem_at(key, format!("rank {rank} is not from 1 to {processes}"))
+            self.problem_at(
+                key,
+                format!("the case has no rank {rank} (its ranks are 1 to {processes})"),
+            )
         })
     }
 
@@ -369,7 +390,7 @@ impl CaseReader<'_> {
             if rows.set_index_in_row(at)? != set {
                 return Err(self.problem_at(
                     &rows.position_of_value(at, "host"),
-                    "the host is not in the Set of the move",
+                    "the host of this move is not in the Set of this move",
                 ));
             }
             Ok(Move {
@@ -387,7 +408,7 @@ impl CaseReader<'_> {
         let rows = TableRows::new(self, key, table)?;
         if table.rows.len() != parameters.processes {
             let message = format!(
-                "{} reports of {} processes",
+                "the table has {} reports, but the case has {} processes",
                 table.rows.len(),
                 parameters.processes
             );
@@ -397,13 +418,16 @@ impl CaseReader<'_> {
             next_aged_value(aged, parameters.message_bytes)
         });
         let received = Bytes::new(received).ok_or_else(|| {
-            self.problem_at("parameters.message_bytes", "the size is out of range")
+            self.problem_at(
+                "parameters.message_bytes",
+                "the size of the messages is out of range",
+            )
         })?;
         let mut all = StoredReports::default();
         for at in 0..table.rows.len() {
             if rows.process_index_in_row(at)? != at {
                 let message = format!(
-                    "the reports are not by rising rank: {} is expected here",
+                    "the reports are not in the order of ranks: this report should be of rank {}",
                     at + 1
                 );
                 return Err(self.problem_at(&rows.position_of_value(at, "rank"), message));
@@ -441,7 +465,7 @@ impl CaseReader<'_> {
             let key = format!("{key}.rows[{at}][1]");
             if row.len() != supersteps {
                 let message = format!(
-                    "the list has {} times for {supersteps} supersteps",
+                    "the list has {} times, but the interval has {supersteps} supersteps",
                     row.len()
                 );
                 return Err(self.problem_at(&key, message));
@@ -475,7 +499,7 @@ impl<'a> TableRows<'a> {
         match table.rows.iter().position(|row| row.len() != columns) {
             Some(at) => {
                 let message = format!(
-                    "the row has {} values for {columns} columns",
+                    "the row has {} values, but the table has {columns} columns",
                     table.rows[at].len()
                 );
                 Err(reader.problem_at(&format!("{key}.rows[{at}]"), message))

@@ -11,7 +11,7 @@
 //! `cases.jsonl.br` (compressed with brotli) is a case. The terms of PM (potential of migration) and the times of the reports are
 //! not stored, because they are not compared.
 //!
-//! No constant is fitted. [`Call::decide`](migsim_policies::authors_2015::Call::decide) gets the reports of a call, and its
+//! No constant is fitted. [`ReschedulingCall::decide`](migsim_policies::authors_2015::ReschedulingCall::decide) gets the reports of a call, and its
 //! decision is compared with the stored decision. A whole run is simulated with the settings of the built-in experiment
 //! `authors-cpu` and the parameters of the case.
 
@@ -203,7 +203,7 @@ fn cases_in_folder(folder: &Path) -> Result<Vec<StoredCase>, Error> {
     let shown = folder.display().to_string();
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--cases {shown}"));
-        problem.hint("give a folder with a JSON file for each case")
+        problem.hint("name a folder with a JSON file for each case")
     };
     let entries = std::fs::read_dir(folder)
         .map_err(|error| wrong(format!("cannot read the folder `{shown}`: {error}")))?;
@@ -215,7 +215,10 @@ fn cases_in_folder(folder: &Path) -> Result<Vec<StoredCase>, Error> {
     files.retain(|file| file.extension().is_some_and(|suffix| suffix == "json"));
     files.sort();
     if files.is_empty() {
-        return Err(wrong(format!("`{shown}` has no file whose name ends in `.json`")).into());
+        return Err(wrong(format!(
+            "the folder `{shown}` has no file whose name ends in `.json`"
+        ))
+        .into());
     }
     let (mut cases, mut problems) = (Vec::new(), Vec::new());
     for file in &files {

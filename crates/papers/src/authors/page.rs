@@ -100,7 +100,7 @@ The table was made by hand, with `migsim run authors-cpu` and its options `polic
 fn summary_sentence(authors: &AuthorsComparison) -> String {
     let counts = &authors.counts;
     format!(
-        "{} cases: {} of {} makespans within 1e-6 of the program's. {} stored calls: {} of {} potentials equal to the last bit; order equal in {} calls, candidates in {}, moves and their hosts in {} ({} moves)",
+        "{} cases: {} of {} simulated makespans are within 1e-6 of the program's. {} stored calls: {} of {} potentials of migration (PM) are equal to the last bit; the order of the processes is equal in {} calls, the candidates in {}, the moves and their hosts in {} ({} moves)",
         authors.cases,
         authors.makespans_within_1e6,
         authors.makespans,

@@ -120,9 +120,9 @@ pub fn simulate_and_compare_run(case: &Value) -> Result<Option<ComparedRun>, Err
         return Ok(None);
     }
     let stored = StoredRun::deserialize(case).map_err(|error| {
-        let problem = Problem::new(format!("the case does not have the form of the stored cases: {error}"));
+        let problem = Problem::new(format!("the run of the case cannot be read: {error}"));
         problem.hint(
-            "give a case of a whole run all of `placement`, `superstep_starts_of_process_1` and `end`",
+            "write all of `placement`, `superstep_starts_of_process_1` and `end`, if the case has a whole run",
         )
     })?;
     let experiment = settings_of_stored_run(&stored)?.load_experiment()?;
@@ -216,8 +216,10 @@ fn simulated_host_name(name: &str) -> Result<String, Problem> {
         Some((cluster, number.checked_sub(1)?))
     });
     let (cluster, number) = number.ok_or_else(|| {
-        Problem::new(format!("`{name}` is not a host of the authors' program"))
-            .hint("write a host as its cluster and its number, such as `suno-1`")
+        Problem::new(format!(
+            "`{name}` is not a host as the authors' program writes it"
+        ))
+        .hint("write a host as its cluster and its number, such as `suno-1`")
     })?;
     Ok(format!("{cluster}-{number}"))
 }

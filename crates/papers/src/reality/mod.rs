@@ -135,8 +135,12 @@ const SECOND_PINGPONG_TABLE: &str = "pingpong-second.csv";
 /// A file of the study cannot be read, or a measured program cannot be simulated. The files are compiled into this crate, so
 /// these errors are faults of migsim.
 pub fn compare_with_measurements() -> Result<MeasurementComparison, Error> {
-    let measured: Measured = serde_json::from_str(include_str!("measured.json"))
-        .map_err(|error| Problem::new(format!("measured.json: {error}")))?;
+    let measured: Measured =
+        serde_json::from_str(include_str!("measured.json")).map_err(|error| {
+            Problem::new(format!(
+                "internal error: the built-in measurements (measured.json) cannot be read: {error}"
+            ))
+        })?;
     let two = built_in_platform("two")?;
     let pings = read_pings(PINGPONG_TABLE, include_str!("pingpong.csv"), &two, None)?;
     let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", PINGPONG_TABLE))?;
@@ -166,7 +170,7 @@ pub fn compare_with_measurements() -> Result<MeasurementComparison, Error> {
     let mut barriers = Vec::new();
     for one in &measured.barriers {
         let case = measured.cases.iter().find(|case| case.name == one.case);
-        let case = case.ok_or_else(|| Problem::new(format!("no case `{}`", one.case)))?;
+        let case = case.ok_or_else(|| Problem::new(format!("internal error: the built-in measurements name the case `{}`, which they do not have", one.case)))?;
         let (network, mut runtime) = whole;
         runtime.barrier.kind = one.kind;
         let (time, supersteps) = simulated_time_and_supersteps(case, &(network, runtime))?;
@@ -270,7 +274,9 @@ fn simulated_time_and_supersteps(
         platform.host_named(name)
     };
     let placement: Option<Vec<HostId>> = (0..trace.processes()).map(place).collect();
-    let placement = placement.ok_or_else(|| Problem::new("a process has no host"))?;
+    let placement = placement.ok_or_else(|| {
+        Problem::new("internal error: a process of the built-in measurements has no host")
+    })?;
     let time = simulated_makespan_of_trace(&case.platform, &trace, &placement, *models)?;
     Ok((time, trace.supersteps() as f64))
 }

@@ -187,7 +187,7 @@ fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Load
     let kind = match keys.remove("kind") {
         Some(Value::String(kind)) => kind,
         other => {
-            let mut problem = Problem::new("the load has no `kind`");
+            let mut problem = Problem::new("the load has no `kind`, such as `walk`");
             if other.is_some() {
                 problem = Problem::new("the `kind` of the load is not a text").key("kind");
             }

@@ -139,10 +139,12 @@ impl FileConfig {
     /// Converts a value of the trace into a load from 0 to 1; the load is not yet clipped at `most`.
     fn value_to_load(&self, value: f64) -> Result<f64, ValueError> {
         let (whole, hint) = match self.scale {
-            Some(Scale::Percent) => (100.0, None),
+            Some(Scale::Percent) => (100.0, Some("write values from 0 to 100")),
             _ => (
                 1.0,
-                Some("add `scale=percent` if the values are percentages"),
+                Some(
+                    "add `scale=percent` if the values of the file are percentages, or correct the value",
+                ),
             ),
         };
         let share = value / whole;
@@ -204,16 +206,15 @@ impl FileConfig {
         ranges.into_result()?;
         if self.period.is_some() && self.format == Some(Format::Simgrid) {
             let problem = Problem::new(
-                "`period` and `format` contradict each other: a SimGrid profile has its own times",
+                "`period` and `format` contradict each other, since a SimGrid profile states the time of each value",
             )
             .key("period");
-            let hint =
-                "leave out `period`; or, if each line holds only a value, leave out `format`";
+            let hint = "leave out `period`; or leave out `format` if each line of the file has only a value";
             return Err(problem.hint(hint).into());
         }
         if self.scale == Some(Scale::Percent) && self.values_or_default() == Values::LoadAverage {
             let problem = Problem::new(
-                "`scale` does not apply to a load average, which is a number of processes",
+                "`scale` cannot be used with a load average, whose values are numbers of processes",
             )
             .key("scale");
             return Err(problem.hint("leave out `scale`").into());
@@ -231,14 +232,14 @@ impl FileConfig {
         }
         let hint = match (self.period, self.format_or_default()) {
             (Some(_), _) => {
-                "with `period`, write one value of at least 0 per line: `24`; leave out `period` if the lines have times"
+                "write one value of at least 0 in each line, such as `24`; or leave out `period` if the lines also have times"
             }
             (None, Format::Csv) => {
-                "write a time in seconds and a value of at least 0 per line, separated by a comma: `10,0.5`; times must increase"
+                "write in each line a time in seconds and a value of at least 0, separated by a comma, such as `10,0.5`, with increasing times"
             }
             (None, Format::Simgrid) => {
-                "write a time in seconds and a value of at least 0 per line: `10 0.5`; times must increase, and `PERIODICITY 60` repeats \
-                them every 60 s"
+                "write in each line a time in seconds and a value of at least 0, such as `10 0.5`, with increasing times; a line \
+                `PERIODICITY 60` repeats the values every 60 s"
             }
         };
         Error::from(problem.source(&self.file)).with_default_hint(hint)
@@ -271,10 +272,12 @@ impl LoadOptions for FileConfig {
         let read = self.parse_profile(&text);
         let (profile, cut) = read.map_err(|problem| self.file_error(problem, &text))?;
         if self.shift && profile.period().is_none() {
-            let problem =
-                Problem::new("a measured load that does not repeat cannot be shifted").key("shift");
+            let problem = Problem::new(
+                "`shift` needs a load that repeats, but this measured load does not repeat",
+            )
+            .key("shift");
             return Err(problem
-                .hint("set `repeat`, the period after which the load repeats")
+                .hint("set `repeat` to the time after which the load repeats, or leave out `shift`")
                 .into());
         }
         Ok(Arc::new(MeasuredLoad {
@@ -350,11 +353,11 @@ impl Load for MeasuredLoad {
         } = self;
         let loads = match cut {
             0 => return None,
-            1 => "1 load".to_owned(),
-            some => format!("{some} loads"),
+            1 => "1 value".to_owned(),
+            some => format!("{some} values"),
         };
         Some(format!(
-            "{loads} above {MAX_LOAD} in `{source}` count as {MAX_LOAD}: a fully loaded host or link works at 1/100 of its speed"
+            "{loads} of the load in `{source}` are above {MAX_LOAD} and count as {MAX_LOAD}, since a fully loaded host or link still works at 1/100 of its speed"
         ))
     }
 }

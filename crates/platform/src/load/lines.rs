@@ -20,7 +20,7 @@ pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
 }
 
 /// Hint for a file that has values but no times.
-pub(super) const VALUES_HINT: &str = "if each line holds only a value, give the time between two values, and the scale: `period=5min,scale=percent`";
+pub(super) const VALUES_HINT: &str = "if each line has only a value, state the time between two values and, for percentages, the scale: `period=5min,scale=percent`";
 
 /// Returns the lines of a text with their numbers, counted from 1; empty lines and comments are left out.
 fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
@@ -42,7 +42,7 @@ pub(super) fn read_values_without_times(
             Ok(value) if value.is_finite() && value >= 0.0 => value,
             Err(_) if at == 0 && !line.starts_with(|c: char| c.is_ascii_digit()) => continue, // the name of the column
             _ => {
-                let what = format!("`{line}` is not a finite number of at least 0");
+                let what = format!("the value `{line}` is not a finite number of at least 0");
                 return Err(Problem::new(what).at_line_column(number, 1));
             }
         };
@@ -84,7 +84,7 @@ pub(super) fn read_times_and_values(
         let (date, value) = row.parse_time_and_value(has_index.then_some(steps.len()))?;
         if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
             let message =
-                format!("the time {date} does not come after that of the line before, {last}");
+                format!("the time {date} is not later than the time of the previous line, {last}");
             return Err(row.problem_at_field(0, message));
         }
         let load = load_of(value).map_err(|(what, hint)| {
@@ -130,24 +130,28 @@ impl Row<'_> {
     fn parse_time_and_value(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
         let first = usize::from(index.is_some());
         if is_single_number(self) {
-            let what = format!("`{}` is a value without a time", self.fields[0].trim());
+            let what = format!(
+                "this line has only the value `{}`, without a time",
+                self.fields[0].trim()
+            );
             return Err(self.problem_at_field(0, what).hint(VALUES_HINT));
         }
         if self.fields.len() != first + 2 {
             let line = self
                 .fields
                 .join(&char::from(self.separator.as_byte()).to_string());
-            let what = format!("`{line}` is not a time and a value separated by a comma");
+            let what =
+                format!("this line, `{line}`, is not a time and a value, separated by a comma");
             return Err(self.problem_at_field(0, what));
         }
         if let Some(index) = index.filter(|index| self.fields[0].trim() != index.to_string()) {
             let what = format!(
-                "the first column has no name, but does not count the rows: it has `{}` where {index} is expected",
+                "the first column has no name and so must count the rows from 0, but it has `{}` instead of {index}",
                 self.fields[0].trim()
             );
             return Err(self
                 .problem_at_field(0, what)
-                .hint("remove the first column"));
+                .hint("remove the first column from the file"));
         }
         Ok((self.parse_time(first)?, self.parse_number(first + 1)?))
     }
@@ -158,7 +162,7 @@ impl Row<'_> {
         match self.separator.replace_decimal_comma(text).parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
             _ => {
-                let what = format!("`{text}` is not a finite number of at least 0");
+                let what = format!("the value `{text}` is not a finite number of at least 0");
                 Err(self.problem_at_field(field, what))
             }
         }

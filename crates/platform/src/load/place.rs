@@ -34,7 +34,9 @@ fn resolve_targets(on: &On, platform: &Platform) -> Result<Vec<LoadTarget>, Prob
         } else if let Some(link) = link() {
             targets.push(LoadTarget::Link(link));
         } else {
-            let problem = Problem::new(format!("unknown cluster, host or link `{name}` in `on`"));
+            let problem = Problem::new(format!(
+                "`on` names `{name}`, which is no cluster, host or link of the platform"
+            ));
             let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
             let problem = problem.with_unknown_name("place", name);
             return Err(problem.with_known_names("places", clusters.chain(["hosts", "links"])));
@@ -112,11 +114,11 @@ fn apply_load(
             let link = &mut platform.links[index];
             if !link.is_shared {
                 let message = format!(
-                    "link `{}` cannot have a load that varies, since it is not a shared link",
+                    "link `{}` gives each message its whole bandwidth (it is not shared), so that it cannot have a load that varies",
                     link.name
                 );
                 return Err(Problem::new(message)
-                    .hint("name only shared links, or use the load `constant`"));
+                    .hint("name only shared links in `on`, or use the load `constant`"));
             }
             link.loads.push(placed(StreamPurpose::LinkLoad, &link.name));
         }
@@ -129,7 +131,7 @@ fn scale_capacity(target: LoadTarget, platform: &mut Platform, share: f64) -> Re
     let nothing = |what: &str, name: &str| {
         let message = format!("the constant loads of {what} `{name}` together leave no capacity");
         Problem::new(message)
-            .hint("use fewer or smaller loads on this resource: each load leaves the share 1 - load, and these shares multiply")
+            .hint("put fewer or smaller loads on this host or link: each load leaves the share 1 - load of the capacity, and these shares multiply")
     };
     match target {
         LoadTarget::Host(index) => {

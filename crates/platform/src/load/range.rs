@@ -19,7 +19,7 @@ pub(super) struct ParameterChecks {
 impl ParameterChecks {
     /// Checks that the number `value` of the parameter `key` lies in `range`.
     pub(super) fn check_number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
-        let mut hint = format!("give a value from {} to {}", range.start(), range.end());
+        let mut hint = format!("choose a value from {} to {}", range.start(), range.end());
         if let Some(share) = percent_hint(value).filter(|_| *range.end() <= 1.0) {
             hint = format!("{hint}: {share}");
         }
@@ -34,7 +34,7 @@ impl ParameterChecks {
         range: &RangeInclusive<f64>,
     ) -> Self {
         let (least, most) = (range.start(), range.end());
-        let hint = format!("give a time from {least:?} s to {most:?} s");
+        let hint = format!("choose a time from {least:?} s to {most:?} s");
         self.add_problem_unless(range.contains(&value.get()), key, &value.to_string(), hint)
     }
 

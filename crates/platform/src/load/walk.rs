@@ -59,12 +59,12 @@ impl LoadOptions for WalkConfig {
             .into_result()?;
         if self.least >= self.most {
             let message = format!(
-                "`most` ({}) is not greater than `least` ({})",
+                "the upper bound `most` is {}, which is not greater than the lower bound `least`, {}",
                 self.most, self.least
             );
             let problem = Problem::new(message).key("most");
             return Err(problem
-                .hint("set `most` above `least`, or use the load `constant`")
+                .hint("choose `most` greater than `least`, or use the load `constant`")
                 .into());
         }
         Ok(Arc::new(WalkLoad(self)))

@@ -32,7 +32,7 @@ pub(super) fn read_mapping_file(
         }
         let located = problems.into_iter().map(|problem| problem.source(path));
         Error::Input(limit_problems(located.collect())).with_default_hint(
-            "begin with the line `process,host`; each further line has a process and its host: `p1,epyc-0`",
+            "begin the file with the line `process,host`, and write in each further line a process and its host: `p1,epyc-0`",
         )
     })
 }
@@ -65,9 +65,10 @@ fn parse_mapping(
             continue;
         }
         if row.fields != COLUMNS {
-            table.problems.push(
-                row.problem_at_field(0, format!("the first line is not `{}`", COLUMNS.join(","))),
-            );
+            table.problems.push(row.problem_at_field(
+                0,
+                format!("the first line is not the heading `{}`", COLUMNS.join(",")),
+            ));
             break; // the rest would be read as what it is not
         }
     }
@@ -129,7 +130,7 @@ impl MappingTable<'_> {
     fn add_row(&mut self, row: &Row<'_>) {
         let [process, host] = row.fields[..] else {
             let message = format!(
-                "`{}` is not a process and a host separated by a comma",
+                "this line, `{}`, is not a process and a host, separated by a comma",
                 row.line.trim()
             );
             self.problems.push(row.problem_at_field(0, message));
@@ -159,13 +160,13 @@ impl MappingTable<'_> {
                 Some(Some((_, line))) => row
                     .problem_at_field(
                         0,
-                        format!("process `{text}` already has a host, in line {line}"),
+                        format!("line {line} already states a host for process `{text}`"),
                     )
                     .hint("remove one of the two lines"),
                 None => row
-                    .problem_at_field(0, format!("there is no process `{text}`"))
+                    .problem_at_field(0, format!("the application has no process `{text}`"))
                     .hint(format!(
-                        "write a process from p1 to p{count}, the last of the {count} processes"
+                        "write a process from p1 to p{count}: the application has {count} processes"
                     )),
             },
         };
@@ -188,7 +189,7 @@ impl MappingTable<'_> {
                 let hosts = &self.platform.clusters[cluster.index()].hosts;
                 let name_of = |host: u32| &self.platform.hosts[host as usize].name;
                 problem.hint(format!(
-                    "`{name}` is a cluster: write one of its hosts, `{}` to `{}`",
+                    "write one host of the cluster `{name}`, from `{}` to `{}`",
                     name_of(hosts.start),
                     name_of(hosts.end - 1)
                 ))
@@ -208,16 +209,16 @@ impl MappingTable<'_> {
             .collect();
         if let Some(first) = missing.first() {
             let message = match missing.len() {
-                1 => format!("process p{} has no host", first + 1),
+                1 => format!("the table has no line for process p{}", first + 1),
                 some => format!(
-                    "{some} processes have no host, the first of them is p{}",
+                    "the table has no lines for {some} processes, the first of which is p{}",
                     first + 1
                 ),
             };
             let count = self.host_and_line_of_process.len();
             let problem = Problem::new(message).at_line_column(1, 1);
             self.problems
-                .push(problem.hint(format!("add a line for each process from p1 to p{count}")));
+                .push(problem.hint(format!("write a line for each process from p1 to p{count}")));
             return Err(self.problems);
         }
         Ok(self

@@ -179,7 +179,11 @@ impl Mapping {
     /// host.
     pub fn place(&self, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Error> {
         if platform.hosts.is_empty() {
-            return Err(Problem::new("the platform has no hosts to place processes on").into());
+            return Err(
+                Problem::new("the platform has no hosts to place processes on")
+                    .hint("add a cluster with hosts to the platform")
+                    .into(),
+            );
         }
         match self {
             Self::Rule(rule, entries) if entries.is_empty() => {
@@ -273,12 +277,12 @@ fn hosts_of_explicit_mapping(
         return Ok(hosts);
     }
     let problem = Problem::new(format!(
-        "the mapping lists {} for {}",
+        "the mapping lists {}, but the application has {}",
         format_count(hosts.len(), "host"),
         format_count(processes, "process")
     ));
     Err(problem
-        .hint("list one host per process (a host may be repeated), or write `by-core:` before the list to fill the cores of its hosts")
+        .hint("list one host for each process (a host may be repeated), or write `by-core:` before the list to fill the cores of these hosts in turn")
         .into())
 }
 
@@ -324,7 +328,7 @@ fn host_range_of_entry(
         return Ok(platform.clusters[cluster as usize].hosts.clone());
     }
     let unknown = |name: &str| {
-        Problem::new(format!("unknown host `{name}` in the mapping"))
+        Problem::new(format!("the mapping names the unknown host `{name}`"))
             .with_unknown_name("host", name)
             .with_known_names(
                 "clusters and hosts",
@@ -339,7 +343,7 @@ fn host_range_of_entry(
     let end = *names.get(last.trim()).ok_or_else(|| unknown(last))?;
     if end < start {
         return Err(Problem::new(format!(
-            "the range of hosts `{entry}` in the mapping is reversed"
+            "in the mapping, the range of hosts `{entry}` ends before its first host"
         ))
         .hint(format!("write `{}..{}`", last.trim(), first.trim())));
     }

@@ -121,9 +121,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             if self.reader.non_empty_attribute(node, attribute).is_some() {
                 let message = format!("attribute `{attribute}` is not supported for a `<cluster>`");
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_problem_once(
-                    problem.hint("write its hosts as single `<host>` elements, each with its file"),
-                );
+                self.reader.record_problem_once(problem.hint(
+                    "replace the `<cluster>` by single `<host>` elements, each with this attribute",
+                ));
             }
         }
         let hosts = self.read_hosts(node);
@@ -244,8 +244,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         if !is_valid_name(&name) {
             let problem = self
                 .reader
-                .problem_at_element(node, format!("`{name}` is not a valid name"));
-            let hint = "use names of hosts without commas, `..`, and spaces at the ends";
+                .problem_at_element(node, format!("`{name}` is not a valid name of a host"));
+            let hint = "choose prefix and suffix without commas and `..`, and without spaces at the ends of names";
             self.reader.record_problem_once(problem.hint(hint));
             return None;
         }
@@ -311,11 +311,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         if !matches!(self.zones.zone(place.zone).routing, Routing::Star(_)) {
             let problem = self.reader.problem_at_element(
                 node,
-                "a `<cabinet>` is not in a zone with routing `Cluster`",
+                "this `<cabinet>` is not in a zone with routing `Cluster`",
             );
             self.reader.record_problem_once(
                 problem
-                    .hint("set routing=\"Cluster\" for its zone, or write a `<cluster>` instead"),
+                    .hint("set routing=\"Cluster\" for the zone of the cabinet, or write a `<cluster>` instead"),
             );
             return 0;
         }
@@ -403,12 +403,13 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         ];
         self.reader.check_attribute_names(node, &known);
         if !matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_)) {
-            let problem = self
-                .reader
-                .problem_at_element(node, "a `<peer>` is not in a zone with routing `Vivaldi`");
-            self.reader.record_problem_once(
-                problem.hint("set routing=\"Vivaldi\" for its zone, or write a `<host>` instead"),
+            let problem = self.reader.problem_at_element(
+                node,
+                "this `<peer>` is not in a zone with routing `Vivaldi`",
             );
+            self.reader.record_problem_once(problem.hint(
+                "set routing=\"Vivaldi\" for the zone of the peer, or write a `<host>` instead",
+            ));
             return false;
         }
         let Some(name) = self.reader.read_name(node, "id") else {
@@ -505,12 +506,13 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             .collect();
         let coordinates = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
         if coordinates.is_none() {
-            let message = format!("the coordinates `{text}` are not three numbers");
+            let message = format!("the coordinates `{text}` are not three finite numbers");
             let problem = self
                 .reader
                 .problem_at_attribute(node, "coordinates", message);
-            self.reader
-                .record_problem_once(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
+            self.reader.record_problem_once(
+                problem.hint("write the coordinates x, y and height, such as `25.5 9.4 1.4`"),
+            );
         }
         coordinates
     }
@@ -524,9 +526,11 @@ pub(super) fn parse_radical_ranges(text: &str) -> Result<Vec<(u64, u64)>, String
             match (from.trim().parse(), to.trim().parse()) {
                 (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
                 _ if part.contains(['−', '–']) => Err(format!(
-                    "`{part}` is not a range of numbers; write the range with a hyphen (`-`)"
+                    "`{part}` is not a range of numbers, since its dash is not a hyphen (`-`)"
                 )),
-                _ => Err(format!("`{part}` is not a range of numbers such as `0-9`")),
+                _ => Err(format!(
+                    "`{part}` is not a range of increasing numbers such as `0-9`"
+                )),
             }
         })
         .collect()

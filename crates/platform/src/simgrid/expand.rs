@@ -128,9 +128,10 @@ impl Expander {
         }
         if self.replacement_rounds > MAX_ROUNDS {
             let problem = Problem::new(format!(
-                "the files include each other at more than {MAX_ROUNDS} levels"
+                "files are included in each other in more than {MAX_ROUNDS} levels"
             ));
-            let problem = problem.hint("remove the include by which a file includes itself");
+            let problem = problem
+                .hint("remove the `<include>` by which a file includes itself, directly or through other files");
             return Err(at(found[0], problem));
         }
         let (mut new, mut done) = (String::new(), 0);
@@ -154,8 +155,10 @@ impl Expander {
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
             if new.len() > MAX_TEXT_LENGTH {
-                let problem = Problem::new("the expanded elements are longer than 268 MB of text")
-                    .hint("reduce the number of hosts in the set");
+                let problem = Problem::new(
+                    "the text of the file is longer than 268 MB after each `<include>` and `<foreach>` is replaced",
+                )
+                .hint("reduce the numbers of hosts in the sets");
                 return Err(at(node, problem));
             }
         }
@@ -172,7 +175,11 @@ impl Expander {
         let name = node.tag_name().name();
         let given = |attribute: &str| {
             node.attribute(attribute).ok_or_else(|| {
-                Problem::new(format!("attribute `{attribute}` is missing")).key(name)
+                Problem::new(format!(
+                    "the attribute `{attribute}` of the element `<{name}>` is missing"
+                ))
+                .key(name)
+                .hint("add this attribute to the element")
             })
         };
         match name {
@@ -183,7 +190,10 @@ impl Expander {
                 let ranges = parse_radical_ranges(radical).map_err(Problem::new)?;
                 let size = |(from, to): &(u64, u64)| to - from;
                 if ranges.iter().map(size).fold(0, u64::saturating_add) > MAX_TEXT_LENGTH as u64 {
-                    return Err(Problem::new(format!("the set `{id}` is too large")));
+                    return Err(Problem::new(format!(
+                        "the set `{id}` has more numbers than migsim can read"
+                    ))
+                    .hint("reduce the range of numbers in `radical`"));
                 }
                 let numbers = ranges.into_iter().flat_map(|(from, to)| from..=to);
                 let names = numbers.map(|number| format!("{}{number}{}", around[0], around[1]));
@@ -205,7 +215,7 @@ impl Expander {
                 });
                 if names.len().saturating_mul(body.len()) > MAX_TEXT_LENGTH {
                     return Err(Problem::new(
-                        "the expanded elements are longer than 268 MB of text",
+                        "the text of this `<foreach>` is longer than 268 MB after it is repeated for each name of the set",
                     )
                     .hint("reduce the number of hosts in the set"));
                 }
@@ -232,7 +242,7 @@ impl Expander {
         let path = path.to_string_lossy().into_owned();
         let text = read_text(&path).map_err(|problem| {
             Problem::new(problem.message)
-                .hint("name an existing file; a relative path counts from the folder of this file")
+                .hint("name an existing file; a relative path counts from the folder of the file with this `<include>`")
         })?;
         let hash = sha256(text.as_bytes());
         if !self.included_files.iter().any(|(known, _)| *known == path) {
@@ -262,9 +272,9 @@ fn check_inside_folder(folder: &Path, file: &Path, name: &str) -> Result<(), Pro
         return Ok(());
     }
     let problem = Problem::new(format!(
-        "the file `{name}` is outside of the folder of the platform file"
+        "the included file `{name}` is outside of the folder of the platform file, where migsim does not read it by default"
     ));
-    Err(problem.hint("copy it into that folder, or allow it with `--include-outside`"))
+    Err(problem.hint("copy the file into the folder of the platform file, or allow such files with `--include-outside`"))
 }
 
 /// Returns an error, with line and column, if an included file is not XML. An included file may consist of several elements

@@ -52,7 +52,7 @@ impl ZoneTreeBuilder<'_, '_, '_> {
             return;
         };
         let first = if from == to {
-            format!("for host `{}`", self.host_or_router_name(from))
+            format!("for the host `{}`", self.host_or_router_name(from))
         } else {
             format!(
                 "from `{}` to `{}`",

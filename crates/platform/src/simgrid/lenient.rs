@@ -72,7 +72,7 @@ fn check_attribute_counts(source: &str, text: &str) -> Result<(), Problem> {
         if attributes > MAX_ATTRIBUTES {
             let name = text[start + 1..].split([' ', '\t', '\r', '\n']).next();
             let message = format!(
-                "element `<{}>` has more than {MAX_ATTRIBUTES} attributes",
+                "the element `<{}>` has more than {MAX_ATTRIBUTES} attributes, the most that migsim reads",
                 name.unwrap_or("")
             );
             let (line, column) = line_column(text, start);

@@ -174,7 +174,7 @@ fn read_platform_element<'a>(
 ) -> Option<Platform> {
     if !root.has_tag_name("platform") {
         let message = format!(
-            "`<{}>` is not a SimGrid platform (`<platform>`)",
+            "the file is not a SimGrid platform: its outermost element is `<{}>` instead of `<platform>`",
             root.tag_name().name()
         );
         reader.report_problem_at_element(root, message);
@@ -205,7 +205,7 @@ fn read_platform_element<'a>(
                 let problem =
                     reader.problem_at_element(child, "there is more than one outermost zone");
                 reader.record_problem_once(
-                    problem.hint("put these zones into one zone with routing `Full`"),
+                    problem.hint("put these zones into one new zone with routing `Full`"),
                 );
             }
             "trace" | "trace_connect" => {}
@@ -218,7 +218,8 @@ fn read_platform_element<'a>(
         }
     }
     let Some(zone) = zone else {
-        reader.report_problem_at_element(root, "the platform has no zone");
+        let problem = reader.problem_at_element(root, "the platform has no zone");
+        reader.record_problem_once(problem.hint("add a `<zone>` or a `<cluster>` with hosts"));
         return None;
     };
     let mut builder = ZoneTreeBuilder::new(reader, limits);
@@ -232,8 +233,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Returns the completed platform; `None` if the file has problems.
     fn finish_platform(self, zone: Node<'a>) -> Option<Platform> {
         if self.hosts.is_empty() && self.reader.problems.is_empty() {
+            let problem = (self.reader).problem_at_element(zone, "the outermost zone has no hosts");
             self.reader
-                .report_problem_at_element(zone, "the zone has no hosts");
+                .record_problem_once(problem.hint("add `<host>` or `<cluster>` elements"));
         }
         if !self.reader.problems.is_empty() {
             return None;

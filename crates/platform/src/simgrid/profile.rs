@@ -96,7 +96,7 @@ impl ProfileEvents {
                 ("STOCHASTIC", ..) => {
                     return Err((
                         number,
-                        "the profile is stochastic, which migsim does not support".to_owned(),
+                        "the profile is random (STOCHASTIC), which migsim does not support: write times and values instead".to_owned(),
                     ));
                 }
                 (date, Some(value), 2) if date.parse::<f64>().is_ok() => {
@@ -109,18 +109,21 @@ impl ProfileEvents {
                     lines.push(number);
                 }
                 _ => {
-                    let message = format!("`{line}` is not a time and a value");
+                    let message = format!("this line, `{line}`, is not a time and a value");
                     return Err((number, message));
                 }
             }
         }
         let Some(&(last, _)) = steps.last() else {
-            return Err((1, "the profile has no events".to_owned()));
+            return Err((
+                1,
+                "the profile has no line with a time and a value".to_owned(),
+            ));
         };
         if period.is_some() && pause.is_some() {
             return Err((
                 1,
-                "the profile has both PERIODICITY and LOOPAFTER, which cannot be combined"
+                "the profile has both PERIODICITY and LOOPAFTER, of which only one is possible"
                     .to_owned(),
             ));
         }

@@ -35,9 +35,12 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                     self.read_route(node, part.zone, &mut table, &mut pairs, &mut mentioned);
                 }
                 "route" | "zoneRoute" | "ASroute" => {
-                    let message =
-                        format!("a zone with routing `{routing}` cannot have explicit routes");
-                    self.reader.report_problem_at_element(node, message);
+                    let message = format!(
+                        "this route is in a zone with routing `{routing}`, which cannot have explicit routes"
+                    );
+                    let problem = self.reader.problem_at_element(node, message);
+                    let hint = "remove the route, or set routing=\"Full\" for the zone";
+                    self.reader.record_problem_once(problem.hint(hint));
                 }
                 "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
                     self.read_bypass_route(node, part.zone);
@@ -52,14 +55,14 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             "full" => zone.routing = Routing::Full(table),
             "floyd" if part.member_count > Floyd::MAX_MEMBERS => {
                 let message = format!(
-                    "a zone with routing `Floyd` has {} members, which is too many",
+                    "this zone with routing `Floyd` has {} members, which is too many",
                     part.member_count
                 );
                 let problem = self
                     .reader
                     .problem_at_attribute(part.node, "routing", message);
                 let hint = format!(
-                    "reduce them to {} or fewer, or use routing `Dijkstra`, which finds routes of as few links",
+                    "reduce the zone to at most {} members, or use routing `Dijkstra`, whose routes have as few links",
                     Floyd::MAX_MEMBERS
                 );
                 self.reader.record_problem_once(problem.hint(hint));
@@ -106,7 +109,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 .reader
                 .problem_at_element(node, "this route is given twice");
             self.reader.record_problem_once(
-                problem.hint("remove one of the two, or add symmetrical=\"no\": without it, a route also gives the way back"),
+                problem.hint("remove one of the two routes, or add symmetrical=\"no\" to both, since a route otherwise also holds for the way back"),
             );
         }
     }
@@ -143,9 +146,12 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             _ => {
                 let name = node.attribute(attribute).unwrap_or("");
                 let of = &self.zones.zone(zone).name;
-                let message = format!("`{name}` is not directly in zone `{of}`");
+                let message = format!(
+                    "`{name}` is not an element directly inside the zone `{of}`, to which this element belongs"
+                );
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
-                let hint = "name two elements of this zone; between zones, write a `<zoneRoute>`";
+                let hint =
+                    "name elements of this zone; for a route between zones, write a `<zoneRoute>`";
                 self.reader.record_problem_once(problem.hint(hint));
                 None
             }
@@ -169,9 +175,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             if only.is_none() {
                 let name = &self.zones.zone(zone).name;
                 let message = format!(
-                    "attribute `{attribute}` is missing, and zone `{name}` has more than one possible gateway"
+                    "attribute `{attribute}` is missing, but zone `{name}` has more than one possible gateway"
                 );
-                self.reader.report_problem_at_element(node, message);
+                let problem = self.reader.problem_at_element(node, message);
+                let hint = format!("add {attribute}=\"NAME\" with a host or router of the zone");
+                self.reader.record_problem_once(problem.hint(hint));
             }
             return only;
         }
@@ -191,7 +199,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 let of = &self.zones.zone(zone).name;
                 let message = format!("gateway `{name}` is not a host or router in zone `{of}`");
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_problem_once(problem);
+                let hint = "name a host or router inside this zone as gateway";
+                self.reader.record_problem_once(problem.hint(hint));
                 None
             }
         }
@@ -217,8 +226,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         };
         let bypasses = &mut self.zones.zone_mut(zone).bypass_routes;
         if bypasses.insert((from, to), bypass).is_some() {
+            let problem = self
+                .reader
+                .problem_at_element(node, "this bypass route is given twice");
             self.reader
-                .report_problem_at_element(node, "this bypass route is given twice");
+                .record_problem_once(problem.hint("remove one of the two bypass routes"));
         }
     }
 
@@ -229,8 +241,10 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let links = ["up", "down"].map(|attribute| self.find_single_link(node, attribute));
         let member = self.member_in_zone(node, "id", part.zone);
         if !matches!(self.zones.zone(part.zone).routing, Routing::Star(_)) {
-            let message = "a `<host_link>` is not in a zone with routing `Cluster`";
-            self.reader.report_problem_at_element(node, message);
+            let message = "this `<host_link>` is not in a zone with routing `Cluster`";
+            let problem = self.reader.problem_at_element(node, message);
+            let hint = "set routing=\"Cluster\" for its zone, or write `<route>` elements instead";
+            self.reader.record_problem_once(problem.hint(hint));
             return;
         }
         if let ([Some(up), Some(down)], Some((_, local))) = (links, member) {
@@ -251,7 +265,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         match self.named_links.get(name) {
             Some(NamedLink::Single(link)) => Some(*link),
             Some(NamedLink::Duplex(_)) => {
-                let message = format!("link `{name}` has two directions");
+                let message =
+                    format!("link `{name}` is duplex, but its direction is not stated here");
                 let problem = self.reader.problem_at_attribute(node, attribute, message);
                 self.reader.record_problem_once(
                     problem.hint(format!("write `{name}_UP` or `{name}_DOWN`")),
@@ -299,7 +314,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             (NamedLink::Duplex(up), "DOWN") => Some((LinkId(up.0 + 1), up)),
             (NamedLink::Duplex(_), "NONE") => {
                 let message =
-                    format!("link `{name}` is duplex, but the route does not give its direction");
+                    format!("link `{name}` is duplex, but the route does not state its direction");
                 let problem = self.reader.problem_at_attribute(node, "id", message);
                 self.reader.record_problem_once(
                     problem.hint("add direction=\"UP\" or direction=\"DOWN\""),
@@ -307,7 +322,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 None
             }
             (NamedLink::Single(_), "UP" | "DOWN") => {
-                let message = format!("link `{name}` has no directions");
+                let message = format!(
+                    "the route states a direction of link `{name}`, which is not duplex and has no directions"
+                );
                 let problem = self.reader.problem_at_attribute(node, "direction", message);
                 let hint = "leave out `direction`, or give the link sharing_policy=\"SPLITDUPLEX\"";
                 self.reader.record_problem_once(problem.hint(hint));

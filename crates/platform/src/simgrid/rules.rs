@@ -54,10 +54,12 @@ pub(super) fn replace_routing_rules(
             done = range.end;
         }
         if new.len() > MAX_TEXT_LENGTH {
-            let problem = Problem::new("the rules expand to more than 268 MB of routes");
+            let problem = Problem::new(
+                "the routes that the patterns in `src` and `dst` describe are longer than 268 MB of text",
+            );
             return Err(at(
                 node,
-                problem.hint("put the hosts into `<cluster>` elements, which need fewer routes"),
+                problem.hint("describe the hosts by `<cluster>` elements, which need fewer routes"),
             ));
         }
     }
@@ -185,7 +187,7 @@ fn insert_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Probl
             .position(|side| rest.starts_with(side));
         let (Ok(number), Some(side)) = (number.parse::<usize>(), side) else {
             let problem = Problem::new(format!(
-                "`${part}` in `{text}` does not refer to a group of a pattern"
+                "`${part}` in `{text}` does not name a group of the pattern in `src` or `dst`"
             ));
             return Err(problem
                 .hint("write `$1src` for the first group of `src`, `$1dst` for that of `dst`"));
@@ -193,9 +195,9 @@ fn insert_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Probl
         if number >= groups[side].len() {
             let (name, count) = (["src", "dst"][side], groups[side].len() - 1);
             let problem = Problem::new(format!(
-                "`${number}{name}` in `{text}` refers to a missing group: the pattern of `{name}` has {count} groups"
+                "`${number}{name}` in `{text}` names a group that does not exist: number of groups in the pattern of `{name}`: {count}"
             ));
-            return Err(problem.hint("put a group in parentheses: `^AS_(.*)$`"));
+            return Err(problem.hint("put each group of the pattern in parentheses: `^AS_(.*)$`"));
         }
         new.push_str(groups[side].get(number).map_or("", |group| group.as_str()));
         new.push_str(&rest[3..]);

@@ -43,13 +43,13 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         };
         if hosts.host_count() < u64::from(shape.host_count) {
             let message = format!(
-                "the topology has {} hosts, but `radical` names only {}",
+                "the topology has room for {} hosts, but `radical` has only {} numbers of hosts",
                 shape.host_count,
                 hosts.host_count()
             );
             let problem = self.reader.problem_at_attribute(node, "radical", message);
             self.reader.record_problem_once(
-                problem.hint("give as many numbers in `radical` as the topology has hosts"),
+                problem.hint("write as many numbers in `radical` as the topology has hosts"),
             );
             return;
         }
@@ -68,7 +68,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             let id = node.attribute("id").unwrap_or("");
             let more = hosts.host_count() - u64::from(shape.host_count);
             let note = format!(
-                "cluster `{id}` names {more} more hosts than its topology has; the last ones are left out"
+                "`radical` of cluster `{id}` has more numbers than its topology has hosts; the last {more} of these numbers are ignored"
             );
             self.reader.notes.push(note);
         }
@@ -111,15 +111,15 @@ fn read_topology(
             read_torus(parameters, first, links),
         ),
         "FAT_TREE" => (
-            "write levels, children, parents and cables of each level, such as `2;4,4;1,2;1,2`",
+            "write the number of levels, then the children, the parents and the cables of each level, such as `2;4,4;1,2;1,2`",
             read_fat_tree(parameters, first, links),
         ),
         "DRAGONFLY" => (
-            "write groups and links, chassis and links, blades and links, and hosts, such as `2,1;3,1;4,1;2`",
+            "write the numbers of groups, chassis and blades, each with its number of links, and the number of hosts per blade, such as `2,1;3,1;4,1;2`",
             read_dragonfly(parameters, first, links),
         ),
         _ => {
-            let message = format!("unknown topology `{topology}`");
+            let message = format!("unknown topology `{topology}` of a `<cluster>`");
             return Err((
                 "topology",
                 message,
@@ -151,8 +151,11 @@ fn parse_numbers(text: &str) -> Result<Vec<u32>, String> {
 fn split_at_semicolons<const N: usize>(text: &str) -> Result<[&str; N], String> {
     let parts: Vec<&str> = text.split(';').collect();
     let count = parts.len();
-    <[&str; N]>::try_from(parts)
-        .map_err(|_| format!("`{text}` has {count} instead of {N} parts separated by semicolons"))
+    <[&str; N]>::try_from(parts).map_err(|_| {
+        format!(
+            "the number of parts of `{text}`, separated by semicolons, is {count} instead of {N}"
+        )
+    })
 }
 
 /// Reads the parameters of a torus; `None` if the torus has too many hosts or links.
@@ -199,7 +202,7 @@ fn read_fat_tree(
         let list = parse_numbers(list)?;
         if list.len() != levels {
             return Err(format!(
-                "the list of {what} has {}, but the number of levels is {levels}",
+                "the list of {what} has {}, but needs one value for each level (levels: {levels})",
                 migsim_base::words::format_count(list.len(), "value")
             ));
         }
@@ -238,7 +241,7 @@ fn read_dragonfly(
             ([size], 3) => sizes[at] = *size,
             _ => {
                 return Err(format!(
-                    "`{part}` is not {}",
+                    "the part `{part}` is not {}",
                     if at < 3 {
                         "two numbers separated by a comma"
                     } else {

@@ -37,7 +37,9 @@ impl<'a> Reader<'a, '_> {
         };
         if self.traces.inline_events.contains_key(id) {
             // SimGrid keeps the first definition.
-            let note = format!("trace `{id}` is defined twice; the first definition is used");
+            let note = format!(
+                "the trace `{id}` is defined twice, and migsim uses the first definition, as SimGrid does"
+            );
             self.notes.push(note);
             return;
         }
@@ -61,9 +63,11 @@ impl<'a> Reader<'a, '_> {
             Some(number) => match number.parse::<f64>() {
                 Ok(period) if period.is_finite() => Some(period).filter(|&p| p > 0.0),
                 _ => {
-                    let message = format!("periodicity `{number}` is not a number");
+                    let message = format!("the periodicity `{number}` is not a finite number");
                     let problem = self.problem_at_attribute(node, "periodicity", message);
-                    self.record_problem_once(problem);
+                    self.record_problem_once(
+                        problem.hint("write the period in seconds, such as `60`"),
+                    );
                     return None;
                 }
             },
@@ -106,9 +110,10 @@ impl<'a> Reader<'a, '_> {
             .insert((element, kind), connection))
         .is_some()
         {
-            self.report_problem_at_element(
-                node,
-                format!("`{element}` has two traces of the same kind"),
+            let message = format!("a trace of the same kind is already connected with `{element}`");
+            let problem = self.problem_at_element(node, message);
+            self.record_problem_once(
+                problem.hint("remove one of the two `<trace_connect>` elements"),
             );
         }
     }
@@ -120,9 +125,11 @@ impl<'a> Reader<'a, '_> {
             .map(|((element, _), (node, ..))| (*element, *node))
             .collect();
         for (element, node) in unmet {
-            let message = format!("unknown host or link `{element}` for this kind of trace");
+            let message = format!(
+                "`{element}` is not the name of a host (for a trace of speeds) or link (for one of bandwidths or latencies)"
+            );
             let problem = self.problem_at_attribute(node, "element", message);
-            self.record_problem_once(problem);
+            self.record_problem_once(problem.hint("name a host or link of the file"));
         }
     }
 
@@ -139,7 +146,7 @@ impl<'a> Reader<'a, '_> {
         if self.version == Version::Three && events.exceeds_period() {
             events = events.with_period_after_last_event();
             self.notes.push(format!(
-                "the profile of `{element}` is longer than its period: it is repeated one period after its last event, as in SimGrid before 3.26"
+                "the profile of `{element}` is longer than its period, and so repeats one period after its last value, as in SimGrid before 3.26"
             ));
         }
         let profile = match (events.to_profile(), file) {
@@ -156,7 +163,7 @@ impl<'a> Reader<'a, '_> {
         if kind == TracedQuantity::Bandwidth && profile.minimum_value() <= 0.0 {
             let message = format!("the bandwidth profile of link `{element}` has a value of 0");
             let problem = self.problem_at_attribute(node, attribute, message);
-            self.record_problem_once(problem);
+            self.record_problem_once(problem.hint("write bandwidths above 0"));
             return None;
         }
         Some(profile)
@@ -203,10 +210,13 @@ impl<'a> Reader<'a, '_> {
                 None
             }
             (Some(_), Some(_)) => {
-                let message =
-                    format!("`{element}` has both a trace and the attribute `{attribute}`");
+                let message = format!(
+                    "`{element}` has both a connected trace and the attribute `{attribute}`"
+                );
                 let problem = self.problem_at_attribute(node, attribute, message);
-                self.record_problem_once(problem);
+                self.record_problem_once(
+                    problem.hint("remove the attribute or the `<trace_connect>`"),
+                );
                 None
             }
         }

@@ -151,7 +151,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             let message = format!("{what} `{name}` is defined twice");
             let problem = self.reader.problem_at_attribute(node, "id", message);
             self.reader.record_problem_once(
-                problem.hint("rename one of them: hosts, routers and zones share one set of names"),
+                problem.hint("give one of the two another name: hosts, routers and zones may not have the same name"),
             );
         }
     }
@@ -193,7 +193,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         };
         if self.zones.depth(zone) > MAX_DEPTH {
             let message = format!("zones are nested in more than {MAX_DEPTH} levels");
-            self.reader.report_problem_at_element(node, message);
+            let problem = self.reader.problem_at_element(node, message);
+            let hint = format!("reduce the nesting of zones to {MAX_DEPTH} levels");
+            self.reader.record_problem_once(problem.hint(hint));
             return;
         }
         let mut part = UnroutedZone {
@@ -258,7 +260,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         if zone != 0 {
             let message = format!("property `{FATPIPE_PROPERTY}` is not in the outermost zone");
             let problem = self.reader.problem_at_attribute(node, "id", message);
-            let hint = "move it to the outermost zone: it applies to all links of the file";
+            let hint = "move this property to the outermost zone, since it applies to all links of the file";
             self.reader.record_problem_once(problem.hint(hint));
         }
         match self.reader.required_attribute(node, "value") {
@@ -413,7 +415,8 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             let message = format!("link `{name}` is defined twice");
             if self.named_links.insert(name, link).is_some() {
                 let problem = self.reader.problem_at_attribute(node, "id", message);
-                self.reader.record_problem_once(problem);
+                let hint = "give one of the two links another name; a duplex link NAME also takes the names NAME_UP and NAME_DOWN";
+                self.reader.record_problem_once(problem.hint(hint));
             }
         }
         id
@@ -492,7 +495,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             let problem = self
                 .reader
                 .problem_at_attribute(node, "sharing_policy", message);
-            let hint = "leave the profile out, or choose another sharing_policy: FATPIPE links have a constant bandwidth and latency";
+            let hint = "leave out the profile, or choose another sharing_policy: links with FATPIPE must have a constant bandwidth and latency";
             self.reader.record_problem_once(problem.hint(hint));
         }
         if let (Some(bandwidth), Some(latency)) = (bandwidth, latency) {
@@ -520,7 +523,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
                 let problem = self
                     .reader
                     .problem_at_attribute(prop, "value", error.to_string());
-                self.reader.record_problem_once(problem);
+                self.reader.record_problem_once(
+                    problem.hint("write the memory with its unit, such as `64 GB`"),
+                );
                 None
             }
         }

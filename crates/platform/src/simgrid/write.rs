@@ -54,11 +54,11 @@ pub fn to_simgrid(platform: &Platform) -> Result<SimgridExport, Error> {
         _ if is_small => writer.write_hosts_and_routes()?,
         _ => {
             let problem = Problem::new(format!(
-                "{} hosts are too many to write one route per pair of hosts",
+                "the platform has {} hosts, too many to export one route for each pair of hosts",
                 platform.hosts.len()
             ));
             let hint = format!(
-                "use at most {MAX_HOSTS_WITH_ROUTES} hosts; more are possible if each cluster is a switch of equal hosts, without profiles and `latencies`"
+                "reduce the platform to {MAX_HOSTS_WITH_ROUTES} hosts, or make each cluster a switch of equal hosts, without profiles and `latencies`, for which more hosts are possible"
             );
             return Err(problem.hint(hint).into());
         }
@@ -197,8 +197,8 @@ impl Writer<'_> {
         let note = (unshared > 0 && are_whole).then(|| {
             let links = format_count(unshared, "link");
             format!(
-                "{links} with the sharing policy `FATPIPE`: migsim gives each flow the whole bandwidth, as property `{FATPIPE_PROPERTY}` of the file asks; \
-                 SimGrid gives less to some flows, as migsim does with `--net fatpipe=simgrid`"
+                "the file has {links} with the sharing policy `FATPIPE`: migsim gives each flow on such a link the whole bandwidth, as property \
+                 `{FATPIPE_PROPERTY}` of the file says; SimGrid gives less to some flows, as migsim does with `--net fatpipe=simgrid`"
             )
         });
         note.into_iter().collect()
@@ -389,10 +389,10 @@ impl Writer<'_> {
         let platform = self.platform;
         if self.has_pair_latencies && matches!(platform.routes, Routes::Zoned { .. }) {
             let problem = Problem::new(
-                "some latencies are computed from coordinates (Vivaldi), which the exported format cannot express",
+                "the platform has latencies that are computed from coordinates (Vivaldi), which the exported format cannot express",
             );
             return Err(problem
-                .hint("keep the original SimGrid file: SimGrid adds up the latencies of links")
+                .hint("use the original SimGrid file of the platform instead of an export")
                 .into());
         }
         let varies = platform
@@ -401,11 +401,11 @@ impl Writer<'_> {
             .find(|link| link.latency_profile.is_some());
         if let Some(link) = varies.filter(|_| self.has_pair_latencies) {
             let problem = Problem::new(format!(
-                "link `{}` has a latency profile, but the platform also gives `latencies` of pairs of clusters, which cannot be exported together",
+                "link `{}` has a latency profile, and the platform has `latencies` of pairs of clusters; SimGrid's format cannot express both",
                 link.name
             ));
             return Err(problem
-                .hint("leave out one of the two: SimGrid adds up the latencies of links")
+                .hint("remove the latency profile or `latencies` from the platform")
                 .into());
         }
         Ok(())

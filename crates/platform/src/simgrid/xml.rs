@@ -134,9 +134,10 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn child_elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
-                self.report_problem_at_element(
-                    node,
-                    "there is text where only elements are allowed",
+                let message = "this element contains text, but may contain only elements";
+                let problem = self.problem_at_element(node, message);
+                self.record_problem_once(
+                    problem.hint("remove the text, or write it as a comment `<!-- ... -->`"),
                 );
             }
         }
@@ -160,7 +161,12 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn required_attribute(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         let value = node.attribute(name);
         if value.is_none() {
-            self.report_problem_at_element(node, format!("attribute `{name}` is missing"));
+            let message = format!(
+                "the attribute `{name}` of the element `<{}>` is missing",
+                node.tag_name().name()
+            );
+            let problem = self.problem_at_element(node, message);
+            self.record_problem_once(problem.hint("add this attribute to the element"));
         }
         value
     }
@@ -175,10 +181,11 @@ impl<'a, 'input> Reader<'a, 'input> {
         let both = names.map(|name| self.non_empty_attribute(node, name));
         if let [Some(_), Some(_)] = both {
             let message = format!(
-                "attributes `{}` and `{}` have the same meaning; only one may be given",
+                "the element has both attributes `{}` and `{}`, which have the same meaning",
                 names[0], names[1]
             );
-            self.report_problem_at_element(node, message);
+            let problem = self.problem_at_element(node, message);
+            self.record_problem_once(problem.hint("remove one of the two attributes"));
         }
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
@@ -202,7 +209,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         if !is_valid_name(name) {
             let problem =
                 self.problem_at_attribute(node, attribute, format!("`{name}` is not a valid name"));
-            let hint = "use a name that is not empty, without commas, `..`, and spaces at the ends";
+            let hint = "choose a name that is not empty, without commas and `..`, and without spaces at the ends";
             self.record_problem_once(problem.hint(hint));
         }
         Some(name)
@@ -233,7 +240,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     fn parse_quantity(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
         if text.contains("$rand(") {
             return Err(format!(
-                "`{text}` is random in each run of SimGrid: write a number instead"
+                "`{text}` stands for a random number, which migsim does not support: write a number instead"
             ));
         }
         let (value, is_bare) = units::parse_with_units(text, units)?;
@@ -262,7 +269,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let state = self.non_empty_attribute(node, "pstate").unwrap_or("0");
         let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
         let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
-            let message = format!("there is no power state `{state}`");
+            let message = format!("the host has no power state `{state}`");
             let problem = self.problem_at_attribute(node, "pstate", message);
             self.record_problem_once(
                 problem.hint(format!("write a state from 0 to {}", speeds.len() - 1)),
@@ -273,7 +280,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         if found.is_none() {
             let message = out_of_range_message("speed", text, &InstructionsPerSecond::RANGE);
             let problem = self.problem_at_attribute(node, name, message);
-            let hint = "give the host a speed above 0; it has no effect on messages";
+            let hint =
+                "set a speed above 0; if the host only forwards messages, the speed has no effect";
             self.record_problem_once(if speed == 0.0 {
                 problem.hint(hint)
             } else {
@@ -316,7 +324,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         if cores.is_none() {
             let problem =
                 self.problem_at_attribute(node, name, format!("`{text}` is not a number of cores"));
-            self.record_problem_once(problem);
+            self.record_problem_once(problem.hint("write a whole number of at least 1"));
         }
         cores
     }
@@ -330,7 +338,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             _ => {
                 let message = format!("`{text}` is neither yes nor no");
                 let problem = self.problem_at_attribute(node, "symmetrical", message);
-                self.record_problem_once(problem);
+                self.record_problem_once(problem.hint("write `yes` or `no`"));
                 true
             }
         }
@@ -348,12 +356,12 @@ impl<'a, 'input> Reader<'a, 'input> {
                 SettingMeaning::NetworkSetting(ours, taken) => {
                     let flag = config::network_flag(ours, &taken);
                     self.notes.push(format!(
-                        "the file sets `{key}` = `{value}`; migsim uses this as `{flag}`, unless the experiment sets another value"
+                        "the platform file sets `{key}` to `{value}`, which migsim uses like the flag `{flag}`, unless the experiment sets another value"
                     ));
                     self.experiment_settings.push((format!("network.{ours}"), taken));
                 }
                 SettingMeaning::WithoutCounterpart => self.notes.push(format!(
-                    "the file sets `{key}` = `{value}`, for which migsim has no setting: the times of SimGrid may differ from those of migsim"
+                    "the platform file sets `{key}` to `{value}`, for which migsim has no setting, so that its times may differ from those of SimGrid"
                 )),
                 SettingMeaning::WithoutEffect => self.count_ignored_element("config"),
             }
@@ -366,7 +374,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         if self.numbers_without_unit > 0 && self.version == Version::Four {
             let numbers = migsim_base::words::format_count(self.numbers_without_unit, "number");
             notes.push(format!(
-                "the file has {numbers} without unit, which migsim reads as flop/s (f), bytes per second (Bps) or seconds"
+                "the platform file has {numbers} without unit, which migsim reads as speeds in flop/s (f), bandwidths in bytes per second (Bps) or latencies in seconds"
             ));
         }
         if !self.ignored_elements.is_empty() {
@@ -375,7 +383,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 .map(|(what, count)| format!("{count} `<{what}>`"))
                 .collect();
             notes.push(format!(
-                "elements of the file that migsim ignores, since they would have no effect: {}",
+                "migsim ignores these elements of the platform file, since they have no effect on its simulations: {}",
                 kinds.join(", ")
             ));
         }

@@ -136,14 +136,16 @@ impl Deployment {
                 platform.clusters[cluster].hosts.len(),
             );
             if config.sets[..at].iter().any(|set| set.cluster == *name) {
-                let message = format!("cluster `{name}` appears in two Sets");
-                return Err(Problem::new(message).key(key("cluster")).into());
+                let message = format!("the list `sets` names the cluster `{name}` twice");
+                let problem = Problem::new(message).key(key("cluster"));
+                return Err(problem.hint("name each cluster in one entry only").into());
             }
             if hosts > all {
-                let message =
-                    format!("cluster `{name}` has {all} hosts, but `hosts` declares {hosts}");
+                let message = format!(
+                    "cluster `{name}` has {all} hosts, but `hosts` of its entry is {hosts}"
+                );
                 let problem = Problem::new(message).key(key("hosts"));
-                return Err(problem.hint(format!("declare at most {all}")).into());
+                return Err(problem.hint(format!("set `hosts` to at most {all}")).into());
             }
             add(cluster, hosts, declared.power);
         }
@@ -174,9 +176,11 @@ impl Deployment {
             set.map(|set| (set, host)).ok_or_else(|| {
                 let (number, name) = (process + 1, &cluster.name);
                 let message =
-                    format!("process p{number} is in cluster `{name}`, which is not a Set");
+                    format!("process p{number} is in cluster `{name}`, which `sets` does not list");
                 let problem = Problem::new(message).key("policy.authors-2015.sets");
-                problem.hint(format!("add a Set for `{name}`")).into()
+                problem
+                    .hint(format!("add an entry for the cluster `{name}` to `sets`"))
+                    .into()
             })
         };
         (0..view.processes()).map(place).collect()

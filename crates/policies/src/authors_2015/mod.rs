@@ -255,11 +255,11 @@ fn candidates_and_migrations(
             .map(|set| ClusterId::from_index(deployment.cluster_of_set(set)));
         let reason = match (to, wanted) {
             (Some(_), _) => {
-                "the process prefers this cluster, and the policy does not test whether the move pays"
+                "the process prefers this cluster, and the policy does not compare predicted times"
             }
             (None, None) => "no potential of migration (PM) is above 0",
-            (None, Some(wanted)) if wanted == own => "the process prefers its own cluster",
-            (None, Some(_)) => "the process must stay on its host",
+            (None, Some(wanted)) if wanted == own => "the process prefers its present cluster",
+            (None, Some(_)) => "the process must stay on its host, as the application says",
         };
         Candidate {
             process: ProcessId::from_index(wish.process),

@@ -38,19 +38,19 @@ pub enum CaseContent {
 const CASE_KINDS: [(&str, &str); 4] = [
     (
         "speeds",
-        "give a barrier the keys `speeds`, `current`, and `work` or `time`",
+        "write a barrier with the keys `speeds`, `current`, and `work` or `time`",
     ),
     (
         "increments",
-        "give a load history the keys `average`, `residual`, `increments` and `balancing_cost`",
+        "or a load history with `average`, `residual`, `increments` and `balancing_cost`",
     ),
     (
         "strategy_cost",
-        "give samples for a plan the keys `max`, `avg`, `strategy_cost`, `migration_cost`, `previous_period` and `first_ratio`",
+        "or samples for a plan with `max`, `avg`, `strategy_cost`, `migration_cost`, `previous_period` and `first_ratio`",
     ),
     (
         "growth_per_iteration",
-        "give a growing load the keys `processors`, `iterations`, `balancing_cost`, `initial_total_work` and `growth_per_iteration`",
+        "or a growing load with `processors`, `iterations`, `balancing_cost`, `initial_total_work` and `growth_per_iteration`",
     ),
 ];
 
@@ -145,7 +145,9 @@ fn parse_content(value: &Value, place: &str) -> Result<CaseContent, Error> {
             parse_case_as::<GrowingLoad>(value, place)?.validate(place)?,
         )),
         None => {
-            let problem = Problem::new("the case is neither a barrier nor a history");
+            let problem = Problem::new(
+                "the case is neither a barrier, a load history, samples for a plan nor a growing load",
+            );
             let kinds: Vec<&str> = CASE_KINDS.iter().map(|(_, kind)| *kind).collect();
             Err(problem.key(place).hint(kinds.join("; ")).into())
         }

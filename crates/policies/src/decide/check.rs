@@ -40,7 +40,7 @@ impl<'p> CaseCheck<'p> {
             self.add_problem(
                 key,
                 format!("`{key}` is {value}, which is out of range"),
-                &format!("give a number from {words} to 1e30"),
+                &format!("write a number from {words} to 1e30"),
             );
         }
     }
@@ -65,11 +65,11 @@ impl<'p> CaseCheck<'p> {
     /// Adds a problem if the list under `key`, which has `found` values, should have `count` values.
     pub(super) fn check_length(&mut self, key: &str, found: usize, count: usize) {
         if found != count {
-            let message = format!("`{key}` has {found} values, not {count}");
+            let message = format!("`{key}` has {found} values, but needs {count}");
             self.add_problem(
                 key,
                 message,
-                "give each list of a case one value per host, or one per process",
+                "write one value for each host in lists of hosts, and one for each process in lists of processes",
             );
         }
     }

@@ -84,7 +84,9 @@ pub(super) fn selected_policies_or_triggers<K>(
                 "`{key}` is an option of a policy, but no policy is named"
             ));
             let problem = problem.source(format!("--set {key}={value}"));
-            return Err(problem.hint("name the policy with `--policy`").into());
+            return Err(problem
+                .hint("name the policy to which this option belongs with `--policy`")
+                .into());
         }
         return Ok(table
             .iter()
@@ -166,7 +168,7 @@ fn choice_with_settings(
                 .position(|variant| variant.name == name);
             1 + at.ok_or_else(|| {
                 let message = format!(
-                    "unknown variant `{name}` of the policy `{}`",
+                    "the policy `{}` has no variant `{name}`",
                     known.registered_name
                 );
                 let problem = Problem::new(message).with_unknown_name("variant", name);

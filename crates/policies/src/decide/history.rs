@@ -74,7 +74,7 @@ impl LoadHistory {
             check.add_problem(
                 "residual",
                 "the case has no processors".into(),
-                "give `residual` one value per processor",
+                "write in `residual` one value for each processor",
             );
         }
         check.check_list("average", &self.average, None, AllowedRange::NotNegative);
@@ -100,8 +100,8 @@ impl LoadHistory {
             if let Some(said) = said.filter(|said| *said != found) {
                 check.add_problem(
                     key,
-                    format!("`{key}` is {said}, but the lists have {found}"),
-                    "leave this key out, or correct the number",
+                    format!("`{key}` is {said}, but the lists of the case have {found} entries"),
+                    "leave out this key, or correct its number",
                 );
             }
         }
@@ -245,7 +245,10 @@ impl GrowingLoad {
             );
         }
         if self.iterations > MAX_GROWTH_STEPS {
-            let message = format!("`iterations` is {}, which is too many", self.iterations);
+            let message = format!(
+                "`iterations` is {}, more than migsim searches",
+                self.iterations
+            );
             check.add_problem("iterations", message, "set it to at most 20000");
         }
         for (key, value) in [

@@ -169,10 +169,10 @@ fn selection_without_recorded_policies(
         && named.is_empty()
     {
         let problem = Problem::new(format!(
-            "the options of `{decided}` cannot be changed: the barrier holds the decision of `{decided}` with the options of the run"
+            "the option of `{decided}` cannot be changed, since the barrier has only the decision that `{decided}` made with the options of the run"
         ));
         let hint = format!(
-            "write the barrier again with other options: `migsim snapshot ... --set policy.{decided}.KEY=VALUE`"
+            "write the barrier of a run with other options: `migsim snapshot ... --set policy.{decided}.KEY=VALUE`"
         );
         return Err(problem
             .source(format!("--set {key}={value}"))

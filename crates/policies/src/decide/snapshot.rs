@@ -268,7 +268,7 @@ impl UncheckedBarrier {
             check.add_problem(
                 "speeds",
                 "the barrier has no hosts".into(),
-                "give `speeds` one value per host",
+                "write in `speeds` one value for each host",
             );
         }
         check.check_list("speeds", &self.speeds, None, AllowedRange::Positive);
@@ -281,13 +281,15 @@ impl UncheckedBarrier {
             }
         }
         if self.work.is_none() && self.time.is_none() {
-            let hint = "give one of the two: `work` in seconds on a host of speed 1, or `time` in seconds on the present host";
+            let hint = "write one of the two keys: `work` in seconds on a host of speed 1, or `time` in seconds on the present host";
             check.add_problem("", "the barrier has neither `work` nor `time`".into(), hint);
         }
         for (at, &host) in self.current.iter().enumerate() {
             if host >= hosts as u64 {
-                let message =
-                    format!("process {at} is on host {host}, but there are {hosts} hosts");
+                let message = format!(
+                    "process {at} is on host {host}, but the last of the {hosts} hosts is host {}",
+                    hosts.saturating_sub(1)
+                );
                 check.add_problem(&format!("current[{at}]"), message, "count hosts from 0");
             }
         }
@@ -335,8 +337,8 @@ impl UncheckedBarrier {
                 };
                 check.add_problem(
                     given,
-                    format!("`{given}` is given without `{missing}`"),
-                    "give both or neither",
+                    format!("the barrier has `{given}`, but not `{missing}`"),
+                    "write both keys, or none of the two",
                 );
             }
         }
@@ -349,7 +351,8 @@ impl UncheckedBarrier {
             for process in [from, to] {
                 if *process >= processes as u64 {
                     let message = format!(
-                        "row {at} names process {process}, but there are {processes} processes"
+                        "row {at} of `communication` names process {process}, but the last of the {processes} processes is process {}",
+                        processes.saturating_sub(1)
                     );
                     check.add_problem(
                         &format!("communication[{at}]"),
@@ -377,9 +380,14 @@ impl UncheckedBarrier {
         let cores = self.hosts.iter().map(|host| host.cores);
         let cores = cores.fold(0_u64, u64::saturating_add);
         if !self.hosts.is_empty() && cores != hosts as u64 {
-            let message =
-                format!("`hosts` have {cores} cores in all, but `speeds` has {hosts} values");
-            check.add_problem("hosts", message, "give `speeds` one value per core");
+            let message = format!(
+                "the entries of `hosts` have together {cores} cores, but `speeds` has {hosts} values"
+            );
+            check.add_problem(
+                "hosts",
+                message,
+                "write in `speeds` one value for each core",
+            );
         }
         if !self.processes.is_empty() {
             check.check_length("processes", self.processes.len(), processes);
@@ -388,7 +396,10 @@ impl UncheckedBarrier {
             let key = format!("decisions[{at}].assignment");
             check.check_length(&key, one.assignment.len(), processes);
             if let Some(host) = one.assignment.iter().find(|host| **host >= hosts as u64) {
-                let message = format!("a process goes to host {host}, but there are {hosts} hosts");
+                let message = format!(
+                    "a process goes to host {host}, but the last of the {hosts} hosts is host {}",
+                    hosts.saturating_sub(1)
+                );
                 check.add_problem(&key, message, "count hosts from 0");
             }
         }

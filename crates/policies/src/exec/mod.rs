@@ -96,12 +96,18 @@ impl PolicyOptions for ExecOptions {
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         let mut problems = Vec::new();
         if self.command.trim().is_empty() {
-            let problem = Problem::new("the policy `exec` has no program").key("command");
+            let problem = Problem::new("no program is named for the policy `exec`").key("command");
             problems.push(problem.hint("name the program: `--policy exec:./mylb`"));
         }
         if self.timeout.get() <= 0.0 {
-            let problem = Problem::new("`timeout`, the longest time to wait, is not positive");
-            problems.push(problem.key("timeout"));
+            let problem = Problem::new(
+                "`timeout`, the longest time to wait for an answer of the program, is not above 0 s",
+            );
+            problems.push(
+                problem
+                    .key("timeout")
+                    .hint("set `timeout` to a time such as `10 s`"),
+            );
         }
         if !problems.is_empty() {
             return Err(Error::Input(problems));
@@ -229,24 +235,27 @@ fn parse_assignment(
 ) -> Result<Assignment, Problem> {
     let read: ProgramAnswer = serde_json::from_str(answer).map_err(|error| {
         let quoted: String = answer.chars().take(MAX_QUOTED_CHARS).collect();
-        let message = format!("the policy answered `{quoted}`: {error}");
-        Problem::new(message).hint("print one line: {\"assignment\": [0, 1, ...]}")
+        let message =
+            format!("the program of the policy answered `{quoted}`, which is not valid: {error}");
+        Problem::new(message).hint("let the program print one line: {\"assignment\": [0, 1, ...]}")
     })?;
     let (processes, hosts) = (instance.process_count(), instance.host_count());
     let found = read.assignment.len();
     if found != processes {
         let message = format!(
-            "the policy assigned hosts to {found} processes, but the barrier has {processes}"
+            "the program of the policy assigned hosts to {found} processes, but the barrier has {processes}"
         );
-        return Err(
-            Problem::new(message).hint("give one host in `assignment` for each entry of `current`")
-        );
+        return Err(Problem::new(message)
+            .hint("let the program write one host in `assignment` for each entry of `current`"));
     }
     let host = |(process, &number): (usize, &u64)| {
         let host = usize::try_from(number).ok().filter(|host| *host < hosts);
         host.ok_or_else(|| {
-            let message = format!("the policy answered `assignment[{process}]` = {number}");
-            Problem::new(message).hint(format!("use hosts from 0 to {}", hosts.saturating_sub(1)))
+            let message = format!(
+                "the program of the policy answered `assignment[{process}]` = {number}, but the barrier has no host {number}"
+            );
+            let last = hosts.saturating_sub(1);
+            Problem::new(message).hint(format!("let the program write hosts from 0 to {last}"))
         })
     };
     let places = read.assignment.iter().enumerate().map(host);

@@ -50,8 +50,10 @@ impl ExternalProgram {
     /// The program does not exist, or may not be started.
     pub(super) fn start(command: &str) -> Result<Self, Problem> {
         let cannot = |error: io::Error| {
-            let message = format!("cannot start the policy `{command}`: {error}");
-            Problem::new(message).hint("name an executable file by its path: `exec:./mylb`")
+            let message = format!("cannot start `{command}`, the program of the policy: {error}");
+            Problem::new(message).hint(
+                "check that the file exists and is executable, and name its path: `exec:./mylb`",
+            )
         };
         let mut parts = split_command(command).into_iter();
         let mut child = Command::new(parts.next().unwrap_or_default())
@@ -112,10 +114,13 @@ impl ExternalProgram {
             && !early.is_empty()
         {
             let message = format!(
-                "the policy printed an extra line: `{}`",
+                "the program of the policy printed more than one line for one barrier: `{}`",
                 shorten_for_message(&early)
             );
-            return Err(self.problem_with_error_output(&message));
+            let problem = self.problem_with_error_output(&message);
+            return Err(problem.hint(
+                "let the program print one line for each barrier, and write other texts to its error output",
+            ));
         }
         line.push('\n');
         if let Some(input) = &self.input_sender {
@@ -125,18 +130,25 @@ impl ExternalProgram {
         match self.answer_receiver.recv_timeout(limit) {
             Ok(Ok(answer)) if !answer.is_empty() => Ok(answer.trim_end().to_owned()),
             Ok(Err(error)) => {
-                Err(self.problem_with_error_output(&format!("the policy's answer {error}")))
+                let message = format!("the answer of the policy's program {error}");
+                let problem = self.problem_with_error_output(&message);
+                Err(problem.hint("let the program print one short line of JSON in UTF-8"))
             }
             Err(RecvTimeoutError::Timeout) => {
-                let message = format!("the policy gave no answer within {} s", limit.as_secs_f64());
+                let message = format!(
+                    "the program of the policy did not answer within {} s",
+                    limit.as_secs_f64()
+                );
                 let problem = self.problem_with_error_output(&message);
                 Err(problem
                     .hint("make the program faster, or set `policy.exec.timeout` to a longer time"))
             }
             Ok(Ok(_)) | Err(RecvTimeoutError::Disconnected) => {
                 let status = self.kill_and_describe_status();
-                let message = format!("the policy ended before it answered ({status})");
-                Err(self.problem_with_error_output(&message))
+                let message =
+                    format!("the program of the policy ended before it answered ({status})");
+                let problem = self.problem_with_error_output(&message);
+                Err(problem.hint("let the program read and answer lines until its input ends"))
             }
         }
     }

@@ -102,8 +102,8 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     /// Returns the headings that tables and charts use for the policy's scores of processes.
     fn score_headings(&self) -> ScoreHeadings {
         ScoreHeadings {
-            title: "Scores of a process",
-            column: "score [of the policy]",
+            title: "Scores of a process, by which the policy selects",
+            column: "score (defined by the policy)",
             sum: "score",
             terms: &[],
         }

@@ -20,7 +20,7 @@ pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
 /// Describes that the policy requested a rescheduling call after the superstep that the user asks about.
 pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
     say!(
-        "The policy `{}` asked for a call after superstep {}.",
+        "The policy `{}` requested a rescheduling call after superstep {}.",
         scene.policy_name,
         superstep_quantity(scene.superstep_in_question)
     )
@@ -38,17 +38,13 @@ pub fn describe_no_call(
 ) -> Vec<Sentence> {
     if scene.calls.is_empty() {
         return vec![say!(
-            "The policy `{}` asked for no call in this run, so nothing could move.",
+            "The policy `{}` requested no rescheduling call in this run, so that no process could move.",
             scene.policy_name
         )];
     }
     let before = scene.previous_call().map(|call| {
         let after = superstep_quantity(call.superstep);
-        say!(
-            "the last call before it came after superstep {}{}",
-            after,
-            last
-        )
+        say!("the previous call came after superstep {}{}", after, last)
     });
     let next = if before.is_none() { next } else { "".into() };
     let after = scene.next_call().map(|call| {
@@ -56,7 +52,7 @@ pub fn describe_no_call(
         say!("the next call came after superstep {}{}", after, next)
     });
     vec![say!(
-        "No call was due after superstep {}, so nothing could move: {}.",
+        "No rescheduling call was due after superstep {}, so that no process could move: {}.",
         superstep_quantity(scene.superstep_in_question),
         Sentence::joined(before.into_iter().chain(after), ", and ")
     )]
@@ -76,9 +72,9 @@ pub fn list_explanation_values(
     let policy = scene.policy_name;
     if call.explanation.is_empty() {
         return vec![match call.candidates.len() as u64 {
-            0 => say!("The policy `{}` gives no reasons.", policy),
+            0 => say!("The policy `{}` gives no reasons for its decision.", policy),
             some => say!(
-                "The policy `{}` gives reasons for {}, below.",
+                "The policy `{}` gives reasons for {}; they follow.",
                 policy,
                 CANDIDATES
                     .with_count(some)

@@ -150,14 +150,14 @@ impl MigBsp {
 pub(super) const ALPHA_FLAG: OptionFlag = OptionFlag::new(
     "alpha",
     FlagValues::Counts,
-    "MigBSP's α: supersteps until the first call (all policies of MigBSP)",
+    "MigBSP's α: number of supersteps until the first rescheduling call (all policies of MigBSP)",
 );
 
 /// The command-line flag `--d`, which sets D, the tolerance of the stability test.
 pub(super) const TOLERANCE_FLAG: OptionFlag = OptionFlag::new(
     "d",
     FlagValues::Numbers,
-    "MigBSP's D: tolerance of the stability test (both generations)",
+    "MigBSP's D: a superstep is stable if the time of each process differs from the mean by at most this share (both generations)",
 );
 
 /// The option `alpha` with the values that `migsim tune` tries by default, in increasing order.
@@ -292,7 +292,7 @@ impl PolicyOptions for MigBspConfig {
         OptionFlag::new(
             "x",
             FlagValues::Numbers,
-            "MigBSP's x: share of the highest potential above which processes are candidates",
+            "MigBSP's x: processes are candidates if their potential of migration (PM) is above this share of the highest PM",
         ),
     ];
     const RANGES: &'static [(&'static str, &'static str)] = &[

@@ -253,7 +253,7 @@ impl CallContext<'_> {
         };
         let Some((cluster, offer)) = self.find_destination(candidate, reservations) else {
             record.reason = if self.config.full_cluster == FullCluster::NextForGroup {
-                "no cluster has room for all processes of the group of the process".into()
+                "no cluster has free hosts for all processes of the group of this process".into()
             } else {
                 "no host of the cluster is free for the process".into()
             };
@@ -276,7 +276,7 @@ impl CallContext<'_> {
             record.reason = if is_tested {
                 "viable: t1 > t2".into()
             } else {
-                "the potential (PM) alone decides, and predicted times are not compared".into()
+                "the potential of migration (PM) alone decides, and predicted times are not compared".into()
             };
             reservations.reserve_move(process, host, self.forecasts, self.view);
         } else if residents > 0 {

@@ -105,7 +105,7 @@ impl BenchResults {
     /// Returns the remarks below the table of policies, one sentence each: what was run, new best results, and failures.
     pub fn remarks(&self) -> Vec<String> {
         let mut lines = vec![format!(
-            "Suite {}, {}: {}, {}. A ratio is a makespan divided by the best known makespan of the same case; its 95 % interval is bootstrapped over the cases.",
+            "Suite {}, {}: {}, {}. A ratio is the makespan of a policy divided by the shortest known makespan of the same case; the 95 % interval of its mean comes from random resampling of the cases (bootstrap).",
             self.suite_name,
             self.draw_description(),
             format_count(self.case_results.len(), "case"),
@@ -118,12 +118,12 @@ impl BenchResults {
         {
             let runs = self.case_results.len() * self.seeds.len();
             let remark = if self.is_best_static_start(one) {
-                "; this start is chosen after the runs and does not count as best known"
+                "; this row is no policy, since its initial placement is chosen after the runs, and does not count as best known"
             } else {
                 ""
             };
             lines.push(format!(
-                "New best: `{}` is faster than the best known makespan in {} ({} of {runs} runs){remark}.",
+                "New best: the makespan of `{}` is below the shortest known one in {} ({} of {runs} runs){remark}.",
                 one.policy,
                 format_count(one.new_best_case_and_run_counts[0], "case"),
                 one.new_best_case_and_run_counts[1]
@@ -135,7 +135,7 @@ impl BenchResults {
             .filter(|one| one.failed_case_count > 0)
         {
             lines.push(format!(
-                "`{}` failed in {}; a failed case counts with the largest ratio of the default set.",
+                "`{}` failed in {}; in a failed case it counts with the largest ratio of the policies of the default set.",
                 one.policy,
                 format_count(one.failed_case_count, "case")
             ));

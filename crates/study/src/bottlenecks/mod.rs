@@ -184,8 +184,9 @@ pub fn prepare_profile<'a>(
     let scenario = chosen.or(experiment.config.scenarios.last().copied());
     let scenario = scenario.unwrap_or(Scenario::I);
     if wanted.keeps_decisions && scenario == Scenario::I {
-        let problem =
-            Problem::new("in scenario i no policy decides, so that there are no decisions to hold");
+        let problem = Problem::new(
+            "`--hold-decisions` needs decisions of a policy, but in scenario i (application only) no policy decides",
+        );
         let hint = "leave out `--hold-decisions`, or choose `--scenario ii` or `--scenario iii`";
         return Err(problem.source("--hold-decisions").hint(hint).into());
     }

@@ -28,7 +28,12 @@ impl CausalProfile {
     pub(super) fn ineffective_quantities_line(&self) -> Option<String> {
         let vain = self.quantity_rows.iter().filter(|row| !row.has_effect());
         let vain: Vec<String> = vain.map(|row| format!("`{}`", row.quantity)).collect();
-        (!vain.is_empty()).then(|| format!("Quantities without effect: {}.", vain.join(", ")))
+        (!vain.is_empty()).then(|| {
+            format!(
+                "Quantities whose changes have no effect on the time: {}.",
+                vain.join(", ")
+            )
+        })
     }
 
     /// Creates the table of every change of each quantity with its gain, for other programs.

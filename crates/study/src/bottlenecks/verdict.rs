@@ -36,7 +36,7 @@ impl CausalProfile {
         match self.quantity_rows.first() {
             Some(row) if self.mean_ranking_gain(&row.improvement) >= super::MIN_GAIN_PERCENT => {
                 format!(
-                    "The run takes {time} s. Of all changes by {step} % or by one process per host, the change of `{name}` shortens the run most, by {gain} %.",
+                    "The run takes {time} s. Of all changes by {step} % or by one process per host, `{name}` shortens the run most, by {gain} %.",
                     step = super::STEP_PERCENT,
                     name = row.label(),
                     gain = format_short(self.mean_ranking_gain(&row.improvement)),
@@ -70,15 +70,15 @@ impl CausalProfile {
                 let end = if self.quantity_rows.iter().any(exceeds) {
                     ""
                 } else {
-                    ": no change of a single quantity would gain more"
+                    ", and no change of a single quantity would gain more"
                 };
                 format!(
-                    "If one quantity had no limit, `{}` would gain most, {} % of the time{end}.",
+                    "If a single quantity had no limit (a capacity without bound, a cost of 0), `{}` would gain most, {} % of the time{end}.",
                     one.change.quantity,
                     format_short(gain),
                 )
             }
-            _ => "Even if one quantity had no limit, the run would not be faster.".to_owned(),
+            _ => "Even if a single quantity had no limit (a capacity without bound, a cost of 0), the run would not be faster.".to_owned(),
         }
     }
 
@@ -96,7 +96,7 @@ impl CausalProfile {
             .find(|row| row.improvement.change.amount != Amount::ProcessCount(1));
         match first {
             Some(row) => format!(
-                "{count} of the {all} quantities change the time by less than {} % even if they have no limit, for example `{}`.",
+                "Without limit, {count} of the {all} quantities still change the time by less than {} %, for example `{}`.",
                 super::MIN_GAIN_PERCENT,
                 row.quantity
             ),

@@ -217,10 +217,12 @@ impl Summary {
         let text = if self.test_conditions.has_random_results {
             let seeds = format_count(self.test_conditions.seed_count, "seed");
             format!(
-                "  {others} not significantly worse with {seeds} (95 %, corrected for all pairs of settings, margin of indifference {margin} %)."
+                "  {others} not significantly worse with {seeds} (at 95 %, corrected for the number of pairs of settings; differences up to {margin} %, the margin of indifference, count as none)."
             )
         } else {
-            format!("  {others} worse by at most {margin} %, the margin of indifference.")
+            format!(
+                "  {others} worse by at most {margin} %, the margin of indifference, and so count as equally good."
+            )
         };
         (count > 0).then_some(text)
     }
@@ -234,7 +236,8 @@ impl Summary {
             return Vec::new();
         };
         let (tried, ties) = (self.count_ranked_settings(), self.best_settings.len());
-        let (goal, mean) = (self.goal.name(), format_with_confidence_interval(sample));
+        let goal = Goal::with_scenario_glosses(self.goal.name());
+        let mean = format_with_confidence_interval(sample);
         let chosen = match ties {
             1 if tried == 1 => format!("{goal}: {mean}"),
             1 => format!("best {goal} of {tried} settings: {mean}"),
@@ -265,7 +268,7 @@ impl Summary {
         lines.extend(self.not_separated_line());
         if tried > 1 && plan.seeds.len() > 1 {
             lines.push(format!(
-                "  This setting is the best of {tried} on the same seeds, so its result is probably too good: `migsim tune` compares the best setting on fresh seeds."
+                "  This setting was chosen as the best of {tried} on these seeds, so its result is probably too good; `migsim tune` compares the best setting with the defaults on other seeds."
             ));
         }
         lines
@@ -301,7 +304,7 @@ fn settings_not_separated_from_best(
 
 /// Formats a mean, followed by half the width of its 95 % confidence interval and the number of seeds.
 fn format_with_confidence_interval(sample: Sample) -> String {
-    let seeds = format!(" (95 %, {} seeds)", sample.count);
+    let seeds = format!(" (95 % interval, {} seeds)", sample.count);
     sample.format() + sample.confidence_half_width().map_or("", |_| &seeds)
 }
 

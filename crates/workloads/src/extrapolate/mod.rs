@@ -79,10 +79,10 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     samples.dedup_by_key(|(sample, _)| sample.process_count);
     let Some((_, largest)) = samples.last().filter(|_| samples.len() >= MIN_RECORDINGS) else {
         let message = format!(
-            "there are recordings with only {} different numbers of processes",
+            "extrapolation needs recordings with at least {MIN_RECORDINGS} different numbers of processes; found: {}",
             samples.len()
         );
-        let hint = "give recordings with three or more numbers of processes: the largest one checks what the others predict";
+        let hint = "name recordings of the program with more different numbers of processes: the largest recording checks what the others predict";
         return Err(Problem::new(message)
             .source("the command line")
             .hint(hint)
@@ -92,11 +92,11 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     let samples: Vec<RecordedRun> = samples.into_iter().map(|(sample, _)| sample).collect();
     if let Some(alone) = samples.iter().find(|sample| sample.process_count < 2) {
         let problem = Problem::new(
-            "a recording with one process has no messages, so that no pattern can be found",
+            "this recording has one process and so no messages, in which a pattern could be found",
         );
         return Err(problem
             .source(&alone.file_name)
-            .hint("record with two processes or more")
+            .hint("leave out this recording, or record with two processes or more")
             .into());
     }
     let phases = pattern::find_exchanges(&samples)?;
@@ -120,7 +120,7 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
             format!(", {}", sizes.join(" and "))
         };
         format!(
-            "{} x {}: work x P^{:.2}{sizes}",
+            "{} x {}, P processes: work of a process proportional to P^{:.2}{sizes}",
             group.exchange_count, group.family, group.work_exponent
         )
     });
@@ -186,7 +186,7 @@ fn compare_prediction_with_recording(
     ] {
         if off.abs() > most {
             let message = format!(
-                "the smaller recordings predict the {what} of this recording with an error of {:+.0} %, more than the {:.0} % that are accepted",
+                "the smaller recordings predict the {what} of this recording with an error of {:+.0} %, but at most {:.0} % is accepted",
                 100.0 * off,
                 100.0 * most
             );

@@ -236,12 +236,12 @@ impl<'s> ProgramModel<'s> {
             let group = &self.exchange_groups[*group];
             let Some(steps) = group.family.messages_by_superstep(count) else {
                 let message = format!(
-                    "the program has {} between all processes, which is impossible with {count} processes",
+                    "the messages of the program have the pattern `{}`, which does not exist for {count} processes",
                     group.family
                 );
                 return Err(Problem::new(message)
                     .source("--procs")
-                    .hint("give a power of two")
+                    .hint("choose a power of two as the number of processes")
                     .into());
             };
             let recorded = self
@@ -334,10 +334,10 @@ fn no_law_error(family: PatternFamily, points: &[(usize, f64)]) -> Error {
         .map(|(count, size)| format!("{size:.0} B with {count} processes"))
         .collect();
     let message = format!(
-        "the message sizes of {family} follow no known law: {}",
+        "the sizes of the messages with the pattern `{family}` follow no known law: {}",
         shown.join(", ")
     );
-    let hint = "record runs with other numbers of processes P; known laws are constant sizes, 1/P, 1/P^2, the sides of grids, and powers \
+    let hint = "record runs with other numbers P of processes: the known laws are constant sizes, 1/P, 1/P^2, the sides of grids, and powers \
     of P that fit all recordings within 2 %";
     Problem::new(message).hint(hint).into()
 }

@@ -154,7 +154,7 @@ fn no_pattern_error(samples: &[RecordedRun], at: &[usize]) -> Error {
         .find(|(sample, at)| **at >= sample.supersteps.len());
     if let Some((sample, _)) = ended {
         let message = format!(
-            "the recording ends after {}, where the other recordings continue",
+            "the recording ends after {}, but the other recordings continue there",
             format_count(sample.supersteps.len(), "superstep")
         );
         let hint = "record the same number of iterations with each number of processes";
@@ -171,10 +171,10 @@ fn no_pattern_error(samples: &[RecordedRun], at: &[usize]) -> Error {
         .map(Vec::len)
         .sum();
     let message = format!(
-        "the {} of superstep {at} (counted from 0) follow no known pattern that is also in the smaller recordings",
+        "in superstep {at} (counted from 0), {} follow no known pattern that the smaller recordings also have",
         format_count(count, "message")
     );
-    let hint = "record with `--repeat 5`, so that noise splits no superstep; known patterns are rings, open and periodic grids, trees, \
+    let hint = "record again with `--repeat 5`, so that noise splits no superstep; the known patterns are rings, open and periodic grids, trees, \
     all-to-all and recursive doubling, with sizes that differ by at most 10 %";
     Problem::new(message)
         .source(&sample.file_name)

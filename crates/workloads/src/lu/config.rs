@@ -139,7 +139,7 @@ pub(super) fn problems_of_option_values(config: &LuConfig) -> Vec<Problem> {
             problems.push(
                 Problem::new(format!("`{key}` is {value}, which is out of range"))
                     .key(format!("workload.{key}"))
-                    .hint(format!("give a number from 1 to {most}")),
+                    .hint(format!("choose a number from 1 to {most}")),
             );
         }
     }

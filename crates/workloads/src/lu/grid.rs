@@ -60,12 +60,12 @@ fn checked_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64)
     let procs = config.procs;
     if rows.checked_mul(columns) != Some(procs) {
         return Err(Problem::new(format!(
-            "the grid {rows}x{columns} does not have {}",
+            "the grid of processes, {rows}x{columns}, does not have {}",
             format_count(procs, "process")
         ))
         .key("workload.grid")
         .hint(format!(
-            "possible grids of {}: {}",
+            "choose a grid of {}: {}",
             format_count(procs, "process"),
             grid_list(possible_grids(procs))
         )));
@@ -85,11 +85,11 @@ fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
     let good = grid_list(possible_grids(config.procs).filter(|&grid| grid_fits(config, grid)));
     let (how, otherwise) = match config.blocks {
         BlockSizes::Exact => (
-            "the grid has more rows or columns",
+            "the grid has more rows or columns than the matrix",
             "use fewer processes or a larger matrix".to_owned(),
         ),
         BlockSizes::Mean => (
-            "its rows and columns cannot be divided into equal blocks",
+            "the rows and columns of the matrix cannot be divided into equal blocks",
             format!(
                 "set `blocks` to `exact`, or `n` to a multiple of {}",
                 config.procs
@@ -98,8 +98,10 @@ fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
     };
     let hint = match (good.is_empty(), config.blocks) {
         (true, _) => otherwise,
-        (false, BlockSizes::Exact) => format!("grids that fit: {good}"),
-        (false, BlockSizes::Mean) => format!("grids that fit: {good}; or set `blocks` to `exact`"),
+        (false, BlockSizes::Exact) => format!("choose a grid that fits: {good}"),
+        (false, BlockSizes::Mean) => {
+            format!("choose a grid that fits: {good}; or set `blocks` to `exact`")
+        }
     };
     Problem::new(format!("{what} a matrix of order {}: {how}", config.n)).hint(hint)
 }

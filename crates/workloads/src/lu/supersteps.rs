@@ -74,10 +74,10 @@ impl Lu {
         let messages = n * (m + columns - 2);
         if self.config.packing == MessagePacking::Element && messages > MAX_MESSAGES {
             return Err(Problem::new(format!(
-                "a superstep has {messages} messages, more than {MAX_MESSAGES}"
+                "a superstep has {messages} messages, more than the maximum of {MAX_MESSAGES}"
             ))
             .key("workload.packing")
-            .hint("set `packing` to `destination`, or use a smaller matrix or grid"));
+            .hint("set `workload.packing` to `destination`, or choose a smaller matrix or a smaller grid of processes"));
         }
         Ok(())
     }

@@ -74,11 +74,11 @@ pub(super) fn divide_into_supersteps(
             operations[process].get(clock.next_operation_index)
         {
             let message = format!(
-                "rank {process} waits for {}, which is never sent",
+                "in the records, rank {process} waits for {}, which no rank sends",
                 lane.describe_message(*nth)
             );
-            let hint = "check whether these ranks use calls that are not recorded, or complete collectives in different orders; the guide \
-            lists what can be recorded";
+            let hint = "check whether these ranks use MPI calls that are not recorded, or complete collectives in different orders \
+            (docs/guide/record.md lists what can be recorded)";
             return Err(Problem::new(message).hint(hint).into());
         }
         cut.assign_pending_work(process, clock);

@@ -153,10 +153,10 @@ fn read_records(records: &RecordTexts) -> Result<Vec<ProcessRecord>, Error> {
     let programs = (records.iter().filter(|(_, text)| is_first(text))).count();
     if programs > 1 {
         let message = format!(
-            "the command ran {programs} MPI programs (each has a rank 0), but one recording holds one program"
+            "the command ran {programs} MPI programs (each has a rank 0), but a recording can have only one program"
         );
         return Err(Problem::new(message)
-            .hint("record one program at a time")
+            .hint("record each program with a command of its own")
             .into());
     }
     for (name, text) in records {
@@ -166,9 +166,9 @@ fn read_records(records: &RecordTexts) -> Result<Vec<ProcessRecord>, Error> {
         }
     }
     if problems.is_empty() && !started.is_empty() {
-        let message =
-            "the program starts processes (`MPI_Comm_spawn`), which cannot be cut into supersteps";
-        problems.push(Problem::new(message).hint("start all processes with `mpirun` at once"));
+        let message = "the program starts processes during its run (`MPI_Comm_spawn`), which migsim cannot convert into supersteps";
+        problems
+            .push(Problem::new(message).hint("start all processes with `mpirun` at the beginning"));
     }
     if !problems.is_empty() {
         return Err(Error::Input(problems));
@@ -180,11 +180,11 @@ fn read_records(records: &RecordTexts) -> Result<Vec<ProcessRecord>, Error> {
             .all(|(at, record)| record.rank == at && record.process_count == expected);
     if !are_all {
         let problem = Problem::new(format!(
-            "the {} records found are not one record for each of {expected} processes",
+            "the {} records found are not exactly one for each of the {expected} processes",
             read.len()
         ));
         return Err(problem
-            .hint("record the program again; it writes one record per process")
+            .hint("record the program again, which writes one record for each process")
             .into());
     }
     Ok(read)

@@ -48,7 +48,7 @@ impl MessageSequence {
         let (number, from) = (nth + 1, self.sender);
         match self.collective_number {
             Some(collective) => format!(
-                "message {number} from rank {from} in collective {} of its communicator",
+                "message {number} from rank {from} in collective number {} of a communicator",
                 collective + 1
             ),
             None => format!("message {number} from rank {from} with tag {}", self.tag),
@@ -89,27 +89,30 @@ enum Event {
 fn unsupported_call_error(rank: usize, call: &str) -> Problem {
     let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
     let (why, hint) = match call {
-        _ if !thread.is_empty() => ("", "let one thread of each process call MPI"),
+        _ if !thread.is_empty() => (
+            "",
+            "change the program so that one thread of each process calls MPI",
+        ),
         _ if call.starts_with("MPI_Comm_spawn") => (
             "starts processes and therefore ",
-            "start all processes with `mpirun` at once",
+            "start all processes with `mpirun` at the beginning",
         ),
         _ if call.starts_with("MPI_Win_") => (
             "",
-            "use messages or collectives instead of one-sided communication",
+            "change the program to messages or collectives instead of one-sided communication",
         ),
         "MPI_Request_free" => (
             "",
-            "complete the receive or collective with `MPI_Wait` before its request is freed",
+            "change the program so that it completes the receive or collective with `MPI_Wait` before it frees the request",
         ),
         _ => (
             "",
-            "use a communicator of processes of one `MPI_COMM_WORLD`, without a second group; the guide lists what can be recorded",
+            "change the program to communicators within one `MPI_COMM_WORLD`, without a second group (docs/guide/record.md lists what can be recorded)",
         ),
     };
     let space = if thread.is_empty() { "" } else { " " };
     Problem::new(format!(
-        "rank {rank} calls `{call}`{space}{thread}, which {why}cannot be cut into supersteps"
+        "rank {rank} calls `{call}`{space}{thread}, which {why}cannot be converted into supersteps"
     ))
     .source(format!("rank {rank}"))
     .hint(hint)
@@ -149,13 +152,13 @@ impl<'t> LineWords<'t> {
     fn next_word(&mut self) -> Result<&'t str, String> {
         self.remaining_words
             .next()
-            .ok_or_else(|| "a word is missing".into())
+            .ok_or_else(|| "this line of the record has too few words".into())
     }
 
     /// Returns the next word of the line as a number, or an error if it is not a valid number.
     fn next_number<T: FromStr>(&mut self) -> Result<T, String> {
         let word = self.next_word()?;
-        (word.parse()).map_err(|_| format!("`{word}` is not a valid number here"))
+        (word.parse()).map_err(|_| format!("the word `{word}` of this line should be a number"))
     }
 
     /// Returns the next word of the line as a count, or an error if it is not a number or exceeds [`MAX_COUNT`].
@@ -164,7 +167,7 @@ impl<'t> LineWords<'t> {
         let is_small = count <= MAX_COUNT;
         is_small
             .then_some(count)
-            .ok_or_else(|| format!("{count} is too large"))
+            .ok_or_else(|| format!("the number {count} of this line is too large"))
     }
 }
 
@@ -194,7 +197,7 @@ impl ProcessRecord {
     /// Parses the text of a record; `name` is the name of its file in error messages.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, Problem> {
         let refused = |line: usize, message: String| {
-            let hint = "record the program again: the recorder did not write this line";
+            let hint = "record the program again, since this line is not one that the recorder has written";
             Problem::new(message)
                 .source(name)
                 .at_line_column(line, 1)
@@ -214,7 +217,7 @@ impl ProcessRecord {
             (record.parse_line(line, &mut begun)).map_err(|message| refused(number, message))?;
         }
         let message = format!("the record of rank {} has no `end` line", record.rank);
-        let hint = "check that the program calls MPI_Finalize and that the disk has space, then record it again";
+        let hint = "check that the program calls MPI_Finalize and that the disk has space, then record the program again";
         Err(Problem::new(message)
             .source(name)
             .at_line_column(number, 1)
@@ -225,7 +228,7 @@ impl ProcessRecord {
     pub(super) fn from_first_line(text: &str) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
-        let words = words.ok_or("it does not begin with `migsim-record 1`")?;
+        let words = words.ok_or("the record does not begin with `migsim-record 1`")?;
         let mut words = LineWords {
             remaining_words: words.split_ascii_whitespace(),
         };
@@ -282,10 +285,11 @@ impl ProcessRecord {
             "e" => {
                 let number: u64 = words.next_number()?;
                 let ended = begun.incomplete_collectives.remove(&number);
-                let (instance, collective) = ended.ok_or("this collective has not begun")?;
+                let (instance, collective) =
+                    ended.ok_or("this line ends a collective that no earlier line begins")?;
                 self.events.push(Event::Collective(instance, collective));
             }
-            other => return Err(format!("unknown line `{other}`")),
+            other => return Err(format!("the line begins with the unknown word `{other}`")),
         }
         Ok(())
     }
@@ -299,7 +303,9 @@ impl ProcessRecord {
         tag: i64,
     ) -> Result<MessageSequence, String> {
         if peer >= self.process_count {
-            return Err(format!("there is no rank {peer}"));
+            return Err(format!(
+                "the line names rank {peer}, which the program does not have"
+            ));
         }
         let (from, to) = if is_sender {
             (self.rank, peer)
@@ -323,7 +329,7 @@ impl ProcessRecord {
             .collect::<Result<_, _>>()?;
         if members.len() != count || members.iter().any(|&rank| rank >= self.process_count) {
             return Err(format!(
-                "communicator {id} does not have {count} known members"
+                "the line should list {count} ranks of the program as members of communicator {id}, but does not"
             ));
         }
         self.members_of_communicator.insert(id, members);
@@ -345,7 +351,10 @@ impl ProcessRecord {
         let bytes = words.next_count()?;
         let sizes: usize = words.next_number()?;
         if root >= members.len() || sizes != 0 && sizes != members.len() {
-            return Err("the root or the sizes do not match the communicator".into());
+            return Err(
+                "the root or the number of sizes does not fit the members of the communicator"
+                    .into(),
+            );
         }
         let sizes = (0..sizes)
             .map(|_| words.next_count())
@@ -376,7 +385,9 @@ impl ProcessRecord {
         let member = |words: &mut LineWords<'_>| {
             let member: usize = words.next_number()?;
             let is_known = member < count;
-            (is_known.then_some(member)).ok_or_else(|| format!("there is no member {member}"))
+            (is_known.then_some(member)).ok_or_else(|| {
+                format!("the line names member {member}, which the communicator does not have")
+            })
         };
         let mut neighbours = Vec::new();
         for _ in 0..words.next_count()? {
@@ -401,8 +412,8 @@ impl ProcessRecord {
 
     /// Returns the ranks of the members of a communicator, and the rank of this process in the communicator.
     fn communicator_members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
-        let members =
-            (self.members_of_communicator.get(&group)).ok_or("this communicator is not known")?;
+        let members = (self.members_of_communicator.get(&group))
+            .ok_or("the line names a communicator that no earlier line describes")?;
         let me = members.iter().position(|&rank| rank == self.rank);
         let me = me.ok_or("the process is not a member of this communicator")?;
         Ok((members, me))

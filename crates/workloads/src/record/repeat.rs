@@ -143,7 +143,7 @@ fn check_equal_events(
     number: usize,
 ) -> Result<(), Error> {
     let refused = |message: String| {
-        let hint = "use an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
+        let hint = "choose an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
         Err(Problem::new(message)
             .source(format!("repetition {number}"))
             .hint(hint)
@@ -173,7 +173,7 @@ fn check_equal_events(
                 .map_or_else(|| "ends".into(), Operation::description)
         };
         return refused(format!(
-            "in this repetition rank {rank} {} as its event number {}, but in the first run rank {rank} {}",
+            "the run differs from the first run: rank {rank} {} as its event number {}, but in the first run rank {rank} {}",
             shown(&other),
             at + 1,
             shown(&one)

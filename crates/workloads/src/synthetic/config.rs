@@ -279,7 +279,7 @@ impl SyntheticConfig {
             let problem = Problem::new(format!("`{key}` is {value}, which is out of range"))
                 .key(format!("workload.{key}"));
             (value == 0 || value > most)
-                .then(|| problem.hint(format!("give a number from 1 to {most}")))
+                .then(|| problem.hint(format!("choose a number from 1 to {most}")))
         };
         let within = |key: &str, value: f64, least: f64, most: f64| {
             let problem = Problem::new(format!("`{key}` is {value}, which is out of range"))
@@ -287,7 +287,7 @@ impl SyntheticConfig {
             let share = percent_hint(value).filter(|_| most <= 1.0);
             let share = share.map_or_else(String::new, |share| format!(": {share}"));
             (!(least..=most).contains(&value))
-                .then(|| problem.hint(format!("give a number from {least} to {most}{share}")))
+                .then(|| problem.hint(format!("choose a number from {least} to {most}{share}")))
         };
         let part = |key: &str, value: f64| within(key, value, 0.0, 1.0);
         let hot = &self.hot_spot;
@@ -309,7 +309,7 @@ impl SyntheticConfig {
             problems.push(
                 Problem::new(format!("a superstep has {} messages, which is too many", self.generated_message_count()))
                     .key("workload.pattern")
-                    .hint(format!("use fewer processes, fewer `random_messages`, or another pattern; a superstep has at most {MAX_MESSAGES} messages")),
+                    .hint(format!("choose fewer processes, fewer `random_messages` or another pattern, so that a superstep has at most {MAX_MESSAGES} messages")),
             );
         }
         problems

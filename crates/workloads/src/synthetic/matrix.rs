@@ -32,14 +32,14 @@ fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Mess
         .from_reader(bytes);
     let unreadable = |error: &csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
-        problem(line, "the row cannot be read".into())
-            .hint("write three fields in UTF-8: from, to, bytes")
+        problem(line, "the row cannot be read".into()).hint(
+            "write three fields in UTF-8, for example `p1,p2,500000`: sender, receiver and bytes",
+        )
     };
     let heading = reader.headers().map_err(|error| unreadable(&error))?;
     if heading.iter().ne(COLUMNS) {
-        let what = "the first line is not `from,to,bytes`".to_owned();
-        let hint =
-            "begin with this line, and write one row per message, for example `p1,p2,500000`";
+        let what = "the first line is not the heading `from,to,bytes`".to_owned();
+        let hint = "begin the file with this heading, and write one line for each message, for example `p1,p2,500000`";
         return Err(problem(1, what).hint(hint).into());
     }
     let mut messages = Vec::new();
@@ -57,10 +57,12 @@ fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Mess
     }
     if messages.len() as u64 > MAX_MESSAGES {
         let what = format!(
-            "a superstep has {} messages, which is too many",
+            "the file has {} messages, too many for a superstep",
             messages.len()
         );
-        problems.push(problem(1, what).hint(format!("reduce them to {MAX_MESSAGES} or fewer")));
+        problems.push(problem(1, what).hint(format!(
+            "reduce the file to at most {MAX_MESSAGES} messages"
+        )));
     }
     if problems.is_empty() {
         Ok(messages)
@@ -75,24 +77,27 @@ fn parse_message_row(
     processes: usize,
 ) -> Result<Message, (String, String)> {
     let process = |text: &str| -> Result<ProcessId, (String, String)> {
-        let hint = format!("known processes: p1 to p{processes}");
+        let hint = format!("write a process from p1 to p{processes}");
         let found: ProcessId = text
             .parse()
             .map_err(|error: InvalidProcessNumber| (error.to_string(), hint.clone()))?;
         if found.index() < processes {
             Ok(found)
         } else {
-            Err((format!("there is no process `{text}`"), hint))
+            Err((format!("the application has no process `{text}`"), hint))
         }
     };
     let (from, to) = (process(&row[0])?, process(&row[1])?);
     if from == to {
-        let what = format!("process `{}` sends to itself", &row[0]);
-        return Err((what, "remove the row".into()));
+        let what = format!("the message goes from process `{}` to itself", &row[0]);
+        return Err((what, "remove this line, or name another receiver".into()));
     }
     let size: u64 = row[2].parse().map_err(|_| {
         let what = format!("`{}` is not a number of bytes", &row[2]);
-        (what, "write a whole number, without a unit".to_owned())
+        (
+            what,
+            "write a whole number of bytes, without a unit".to_owned(),
+        )
     })?;
     Ok(Message {
         from,

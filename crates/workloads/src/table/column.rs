@@ -43,16 +43,13 @@ pub(super) fn find_columns<const N: usize>(
         };
         if found[place].replace(column).is_some() {
             let problem = Problem::new(format!("column `{name}` appears twice"));
-            problems.push(problem.hint("leave one of the two out"));
+            problems.push(problem.hint("remove or rename one of the two columns"));
         }
     }
     let required = known.iter().zip(&found).take(N - optional);
     for (name, _) in required.filter(|(_, found)| found.is_none()) {
         let problem = Problem::new(format!("column `{name}` is missing"));
-        let hint = format!(
-            "write the names of the columns in the first line: `{}`",
-            known.join(",")
-        );
+        let hint = format!("name all columns in the first line: `{}`", known.join(","));
         problems.push(problem.hint(hint));
     }
     if problems.is_empty() {
@@ -68,7 +65,7 @@ fn unknown_column_problem(name: &str, known: &[&str], columns: usize) -> Problem
     if columns == 1 {
         let names = known.join(",");
         problem.hint(format!(
-            "separate the fields by commas, semicolons or tabs: `{names}`"
+            "separate the names and fields by commas, semicolons or tabs: `{names}`"
         ))
     } else {
         problem.with_known_names("columns", known.iter().copied())
@@ -113,7 +110,7 @@ pub(super) fn parse_work(
         None => Instructions::parse(&whole).map_err(|error| error.to_string()),
     };
     read.map_err(|what| {
-        let hint = "write a number with its unit (`1.5 Ginstr`), or write the unit of all numbers into the name of the column: `work \
+        let hint = "write the number with its unit (`1.5 Ginstr`), or name the unit of all numbers in the heading of the column: `work \
         [Ginstr]`, `work [s]`";
         (what, hint.to_owned())
     })
@@ -126,7 +123,7 @@ pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldE
     }
     let whole = append_unit(text, unit.unwrap_or(Bytes::UNIT));
     Bytes::parse(&whole).map_err(|error| {
-        let hint = "write a number with its unit (`64 kB`), or write the unit of all numbers into the name of the column: `bytes [kB]`";
+        let hint = "write the number with its unit (`64 kB`), or name the unit of all numbers in the heading of the column: `bytes [kB]`";
         (error.to_string(), hint.to_owned())
     })
 }

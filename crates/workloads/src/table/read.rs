@@ -41,12 +41,12 @@ impl Table {
     ) -> Result<Self, Error> {
         if config.first > 1 {
             let problem = Problem::new(format!(
-                "`first` is {}, but supersteps and processes count from 0 or 1",
+                "`first` (number of the first superstep and process) is {}, but must be 0 or 1",
                 config.first
             ));
             return Err(problem
                 .key("workload.first")
-                .hint("set `first` to 1, or to 0 if the first process has the number 0")
+                .hint("set `first` to 1, or to 0 if the tables count from 0")
                 .into());
         }
         let mut problems = Vec::new();
@@ -68,9 +68,10 @@ impl Table {
             }));
         }
         if rows.is_empty() {
-            let problem = work_file.problem_at(1, 1, "the table has no rows".to_owned());
+            let problem =
+                work_file.problem_at(1, 1, "the table has no line after its heading".to_owned());
             let hint =
-                "write one row for each process and each superstep in which the process works";
+                "write one line for each process in each superstep in which the process computes";
             return Err(problem.hint(hint).into());
         }
         Ok(table_from_rows(rows, message_rows, config))
@@ -217,12 +218,12 @@ impl<'a> TableFile<'a> {
                 let (process, superstep) =
                     (other.process as u64 + first, other.superstep as u64 + first);
                 let what = format!(
-                    "process {process} already has work in superstep {superstep}, in line {}",
+                    "this line has the same process ({process}) and superstep ({superstep}) as line {}",
                     one.line_number
                 );
                 problems.push(
                     self.problem_at(other.line_number, 1, what)
-                        .hint("write one row with the sum of the two"),
+                        .hint("replace the two lines by one with the sum of their work"),
                 );
             }
         }
@@ -335,12 +336,15 @@ impl<'a> TableFile<'a> {
             csv::ErrorKind::UnequalLengths {
                 expected_len, len, ..
             } => {
-                format!("the row has {len} fields, not {expected_len}")
+                format!("this line has {len} fields, but the heading has {expected_len}")
             }
-            csv::ErrorKind::Utf8 { .. } => "the row is not text in UTF-8".to_owned(),
-            _ => "the row cannot be read".to_owned(),
+            csv::ErrorKind::Utf8 { .. } => "this line is not text in UTF-8".to_owned(),
+            _ => "this line cannot be read".to_owned(),
         };
-        let hint = format!("write the fields of the first line: `{}`", known.join(","));
+        let hint = format!(
+            "write one field for each column of the first line (known columns: `{}`)",
+            known.join(",")
+        );
         self.problem_at(line, 1, what).hint(hint)
     }
 
@@ -374,15 +378,15 @@ impl<'a> TableFile<'a> {
                 "write a whole number",
             ),
             Some(None) => wrong(
-                format!("there is no {what} {text}: numbers count from 1"),
-                "add `--set workload.first=0` if the first superstep and the first process have the number 0",
+                format!("there is no {what} {text}, since the tables count from 1"),
+                "add `--set workload.first=0` if the tables count supersteps and processes from 0",
             ),
             Some(Some(index)) if index < MAX_PROCESSES_OR_SUPERSTEPS => {
                 Ok(usize::try_from(index).unwrap_or(usize::MAX))
             }
             Some(Some(_)) => wrong(
                 format!("the number {text} of a {what} is too large"),
-                "use at most 10 million processes and supersteps",
+                "reduce the numbers: at most 10 million processes and supersteps are possible",
             ),
         }
     }
@@ -406,7 +410,9 @@ fn parse_quantity<T>(
     read.map_err(|(what, hint)| {
         if has_decimal_comma(text) {
             let point = text.replacen(',', ".", 1);
-            let hint = format!("write a decimal point, `{point}`, or separate the fields by `;`");
+            let hint = format!(
+                "write the number with a decimal point, `{point}`, or separate the fields by `;`"
+            );
             (what, hint)
         } else {
             (what, hint)
@@ -424,10 +430,9 @@ fn check_index_column(row: &TableRow<'_>, number: Option<usize>) -> Result<(), F
         return Ok(());
     }
     let what = format!(
-        "the first column has no name, but does not count the rows: it has `{text}` where {number} is expected"
+        "the first column has no name and so must count the rows from 0, but it has `{text}` instead of {number}"
     );
-    let hint = "give the column a name, or write the table without it: `to_csv(..., index=False)` in pandas; only a column that counts the \
-    rows from 0 may have no name";
+    let hint = "name this column in the first line, or write the table without it (`to_csv(..., index=False)` in pandas)";
     Err((what, hint.to_owned()))
 }
 

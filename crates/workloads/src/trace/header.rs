@@ -19,7 +19,7 @@ impl TraceParser<'_> {
         if line.words[1] != "1" {
             return fail_at_word(
                 1,
-                format!("unknown version `{}` of the format", line.words[1]),
+                format!("unknown version `{}` of the trace format", line.words[1]),
                 "write `bsp 1 P S`, or begin with `migsim-trace 2` for version 2",
             );
         }
@@ -51,11 +51,11 @@ impl TraceParser<'_> {
             _ => fail_at_word(
                 1,
                 format!(
-                    "the header announces {count} processes, but the file has only {} lines",
+                    "the line `processes` states {count} processes, but the file has only {} lines",
                     self.line_count
                 ),
                 format!(
-                    "correct the number, or check whether the file is cut off: with more than {MAX_UNCHECKED_PROCESSES} processes, each process needs a line"
+                    "correct the number, or check whether the file is cut off: above {MAX_UNCHECKED_PROCESSES} processes, the file needs at least one line for each process"
                 ),
             ),
         }
@@ -71,7 +71,7 @@ impl TraceParser<'_> {
         if u32::try_from(processes).is_err() {
             return fail_at_word(
                 word,
-                format!("the header announces {processes} processes, which is too many"),
+                format!("the header states {processes} processes, more than migsim reads"),
                 format!("set P to at most {}", u32::MAX),
             );
         }
@@ -268,8 +268,8 @@ impl TraceParser<'_> {
                 self.add_problem(
                     line,
                     0,
-                    format!("there is no `{name}` line above the first `step`"),
-                    format!("write `{}`", line_syntax(name, self.format_version)),
+                    format!("the trace has no `{name}` line above its first `step` line"),
+                    format!("add the line `{}`", line_syntax(name, self.format_version)),
                 );
             }
         }
@@ -286,13 +286,15 @@ impl TraceParser<'_> {
                 String::new()
             };
             let hint = if self.format_version == 1 {
-                format!("add the line `host {first} h` above the first `step`")
+                format!(
+                    "add the line `host {first} NAME` above the first `step` line, with the name of a host"
+                )
             } else {
                 format!(
-                    "add the line `host {first} h`, or remove the `host` lines of all processes"
+                    "add the line `host {first} NAME` with the name of a host, or remove the `host` lines of all processes"
                 )
             };
-            let message = format!("there is no host for process {first}{others}");
+            let message = format!("the trace names no host for process {first}{others}");
             self.add_problem(line, 0, message, hint);
         }
     }
@@ -312,9 +314,9 @@ fn parse_header_count(
         Ok(count) if count <= left => Ok(count),
         _ => fail_at_word(
             word,
-            format!("the header announces {count} {what}, but only {left} lines are left for them"),
+            format!("the first line states {count} {what}, but only {left} lines follow for them"),
             format!(
-                "correct the header, or check whether the file is cut off: each needs a `{record}` line"
+                "correct the number in the first line, or check whether the file is cut off (each needs a `{record}` line)"
             ),
         ),
     }

@@ -93,7 +93,7 @@ pub(super) fn parse_whole_bytes(line: &TraceLine<'_>, word: usize) -> Result<Byt
         Some(size) if value <= MAX_SIZE_BYTES => Ok(size),
         _ => fail_at_word(
             word,
-            format!("the size of {value} bytes is out of range"),
+            format!("the size `{value}` in bytes is out of range"),
             format!("write a whole number of bytes up to 2^53 = {MAX_SIZE_BYTES}"),
         ),
     }
@@ -133,7 +133,7 @@ pub(super) fn parse_quantity<T>(
             .ok_or_else(|| out_of_range_error(word, what, text)),
         Err(_) => parse(text).or_else(|error| {
             let hint =
-                "write a number, or a number and its unit as one word, such as `5MB` or `2Ginstr`";
+                "write a number, or a number and its unit in one word, such as `5MB` or `2Ginstr`";
             fail_at_word(word, error.to_string(), hint)
         }),
     }
@@ -146,7 +146,7 @@ fn finite_number_without_sign(value: f64, text: &str) -> Option<f64> {
 
 /// Creates the error that the number in the word with the index `word` is out of range.
 fn out_of_range_error(word: usize, what: &str, text: &str) -> WordError {
-    let hint = "write a number without sign, from 0 to 1e21; a time up to 1e15 s";
+    let hint = "write a number without sign, from 0 to 1e21 (times: to 1e15 s)";
     (
         word,
         format!("the value of `{what}` is `{text}`, which is out of range"),

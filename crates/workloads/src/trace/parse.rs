@@ -292,8 +292,8 @@ impl<'a> TraceParser<'a> {
             self.add_problem(
                 &last,
                 last.word_count,
-                "the trace has no `end` line".to_owned(),
-                "check whether the file is cut off; if it is complete, add a last line `end`"
+                "the trace does not end with the line `end`".to_owned(),
+                "check whether the file is cut off; if it is complete, add the line `end` at its end"
                     .to_owned(),
             );
         }
@@ -334,8 +334,8 @@ impl<'a> TraceParser<'a> {
         if self.has_end_line {
             return fail_at_word(
                 0,
-                "there is a line after `end`",
-                "remove this line, or move `end` below it",
+                "the trace continues after its line `end`",
+                "remove this line, or move the line `end` below it",
             );
         }
         let name = line.words[0];
@@ -345,8 +345,8 @@ impl<'a> TraceParser<'a> {
         if self.trace.memory.is_empty() && name != "processes" {
             return fail_at_word(
                 0,
-                format!("there is a `{name}` line before the `processes` line"),
-                "write `processes P` below the first line",
+                format!("the line `{name}` is before the line `processes`"),
+                "write the line `processes P` below the first line, where P is the number of processes",
             );
         }
         // Most lines are of these kinds and correct: a large trace is read faster without a look-up.
@@ -370,8 +370,8 @@ impl<'a> TraceParser<'a> {
             "processes" => self.parse_processes_line(line),
             "bsp" => fail_at_word(
                 0,
-                "there is a second `bsp` line",
-                "remove the line: a file holds one trace",
+                "the trace has a second `bsp` line",
+                "remove this line, or write the second trace into another file",
             ),
             _ => {
                 self.parse_end_line(line);
@@ -385,7 +385,7 @@ impl<'a> TraceParser<'a> {
         match line.words[0] {
             "migsim-trace" if line.word_count > 1 && line.words[1] != "2" => fail_at_word(
                 1,
-                format!("unknown version `{}` of the format", line.words[1]),
+                format!("unknown version `{}` of the trace format", line.words[1]),
                 "write `migsim-trace 2`; a trace of version 1 begins with `bsp 1 P S`",
             ),
             "migsim-trace" if line.word_count != 2 => fail_at_word(
@@ -438,7 +438,7 @@ impl<'a> TraceParser<'a> {
             let word = record.value_names[given];
             return fail_at_word(
                 line.word_count,
-                format!("the line `{name}` has no {word}"),
+                format!("the line `{name}` lacks the value of `{word}`"),
                 format!("write `{form}`"),
             );
         }
@@ -452,7 +452,7 @@ impl<'a> TraceParser<'a> {
             };
             return fail_at_word(
                 most + 1,
-                format!("there is an extra word `{extra}` after the values of `{name}`"),
+                format!("the line `{name}` has the additional word `{extra}` after its values"),
                 hint,
             );
         }
@@ -460,13 +460,13 @@ impl<'a> TraceParser<'a> {
         match record.allowed_place {
             AllowedPlace::AboveSteps if is_in_steps => fail_at_word(
                 0,
-                format!("there is a `{name}` line after the first `step`"),
-                "move the line above `step 0`",
+                format!("the line `{name}` is after the first `step` line, but must be before it"),
+                "move this line above `step 0`",
             ),
             AllowedPlace::InSteps if !is_in_steps => fail_at_word(
                 0,
-                format!("there is a `{name}` line before the first `step`"),
-                "write the line `step 0` above it: a `step` line begins each superstep",
+                format!("the line `{name}` is before the first `step` line, but must be after it"),
+                "write the line `step 0` above this line, since a `step` line begins each superstep",
             ),
             _ => Ok(()),
         }
@@ -496,9 +496,9 @@ impl<'a> TraceParser<'a> {
             Ok(small) if (small as usize) < count => Ok(ProcessId(small)),
             _ => fail_at_word(
                 word,
-                format!("there is no process {id}"),
+                format!("the trace has no process {id} (processes are counted from 0)"),
                 format!(
-                    "write a process number below {count}, the number of processes in the header; processes are counted from 0"
+                    "write a process number below {count}, the number of processes in the header"
                 ),
             ),
         }

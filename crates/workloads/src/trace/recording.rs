@@ -91,13 +91,13 @@ impl TraceParser<'_> {
             let known = Problem::unknown_name("key", key)
                 .with_known_names("keys", FACT_KEYS.map(|(known, _)| known));
             let hint = known.hint.map_or_else(String::new, String::from);
-            return fail_at_word(1, format!("unknown key `{key}` of a recording"), hint);
+            return fail_at_word(1, format!("unknown key `{key}` in a `recorded` line"), hint);
         }
         if self.trace.recording_facts.get(key).is_some() {
             return fail_at_word(
                 1,
-                format!("a second `recorded {key}` line"),
-                "remove one of the lines",
+                format!("the trace has a second `recorded {key}` line"),
+                "remove one of the two lines",
             );
         }
         self.trace.recording_facts.set_fact(key, line.words[2]);

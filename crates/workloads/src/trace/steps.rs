@@ -34,7 +34,7 @@ impl TraceParser<'_> {
         fail_at_word(
             1,
             format!(
-                "superstep {} comes where superstep {expected} is expected",
+                "the `step` line has superstep {}, but superstep {expected} is next",
                 line.words[1]
             ),
             "write all supersteps in order, counted from 0",
@@ -48,7 +48,7 @@ impl TraceParser<'_> {
         let hint = match self.announced_superstep_count {
             Some(announced) => {
                 format!(
-                    "write a superstep number below {announced}, the number of supersteps in the header; supersteps are counted from 0"
+                    "write a superstep number below {announced}, the number of supersteps in the header"
                 )
             }
             None => "write all supersteps in order, counted from 0".to_owned(),
@@ -57,7 +57,11 @@ impl TraceParser<'_> {
             Ok(given) if given < self.announced_superstep_count.unwrap_or(self.line_count) => {
                 Ok(given)
             }
-            _ => fail_at_word(1, format!("there is no superstep {given}"), hint),
+            _ => fail_at_word(
+                1,
+                format!("the trace has no superstep {given} (supersteps are counted from 0)"),
+                hint,
+            ),
         }
     }
 
@@ -82,7 +86,7 @@ impl TraceParser<'_> {
             return fail_at_word(
                 1,
                 format!("process {} has two `c` lines in one superstep", process.0),
-                "write one `c` line with the sum of the two",
+                "replace the two lines by one `c` line with the sum of their work",
             );
         }
         self.trace.steps.add_work(process, work);
@@ -116,7 +120,7 @@ impl TraceParser<'_> {
             return fail_at_word(
                 1,
                 format!(
-                    "process {} has two `g` lines after one superstep",
+                    "process {} has two `g` lines (moves) in one superstep",
                     process.0
                 ),
                 "keep only the last of the `g` lines",
@@ -152,10 +156,10 @@ impl TraceParser<'_> {
                 line,
                 0,
                 format!(
-                    "the trace ends after {} of {announced} supersteps",
+                    "the trace ends after {} of the {announced} supersteps that its header states",
                     self.next_step_number
                 ),
-                "write the missing `step` lines, or correct S in the header".to_owned(),
+                "add the missing `step` lines, or correct the number of supersteps S in the line `bsp 1 P S`".to_owned(),
             );
         }
         self.trace.steps.close_superstep();

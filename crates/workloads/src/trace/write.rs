@@ -53,11 +53,11 @@ fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result
     let hosts = preamble.host_names;
     if !hosts.is_empty() && hosts.len() != processes {
         let problem = Problem::new(format!(
-            "there are {} hosts for {processes} processes",
+            "the trace needs a host for each of its {processes} processes, but {} hosts are named",
             hosts.len()
         ));
         return Err(Error::Output(
-            problem.hint("give the host of every process, or of none"),
+            problem.hint("name the host of each process, or no hosts"),
         ));
     }
     let mut text = String::from("migsim-trace 2\n");
@@ -148,7 +148,7 @@ fn checked_single_word(text: &str, what: impl Display) -> Result<&str, Error> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
         let problem = Problem::new(format!("{what} `{text}` cannot be written into a trace"));
         return Err(Error::Output(
-            problem.hint("use one word that does not begin with `#`"),
+            problem.hint("choose one word that does not begin with `#`"),
         ));
     }
     Ok(text)
@@ -156,7 +156,8 @@ fn checked_single_word(text: &str, what: impl Display) -> Result<&str, Error> {
 
 /// Creates the error that the output cannot be written.
 fn output_error(error: &io::Error) -> Error {
-    Error::Output(Problem::new(format!(
-        "the trace cannot be written: {error}"
-    )))
+    Error::Output(
+        Problem::new(format!("the trace cannot be written: {error}"))
+            .hint("free space on the disk, or write the trace to another place with `--out`"),
+    )
 }

@@ -35,7 +35,7 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     let mut problems = Vec::new();
     for (rank, path) in rank_file_paths(prefix)? {
         if let Some(other) = found.insert(rank, path.clone()) {
-            let message = format!("rank {rank} has two files, this one and `{other}`");
+            let message = format!("rank {rank} has two files: this one and `{other}`");
             let problem = Problem::new(message).source(path);
             problems.push(problem.hint("remove one of the two files"));
         }
@@ -47,9 +47,10 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     // The search for a gap is limited by the number of existing ranks, so that a huge number causes no long loop.
     let gap = (0..=found.len()).find(|rank| !found.contains_key(rank));
     if let Some(rank) = gap.filter(|rank| *rank < last) {
-        let message = format!("there is no file of rank {rank}, but one of rank {last}");
+        let message =
+            format!("the file of rank {rank} is missing, but there is a file of rank {last}");
         let hint = format!(
-            "add the file `{prefix}.{rank}.json`: each rank from 0 on needs a file, even without tasks"
+            "add the file `{prefix}.{rank}.json`: each rank from 0 to the last needs a file, even without tasks"
         );
         problems.push(Problem::new(message).source(prefix).hint(hint));
     }
@@ -131,7 +132,7 @@ fn no_files_error(prefix: &str) -> Result<Problem, Error> {
         .collect();
     known.dedup();
     Ok(if known.is_empty() {
-        problem.hint("give the common prefix of the files: `--data nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on")
+        problem.hint("name the common prefix of the files: `--data nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on")
     } else {
         problem
             .with_unknown_name("prefix", prefix)
@@ -154,17 +155,20 @@ pub(super) fn decompressed_json_text(file: &RankFile) -> Result<String, Problem>
         .read_to_end(&mut text)
     {
         Ok(_) if text.len() as u64 > MAX_DECOMPRESSED_SIZE => {
-            let message = format!("the data of rank {} is larger than 256 MiB", file.rank);
+            let message = format!(
+                "the unpacked data of rank {} is larger than 256 MiB",
+                file.rank
+            );
             Err(wrong(
                 message,
-                "check the file: the unpacked data of one rank is never that large",
+                "check whether this is a file of vt, whose unpacked data of one rank is never that large",
             ))
         }
         Ok(_) if !text.is_empty() => String::from_utf8(text).map_err(|_| {
             let message = format!("the data of rank {} is not text in UTF-8", file.rank);
             wrong(
                 message,
-                "check the file: it is compressed, but its content is not JSON",
+                "check whether this is a file of vt: it is compressed, but its content is not JSON",
             )
         }),
         _ => match std::str::from_utf8(&file.bytes) {
@@ -177,7 +181,7 @@ pub(super) fn decompressed_json_text(file: &RankFile) -> Result<String, Problem>
                 );
                 Err(wrong(
                     message,
-                    "give the files as vt wrote them, and unpack other compressions first",
+                    "name the files as vt has written them, and unpack other compressions first",
                 ))
             }
         },

@@ -83,7 +83,7 @@ fn join_ranks(
     if tasks.application.initial_ranks.is_empty() {
         let problem = Problem::new("the data has no tasks").source(&config.data);
         return Err(problem
-            .hint("give data in which at least one phase has `tasks`")
+            .hint("name data in which at least one phase has `tasks`")
             .into());
     }
     for memory in &mut tasks.application.memory {
@@ -115,7 +115,7 @@ fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>, Err
         let source = files.first().map_or("", |file| &file.source);
         let problem = Problem::new(message).source(source);
         return Err(problem
-            .hint(format!("give data with 1 to {MAX_PHASES} phases"))
+            .hint(format!("name data with 1 to {MAX_PHASES} phases"))
             .into());
     }
     let mut problems = Vec::new();
@@ -132,7 +132,7 @@ fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>, Err
                 "rank {} has no phase {number}, but rank {other} has it",
                 file.rank
             );
-            let hint = "add the phase, with `\"tasks\": []` if it has none, or name it in `identical_to_previous` after a phase with data";
+            let hint = "add the phase to this file, with `\"tasks\": []` if it has none, or name its number in `identical_to_previous` after a phase with data";
             problems.push(
                 Problem::new(message)
                     .source(&file.source)
@@ -297,20 +297,20 @@ impl ApplicationBuilder {
         if !self.shared_task_numbers.is_empty() {
             let count = format_count(self.shared_task_numbers.len(), "id");
             parts.push(format!(
-                "{count} shared by several tasks: these tasks are told apart by their rank and their position in the file"
+                "{count} shared by several tasks, which migsim distinguishes by their rank and their position in the file"
             ));
         }
         if self.recorded_move_count > 0 {
             let count = format_count(self.recorded_move_count, "move");
             parts.push(format!(
-                "{count} of the recorded run {} not repeated: each task starts on the rank where it appears first",
+                "{count} of the recorded run {} not repeated, and each task starts on the rank where it appears first",
                 singular_or_plural(self.recorded_move_count, ["is", "are"])
             ));
         }
         parts.extend(
             self.ignored_data
                 .description()
-                .map(|words| format!("left out: {words}")),
+                .map(|words| format!("migsim ignores {words}")),
         );
         parts.join("; ")
     }

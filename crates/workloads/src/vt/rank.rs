@@ -139,8 +139,8 @@ const KNOWN_TASK_KEYS: [&str; 7] = [
     "attributes",
 ];
 
-const WHOLE_NUMBER_HINT: &str = "write a whole number that is not negative";
-const NONNEGATIVE_NUMBER_HINT: &str = "write a finite number that is not negative";
+const WHOLE_NUMBER_HINT: &str = "write a whole number of at least 0";
+const NONNEGATIVE_NUMBER_HINT: &str = "write a finite number of at least 0";
 
 impl Reader<'_> {
     /// Stores a problem about the value with this JSON path, unless the maximum number of problems is reached.
@@ -168,7 +168,7 @@ impl Reader<'_> {
             return self.add_problem(
                 "",
                 message,
-                "write an object, as vt does: `{\"type\": \"LBDatafile\", \"phases\": [...]}`",
+                "write a JSON object, as vt does: `{\"type\": \"LBDatafile\", \"phases\": [...]}`",
             );
         };
         self.count_unknown_keys(top, &["type", "metadata", "phases"]);
@@ -185,7 +185,7 @@ impl Reader<'_> {
                 self.add_problem(
                     path,
                     message,
-                    "give the files that vt writes with `--vt_lb_data`, not its statistics",
+                    "name the files that vt writes with `--vt_lb_data`, not its statistics",
                 );
             }
         }
@@ -223,7 +223,7 @@ impl Reader<'_> {
             self.add_problem(
                 "metadata.rank",
                 message,
-                "rename the file, or correct the rank in it",
+                "rename the file, or correct `rank` in its `metadata`",
             );
         }
         let Some(same) = metadata
@@ -252,7 +252,7 @@ impl Reader<'_> {
                 continue;
             }
             let message = format!(
-                "a range of identical phases of rank {} does not consist of two numbers",
+                "an entry of the list `range` of identical phases of rank {} is not a list of two numbers",
                 self.rank
             );
             let hint = "write the first and the last phase: `[[3, 7]]`";
@@ -281,13 +281,13 @@ impl Reader<'_> {
             _ => {
                 let (first, last) = (shortened_text(first), shortened_text(last));
                 let message = format!(
-                    "the identical phases of rank {} from {first} to {last} are not a range",
+                    "the numbers of identical phases of rank {}, from {first} to {last}, are not whole numbers in increasing order",
                     self.rank
                 );
                 self.add_problem(
                     path,
                     message,
-                    "write two whole numbers, of which the first is not greater than the last",
+                    "write two whole numbers of at least 0 in increasing order",
                 );
             }
         }
@@ -369,7 +369,7 @@ impl Reader<'_> {
                 self.add_problem(
                     &format!("{path}.{key}"),
                     message,
-                    "write a list, empty if there are none",
+                    "write a list, which may be empty",
                 );
                 &[]
             }
@@ -567,7 +567,7 @@ impl Reader<'_> {
             self.add_problem(
                 &format!("{}.type", path()),
                 format!("{} has no type", name()),
-                "known types: SendRecv, Broadcast; others are left out",
+                "add a `type`: SendRecv or Broadcast (communications of other types are ignored)",
             );
             return None;
         };

@@ -134,14 +134,9 @@ impl CandidateTimes {
         };
         if price > 0.0 {
             let price = quantity::GO_COST.with_value(price);
-            say!(
-                "{} {}, where {} for the move are included.",
-                saving,
-                steps,
-                price
-            )
+            say!("{} {}; t2 includes {} for the move.", saving, steps, price)
         } else {
-            say!("{} {}, without the cost of the move.", saving, steps)
+            say!("{} {}; t2 excludes the cost of the move.", saving, steps)
         }
     }
 

@@ -126,7 +126,7 @@ pub(super) fn describe_selection(
         ranks.iter().find(|best| best.process == process).copied()
     } else {
         if !ranks.is_empty() {
-            sentences.push("The highest potential of migration (PM) to each cluster:".into());
+            sentences.push("The highest potential of migration (PM: gain of computation and communication less the cost of the move) to each cluster:".into());
             sentences.extend(describe_highest_of_each_cluster(all));
         }
         highest_potential_elsewhere(&ranks).or(ranks.first().copied())
@@ -151,7 +151,7 @@ fn describe_previous_potential(
         |one: &&RecordedPotential| one.process == now.process && one.cluster == now.cluster;
     let then = known.iter().find(is_same)?;
     Some(say!(
-        "At the call before, after superstep {}, the PM of {} to {} was {}.",
+        "At the previous call, after superstep {}, the PM of {} to {} was {}.",
         superstep_quantity(last.superstep),
         now.process_name(),
         &now.cluster,
@@ -226,7 +226,7 @@ fn describe_staying_processes(
             &first.cluster
         ),
         (Some(first), count) => say!(
-            "{} have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest is {}, of {} in {}).",
+            "{} have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest of these PM is {}, that of {} to {}).",
             quantity::HIGHER_AT_PRESENT_CLUSTER
                 .with_count(count)
                 .with_shown_text(format_count(count, "process")),
@@ -319,7 +319,7 @@ fn describe_not_positive_potential(leader: &RecordedPotential) -> Sentence {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
         say!(
-            "It is not positive: sending the memory and moving take {}, but the better place gains only {}.",
+            "It is not positive, since sending the memory and moving take {}, but the better place gains only {}.",
             quantity::MEMORY_TERM.with_value(leader.memory_s),
             quantity::COMP_PLUS_COMM.with_value(promised)
         )
@@ -418,7 +418,7 @@ fn describe_process_potentials(
         .is_some_and(|all| all.iter().any(|one| *one == process));
     if is_pinned {
         sentences.push(say!(
-            "{} may not migrate: its data says so. No potential of migration (PM) is computed for it.",
+            "{} must stay on its host, as the data of the application says, so that no potential of migration (PM) is computed for this process.",
             name
         ));
         return;
@@ -430,7 +430,7 @@ fn describe_process_potentials(
     let place = present_cluster(all, &own);
     let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
     sentences.push(say!(
-        "Potential of migration (PM) of {}{}, by cluster:",
+        "Potential of migration (PM: gain of computation and communication less the cost of the move) of {}{}, to each cluster:",
         name,
         place
     ));
@@ -441,7 +441,7 @@ fn describe_process_potentials(
     if let Some(rank) = ranks.iter().position(|best| best.process == process) {
         let best = &ranks[rank];
         sentences.push(say!(
-            "The highest PM of this process is {}, to {}: rank {} of {}.",
+            "The highest PM of this process is {}, to {}: rank {} among the highest PM of {} processes.",
             quantity::POTENTIAL.with_value(best.value_s),
             &best.cluster,
             quantity::RANK.with_count(rank as u64 + 1),

@@ -41,12 +41,12 @@ pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     let alpha = || quantity::ALPHA.with_count(interval.length);
     let why = match scene.previous_call() {
         None => say!(
-            "A call was due after superstep {}: the first call comes after α = {}.",
+            "A rescheduling call was due after superstep {}: the first call comes after α = {}. α is the number of supersteps between two calls.",
             after,
             alpha().with_shown_text(format_count(interval.length, "superstep"))
         ),
         Some(last) => say!(
-            "A call was due after superstep {}: the call after superstep {} had set α to {}, and {} + {} = {}.",
+            "A rescheduling call was due after superstep {}: the call after superstep {} had set α, the number of supersteps between two calls, to {}, and {} + {} = {}.",
             after,
             superstep_quantity(last.superstep),
             alpha(),
@@ -67,12 +67,18 @@ fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     let last = scene.previous_call();
     let set = last.and_then(|call| Some(recorded_interval(call.explanation)?.next_length));
     let set = set.map_or_else(Sentence::default, |next| {
-        say!(" and set α to {}", quantity::NEXT_ALPHA.with_count(next))
+        say!(
+            " and set α, the number of supersteps until the next call, to {}",
+            quantity::NEXT_ALPHA.with_count(next)
+        )
     });
     let next = scene.next_call();
     let first = next.and_then(|call| Some(recorded_interval(call.explanation)?.length));
     let first = first.map_or_else(Sentence::default, |alpha| {
-        say!(": α was {} at first", quantity::ALPHA.with_count(alpha))
+        say!(
+            ", since α, the number of supersteps until a call, began with {}",
+            quantity::ALPHA.with_count(alpha)
+        )
     });
     describe_no_call(scene, set, first)
 }
@@ -95,11 +101,7 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     let more = if shown > 0 { "..., " } else { "" };
     (all.len() > 1).then(|| {
         let listed = Sentence::joined(all[shown..].iter().cloned(), ", ");
-        say!(
-            "α, the number of supersteps between two calls, at the calls so far: {}{}.",
-            more,
-            listed
-        )
+        say!("The values of α at the calls so far: {}{}.", more, listed)
     })
 }
 
@@ -120,7 +122,7 @@ fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) ->
             superstep_quantity(next.superstep)
         ),
         None => say!(
-            "There was no further call: the next call was due after superstep {}, but the run has only {} supersteps.",
+            "There was no further call: the next call would have been due after superstep {}, but the run has only {} supersteps.",
             superstep_quantity(due),
             SUPERSTEPS.with_count(scene.superstep_count)
         ),
@@ -141,8 +143,13 @@ fn describe_test_results(
     let idle = match of('.') {
         0 => Sentence::default(),
         idle => say!(
-            ", {} not tested",
-            quantity::UNTESTED_SUPERSTEPS.with_count(idle)
+            ", and {} not tested, since no process {} in {}",
+            quantity::UNTESTED_SUPERSTEPS.with_count(idle),
+            match scene.options["population"].as_str() {
+                Some("receiving") => "received a message",
+                _ => "computed",
+            },
+            singular_or_plural(idle, ["it", "them"])
         ),
     };
     let is_cut = interval.stability_test_results.len() as u64 == 64 && interval.length > 64;
@@ -159,7 +166,7 @@ fn describe_test_results(
     });
     let change = if is_doubled_without_migration(scene, interval, of('+')) {
         say!(
-            "and α doubles from {} to {}, since at least ω calls in a row (option `omega`) moved no process",
+            "and α doubles from {} to {}, since at least ω calls in a row moved no process (ω is the option `omega`)",
             quantity::ALPHA.with_count(interval.length),
             quantity::NEXT_ALPHA.with_count(interval.next_length)
         )
@@ -168,14 +175,14 @@ fn describe_test_results(
         say!("so α {}", change)
     };
     say!(
-        "Of the {}{} of this interval {} {} stable and {} unstable{}{}, {}.",
+        "Of the {}{} of the interval that ends with this call, {} {} stable and {} unstable{}{}, {}.",
         if is_cut { "first " } else { "" },
         count,
         quantity::STABLE_SUPERSTEPS.with_count(of('+')),
         singular_or_plural(of('+'), ["was", "were"]),
         quantity::UNSTABLE_SUPERSTEPS.with_count(of('-')),
-        idle,
         tolerance,
+        idle,
         change
     )
 }
