@@ -178,12 +178,21 @@ mod tests {
         let pair = parse_map_parameters(&registry, "workload.spread=0,0.5,procs=10,20").unwrap();
         assert_eq!(pair.map(|one| one.name), ["workload.spread", "procs"]);
         for (map, part) in [
-            ("procs=1,2", "the map varies 1 instead of two parameters"),
-            ("1,2", "`1` is a value without a key"),
-            ("procs=1,procs=2", "`procs` appears twice in the map"),
+            (
+                "procs=1,2",
+                "the number of parameters of the map is 1 instead of two",
+            ),
+            (
+                "1,2",
+                "the map begins with `1`, which is a value without a key",
+            ),
+            (
+                "procs=1,procs=2",
+                "the map names the parameter `procs` twice",
+            ),
             (
                 "policy=never,procs=2",
-                "policies are named with `--policies`",
+                "but `--policies` names the policies",
             ),
         ] {
             let error = parse_map_parameters(&registry, map)

@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(
             former_setting_notes(&given),
             [
-                "`policy.migbsp.communication_pattern=one-kept` is a setting of version 0.2.0; read as `policy.migbsp.patterns=kept`"
+                "`policy.migbsp.communication_pattern=one-kept` is a setting of migsim up to version 0.2.0, which is now read as `policy.migbsp.patterns=kept`"
             ]
         );
         assert!(former_setting_notes(&Layers::default()).is_empty());

@@ -66,7 +66,7 @@ mod tests {
             "{told}"
         );
         assert!(
-            told.ends_with("to count them, use `--mapping by-core`"),
+            told.ends_with("to give each core one process, use `--mapping by-core`"),
             "{told}"
         );
         // With 20 processes each host has four, so that no core is idle. Mappings that the user chose host by host get no note.

@@ -305,13 +305,19 @@ mod tests {
     fn an_incomplete_table_is_refused() {
         assert!(refusal("from,to,bytes\nh0,h1,3\n").contains("no column `time_s`"));
         assert!(refusal("from,to,bytes,time_s\nh0,h7,3,1\n").contains("unknown host `h7`"));
-        assert!(refusal("from,to,bytes,time_s\nh0,h1,3,0\n").contains("no positive time"));
+        assert!(
+            refusal("from,to,bytes,time_s\nh0,h1,3,0\n")
+                .contains("lacks a size in bytes or a time in seconds above 0")
+        );
         let negative = refusal("from,to,bytes,time_s\nh0,h1,3,-0.0004\n");
         assert!(negative.contains("hint: write the size"), "{negative}");
-        assert!(refusal("# Size  Latency (us)\n1 -2\n").contains("hint: print more digits"));
+        assert!(
+            refusal("# Size  Latency (us)\n1 -2\n")
+                .contains("hint: repeat the benchmark so that it prints more digits")
+        );
         assert!(refusal("# Size  Bandwidth (MB/s)\n1 2\n").contains("bandwidths"));
         assert!(refusal("# Size  Latency (us)\n1 2\n").contains("--between HOST,HOST"));
-        assert!(refusal("").contains("no messages"));
+        assert!(refusal("").contains("no rows with measured messages"));
         let longer = refusal("from,to,bytes,time_s\nh0,h1,3,1\nh0,h1,3,0,5\n");
         assert!(longer.contains("the row has 5 fields, but the table has 4 columns"));
         assert!(longer.contains("--> t:3:1"), "{longer}");

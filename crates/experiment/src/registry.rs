@@ -441,7 +441,7 @@ mod tests {
         );
         for name in ["", "a.b", "name", "a,b"] {
             let error = refused(&Registry::standard().policy::<Never>(name, "-", "-"));
-            assert!(error.contains("hint: use letters"), "{error}");
+            assert!(error.contains("hint: choose a name of letters"), "{error}");
         }
     }
 

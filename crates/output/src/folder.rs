@@ -265,7 +265,10 @@ mod tests {
         let folder = RunFolder::create(path).unwrap();
         assert_eq!(fs::read_dir(path).unwrap().count(), 0);
         let other = RunFolder::create(path).unwrap_err().to_string();
-        assert!(other.contains("another run is writing"), "{other}");
+        assert!(
+            other.contains("another run of migsim is writing"),
+            "{other}"
+        );
         drop(folder);
         RunFolder::create(path).unwrap();
     }

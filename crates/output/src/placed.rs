@@ -29,7 +29,8 @@ impl<'a> StartsByCluster<'a> {
         )
     }
 
-    /// Formats the number of processes per cluster as a line of text: `processes per cluster: Labtec 20, Corisco 16`.
+    /// Formats the number of processes per cluster as a line of text:
+    /// `processes per cluster at the start: Labtec 20, Corisco 16`.
     pub(super) fn to_line(&self) -> String {
         let named = self.0.iter().take(MAX_NAMED_CLUSTERS);
         let mut parts: Vec<String> = named
@@ -79,11 +80,11 @@ mod tests {
         let placed = StartsByCluster(names.iter().map(|name| (&**name, 2)).collect());
         assert_eq!(
             placed.to_line(),
-            "processes per cluster: c0 2, c1 2, c2 2, c3 2, c4 2, c5 2, c6 2, c7 2, 4 in 2 more clusters"
+            "processes per cluster at the start: c0 2, c1 2, c2 2, c3 2, c4 2, c5 2, c6 2, c7 2, 4 in 2 more clusters"
         );
         assert_eq!(
             StartsByCluster(vec![("a", 3), ("b", 1)]).to_line(),
-            "processes per cluster: a 3, b 1"
+            "processes per cluster at the start: a 3, b 1"
         );
     }
 }

@@ -190,18 +190,18 @@ mod tests {
         // 22.98 / 11.43 = 2.01
         assert_eq!(
             fastest_start_line(&starts, Some(22.98)).unwrap(),
-            "fastest start without moves: 11.43 s with `--mapping by-core`; scenario iii takes 2.0 times as long"
+            "fastest initial placement for a run without moves: `--mapping by-core`, with which the application takes 11.43 s; in comparison, scenario iii takes 2.0 times as long"
         );
         assert_eq!(
             fastest_start_sentence(&starts, 22.98).unwrap().text(),
-            "Scenario iii takes 2.0 times as long as a start by cores without moves (`--mapping by-core`, makespan 11.43 s), the best of the built-in starts."
+            "Scenario iii takes 2.0 times as long as the application without moves after a start of one process per core (`--mapping by-core`, makespan 11.43 s), the fastest of the built-in initial placements."
         );
         let (all, best) = static_starts_json(&starts, Some(22.86)).unwrap();
         assert_eq!(all.as_array().unwrap().len(), 3);
         assert!((best["gain_percent"].as_f64().unwrap() + 100.0).abs() < 1e-9);
         assert_eq!(
             fastest_start_line(&starts, None).unwrap(),
-            "fastest start without moves: 11.43 s with `--mapping by-core`"
+            "fastest initial placement for a run without moves: `--mapping by-core`, with which the application takes 11.43 s"
         );
         let own = [StaticPlacementMakespan::new(
             MappingRule::ByCore,
@@ -210,7 +210,7 @@ mod tests {
         )];
         assert_eq!(
             fastest_start_line(&own, Some(10.0)).unwrap(),
-            "fastest start without moves: 11.43 s with `--mapping by-core`, the start of this run"
+            "fastest initial placement for a run without moves: `--mapping by-core`, with which the application takes 11.43 s, which is the initial placement of this run"
         );
         assert_eq!(fastest_start_line(&[], Some(10.0)), None);
     }

@@ -199,7 +199,7 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(message("c", "3", "r").contains("all copies would be called `c`"));
+        assert!(message("c", "3", "r").contains("all copies would have the same name, `c`"));
         assert!(message("c#", "0", "r").contains("0 copies"));
         assert!(message("c#", "1000001", "r").contains("at most 1000000"));
         // Each entry alone is within the limit; both together exceed it.

@@ -326,14 +326,17 @@ mod tests {
         .unwrap();
         assert_eq!(clusters(file), named(&[("y", 2), ("x", 2)]));
         for (text, message) in [
-            ("a,b\n", "the first line is not `host,cluster`"),
+            ("a,b\n", "the first line is not the heading `host,cluster`"),
             ("host,cluster\nh-9,x\n", "unknown host `h-9`"),
             (
                 "host,cluster\nh-0,x\nh-0,y\n",
                 "host `h-0` is assigned to a cluster twice",
             ),
-            ("host,cluster\nh-0\n", "not a host and a cluster"),
-            ("host,cluster\nh-0,x\n", "has no cluster"),
+            (
+                "host,cluster\nh-0\n",
+                "this line is not a host and a cluster",
+            ),
+            ("host,cluster\nh-0,x\n", "the table has no line for host"),
         ] {
             std::fs::write(&path, text).unwrap();
             let error = file
@@ -352,7 +355,7 @@ mod tests {
                 .parse::<HostGrouping>()
                 .unwrap_err()
                 .to_string()
-                .contains("does not name a level")
+                .contains("has no whole number of at least 0 as the level")
         );
         assert!(
             "zones"

@@ -172,7 +172,10 @@ fn broken_groups_say_what_and_where() {
     let (message, key, hint) = one(&four_clusters_with_groups("switch", ""));
     assert_eq!(
         (&*message, &*key),
-        ("cluster `c` has no hosts", "clusters[2].groups")
+        (
+            "cluster `c` has no hosts, since the list `groups` is empty",
+            "clusters[2].groups"
+        )
     );
     assert!(hint.contains("`hosts` and `speed`"), "{hint}");
     let both =
@@ -185,7 +188,10 @@ fn broken_groups_say_what_and_where() {
             "clusters[2].cores"
         )
     );
-    assert_eq!(hint, "move `cores` into each group");
+    assert_eq!(
+        hint,
+        "remove `cores` of the cluster, and set it in each group instead"
+    );
     let link =
         r#"{"hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}"#;
     let (message, key, _) = one(&four_clusters_with_groups(
@@ -194,7 +200,7 @@ fn broken_groups_say_what_and_where() {
     ));
     assert_eq!(
         message,
-        "the hosts of cluster `c` have no links of their own"
+        "the group has a `link`, but the hosts of cluster `c` share one medium and have no links of their own"
     );
     assert_eq!(key, "clusters[2].groups[1].link");
     let (message, key, _) = one(&four_clusters_with_groups(
@@ -508,7 +514,7 @@ fn broken_routes_say_what_and_where() {
         ),
         (
             four_clusters_with_replacement("\"name\": \"R1-R3\"", "\"name\": \"a-0-link\""),
-            "already used for a link of a cluster",
+            "migsim itself gives the name `a-0-link` to a link of a cluster",
             (11, 14),
             "links[0].name",
         ),
@@ -575,7 +581,7 @@ fn broken_profiles_and_origins_say_what_and_where() {
         ),
         (
             four_clusters_with_keys(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
-            "later than the time of the step before",
+            "later than that of the previous step",
             (15, 21),
             "profiles.p",
         ),
@@ -599,7 +605,7 @@ fn broken_profiles_and_origins_say_what_and_where() {
         ),
         (
             four_clusters_with_keys(r#""origins": {"clusters[0].speed": "guessed"}"#),
-            "does not begin with its kind",
+            "does not begin with `stated`, `inferred` or `fitted`",
             (15, 36),
             "origins.clusters[0].speed",
         ),
@@ -685,7 +691,10 @@ fn many_clusters_without_a_way_are_reported_once_each() {
         found[0].message,
         "no route from cluster `c0` to cluster `c1`"
     );
-    assert_eq!(found[20].message, "479 more problems were found");
+    assert_eq!(
+        found[20].message,
+        "479 more problems were found, which are not listed"
+    );
 }
 
 #[test]
@@ -772,6 +781,6 @@ fn many_wrong_names_are_found_in_a_moment() {
     assert_eq!(found[0].message, "unknown router `A`");
     assert_eq!(
         found.last().unwrap().message,
-        "39980 more problems were found"
+        "39980 more problems were found, which are not listed"
     );
 }

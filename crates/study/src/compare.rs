@@ -561,12 +561,12 @@ mod tests {
         let verdict = comparison.verdict();
         assert!(
             verdict.starts_with(
-                "The makespans of `a` and `c` do not differ significantly with 3 seeds (95 %, Holm's correction, margin of indifference 0.5 %); the least mean makespan is 6.00 s. About "
+                "The makespans of `a` and `c` in scenario iii (with migrations) do not differ significantly with 3 seeds (at 95 % after Holm's correction; differences up to 0.5 %, the margin of indifference, count as none); the shortest mean makespan is 6.00 s. About "
             ),
             "{verdict}"
         );
         assert!(
-            verdict.contains("`b`, takes 1.00 ± 0 s longer"),
+            verdict.contains("`b`, takes 1.00 ± 0 s longer than the best policy."),
             "{verdict}"
         );
     }
@@ -586,14 +586,17 @@ mod tests {
         let comparison = of(&random);
         assert_eq!(comparison.ranked_policy_results.len(), 2);
         let verdict = comparison.verdict();
-        let start = "The makespans of `b` and `a` cannot be told apart with one seed; the least makespan is 11.00 s.";
+        let start = "With one seed it is unknown whether the makespans of `b` and `a` in scenario iii (with migrations) differ only by chance; the shortest is 11.00 s.";
         assert!(verdict.starts_with(start), "{verdict}");
         let mut fixed = random.clone();
         fixed.is_random = false;
         let verdict = of(&fixed).verdict();
-        let start = "`b` is best with a mean makespan of 11.00 s (one run of each policy, since nothing is random). The next policy, `a`, takes 1.00 s longer than the best.";
+        let start = "`b` is best: its mean makespan in scenario iii (with migrations) is 11.00 s (one run of each policy, since nothing is random). The next policy, `a`, takes 1.00 s longer than the best policy.";
         assert!(verdict.starts_with(start), "{verdict}");
-        assert!(verdict.contains("faster without rescheduling"), "{verdict}");
+        assert!(
+            verdict.contains("The application without rescheduling (scenario i) is faster than with the best policy."),
+            "{verdict}"
+        );
         assert!(
             comparison.ranked_policy_results[0]
                 .percent_above_lower_bound

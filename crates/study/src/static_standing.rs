@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(best.gain_percent.unwrap().mean, 75.0);
         assert_eq!(
             best.comparison_sentence("refine", basis(3), 1).text(),
-            "`refine` takes 2.0 times as long as a start by cores without moves (`never from by-core`, mean makespan 12.00 s)."
+            "`refine` takes 2.0 times as long as the application without moves after a start of one process per core (`never from by-core`, mean makespan 12.00 s)."
         );
         let unclear = find_best_static_start(&starts, &[9.0, 12.0, 15.1], None).unwrap();
         assert!(
@@ -201,7 +201,7 @@ mod tests {
         assert!(
             one.comparison_sentence("refine", basis(1), 1)
                 .text()
-                .starts_with("`refine` takes 20.0 % less time than a start by cores")
+                .starts_with("`refine` takes 20.0 % less time than the application without moves after a start of one process per core")
         );
     }
 
@@ -213,7 +213,7 @@ mod tests {
                 && own
                     .comparison_sentence("refine", basis(1), 1)
                     .text()
-                    .starts_with("No built-in start is faster")
+                    .starts_with("Without moves, no built-in initial placement is faster")
         );
         assert!(find_best_static_start(&[], &[8.0], None).is_none());
         assert!(find_best_static_start(&[Vec::new()], &[8.0], None).is_none());

@@ -293,8 +293,8 @@ mod tests {
         assert!(!left.is_separated() && right.is_separated());
         assert_eq!(right.comparison.ranked_policy_results[0].policy, "b");
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());
-        let verdict = "`a` is fastest at 1 of 2 pairs of values, and clearly faster than all others (by more than the margin of indifference, and significantly if the seed changes results) at 0 of these pairs. \
-                       `b` is fastest at 1 of 2 pairs of values, and clearly faster than all others (by more than the margin of indifference, and significantly if the seed changes results) at 1 of these pairs.";
+        let verdict = "`a` is fastest at 1 of 2 pairs of values. At 0 of these it is clearly faster than all others: by more than the margin of indifference and, if runs are random, significantly. \
+                       `b` is fastest at 1 of 2 pairs of values. At 1 of these it is clearly faster than all others: by more than the margin of indifference and, if runs are random, significantly.";
         assert_eq!(winners.separated_wins_text(), verdict);
         assert!(
             winners

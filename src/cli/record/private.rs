@@ -135,7 +135,7 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains("another user can replace the files in"),
+            error.contains("another user can replace files in"),
             "{error}"
         );
         with_mode(&shared, 0o1777);

@@ -167,8 +167,8 @@ mod tests {
         assert_eq!(
             said,
             "app.trace: 1 process, 1 superstep, 0 messages\nlibrary: open-mpi 4.1.4\n\
-             work: measured wall time multiplied by 2.5 GHz (the measured clock of the core; `--speed` gives another one)\n\
-             recorder: it adds 0 ns to each MPI call\n"
+             work: measured wall time multiplied by 2.5 GHz (the measured clock of the core; `--speed` sets another one)\n\
+             recorder: adds 0 ns to each MPI call\n"
         );
         let given = arguments(&["--speed", "2 GHz"]);
         let said = describe_recording(&given, &made(&[1_000_000], &given));
@@ -184,11 +184,11 @@ mod tests {
         let wide = made(&[1_000_000, 1_300_000, 1_100_000], &five);
         let said = describe_recording(&five, &wide);
         assert!(
-            said.ends_with("  rank 0: 0.0010 s taken, whole runs from 0.0010 to 0.0013 s\n"),
+            said.ends_with("  rank 0: 0.0010 s in the trace; 0.0010 to 0.0013 s in single runs\n"),
             "{said}"
         );
         let notes = |made: &ConvertedTrace| super::recording_advice(&five, made, 1);
-        assert!(notes(&wide)[0].contains("differs by 30 % between runs"));
+        assert!(notes(&wide)[0].contains("differs by up to 30 % between the runs"));
         assert_eq!(notes(&made(&[1_000_000, 1_050_000], &five)), [""; 0]);
     }
 

@@ -56,7 +56,7 @@ mod tests {
     fn a_file_that_cannot_be_written_is_refused_at_once() {
         let scratch = tempfile::tempdir().unwrap();
         let error = |path: &Path| TraceOutput::open(path).unwrap_err().to_string();
-        assert!(error(scratch.path()).contains("it is a folder"));
+        assert!(error(scratch.path()).contains("this path is a folder"));
         assert!(error(&scratch.path().join("none/app.trace")).contains("cannot write"));
         let file = scratch.path().join("app.trace");
         let first = TraceOutput::open(&file).unwrap();

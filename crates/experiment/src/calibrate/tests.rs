@@ -185,10 +185,10 @@ fn constants_that_a_table_does_not_determine_keep_their_values() {
     let found = calibrate(&platform(), &large, "open-mpi", ("mine", "t.csv")).unwrap();
     assert_eq!(found.fitted_overhead, None);
     assert!((found.fitted_bandwidth_factor.unwrap() - 0.8).abs() < 1e-4);
-    assert!(found.undetermined_constants[0].contains("no message is small enough"));
+    assert!(found.undetermined_constants[0].contains("no measured message is small enough"));
     // The messages are faster than the platform allows: the overhead stays 0.
     let fast = table(&[(1.0, 0.001), (8.0, 0.001)]);
     let found = calibrate(&platform(), &fast, "open-mpi", ("mine", "t.csv")).unwrap();
     assert_eq!(found.fitted_overhead, Some(0.0));
-    assert!(found.undetermined_constants[0].contains("explain more time"));
+    assert!(found.undetermined_constants[0].contains("are longer than the measured times"));
 }

@@ -30,15 +30,15 @@ fn a_change_reads_back_as_it_is_written() {
 fn a_change_that_cannot_be_made_is_refused_with_its_forms() {
     let refusal = |text: &str| text.parse::<CaseChange>().unwrap_err();
     for (text, what) in [
-        ("", "the change is empty"),
+        ("", "the text of the change is empty"),
         ("link wan", "not a change that migsim can make"),
         ("link wan speed +10%", "not a change that migsim can make"),
         ("cluster speed +10%", "not a change that migsim can make"),
         ("link wan bandwidth 10%", "`10%` does not say by how much"),
         ("link wan bandwidth +10", "`+10` does not say by how much"),
         ("link wan bandwidth -100%", "out of range"),
-        ("load +10%", "adds load"),
-        ("processes per host +2", "instead of one process"),
+        ("load +10%", "would increase the background load"),
+        ("processes per host +2", "must be one process"),
     ] {
         let problem = refusal(text);
         assert!(problem.message.contains(what), "{text}: {problem}");

@@ -168,7 +168,7 @@ mod tests {
     fn a_load_that_begins_after_the_run_is_noticed() {
         let of = |begins: f64| check_load_start("`north.csv`", Seconds::of(begins), 11.43);
         let note = of(20.0).unwrap().note_text();
-        let expected = "the load of `north.csv` begins at 20 s, after the end of the run at 11.43 s: the load has no effect";
+        let expected = "the load of `north.csv` begins at 20 s, but the run ends at 11.43 s: let the load begin with the run (`from=first`), or simulate more supersteps, since such a load has no effect";
         assert!(note.starts_with(expected), "{note}");
         assert_eq!(of(11.43), None);
         assert_eq!(of(1e9), None); // epoch times have their own note
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(long(&[86_399.0]), None);
         let note = long(&[5.0, 3.3e10, 3.3e10]).unwrap().note_text();
         assert!(
-            note.starts_with("superstep 2 computes for 1045.7 years: "),
+            note.starts_with("the computation of superstep 2 takes 1045.7 years: "),
             "{note}"
         );
         let short = |computations: &[f64]| {
@@ -214,7 +214,7 @@ mod tests {
         };
         let note = short(&[0.0, 2e-7]).unwrap().note_text();
         assert!(
-            note.starts_with("no superstep computes for longer than 200 ns: "),
+            note.starts_with("the longest computation of a superstep takes only 200 ns: "),
             "{note}"
         );
         assert_eq!(short(&[1e-7, 1.1e-6]), None);

@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(found(&pair("30 MHz", "10 ms")), [""; 0]); // a ratio of 100 is allowed
         let note =
             find_implausible_platform_values(&pair("2.6 MHz", "10 ms"), false)[0].note_text();
-        let expected = "host `b-0` has 2.6 MHz and host `a-1` 3 GHz, 1154 times as much: check the units of `speed` (MHz, GHz)";
+        let expected = "host `b-0` has a speed of 2.6 MHz and host `a-1` of 3 GHz, 1154 times as much: check the units of `speed` (MHz, GHz)";
         assert_eq!(note, expected);
     }
 
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(found(&flat(&six[..4])), [""; 0]);
         let note = find_implausible_platform_values(&flat(&six), false)[0].note_text();
         assert!(
-            note.starts_with("the 6 hosts make 3 clusters, as `n-0`: "),
+            note.starts_with("the 6 hosts form 3 clusters (the first is `n-0`), so that a cluster has two hosts or fewer on average: "),
             "{note}"
         );
         let mut formed = flat(&six);
@@ -219,7 +219,7 @@ mod tests {
         };
         let one = flat(&["a-0", "a-1", "a-2"]);
         let note = of(&one, "migbsp").unwrap();
-        let expected = "no process will move, since `migbsp` moves processes only between clusters unless you add \
+        let expected = "no process will move, since the policy `migbsp` moves processes only between clusters unless you add \
             `--set policy.migbsp.own_cluster=within`, and the platform has only one cluster, `a`: ";
         assert!(note.starts_with(expected), "{note}");
         assert!(of(&one, "authors-2015").is_some());

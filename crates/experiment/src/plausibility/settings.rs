@@ -143,7 +143,7 @@ mod tests {
             findings.first().map(Finding::note_text)
         };
         let expected =
-            "`policy.migbsp.d` is a share, but is above 1: write percent as a share, 50 % as 0.5";
+            "`policy.migbsp.d` is a share (1 is all), but its value is above 1: write 50 % as 0.5";
         assert_eq!(of("migbsp", 1.5).as_deref(), Some(expected));
         assert!(of("migbsp-2007", 1.5).is_some());
         assert_eq!(of("migbsp", 1.0), None);
@@ -174,7 +174,7 @@ mod tests {
         };
         let head = "superstep,process,work [instr]\n";
         let slipped = of(&format!("{head}1,p1,5\n1,p41,5\n"), None).unwrap();
-        let expected = "39 of 41 processes (p2, p3, p4, ...) have neither work nor messages: look for a wrong process number in the file";
+        let expected = "39 of 41 processes (p2, p3, p4, ...) have neither work nor messages in any superstep: check whether the file has a wrong process number, since every number up to the largest becomes a process";
         assert_eq!(slipped, expected);
         let one = of(&format!("{head}1,p1,5\n2,p3,5\n"), None).unwrap();
         assert!(

@@ -146,7 +146,7 @@ fn errors_have_their_place() {
             json!({ "trigger": "every=0" }),
             "policy.trigger.every.supersteps",
         ),
-        (json!({ "trigger": "never=5" }), "has no value after `=`"),
+        (json!({ "trigger": "never=5" }), "takes no value after `=`"),
         (
             json!({ "trigger": "every,50" }),
             "not of the form KEY=VALUE",
@@ -162,10 +162,13 @@ fn errors_have_their_place() {
         ),
         (json!({ "name": "rotate", "rotate": 5 }), "policy.rotate"),
         (json!({ "name": 5 }), "not a text"),
-        (json!({ "name": "migbsp/ewma" }), "`migbsp` has no forecast"),
+        (
+            json!({ "name": "migbsp/ewma" }),
+            "`migbsp` cannot use the forecast",
+        ),
         (
             json!({ "name": "exec:./mylb", "forecast": "oracle" }),
-            "`exec` has no forecast (`oracle`)",
+            "`exec` cannot use the forecast `oracle`",
         ),
         (
             json!({ "name": "refine", "forecast": "tarot" }),

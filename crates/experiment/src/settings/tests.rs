@@ -87,7 +87,8 @@ fn an_error_about_a_key_in_a_list_shows_its_form() {
         layers.push_flags(vec![flag]);
         layers.merged_settings().unwrap_err().to_string()
     };
-    let written = "`list` is a list here: write `list[0].step`, up to `list[1].step`";
+    let written =
+        "`list` is a list here: name one of its entries, `list[0].step` to `list[1].step`";
     assert!(hint("list.step").contains(written));
     assert!(hint("list[2].step").contains(written));
     assert!(!hint("list[0].step").contains("hint"));

@@ -120,14 +120,14 @@ fn faults_of_a_folder_are_named_with_their_place() {
         (
             "\"one\"",
             "\"percentage\"",
-            "the heuristic `percentage` has no x",
+            "the heuristic `percentage` needs `parameters.x`",
         ),
         ("\"iii\"", "\"iv\"", "unknown scenario `iv`"),
         ("\"ctp\"", "\"cpt\"", "no column `ctp`"),
         (
             "\"columns\":[\"rank\",\"set\"],\"rows\":[[",
             "\"columns\":[\"rank\",\"set\"],\"rows\":[[9",
-            "is not from 1 to 6",
+            "(its ranks are 1 to 6)",
         ),
         (
             "1,\"suno-1\",3.",
@@ -137,7 +137,7 @@ fn faults_of_a_folder_are_named_with_their_place() {
         (
             "\"candidates\":[",
             "\"candidates\":[0,",
-            "rank 0 is not from 1 to 6",
+            "the case has no rank 0 (its ranks are 1 to 6)",
         ),
         ("\"case\":", "\"cases\":", "missing"),
         (
@@ -148,7 +148,7 @@ fn faults_of_a_folder_are_named_with_their_place() {
         (
             "\"calls\":",
             "\"called\":",
-            "the case has the heuristic `one` and no `calls`",
+            "the case has the heuristic `one`, but no `calls`",
         ),
     ] {
         let error = fault(from, to);
@@ -158,14 +158,16 @@ fn faults_of_a_folder_are_named_with_their_place() {
         );
     }
     let error = fault("\"pattern_margin\":", "\"margin\":");
-    let form =
-        "the case does not have the form of the stored cases: missing field `pattern_margin`";
+    let form = "the run of the case cannot be read: missing field `pattern_margin`";
     assert!(
         error.contains(form) && error.contains("case.json"),
         "{error}"
     );
     let error = in_a_folder("{}").unwrap_err().to_string();
-    assert!(error.contains("no case of the authors' program"), "{error}");
+    assert!(
+        error.contains("the file is not a case of the 2015 program of MigBSP's authors"),
+        "{error}"
+    );
     let error = compare_with_authors(Some(Path::new("no/such/folder")))
         .unwrap_err()
         .to_string();

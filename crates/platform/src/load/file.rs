@@ -353,11 +353,15 @@ impl Load for MeasuredLoad {
         } = self;
         let loads = match cut {
             0 => return None,
-            1 => "1 value".to_owned(),
-            some => format!("{some} values"),
+            1 => format!(
+                "1 value of the load in `{source}` is above {MAX_LOAD} and counts as {MAX_LOAD}"
+            ),
+            some => format!(
+                "{some} values of the load in `{source}` are above {MAX_LOAD} and count as {MAX_LOAD}"
+            ),
         };
         Some(format!(
-            "{loads} of the load in `{source}` are above {MAX_LOAD} and count as {MAX_LOAD}, since a fully loaded host or link still works at 1/100 of its speed"
+            "{loads}, since a fully loaded host or link still works at 1/100 of its speed"
         ))
     }
 }

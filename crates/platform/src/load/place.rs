@@ -276,7 +276,7 @@ mod tests {
         platform.links[0].is_shared = false;
         let varying = loads(json!({ "kind": "walk", "on": "links" }));
         let error = varying.put_on(&mut platform, 1).unwrap_err().to_string();
-        assert!(error.contains("is not a shared link"), "{error}");
+        assert!(error.contains("(it is not shared)"), "{error}");
         let constant = loads(json!({ "kind": "constant", "on": "links" }));
         constant.put_on(&mut platform, 1).unwrap();
     }

@@ -14,6 +14,7 @@ use crate::Platform;
 use migsim_base::document::{FileKind, Separator, limit_problems, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId};
+use migsim_base::words::format_count;
 
 const COLUMNS: [&str; 2] = ["process", "host"];
 
@@ -166,7 +167,8 @@ impl MappingTable<'_> {
                 None => row
                     .problem_at_field(0, format!("the application has no process `{text}`"))
                     .hint(format!(
-                        "write a process from p1 to p{count}: the application has {count} processes"
+                        "write a process from p1 to p{count}: the application has {}",
+                        format_count(count, "process")
                     )),
             },
         };
@@ -270,16 +272,16 @@ mod tests {
     fn all_problems_are_told_with_line_and_column() {
         let text = "process,host\np1,a-0\np1,b-0\nq2,c-0\np4,a-0\np2,b\np2;a-0\n0,a-0\n";
         let expected = [
-            ("process `p1` already has a host, in line 2", (3, 1)),
+            ("line 2 already states a host for process `p1`", (3, 1)),
             (
                 "`q2` is not a process number; write `p24` or `24` (processes are counted from 1)",
                 (4, 1),
             ),
             ("unknown host `c-0`", (4, 4)),
-            ("there is no process `p4`", (5, 1)),
+            ("the application has no process `p4`", (5, 1)),
             ("unknown host `b`", (6, 4)),
             (
-                "`p2;a-0` is not a process and a host separated by a comma",
+                "this line, `p2;a-0`, is not a process and a host, separated by a comma",
                 (7, 1),
             ),
             (
@@ -297,17 +299,26 @@ mod tests {
         let hint = found[0].hint.as_deref().unwrap();
         assert_eq!(
             hint,
-            "`b` is a cluster: write one of its hosts, `b-0` to `b-2`"
+            "write one host of the cluster `b`, from `b-0` to `b-2`"
         );
     }
 
     #[test]
     fn processes_without_a_host_are_counted() {
         let of = |text: &str, processes| problems(text, processes).remove(0).0;
-        assert_eq!(of("process,host\n2,a-0\n", 2), "process p1 has no host");
+        assert_eq!(
+            of("process,host\n2,a-0\n", 2),
+            "the table has no line for process p1"
+        );
         let several = of("process,host\n1,a-0\n", 4);
-        assert_eq!(several, "3 processes have no host, the first of them is p2");
+        assert_eq!(
+            several,
+            "the table has no lines for 3 processes, the first of which is p2"
+        );
         assert_eq!(of("", 1), "the table is empty");
-        assert_eq!(of("p1,a-0\n", 1), "the first line is not `process,host`");
+        assert_eq!(
+            of("p1,a-0\n", 1),
+            "the first line is not the heading `process,host`"
+        );
     }
 }

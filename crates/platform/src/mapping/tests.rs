@@ -43,7 +43,10 @@ fn a_wrong_mapping_says_why() {
     assert!(error.contains("unknown host `b-9`") && error.contains("unknown host `c`"));
     assert!(error.contains("known clusters and hosts: a, a-0, a-1, b, b-0, b-1, b-2"));
     let error = place("a", 3).unwrap_err();
-    assert!(error.contains("lists 2 hosts for 3 processes"), "{error}");
+    assert!(
+        error.contains("lists 2 hosts, but the application has 3 processes"),
+        "{error}"
+    );
     let error = place("b-1..a-0", 2).unwrap_err();
     assert!(error.contains("write `a-0..b-1`"), "{error}");
     assert!(place("", 1).is_err() && place("..", 1).is_err());
@@ -76,7 +79,10 @@ fn rules_keep_to_the_hosts_that_are_named() {
     assert_eq!(place("by-speed:b-2,a-1", 5).unwrap(), [4, 1, 1, 1, 1]);
     assert_eq!(place("fast-first:b-2,a-1", 5).unwrap(), [4, 1, 1, 1, 1]);
     let error = place("by-core:c", 2).unwrap_err();
-    assert!(error.contains("unknown host `c` in the mapping"), "{error}");
+    assert!(
+        error.contains("the mapping names the unknown host `c`"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -384,7 +384,10 @@ mod tests {
         assert_eq!(loaded.profile_files.len(), 1);
         write("q.xml", "<include file='q.xml'/>");
         let error = read().unwrap_err().to_string();
-        assert!(error.contains("include each other"), "{error}");
+        assert!(
+            error.contains("files are included in each other"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -406,7 +409,7 @@ mod tests {
         assert_eq!(read(true).unwrap().platform.hosts.len(), 3);
         let error = read(false).unwrap_err().to_string();
         assert!(
-            error.contains("the file `../q.xml` is outside of the folder"),
+            error.contains("the included file `../q.xml` is outside of the folder"),
             "{error}"
         );
         assert!(

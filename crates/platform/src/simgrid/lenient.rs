@@ -161,7 +161,7 @@ mod tests {
         let problem = check_attribute_counts("p.xml", &text(1001))
             .unwrap_err()
             .to_string();
-        let expected = "element `<zone>` has more than 1000 attributes\n  --> p.xml:2:2";
+        let expected = "the element `<zone>` has more than 1000 attributes, the most that migsim reads\n  --> p.xml:2:2";
         assert_eq!(problem, expected);
         let entity = format!(
             "<!DOCTYPE p [<!ENTITY e \"{}\">]><p>&e;</p>",

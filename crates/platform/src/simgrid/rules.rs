@@ -267,13 +267,13 @@ mod tests {
             (
                 "link_$1src'/><link_ctn id='link",
                 "link_$2src'/><link_ctn id='link",
-                "the pattern of `src` has 1 groups",
+                "number of groups in the pattern of `src`: 1",
                 "p.xml:8:1",
             ),
             (
                 "'link_$1dst'",
                 "'link_$dst'",
-                "`$dst` in `link_$dst` does not refer to a group of a pattern",
+                "`$dst` in `link_$dst` does not name a group of the pattern in `src` or `dst`",
                 "p.xml:8:1",
             ),
             (

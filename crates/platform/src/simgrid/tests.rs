@@ -113,7 +113,11 @@ fn assert_broken(cases: &[(&str, &str, (usize, usize))]) {
 fn errors_of_hosts_links_and_routes_say_what_and_where() {
     assert_broken(&[
         ("<host id='a' speed='1Xf'/>", "unknown unit `Xf`", (5, 21)),
-        ("<host id='a'/>", "attribute `speed` is missing", (5, 1)),
+        (
+            "<host id='a'/>",
+            "attribute `speed` of the element `<host>` is missing",
+            (5, 1),
+        ),
         ("<host id='a' speed='0f'/>", "out of range", (5, 21)),
         (
             "<host id='a' speed='1f' core='0'/>",
@@ -158,12 +162,12 @@ fn errors_of_hosts_links_and_routes_say_what_and_where() {
         ),
         (
             "<host id='a' speed='1f'/><link id='l' bandwidth='1Bps'/><route src='a' dst='a'><link_ctn id='l' direction='UP'/></route>",
-            "link `l` has no directions",
+            "the route states a direction of link `l`, which is not duplex and has no directions",
             (5, 108),
         ),
         (
             "<zone id='y' routing='Full'><host id='a' speed='1f'/></zone><host id='b' speed='1f'/><route src='a' dst='b'/>",
-            "`a` is not directly in zone `z`",
+            "`a` is not an element directly inside the zone `z`",
             (5, 98),
         ),
         (
@@ -204,27 +208,27 @@ fn errors_of_zones_and_cabinets_say_what_and_where() {
         ),
         (
             "<peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2 3'/>",
-            "a `<peer>` is not in a zone with routing `Vivaldi`",
+            "this `<peer>` is not in a zone with routing `Vivaldi`",
             (5, 1),
         ),
         (
             "<zone id='y' routing='Vivaldi'><peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2'/></zone>",
-            "the coordinates `1 2` are not three numbers",
+            "the coordinates `1 2` are not three finite numbers",
             (5, 96),
         ),
         (
             "<cabinet id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s'/>",
-            "a `<cabinet>` is not in a zone with routing `Cluster`",
+            "this `<cabinet>` is not in a zone with routing `Cluster`",
             (5, 1),
         ),
         (
             "<zone id='y' routing='Cluster'><host id='a' speed='1f'/><link id='l' bandwidth='1Bps' sharing_policy='SPLITDUPLEX'/><host_link id='a' up='l' down='l'/></zone>",
-            "link `l` has two directions",
+            "link `l` is duplex, but its direction is not stated here",
             (5, 139),
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4,4'/>",
-            "the topology has 16 hosts, but `radical` names only 10",
+            "the topology has room for 16 hosts, but `radical` has only 10 numbers of hosts",
             (5, 47),
         ),
         (
@@ -245,7 +249,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='FAT_TREE' topo_parameters='2;4,4;1;1,1'/>",
-            "the list of parents has 1 value, but the number of levels is 2",
+            "the list of parents has 1 value, but needs one value for each level (levels: 2)",
             (5, 119),
         ),
         (
@@ -255,7 +259,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='HYPERCUBE'/>",
-            "unknown topology `HYPERCUBE`",
+            "unknown topology `HYPERCUBE` of a `<cluster>`",
             (5, 92),
         ),
         (
@@ -265,7 +269,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
         ),
         (
             "<host id='a' speed='1f'/><trace_connect kind='SPEED' trace='t' element='b'/>",
-            "unknown host or link `b`",
+            "`b` is not the name of a host (for a trace of speeds) or link",
             (5, 73),
         ),
         (
@@ -273,8 +277,12 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
             "cannot read `none.prof`",
             (5, 37),
         ),
-        ("hello", "text where only elements", (4, 1)),
-        ("", "the zone has no hosts", (4, 1)),
+        (
+            "hello",
+            "contains text, but may contain only elements",
+            (4, 1),
+        ),
+        ("", "the outermost zone has no hosts", (4, 1)),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' sharing_policy='HALF'/>",
             "unknown sharing policy `HALF`",
@@ -282,7 +290,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0' speed='1f' bw='1Bps' lat='1s' loopback_lat='1s'/>",
-            "attribute `loopback_bw` is missing",
+            "attribute `loopback_bw` of the element `<cluster>` is missing",
             (5, 1),
         ),
         (
@@ -305,15 +313,15 @@ fn what_has_no_meaning_here_is_noted() {
     assert_eq!(
         notes,
         [
-            "the file has 1 number without unit, which migsim reads as flop/s (f), bytes per second (Bps) or seconds",
-            "elements of the file that migsim ignores, since they would have no effect: 1 `<disk>`, 1 `<prop>`, 1 `<storage>`"
+            "the platform file has 1 number without unit, which migsim reads as speeds in flop/s (f), bandwidths in bytes per second (Bps) or latencies in seconds",
+            "migsim ignores these elements of the platform file, since they have no effect on its simulations: 1 `<disk>`, 1 `<prop>`, 1 `<storage>`"
         ]
     );
     let text = "<platform version='4'><config id='General'><prop id='network/TCP-gamma' value='20000'/><prop id='tracing' value='1'/></config>
         <zone id='z' routing='Full'><host id='a' speed='1f'/></zone></platform>";
     let notes = from_simgrid("a.xml", text).unwrap().user_notes;
     assert!(
-        notes[0].contains("uses this as `--net tcp_gamma=20000`"),
+        notes[0].contains("uses like the flag `--net tcp_gamma=20000`"),
         "{notes:?}"
     );
     assert!(notes[1].ends_with("1 `<config>`"), "{notes:?}");
@@ -408,7 +416,7 @@ fn many_unknown_names_are_found_in_a_moment() {
     // The known hosts are listed only with the 20 problems that are printed; for each of 40 000 problems that would be 20 000 names.
     assert_eq!(
         found.last().unwrap().message,
-        "59980 more problems were found"
+        "59980 more problems were found, which are not listed"
     );
 }
 
@@ -467,12 +475,12 @@ fn gaps_that_simgrid_takes_for_no_links_are_noted() {
     }
     let found = notes(&pair("Cluster", ""));
     assert!(
-        found[0].contains("no `<host_link>` for host `b`"),
+        found[0].contains("no `<host_link>` for the host `b`"),
         "{found:?}"
     );
     let found = notes(&pair("Vivaldi", ""));
     assert!(
-        found[0].contains("no coordinates for host `b`"),
+        found[0].contains("no coordinates for the host `b`"),
         "{found:?}"
     );
     // Two equal zones give one note.

@@ -117,12 +117,12 @@ fn a_process_in_a_cluster_that_is_no_set_ends_the_run_with_its_place() {
     };
     let found = error(vec![set("fast", 2)]);
     assert!(
-        found.contains("process p1 is in cluster `slow`, which is not a Set"),
+        found.contains("process p1 is in cluster `slow`, which `sets` does not list"),
         "{found}"
     );
     let found = error(vec![set("slow", 3)]);
     assert!(
-        found.contains("cluster `slow` has 2 hosts, but `hosts` declares 3"),
+        found.contains("cluster `slow` has 2 hosts, but `hosts` of its entry is 3"),
         "{found}"
     );
     let found = error(vec![set("slow", 2), set("fats", 2)]);
@@ -132,7 +132,7 @@ fn a_process_in_a_cluster_that_is_no_set_ends_the_run_with_its_place() {
     );
     let found = error(vec![set("slow", 2), set("slow", 1)]);
     assert!(
-        found.contains("cluster `slow` appears in two Sets"),
+        found.contains("the list `sets` names the cluster `slow` twice"),
         "{found}"
     );
 }

@@ -39,6 +39,7 @@ use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
+use migsim_base::words::format_count;
 
 /// The name of the policy that calls an external program.
 pub const EXEC: &str = "exec";
@@ -243,7 +244,8 @@ fn parse_assignment(
     let found = read.assignment.len();
     if found != processes {
         let message = format!(
-            "the program of the policy assigned hosts to {found} processes, but the barrier has {processes}"
+            "the program of the policy assigned hosts to {}, but the barrier has {processes}",
+            format_count(found, "process")
         );
         return Err(Problem::new(message)
             .hint("let the program write one host in `assignment` for each entry of `current`"));

@@ -55,13 +55,13 @@ fn each_fault_of_a_program_names_the_call_and_its_words() {
         (
             "read l; echo '{\"assignment\": [0]}'",
             [
-                "assigned hosts to 1 processes, but the barrier has 3",
+                "assigned hosts to 1 process, but the barrier has 3",
                 "each entry of `current`",
             ],
         ),
         (
             "read l; echo '{\"assignment\": [0, 0, 99]}'",
-            ["`assignment[2]` = 99", "use hosts from 0 to"],
+            ["`assignment[2]` = 99", "write hosts from 0 to"],
         ),
         (
             "read l; echo '{\"assignment\": [0, 0, 1], \"price\": 3}'",
@@ -115,7 +115,7 @@ fn a_program_that_is_stopped_takes_its_children_with_it() {
         .send_and_receive_line("{}".into(), limit)
         .unwrap_err();
     assert!(
-        error.to_string().contains("no answer within 2 s"),
+        error.to_string().contains("did not answer within 2 s"),
         "{error}"
     );
     let number = std::fs::read_to_string(&child).unwrap();

@@ -98,7 +98,7 @@ fn gains_are_those_of_the_closed_form() {
     let verdict = profile.verdict();
     assert_eq!(verdict.matches(". ").count(), 3, "{verdict}");
     assert!(
-        verdict.contains("the change of `processes per host +1` shortens the run most")
+        verdict.contains("by one process per host, `processes per host +1` shortens the run most")
             && verdict.contains("`link wan bandwidth` would gain most"),
         "{verdict}"
     );
@@ -197,7 +197,9 @@ fn scenario_i_has_no_decisions_to_hold() {
     };
     let error = prepare_profile((&registry, &layers, Limits::default()), wanted).unwrap_err();
     assert!(
-        error.to_string().contains("no decisions to hold"),
+        error
+            .to_string()
+            .contains("`--hold-decisions` needs decisions of a policy, but in scenario i (application only) no policy decides"),
         "{error}"
     );
 }

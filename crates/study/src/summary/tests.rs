@@ -206,7 +206,7 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
         (&[0][..], &[1][..])
     );
     let lines = summary.best_setting_lines(&plan).join("\n");
-    let expected = "1 other setting is not significantly worse with 2 seeds (95 %, corrected for all pairs of settings, margin of indifference 0.5 %).";
+    let expected = "1 other setting is not significantly worse with 2 seeds (at 95 %, corrected for the number of pairs of settings; differences up to 0.5 %, the margin of indifference, count as none).";
     assert!(lines.contains(expected), "{lines}");
     let table = summary
         .ranking_table(&plan, &summary.ranked_settings())

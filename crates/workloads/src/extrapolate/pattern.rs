@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::family::{ALL_FAMILIES, FamilyMessage, PatternFamily};
 use super::sample::{RecordedRun, RecordedSuperstep};
 use migsim_base::error::{Error, Problem};
-use migsim_base::words::format_count;
+use migsim_base::words::{format_count, singular_or_plural};
 
 /// Maximum deviation of a message size in a slot from the mean size of the slot, relative to the mean.
 const MAX_MESSAGE_SIZE_DEVIATION: f64 = 0.1;
@@ -171,8 +171,9 @@ fn no_pattern_error(samples: &[RecordedRun], at: &[usize]) -> Error {
         .map(Vec::len)
         .sum();
     let message = format!(
-        "in superstep {at} (counted from 0), {} follow no known pattern that the smaller recordings also have",
-        format_count(count, "message")
+        "in superstep {at} (counted from 0), {} {} no known pattern that the smaller recordings also have",
+        format_count(count, "message"),
+        singular_or_plural(count as u64, ["follows", "follow"])
     );
     let hint = "record again with `--repeat 5`, so that noise splits no superstep; the known patterns are rings, open and periodic grids, trees, \
     all-to-all and recursive doubling, with sizes that differ by at most 10 %";

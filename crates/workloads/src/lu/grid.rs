@@ -156,18 +156,21 @@ mod tests {
             ..LuConfig::new(n, procs)
         };
         let problem = only_problem(&with_grid(100, 50, [7, 7]));
-        assert_eq!(problem.message, "the grid 7x7 does not have 50 processes");
+        assert_eq!(
+            problem.message,
+            "the grid of processes, 7x7, does not have 50 processes"
+        );
         assert_eq!(problem.location.key.as_deref(), Some("workload.grid"));
         assert_eq!(
             problem.hint.as_deref(),
-            Some("possible grids of 50 processes: 10x5, 25x2, 50x1")
+            Some("choose a grid of 50 processes: 10x5, 25x2, 50x1")
         );
 
         let problem = only_problem(&with_grid(10, 20, [20, 1]));
         assert_eq!(problem.location.key.as_deref(), Some("workload.grid"));
         assert_eq!(
             problem.hint.as_deref(),
-            Some("grids that fit: 10x2; or set `blocks` to `exact`")
+            Some("choose a grid that fits: 10x2; or set `blocks` to `exact`")
         );
 
         let problem = only_problem(&LuConfig::new(10, 7));

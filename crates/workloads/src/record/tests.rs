@@ -82,7 +82,10 @@ fn neighbours_exchange_at_once_and_their_messages_match_by_collective() {
     );
     let wrong = "migsim-record 1 1 2\ng 0 2 0 1\nn 0 0 1 2 8\nend\n";
     let error = converted(&[SENDER, wrong]).unwrap_err().to_string();
-    assert!(error.contains("there is no member 2"), "{error}");
+    assert!(
+        error.contains("the line names member 2, which the communicator does not have"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -95,20 +98,20 @@ fn what_cannot_be_cut_is_told_with_rank_and_call() {
     );
     assert!(
         one_sided.ends_with(
-            "--> rank 1\n  hint: use messages or collectives instead of one-sided communication"
+            "--> rank 1\n  hint: change the program to messages or collectives instead of one-sided communication"
         ),
         "{one_sided}"
     );
     let thread = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Send from a second thread\nend\n");
     assert!(
         thread.contains("rank 1 calls `MPI_Send` from a second thread, which cannot")
-            && thread.contains("hint: let one thread"),
+            && thread.contains("hint: change the program so that one thread"),
         "{thread}"
     );
     let damaged = error("migsim-record 1 1 2\nz 0 2 0 1\nend\n");
     assert!(
         damaged.ends_with(
-            "--> 1.record:2:1\n  hint: record the program again: the recorder did not write this line"
+            "--> 1.record:2:1\n  hint: record the program again, since this line is not one that the recorder has written"
         ),
         "{damaged}"
     );
@@ -252,14 +255,14 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
         convert_to_trace(&runs, in_ghz()).unwrap_err().to_string()
     };
     let other = error(&SENDER.replace(" 800", " 801"), RECEIVER);
-    let expected = "in this repetition rank 0 sends 801 B to rank 1 as its event number 1, but in the first run rank 0 sends 800 B to rank 1";
+    let expected = "the run differs from the first run: rank 0 sends 801 B to rank 1 as its event number 1, but in the first run rank 0 sends 800 B to rank 1";
     assert!(
         other.contains(expected) && other.contains("--> repetition 2"),
         "{other}"
     );
     let more = error(&SENDER.replace("m 4096", "s 0 1 6 8\nm 4096"), RECEIVER);
     assert!(
-        more.contains("in this repetition rank 0 sends 8 B to rank 1 as its event number 2, but in the first run rank 0 ends"),
+        more.contains("the run differs from the first run: rank 0 sends 8 B to rank 1 as its event number 2, but in the first run rank 0 ends"),
         "{more}"
     );
     let runs = [

@@ -129,9 +129,9 @@ mod tests {
         };
         let told = refused("from,to,bytes\np1,p4,1\np0,p1,1\np2,p2,1\np1,p2,1 kB\n");
         for (line, what) in [
-            (2, "there is no process `p4`"),
+            (2, "the application has no process `p4`"),
             (3, "`p0` is not a process number"),
-            (4, "process `p2` sends to itself"),
+            (4, "the message goes from process `p2` to itself"),
             (5, "`1 kB` is not a number of bytes"),
         ] {
             assert!(
@@ -139,8 +139,8 @@ mod tests {
                 "{told}"
             );
         }
-        assert!(refused("a,b,c\n").contains("the first line is not"));
+        assert!(refused("a,b,c\n").contains("the first line is not the heading"));
         assert!(refused("from,to,bytes\n1,2\n").contains("m.csv:2:1"));
-        assert!(refused("").contains("the first line is not"));
+        assert!(refused("").contains("the first line is not the heading"));
     }
 }

@@ -86,14 +86,14 @@ fn a_file_in_the_place_of_another_is_named() {
     let work = "superstep,process,work\n1,1,5\n";
     let told = read(MESSAGES, work).unwrap_err().to_string();
     for part in [
-        "this is a table of messages, not a table of work\n  --> w.csv:1:1",
-        "this is a table of work, not a table of messages\n  --> m.csv:1:1",
+        "the file is a table of messages, not a table of work\n  --> w.csv:1:1",
+        "the file is a table of work, not a table of messages\n  --> m.csv:1:1",
         "check whether `--work` and `--messages` are swapped",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let told = read("migsim-trace 2\nprocesses 1\n", MESSAGES).unwrap_err();
-    assert!(told.to_string().contains("this is a trace"), "{told}");
+    assert!(told.to_string().contains("the file is a trace"), "{told}");
 }
 
 #[test]
@@ -141,14 +141,14 @@ const WRONG: &[[&str; 5]] = &[
         MESSAGES,
         "w.csv:1:1",
         "column `work` appears twice",
-        "leave one",
+        "remove or rename one of the two columns",
     ],
     [
         "superstep,process,work\n",
         MESSAGES,
         "w.csv:1:1",
-        "the table has no rows",
-        "write one row",
+        "the table has no line after its heading",
+        "write one line",
     ],
     [
         "superstep,process,work\n1,1,x\n",
@@ -175,7 +175,7 @@ const WRONG: &[[&str; 5]] = &[
         "superstep,process,work\n1,0,5\n",
         MESSAGES,
         "w.csv:2:1",
-        "there is no process 0: numbers count from 1",
+        "there is no process 0, since the tables count from 1",
         "workload.first=0",
     ],
     [
@@ -196,15 +196,15 @@ const WRONG: &[[&str; 5]] = &[
         "superstep,process,work\n1,1\n",
         MESSAGES,
         "w.csv:2:1",
-        "the row has 2 fields, not 3",
-        "the fields of the first line",
+        "this line has 2 fields, but the heading has 3",
+        "one field for each column of the first line",
     ],
     [
         "superstep,process,work\n1,1,5\n1,2,1\n1,p1,6\n",
         MESSAGES,
         "w.csv:4:1",
-        "process 1 already has work in superstep 1, in line 2",
-        "the sum of the two",
+        "this line has the same process (1) and superstep (1) as line 2",
+        "the sum of their work",
     ],
     [
         "superstep process work\n",
@@ -217,7 +217,7 @@ const WRONG: &[[&str; 5]] = &[
         ",superstep,process,work\n0,1,1,1\n2,1,2,1\n",
         MESSAGES,
         "w.csv:3:1",
-        "it has `2` where 1 is expected",
+        "it has `2` instead of 1",
         "index=False",
     ],
     [
@@ -232,7 +232,7 @@ const WRONG: &[[&str; 5]] = &[
         MESSAGES,
         "w.csv:2:1",
         "`,5`",
-        "write a decimal point, `1.5`, or separate the fields by `;`",
+        "write the number with a decimal point, `1.5`, or separate the fields by `;`",
     ],
     [
         "superstep,process,work\n1,1,5\n",

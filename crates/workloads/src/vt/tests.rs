@@ -102,7 +102,7 @@ fn tasks_are_processes_and_phases_are_supersteps() {
     assert_eq!(vt.task_labels.phase_numbers, [2, 5, 6]);
     assert_eq!(
         note,
-        "`data` has 2 ranks, 3 tasks (1 of them may not migrate), 3 phases; its phases, numbered from 2 to 6, become the supersteps; left out: 1 message of a \
+        "`data` has 2 ranks, 3 tasks (1 of them may not migrate), 3 phases; its phases, numbered from 2 to 6, become the supersteps; migsim ignores 1 message of a \
          task to itself, 1 message with an unknown task, 1 broadcast (`--set workload.broadcasts=send` keeps them)"
     );
 }

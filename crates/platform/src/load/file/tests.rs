@@ -45,14 +45,17 @@ fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
     let csv = "0,0.99\n10,1\n20,0.995\n";
     let told = note("a.csv", csv, MAX_LOAD).unwrap();
     assert!(
-        told.starts_with("2 loads above 0.99 in `a.csv` count as 0.99"),
+        told.starts_with("2 values of the load in `a.csv` are above 0.99 and count as 0.99"),
         "{told}"
     );
     assert_eq!(note("a.csv", csv, 0.9), None);
     assert_eq!(note("a.csv", "0,0.99\n", MAX_LOAD), None);
     // A profile of SimGrid has the available share: 0 is a load of 1.
     let told = note("a.prof", "0 1\n5 0\n", MAX_LOAD).unwrap();
-    assert!(told.starts_with("1 load above 0.99"), "{told}");
+    assert!(
+        told.starts_with("1 value of the load in `a.prof` is above 0.99 and counts as 0.99"),
+        "{told}"
+    );
 }
 
 #[test]
