@@ -71,7 +71,7 @@ fn runs_of_version_0_2_are_repeated_to_the_last_digit() {
             scratch.path(),
             &["run", &file, "--out", "again", "--force"],
         ));
-        let note = "`policy.migbsp.communication_pattern=one-kept` is a setting of version 0.2.0";
+        let note = "`policy.migbsp.communication_pattern=one-kept` is a setting of migsim up to version 0.2.0";
         assert_eq!(
             said(&output).contains(note),
             policy == "migbsp",

@@ -71,7 +71,7 @@ fn a_recording_takes_the_library_of_its_name_unless_another_one_is_chosen() {
         "none"
     );
     let note = &recorded.setting_notes[0];
-    assert!(note.contains("open-mpi 4.1.4 over tcp where waiting processes spin; messages cost what the library model `open-mpi` says, whose overhead was not measured on this kind of machine but with open-mpi over tcp where waiting processes sleep"), "{note}");
+    assert!(note.contains("open-mpi 4.1.4 over tcp where waiting processes spin; the costs of messages are those of the library model `open-mpi`, whose overhead was measured on another kind of machine (open-mpi over tcp where waiting processes sleep)"), "{note}");
     let ideal = loaded(RECORDED, &[], Some("ideal"));
     assert_eq!(ideal.network.overhead.get(), 0.0);
     let unknown = loaded("recorded library fantasy\n", &[], None);
@@ -96,7 +96,7 @@ fn a_library_beside_the_trace_is_taken_first() {
     assert_eq!(found.network.overhead.get(), 5e-6);
     assert!(
         found.setting_notes[0].ends_with(
-            "the library model `own` says, whose overhead was measured on this kind of machine"
+            "the costs of messages are those of the library model `own`, whose overhead was measured on the same kind of machine"
         ),
         "{}",
         found.setting_notes[0]
@@ -113,7 +113,7 @@ fn a_library_beside_the_trace_is_taken_first() {
     );
     let found = loaded(RECORDED, &files[..1], None);
     assert!(found.setting_notes[0].ends_with(
-        "the library model `other` says, which does not say on what kind of machine it was measured"
+        "the library model `other`, which does not state on what kind of machine its costs were measured"
     ));
 }
 
@@ -145,12 +145,15 @@ fn the_default_library_is_taken_by_recordings_of_its_mpi_library() {
     let mine = said(&path("work/mine.trace"));
     assert!(
         mine.starts_with(
-            "note: the trace was recorded with open-mpi; messages cost what the library model `measured` says"
+            "note: the trace was recorded with open-mpi; the costs of messages are those of the library model `measured`,"
         ),
         "{mine}"
     );
     let other = said(&path("work/other.trace"));
-    assert!(other.contains("the library model `mpich` says"), "{other}");
+    assert!(
+        other.contains("the costs of messages are those of the library model `mpich`,"),
+        "{other}"
+    );
 }
 
 /// Returns the arguments that choose a trace on `ufrgs`.
@@ -196,9 +199,9 @@ fn recordings_become_a_trace_of_more_processes_with_a_check() {
     let run = Command::new(PATH).args(arguments).output().unwrap();
     let said = String::from_utf8(run.stderr).unwrap();
     assert!(run.status.success(), "{said}");
-    assert!(said.starts_with("check of the prediction for 8 processes by the smaller recordings: 16 messages as recorded, bytes off by +0.0 %, work by +0.0 %"), "{said}");
+    assert!(said.starts_with("check: the smaller recordings predict the recording with 8 processes with the right number of messages (16 messages), and with these errors: bytes +0.0 %, work +0.0 %"), "{said}");
     assert!(
-        said.contains("2 x shift to the next process: work x P^-1.00, 64000 B / P"),
+        said.contains("2 x shift to the next process, P processes: work of a process proportional to P^-1.00, 64000 B / P"),
         "{said}"
     );
     let text = fs::read_to_string(&made).unwrap();
@@ -212,7 +215,7 @@ fn recordings_become_a_trace_of_more_processes_with_a_check() {
     assert!(
         String::from_utf8(run.stderr)
             .unwrap()
-            .contains("only 2 different numbers of processes")
+            .contains("at least 3 different numbers of processes; found: 2")
     );
 }
 
@@ -233,11 +236,11 @@ fn a_comparison_of_a_recording_ends_with_the_length_from_which_moves_pay() {
         String::from_utf8(run.stderr).unwrap(),
     );
     assert!(
-        said.contains("so that it does not show how long a run must be for moves to pay: record more supersteps."),
+        said.contains("so that the comparison does not show how long a run must be for moves to pay for themselves: record more supersteps."),
         "{said}"
     );
     assert!(
-        notes.contains("the library model `open-mpi` says"),
+        notes.contains("the costs of messages are those of the library model `open-mpi`,"),
         "{notes}"
     );
 }

@@ -318,7 +318,7 @@ fn the_page_of_the_main_job_stays_below_3_megabytes() {
     let length = fs::metadata(&page).unwrap().len();
     assert!((100_000..3_000_000).contains(&length), "{length}");
     let page = fs::read_to_string(&page).unwrap();
-    assert!(page.contains("Migration pays: scenario iii takes 53.77 s instead of 60.33 s, a gain of 10.9 %, with 15 calls and 20 migrations"));
+    assert!(page.contains("Migration pays: scenario iii (with migrations) takes 53.77 s instead of 60.33 s, a gain of 10.9 %, with 15 calls and 20 migrations"));
     // The page fetches nothing: no element refers to an address outside, only to anchors and images inside the page.
     let page = [" href=\"#", " href=\"${cut.toDataURL()}\"", "url(#c"]
         .iter()
@@ -429,12 +429,12 @@ fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
         (
             with(9, format!("{},1", lines[9])),
             10,
-            "the number of values differs",
+            "this line has another number of values than the first line",
         ),
         (
             with(p3, lines[p3].replace("Aquario", "ICE")),
             p3 + 1,
-            "should be on Aquario-",
+            "is not on host Aquario-",
         ),
         (lines[..100].join("\n") + "\n", 101, "ends before"),
         (whole.clone() + lines[1] + "\n", 494, "more lines"),
@@ -538,7 +538,7 @@ fn folders_without_a_run_and_unwritable_files_are_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let told = refused(&["report", text(scratch.path())]);
     assert!(
-        told.contains("neither a run nor a sweep") && told.contains(text(scratch.path())),
+        told.contains("the folder has no results of a run, sweep, search or comparison") && told.contains(text(scratch.path())),
         "{told}"
     );
     let told = refused(&["report", text(&scratch.path().join("nothing"))]);

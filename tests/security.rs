@@ -523,8 +523,9 @@ fn links_in_a_folder_lead_no_reader_out_of_it() {
     );
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output)
-            .contains("the runs cannot be kept in this file, since it is not a regular file"),
+        said(&output).contains(
+            "the results of the runs cannot be written to this path, since it is not a regular file"
+        ),
         "{}",
         said(&output)
     );

@@ -122,7 +122,7 @@ fn a_seed_of_the_application_that_was_given_stays() {
     // There is one row per setting, because seeds change nothing.
     assert_eq!(rows(folder, "fixed/runs.csv").len(), 2);
     let (_, said) = asked(folder, &format!("run {by_flag} --seed 2"));
-    let note = "note: seed 2 has no effect: only the application is drawn at random, and it has a seed of its own (`workload.seed`)";
+    let note = "note: seed 2 has no effect: only the application is random, and its own seed, `workload.seed`, is set";
     assert_eq!(of_seeds(&said), [note]);
 }
 
@@ -146,7 +146,7 @@ fn a_seed_that_changes_nothing_is_named_if_it_was_chosen() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     let lu = "--platform ufrgs --app lu --n 20 --procs 4 --grid 2x2";
-    let note = ["note: seed 7 has no effect: nothing in this run is drawn at random"];
+    let note = ["note: seed 7 has no effect: nothing in this run is random"];
     let none = [""; 0];
     let said = |words: &str| of_seeds(&asked(folder, words).1);
     assert_eq!(said(&format!("run {lu}")), none);

@@ -80,5 +80,8 @@ fn a_snapshot_of_a_superstep_that_does_not_exist_is_refused() {
     let code = migsim::cli::run_with(&Registry::standard(), line, &mut out, &mut errors);
     let errors = String::from_utf8(errors).unwrap();
     assert_eq!(code, 2);
-    assert!(errors.contains("known supersteps: 1 to 49"), "{errors}");
+    assert!(
+        errors.contains("choose a superstep from 1 to 49"),
+        "{errors}"
+    );
 }

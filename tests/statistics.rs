@@ -166,8 +166,8 @@ fn microseconds_of_one_run_make_no_order() {
         .collect();
     assert_eq!(ranks, [1, 1, 1, 4]);
     let verdict = comparison.verdict();
-    let start = "`greedy`, `prefix` and `refine` differ by at most 0.5 %, the margin of indifference: \
-                 the least makespan is 131.9 s (one run of each policy, since nothing is random). The next policy, `never`, takes";
+    let start = "In scenario iii (with migrations), the makespans of `greedy`, `prefix` and `refine` differ by at most 0.5 %, the margin of indifference, \
+                 and so count as equal: the shortest is 131.9 s (one run of each policy, since nothing is random). The next policy, `never`, takes";
     assert!(verdict.starts_with(start), "{verdict}");
 }
 
@@ -198,7 +198,7 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
         )
     };
     let verdict = of(2).verdict();
-    let start = "The makespans of `refine` and `greedy` do not differ significantly with 2 seeds (95 %, Holm's correction, margin of indifference 0.5 %)";
+    let start = "The makespans of `refine` and `greedy` in scenario iii (with migrations) do not differ significantly with 2 seeds (at 95 % after Holm's correction; differences up to 0.5 %, the margin of indifference, count as none)";
     assert!(verdict.starts_with(start), "{verdict}");
     assert!(!verdict.contains("o difference"), "{verdict}");
     let found = of(2).to_json();
@@ -228,11 +228,11 @@ fn nothing_is_best_or_separated_where_all_others_failed() {
     }
     let map = PolicyWinnerMap::from_rows(&plan, &rows, Indifference::default()).unwrap();
     assert!(!map.cells[0].is_separated());
-    let words = "At 1 of 1 pairs of values only one policy ran with all seeds, so that nothing is compared there.";
+    let words = "At 1 of 1 pairs of values only one policy completed its runs with all seeds, so that nothing is compared there.";
     assert_eq!(map.separated_wins_text(), words);
     let comparison = &map.cells[0].comparison;
     assert_eq!(comparison.failed_policies, ["a", "b"]);
-    let words = "Only `never` completed its runs with all seeds (mean makespan 100.0 s), so that nothing is compared. There are no results of `a` and `b`.";
+    let words = "Only `never` completed its runs with all seeds (mean makespan 100.0 s in scenario iii, with migrations), so that nothing is compared. Runs of these policies failed: `a` and `b`.";
     assert_eq!(comparison.verdict(), words);
     assert_eq!(comparison.to_json()["failed"], json!(["a", "b"]));
 }

@@ -165,5 +165,8 @@ fn an_impossible_decision_is_refused_and_the_run_stays_where_it_is() {
     assert_eq!(stepper.clone().finish().unwrap(), before);
     advance(&mut stepper, 9, usize::MAX);
     let error = stepper.advance(None).unwrap_err().to_string();
-    assert!(error.contains("the run has ended"), "{error}");
+    assert!(
+        error.contains("the run has already ended and has no further barrier"),
+        "{error}"
+    );
 }

@@ -151,7 +151,7 @@ fn seven_parts_in_any_order_make_the_whole() {
     assert_eq!(missing.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&missing.stderr);
     assert!(
-        errors.contains("runs are missing in these folders"),
+        errors.contains("the named folders lack 3 of the 24 runs of the sweep"),
         "{errors}"
     );
     let output = merge(&parts);
@@ -194,11 +194,11 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     let (code, errors) = merge(["1", "other"]);
     assert_eq!(code, Some(2));
     assert!(
-        errors.contains("the plan differs from the plan of"),
+        errors.contains("the plan of this folder differs from that of"),
         "{errors}"
     );
     assert!(
-        errors.contains("the fixed settings or the input files are different"),
+        errors.contains("its fixed settings or input files are different"),
         "{errors}"
     );
     // Write the rows of another sweep under the run names of this one.
@@ -213,7 +213,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     let (code, errors) = merge(["1", "false"]);
     assert_eq!(code, Some(2));
     assert!(
-        errors.contains("has results that differ from those in"),
+        errors.contains("in this folder differ from those in"),
         "{errors}"
     );
     assert_eq!(rows, read(&at("1"), "runs.jsonl"), "nothing is lost");
@@ -225,17 +225,25 @@ fn an_inconsistent_plan_is_refused() {
     swept(scratch.path(), &[]);
     let plan: serde_json::Value = serde_json::from_str(&read(scratch.path(), "plan.json")).unwrap();
     for (key, value, message) in [
-        ("seeds", serde_json::json!([]), "the plan has no seeds"),
+        (
+            "seeds",
+            serde_json::json!([]),
+            "the list `seeds` of the plan is empty",
+        ),
         (
             "settings",
             serde_json::json!([]),
-            "the plan has no settings",
+            "the list `settings` of the plan is empty",
         ),
-        ("runs", serde_json::json!(["a"]), "1 runs instead of 24"),
+        (
+            "runs",
+            serde_json::json!(["a"]),
+            "the plan lists 1 run instead of 24",
+        ),
         (
             "names",
             serde_json::json!(["alpha"]),
-            "the setting has 2 values, but the plan has 1 parameters",
+            "this setting has 2 values, but the plan has 1 parameter",
         ),
     ] {
         let mut plan = plan.clone();
@@ -280,14 +288,14 @@ fn a_run_that_fails_is_a_row_with_its_error() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
         errors.starts_with(
-            "2 of 3 runs failed; the error of the first: `procs` is 5, but the matrix has order 4"
+            "2 of 3 runs failed; the error of the first: the number of processes, `procs`, is 5, but the matrix has the order 4"
         ),
         "{errors}"
     );
     let runs = read(scratch.path(), "runs.csv");
     assert_eq!(
         runs.lines()
-            .filter(|line| line.contains("but the matrix has order"))
+            .filter(|line| line.contains("but the matrix has the order"))
             .count(),
         2,
         "{runs}"
@@ -422,7 +430,7 @@ fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
     let errors = String::from_utf8_lossy(&first.stderr);
     assert_eq!(first.status.code(), Some(1), "{errors}");
     assert!(
-        errors.starts_with("error: 1 of 3 tasks did not complete their part: tasks 2\n"),
+        errors.starts_with("error: 1 of 3 Slurm tasks did not complete their part of the sweep: tasks 2\n"),
         "{errors}"
     );
     let second = submit(&["--slurm"]);
@@ -491,7 +499,7 @@ fn a_damaged_record_is_reported_once_and_its_run_repeated() {
         fs::write(&path, &damaged).unwrap();
         let errors = said(&succeeded(migsim(&arguments)));
         assert!(
-            errors.contains("removed 1 record, cut off or damaged"),
+            errors.contains("removed 1 record of runs that were cut off or damaged"),
             "{errors}"
         );
         let errors = said(&succeeded(migsim(&arguments)));
@@ -585,7 +593,7 @@ fn a_parameter_that_changes_nothing_is_refused_before_anything_runs() {
     let sw = ["--app", "sw", "--n", "10", "--out", out.to_str().unwrap()];
     let whole = r#"load={"kind":"walk","step":0.1},{"kind":"walk","step":0.3}"#;
     let (nothing, part) = (
-        "changes nothing: all settings are the same",
+        "changes nothing: its values mean the same settings",
         "overrides a part of",
     );
     let described = ["--vary", "description=a,b", "--alpha"];
@@ -752,7 +760,8 @@ fn ctrl_c_prints_the_kept_runs_and_how_to_continue() {
             last.ends_with("; to continue, repeat the same command"),
             "{errors}"
         );
-        let kept: usize = last.split(' ').next().unwrap().parse().unwrap();
+        let kept = last.strip_prefix("the results of ").unwrap();
+        let kept: usize = kept.split(' ').next().unwrap().parse().unwrap();
         let records = fs::read_to_string(&runs).unwrap();
         assert_eq!(records.lines().count(), kept, "{errors}");
         assert!(records.ends_with('\n'));
@@ -769,7 +778,7 @@ fn the_best_ten_settings_are_printed_with_their_ties() {
     };
     let tied = text(&["--vary", "policy.migbsp.delta=0.8,0.9,1.0"]);
     assert!(
-        tied.contains("\nbest makespan of scenario iii [s]: 3 of 3 settings tie at "),
+        tied.contains("\nbest makespan of scenario iii (with migrations) [s]: 3 of 3 settings tie at "),
         "{tied}"
     );
     let page = read(&scratch.path().join("s"), "index.html");
@@ -780,11 +789,17 @@ fn the_best_ten_settings_are_printed_with_their_ties() {
         .iter()
         .position(|line| line.starts_with("setting  alpha"));
     let table = &lines[head.unwrap()..];
-    assert_eq!(table[11], "summary.csv has 2 more settings", "{many}");
+    assert_eq!(
+        table[11], "and 2 more settings, which are in summary.csv",
+        "{many}"
+    );
     let time = |line: &&str| -> f64 { line.split_whitespace().nth(3).unwrap().parse().unwrap() };
     assert!(table[1..11].is_sorted_by_key(time), "{many}");
     assert!(many.contains(" of 12 settings"), "{many}");
     // The means of drawn loads are those over the seeds of the sweep.
     let drawn = text(&["--alpha", "2,4", "--load", "walk", "--seeds", "1..3"]);
-    assert!(drawn.contains("the best of 2 on the same seeds"), "{drawn}");
+    assert!(
+        drawn.contains("chosen as the best of 2 on these seeds"),
+        "{drawn}"
+    );
 }

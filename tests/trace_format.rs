@@ -204,16 +204,16 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             "migsim-trace 2 3",
             "1:16 the first line is not `migsim-trace 2`",
         ),
-        ("migsim-trace 3", "1:14 unknown version `3` of the format"),
-        ("migsim-trace 2\n", "1:15 the trace has no `end` line"),
+        ("migsim-trace 3", "1:14 unknown version `3` of the trace format"),
+        ("migsim-trace 2\n", "1:15 the trace does not end with the line `end`"),
         (
             "migsim-trace 2\nend\n",
-            "2:1 there is a `end` line before the `processes` line",
+            "2:1 the line `end` is before the line `processes`",
         ),
         (&of(2, "processes 0"), "2:11 the trace has 0 processes"),
         (
             &of(2, "processes"),
-            "2:10 the line `processes` has no number",
+            "2:10 the line `processes` lacks the value of `NUMBERNAME`",
         ),
         (
             &of(2, "processes two"),
@@ -221,22 +221,22 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ),
         (
             &of(2, "processes 4000000000"),
-            "2:11 the header announces 4000000000 processes, but the file has only 10 lines",
+            "2:11 the line `processes` states 4000000000 processes, but the file has only 10 lines",
         ),
         (
             &of(3, "processes 2"),
             "3:1 there is a second `processes` line",
         ),
         (&of(3, "bsp 1 2 2"), "3:1 unknown kind of line `bsp`"),
-        (&of(3, "memory"), "3:7 the line `memory` has no process"),
-        (&of(3, "memory 2 5"), "3:8 there is no process 2"),
+        (&of(3, "memory"), "3:7 the line `memory` lacks the value of `process`"),
+        (&of(3, "memory 2 5"), "3:8 the trace has no process 2 (processes are counted from 0)"),
         (
             &of(3, "memory -5"),
             "3:8 the value of `bytes` is `-5`, which is out of range",
         ),
         (
             &of(3, "memory 1 1.5 MB"),
-            "3:14 there is an extra word `MB` after the values of `memory`",
+            "3:14 the line `memory` has the additional word `MB` after its values",
         ),
         (
             &of(3, "memory 1 5Mo"),
@@ -252,11 +252,11 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ),
         (
             &of(6, "memory 5"),
-            "6:1 there is a `memory` line after the first `step`",
+            "6:1 the line `memory` is after the first `step` line, but must be before it",
         ),
         (
             &of(3, "runtime sends"),
-            "3:14 the line `runtime` has no value",
+            "3:14 the line `runtime` lacks the value of `value`",
         ),
         (
             &of(3, "runtime .a b"),
@@ -286,12 +286,12 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(3, "cycles 1\ncycles 1"),
             "4:1 there is a second `cycles` line",
         ),
-        (&of(3, "host 0 a"), "5:1 there is no host for process 1"),
+        (&of(3, "host 0 a"), "5:1 the trace names no host for process 1"),
         (
             &of(5, "step 1"),
-            "5:6 superstep 1 comes where superstep 0 is expected",
+            "5:6 the `step` line has superstep 1, but superstep 0 is next",
         ),
-        (&of(5, "step 99"), "5:6 there is no superstep 99"),
+        (&of(5, "step 99"), "5:6 the trace has no superstep 99 (supersteps are counted from 0)"),
         (
             &of(6, "c 0 2.5Gop"),
             "6:5 unknown unit `Gop` for a computation (known units: instr, Kinstr, Minstr, Ginstr, Tinstr)",
@@ -306,7 +306,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ),
         (
             &of(6, "c 0 2.5 Ginstr"),
-            "6:9 there is an extra word `Ginstr` after the values of `c`",
+            "6:9 the line `c` has the additional word `Ginstr` after its values",
         ),
         (
             &of(7, "m 0 1 x"),
@@ -316,7 +316,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(9, "g 1 alpha 1KiB 5MB"),
             "9:16 unknown unit `MB` for a duration (known units: s, ms, us, ns, min, h)",
         ),
-        (&of(10, ""), "9:19 the trace has no `end` line"),
+        (&of(10, ""), "9:19 the trace does not end with the line `end`"),
     ];
     for (text, expected) in cases {
         assert_eq!(first_problem(text), expected, "{text}");
@@ -371,39 +371,39 @@ fn assert_broken(cases: &[(&str, &str)]) {
 #[test]
 fn broken_headers_are_refused_where_they_are_broken() {
     assert_broken(&[
-        ("", "1:1 the trace has no `end` line"),
+        ("", "1:1 the trace does not end with the line `end`"),
         ("host 0 a\n", "1:1 the first line is not `migsim-trace 2`"),
-        ("bsp 2 1 1\n", "1:5 unknown version `2` of the format"),
+        ("bsp 2 1 1\n", "1:5 unknown version `2` of the trace format"),
         (
             "bsp 1 1000000000000 1\nend\n",
-            "1:7 the header announces 1000000000000 processes, but only 1 lines are left for them",
+            "1:7 the first line states 1000000000000 processes, but only 1 lines follow for them",
         ),
         (
             "bsp 1 1 18446744073709551615\nend\n",
-            "1:9 the header announces 18446744073709551615 supersteps, but only 0 lines are left for them",
+            "1:9 the first line states 18446744073709551615 supersteps, but only 0 lines follow for them",
         ),
         (
             "bsp 1 99999999999999999999 1\nend\n",
             "1:7 the value of `processes` is `99999999999999999999`, which is not a whole number",
         ),
         ("bsp 1 0 0\nend\n", "1:7 the trace has 0 processes"),
-        ("bsp 1 2\n", "1:8 the line `bsp` has no supersteps"),
+        ("bsp 1 2\n", "1:8 the line `bsp` lacks the value of `supersteps`"),
         (
             &with_line(2, "bsp 1 2 2"),
-            "2:1 there is a second `bsp` line",
+            "2:1 the trace has a second `bsp` line",
         ),
         (&with_line(2, "barrier tree"), "2:9 unknown barrier `tree`"),
         (
             &with_line(2, "barrier central"),
-            "2:16 the line `barrier` has no bytes",
+            "2:16 the line `barrier` lacks the value of `bytes`",
         ),
         (
             &with_line(2, "barrier ideal 8"),
-            "2:15 there is an extra word `8` after the values of `barrier`",
+            "2:15 the line `barrier` has the additional word `8` after its values",
         ),
         (
             &with_line(2, ""),
-            "6:1 there is no `barrier` line above the first `step`",
+            "6:1 the trace has no `barrier` line above its first `step` line",
         ),
         (
             &with_line(3, "recv never"),
@@ -413,15 +413,15 @@ fn broken_headers_are_refused_where_they_are_broken() {
             &with_line(5, "host 0 alpha"),
             "5:6 process 0 has a second `host` line",
         ),
-        (&with_line(5, ""), "6:1 there is no host for process 1"),
-        (&with_line(5, "host 2 alpha"), "5:6 there is no process 2"),
+        (&with_line(5, ""), "6:1 the trace names no host for process 1"),
+        (&with_line(5, "host 2 alpha"), "5:6 the trace has no process 2 (processes are counted from 0)"),
         (
             &with_line(6, "c 0 1"),
-            "6:1 there is a `c` line before the first `step`",
+            "6:1 the line `c` is before the first `step` line, but must be after it",
         ),
         (
             &with_line(7, "host 0 x"),
-            "7:1 there is a `host` line after the first `step`",
+            "7:1 the line `host` is after the first `step` line, but must be before it",
         ),
     ]);
 }
@@ -464,7 +464,7 @@ fn broken_steps_are_refused_where_they_are_broken() {
         ),
         (
             &with_line(8, "m 0 1 9007199254740993"),
-            "8:7 the size of 9007199254740993 bytes is out of range",
+            "8:7 the size `9007199254740993` in bytes is out of range",
         ),
         (
             &with_line(8, "m 0 -1 8"),
@@ -472,12 +472,12 @@ fn broken_steps_are_refused_where_they_are_broken() {
         ),
         (
             &with_line(9, "step 0"),
-            "9:6 superstep 0 comes where superstep 1 is expected",
+            "9:6 the `step` line has superstep 0, but superstep 1 is next",
         ),
-        (&with_line(9, "step 2"), "9:6 there is no superstep 2"),
+        (&with_line(9, "step 2"), "9:6 the trace has no superstep 2 (supersteps are counted from 0)"),
         (
             &with_line(9, ""),
-            "11:1 the trace ends after 1 of 2 supersteps",
+            "11:1 the trace ends after 1 of the 2 supersteps that its header states",
         ),
         (
             &with_line(10, "g 1 bêta 8 x"),
@@ -485,12 +485,12 @@ fn broken_steps_are_refused_where_they_are_broken() {
         ),
         (
             &with_line(10, "g 1 a 0 0\ng 1 b 0 0"),
-            "11:3 process 1 has two `g` lines after one superstep",
+            "11:3 process 1 has two `g` lines (moves) in one superstep",
         ),
-        (&with_line(11, ""), "10:18 the trace has no `end` line"),
+        (&with_line(11, ""), "10:18 the trace does not end with the line `end`"),
         (
             &with_line(11, "end\n\n  step 2"),
-            "13:3 there is a line after `end`",
+            "13:3 the trace continues after its line `end`",
         ),
     ]);
 }

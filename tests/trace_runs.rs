@@ -148,9 +148,10 @@ fn a_trace_with_memory_pays_for_its_moves() {
     let (free, summary) = paid(&without, &[]);
     // The latency of the routes remains as a cost.
     assert!(free < price / 10.0, "{free} and {price}");
-    assert!(summary["notes"][0].as_str().unwrap().contains("are free"));
-    let note = "note: the trace does not give the memory of its processes, so their migrations move 0 B and are free; \
-        give the memory with `memory` lines or `--set workload.memory=100MB`\n";
+    let told = summary["notes"][0].as_str().unwrap();
+    assert!(told.contains("cost no time"), "{told}");
+    let note = "note: the trace does not state the memory of its processes, so that their migrations send 0 B and cost no time; \
+        state the memory with `memory` lines or `--set workload.memory=100MB`\n";
     assert_eq!(without.errors(&flags), note);
     // The flag gives the same memory: 8 B for each of 1000 · 1000 / 25 elements.
     let given = ["--set", "workload.memory=320kB"];
@@ -247,8 +248,7 @@ fn flags_win_over_the_settings_of_a_trace() {
     );
     let hosts = |flags: &[&str]| trace.json(flags)["scenarios"][0]["makespan_s"].as_f64();
     assert!(hosts(&["--mapping", "Labtec-0..Labtec-3"]) < hosts(&[]));
-    let note =
-        "note: the key `mapping` places the processes; the `host` lines of the trace are ignored\n";
+    let note = "note: the setting `mapping` places the processes, so that the `host` lines of the trace are ignored\n";
     assert_eq!(trace.errors(&["--mapping", "Labtec-0..Labtec-3"]), note);
     assert_eq!(trace.errors(&[]), "");
 }
@@ -327,7 +327,7 @@ fn the_example_of_the_page_runs_and_pays_for_its_moves() {
     ]);
     let sheet = String::from_utf8(sheet.stdout).unwrap();
     assert!(
-        sheet.contains("the memory of all processes is 600 MB"),
+        sheet.contains("total memory of the processes: 600 MB"),
         "{sheet}"
     );
     // The work is 1 + 1 + 4, twice, and 0.5 billion instructions.

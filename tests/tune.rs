@@ -84,7 +84,10 @@ fn the_report_of_a_search_is_its_page_and_it_has_the_figures_of_a_sweep() {
     let refused = report(&[]);
     assert_eq!(refused.status.code(), Some(2));
     let errors = String::from_utf8(refused.stderr).unwrap();
-    assert!(errors.contains("`plan.json` varies beta"), "{errors}");
+    assert!(
+        errors.contains("vary, but in `plan.json` beta"),
+        "{errors}"
+    );
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn too_many_seeds_are_refused_before_anything_is_allocated() {
         assert_eq!(output.status.code(), Some(2));
         let errors = said(&output);
         assert!(
-            errors.starts_with("error: there are 1000000000000 seeds, more than 1000000\n"),
+            errors.starts_with("error: the list of seeds has 1000000000000 entries, more than the maximum of 1000000\n"),
             "{errors}"
         );
     }

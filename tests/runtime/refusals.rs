@@ -23,8 +23,8 @@ fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
         "deadlock in superstep 1 at 2 s: 3 of 3 processes wait forever",
         "process 1 sends to process 2 and waits until process 2 receives",
         "process 2 sends to process 1 and waits until process 1 receives",
-        "waiting at the barrier: 1",
-        "`receives` to `early`",
+        "waiting at the barrier: 1 process\n",
+        "`runtime.receives` to `early`",
     ] {
         assert!(error.contains(part), "no `{part}` in {error}");
     }
@@ -130,19 +130,21 @@ fn a_policy_that_asks_for_the_impossible_ends_the_run_with_its_decision() {
         (vec![(5, 2)], "there is no process 6", "p6 to `h2`"),
         (
             vec![(1, 2), (1, 0)],
-            "process 2 moves twice",
+            "it moves process 2 twice",
             "p2 to `h2`, p2 to `h0`",
         ),
         (
             vec![(0, 2), (1, 2)],
-            "host `h2` has too little free memory for 2000000 B",
+            "host `h2` has less memory than the 2000000 B that its processes would need",
             "p1 to `h2`, p2 to `h2`",
         ),
     ] {
         let error = refused(moves);
         assert!(error.contains(&format!("{intro}{what}")), "{error}");
         assert!(
-            error.contains(&format!("correct the policy, which decided: {decision}")),
+            error.contains(&format!(
+                "correct the policy, which decided these migrations: {decision}"
+            )),
             "{error}"
         );
     }

@@ -48,7 +48,7 @@ pub struct Simulation<'p, T> {
 /// Maximum number of capacity changes in a row while no activity progresses; a run with more changes ends with an error, because
 /// it would never end otherwise.
 const MAX_CHANGES_WITHOUT_PROGRESS: u64 = 1_000_000;
-/// Maximum number of capacity changes in a row during which no activity ends. So many changes take ten seconds of computing time
+/// Maximum number of capacity changes in a row during which no activity ends. 20 million changes take ten seconds of computing time
 /// if each changes the rates of flows.
 const MAX_CHANGES_WITHOUT_END: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes take less computing time.

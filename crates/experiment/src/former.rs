@@ -90,7 +90,7 @@ pub(super) fn former_setting_notes(given: &Layers) -> Vec<String> {
             replacement_key_and_value: now,
         } = former;
         format!(
-            "`{key}={value}` is a setting of migsim up to version {version}, which is now read as `{}={}`",
+            "`{key}={value}` is a setting of migsim up to version {version}; migsim now reads it as `{}={}`",
             now.0, now.1
         )
     };
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(
             former_setting_notes(&given),
             [
-                "`policy.migbsp.communication_pattern=one-kept` is a setting of migsim up to version 0.2.0, which is now read as `policy.migbsp.patterns=kept`"
+                "`policy.migbsp.communication_pattern=one-kept` is a setting of migsim up to version 0.2.0; migsim now reads it as `policy.migbsp.patterns=kept`"
             ]
         );
         assert!(former_setting_notes(&Layers::default()).is_empty());

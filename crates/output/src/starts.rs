@@ -88,16 +88,16 @@ pub(super) fn fastest_start_line(
     let time = format_seconds(best.makespan_s);
     let rest = match iii {
         _ if best.is_initial_placement_of_run => {
-            ", which is the initial placement of this run".to_owned()
+            ", the start of this run".to_owned()
         }
         Some(iii) => format!(
-            "; in comparison, scenario iii {}",
+            "; scenario iii {}",
             compare_makespans(iii, best.makespan_s).0.text()
         ),
         None => String::new(),
     };
     Some(format!(
-        "fastest initial placement for a run without moves: `--mapping {name}`, with which the application takes {time} s{rest}"
+        "fastest start without moves: {time} s with `--mapping {name}`{rest}"
     ))
 }
 
@@ -190,7 +190,7 @@ mod tests {
         // 22.98 / 11.43 = 2.01
         assert_eq!(
             fastest_start_line(&starts, Some(22.98)).unwrap(),
-            "fastest initial placement for a run without moves: `--mapping by-core`, with which the application takes 11.43 s; in comparison, scenario iii takes 2.0 times as long"
+            "fastest start without moves: 11.43 s with `--mapping by-core`; scenario iii takes 2.0 times as long"
         );
         assert_eq!(
             fastest_start_sentence(&starts, 22.98).unwrap().text(),
@@ -201,7 +201,7 @@ mod tests {
         assert!((best["gain_percent"].as_f64().unwrap() + 100.0).abs() < 1e-9);
         assert_eq!(
             fastest_start_line(&starts, None).unwrap(),
-            "fastest initial placement for a run without moves: `--mapping by-core`, with which the application takes 11.43 s"
+            "fastest start without moves: 11.43 s with `--mapping by-core`"
         );
         let own = [StaticPlacementMakespan::new(
             MappingRule::ByCore,
@@ -210,7 +210,7 @@ mod tests {
         )];
         assert_eq!(
             fastest_start_line(&own, Some(10.0)).unwrap(),
-            "fastest initial placement for a run without moves: `--mapping by-core`, with which the application takes 11.43 s, which is the initial placement of this run"
+            "fastest start without moves: 11.43 s with `--mapping by-core`, the start of this run"
         );
         assert_eq!(fastest_start_line(&[], Some(10.0)), None);
     }

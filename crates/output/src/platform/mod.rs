@@ -593,7 +593,7 @@ fn platform_checks_table(
         match unused.len() {
             0 => "each link is on a route between two hosts".to_owned(),
             some => format!(
-                "{} on no route, so that no message can cross: {}",
+                "{} on no route, so that no message can use them: {}",
                 format_count(some, "link"),
                 format_names(names)
             ),
