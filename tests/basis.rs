@@ -53,7 +53,12 @@ fn on_another_platform_messages_carry_their_bytes_with_a_note() {
         .lines()
         .filter(|line| line.starts_with("note: neutral"));
     assert_eq!(of_settings.count(), 1, "{errors}");
-    assert!(errors.starts_with("note: neutral settings are used for `lu` on "));
+    assert!(
+        errors.starts_with(
+            "note: neutral settings (fitted to no platform) are used for `lu` on "
+        ),
+        "{errors}"
+    );
     assert!(errors.contains("`--set extends=lu`"), "{errors}");
 
     let shown = succeeded(migsim(
@@ -181,7 +186,7 @@ fn a_row_of_a_sweep_over_platforms_is_the_run_that_it_names() {
     let notes = said(&output);
     assert_eq!(
         notes
-            .matches("neutral settings are used for `lu` on `tests/")
+            .matches("neutral settings (fitted to no platform) are used for `lu` on `tests/")
             .count(),
         1,
         "{notes}"
@@ -248,7 +253,7 @@ fn tune_and_explain_print_the_same_note() {
         let output = succeeded(migsim(&[command, &*options].concat()));
         let errors = said(&output);
         let notes = errors
-            .matches("note: neutral settings are used for `lu` on ")
+            .matches("note: neutral settings (fitted to no platform) are used for `lu` on ")
             .count();
         assert_eq!(notes, 1, "{command:?}: {errors}");
     }
@@ -274,12 +279,12 @@ fn the_table_names_the_readings_of_migbsp_off_the_platforms_of_the_papers() {
         String::from_utf8(output.stdout).expect("text")
     };
     let own = ["--app", "synthetic", "--procs", "4", "--platform", LAB];
-    let named = "rules of migbsp that its papers leave open, as used here: t2, the predicted time after a move, without the cost of the move; ";
+    let named = "choices of this run for rules that the papers on migbsp leave open: t2, the predicted time after a move, without the cost of the move; ";
     assert!(table(&own).contains(named));
     let counted = ["--set", "policy.migbsp.viability_transfer=true"];
     let told = table(&[&own[..], &counted].concat());
     assert!(
-        told.contains("rules of migbsp that its papers leave open, as used here: t2, the predicted time after a move, with the transfer of the memory; "),
+        told.contains("choices of this run for rules that the papers on migbsp leave open: t2, the predicted time after a move, with the transfer of the memory; "),
         "{told}"
     );
     // There is no such line for a policy without readings, for a run that calls no policy, and for a run of a paper.
@@ -289,7 +294,7 @@ fn the_table_names_the_readings_of_migbsp_off_the_platforms_of_the_papers() {
         [&own[..], &["--scenario", "i"]].concat(),
         paper.to_vec(),
     ] {
-        assert!(!table(&silent).contains("as used here"), "{silent:?}");
+        assert!(!table(&silent).contains("leave open: "), "{silent:?}");
     }
     let (summary, _) = json_of(&["run"], &own);
     assert_eq!(

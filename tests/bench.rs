@@ -149,7 +149,7 @@ fn fixed_cases_have_rows_of_their_own_and_run_like_any_experiment() {
         (beyond.status.code(), error.trim_end()),
         (
             Some(2),
-            "error: the suite `lb-1` has 24 fixed cases\n  --> --case\n  hint: choose a number from 1 to 24"
+            "error: the number is too large, since the suite `lb-1` has only 24 fixed cases\n  --> --case\n  hint: choose a number from 1 to 24"
         )
     );
 }

@@ -483,7 +483,7 @@ fn scenario_i_is_not_run_to_be_explained() {
     let output = migsim(&[&question[..], &size].concat());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        errors.starts_with("error: in scenario i no policy decides"),
+        errors.starts_with("error: in scenario i (application only) no policy decides"),
         "{errors}"
     );
 }
@@ -605,7 +605,7 @@ fn large_platforms_are_shown_in_few_lines() {
     assert!(text.lines().count() < 120, "{text}");
     assert!(text.contains("100000 hosts in 1000 clusters"), "{text}");
     assert!(
-        text.contains("and 960 more groups") && text.contains("and 499460 more routes"),
+        text.contains("and 960 more groups of hosts") && text.contains("and 499460 more routes"),
         "{text}"
     );
     assert!(

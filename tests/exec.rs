@@ -80,7 +80,7 @@ fn a_program_that_fails_ends_the_run_with_its_words() {
     let slow = ["--policy", &policy, "--set", "policy.exec.timeout=0.2 s"];
     let (_, errors, code) = printed(&[&CASE[..], &slow].concat());
     assert_ne!(code, 0);
-    assert!(errors.contains("no answer within 0.2 s"), "{errors}");
+    assert!(errors.contains("did not answer within 0.2 s"), "{errors}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
     assert!(told.contains("No process moved"), "{told}");
     let told = tell(&run, at(11)).unwrap();
     assert!(
-        told.contains("the call after superstep 4 had set α to 7"),
+        told.contains("the call after superstep 4 had set α, the number of supersteps between two calls, to 7"),
         "{told}"
     );
     assert!(told.contains("5 processes are candidates"), "{told}");
@@ -90,7 +90,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
     assert_eq!(part("go_operations_s"), 4.5e-3);
     let told = story.to_text();
     assert!(
-        told.contains("Potential of migration (PM) of p25, which is in Corisco, by cluster:"),
+        told.contains("Potential of migration (PM: gain of computation and communication less the cost of the move) of p25, which is in Corisco, to each cluster:"),
         "{told}"
     );
     // Process p7 is 10.325 - 8.884 ms below the threshold.
@@ -148,7 +148,7 @@ fn every_superstep_of_every_policy_has_a_story() {
         if policy.len() == 2 {
             let told = tell(&run, at(5)).unwrap();
             assert!(
-                told.contains("The policy `replay` asked for a call"),
+                told.contains("The policy `replay` requested a rescheduling call"),
                 "{told}"
             );
             assert!(told.contains("p3 is to move from"), "{told}");
@@ -166,18 +166,18 @@ fn unknown_parts_of_a_run_are_refused_with_the_known_ones() {
             .unwrap()
             .into_string()
     };
-    assert!(hint(at(0)).starts_with("known supersteps: 1 to 121; calls after 4, "));
-    assert!(hint(at(122)).starts_with("known supersteps: 1 to 121"));
+    assert!(hint(at(0)).starts_with("choose a superstep from 1 to 121; rescheduling calls took place after supersteps 4, "));
+    assert!(hint(at(122)).starts_with("choose a superstep from 1 to 121"));
     let nobody = Question {
         process: Some(26),
         ..at(4)
     };
-    assert_eq!(hint(nobody), "known processes: 1 to 25");
+    assert_eq!(hint(nobody), "choose a process from 1 to 25");
     let alone = Question {
         scenario: Some(Scenario::I),
         ..at(4)
     };
-    assert_eq!(hint(alone), "known scenarios with calls: ii, iii");
+    assert_eq!(hint(alone), "choose a scenario with rescheduling calls: ii, iii");
 }
 
 /// Writes the run folder of a small run with migrations.
@@ -367,11 +367,11 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     let effect = Some(Ok(effect));
     let told = CallExplanation::new(&run, at(2), effect.as_ref()).unwrap();
     for sentence in [
-        "by the time of supersteps 3 to 6, until the next call:",
-        "predicted: nothing, since the policy predicts no times.",
-        "realised: 4.000 s without these moves, 2.400 s with them, a gain of 1.600 s",
-        "The moves delayed the run by 3.000 s and do not pay for themselves: at a gain of 400.000 ms per superstep that takes 8 supersteps, and 6 supersteps are left.",
-        "Including the cost of the moves, superstep 6 ended 1.400 s later than it would have without these moves.",
+        "The effect of the moves on the total time of supersteps 3 to 6 (until the next call):",
+        "predicted: no value, since the policy predicts no times.",
+        "realised, compared with a repetition of the run without these moves: 4.000 s without these moves, 2.400 s with these moves, which is a gain of 1.600 s",
+        "The moves delayed the run by 3.000 s and do not pay for themselves: they gain 400.000 ms per superstep, so that this takes 8 supersteps, but only 6 supersteps are left after the call.",
+        "If the cost of the moves is included, superstep 6 ended 1.400 s later than without these moves.",
     ] {
         assert!(told.to_text().contains(sentence), "{}", told.to_text());
     }
@@ -411,7 +411,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     assert!(
         story
             .to_text()
-            .contains("save no time: they do not pay for themselves.")
+            .contains("save no time afterwards: they do not pay for themselves.")
     );
 }
 
@@ -437,9 +437,9 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
     assert!((number("threshold_s") - x * number("highest_elsewhere_s")).abs() < 1e-12);
     for words in [
         "Among the processes whose best cluster is not their own, p2 has the highest PM: 9.531 s, to Aquario. A candidate needs a PM above 6.481 s (x = 0.68 times the highest, 9.531 s): 2 processes are candidates.",
-        "3 processes have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest is 10.760 s, of p31 in Aquario).",
+        "3 processes have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest of these PM is 10.760 s, that of p31 to Aquario).",
         "(times 3 = 2 for its share of the host + 1 for the slowdown of the process there)",
-        "p2 would lose t2 - t1 = 23.935 ms per superstep, without the cost of the move.",
+        "p2 would lose t2 - t1 = 23.935 ms per superstep; t2 excludes the cost of the move.",
     ] {
         assert!(told.contains(words), "{told}");
     }
@@ -612,7 +612,7 @@ fn a_run_that_has_changed_is_reported() {
     let why = case
         .simulate_effect(&slower, &Progress::default())
         .unwrap_err();
-    assert_eq!(why, "a repetition of it gives other times");
+    assert_eq!(why, "a repetition of the run gives other times than the recorded run");
     let other = experiment("lu", &[("platform", json!("ufrgs-as-printed"))]);
     let why = run.check_inputs_are_unchanged(&other).unwrap_err().message;
     assert!(why.ends_with("has changed since the run"), "{why}");
@@ -624,7 +624,7 @@ fn a_run_that_has_changed_is_reported() {
         "{told}"
     );
     assert!(
-        told.contains("but in scenario i, without moves, they took 4.000 s."),
+        told.contains("; in scenario i (application only) the same supersteps took 4.000 s."),
         "{told}"
     );
 }

@@ -289,16 +289,16 @@ fn an_unknown_figure_is_refused_with_the_known_ones() {
         ("report short --format pdf", "--figure"),
         (
             "reproduce lu --format pdf",
-            "only figures are written as SVG, PDF or PNG",
+            "this format is only for figures, but no figure is named",
         ),
         (
             "reproduce lu --figure times --format csv",
-            "choose a format of figures: pdf, png or svg",
+            "choose pdf, png or svg",
         ),
         ("reproduce audit --figure times", "`audit` has no figures"),
         (
             "report short --figure list --out a.svg",
-            "`--figure list` prints the names of the figures and draws nothing",
+            "this flag is about the drawing, but `--figure list` only prints the names of the figures",
         ),
     ] {
         says(&refused(here, arguments), what);

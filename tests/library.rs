@@ -147,10 +147,10 @@ fn a_message_of_too_many_packets_is_refused_at_once() {
     let output = migsim(&[&["run", "--app", "synthetic"][..], &flags].concat());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && errors.contains("packets, which is too many for queues"),
+        !output.status.success() && errors.contains("packets, too many to simulate them in queues"),
         "{errors}"
     );
-    assert!(errors.contains("switch `queues` off"), "{errors}");
+    assert!(errors.contains("set `network.queues` to false"), "{errors}");
 }
 
 #[test]
@@ -500,7 +500,7 @@ fn a_calibrated_library_is_written_and_run() {
     assert!(said.contains("overhead per message: 30.0 us"), "{said}");
     assert!(said.contains("bandwidth factor: 0.9\n"), "{said}");
     assert!(
-        said.contains("not determined: the limit of late messages"),
+        said.contains("the measurements do not determine the size from which receives are late"),
         "{said}"
     );
     let shown = shown(&["--library", &mine]);
@@ -516,7 +516,7 @@ fn a_calibrated_library_is_written_and_run() {
     fs::write(&small, "# Size  Latency (us)\n8 2150\n9 2150\n").unwrap();
     let output = migsim(&[&start[..], &[&small], &rest[..2]].concat());
     let said = String::from_utf8(output.stdout).unwrap();
-    let kept = "bandwidth factor: 0.94 (not determined by the table; the value of the library `open-mpi`)\n";
+    let kept = "bandwidth factor: 0.94 (the value of the library `open-mpi`, since the table does not determine it)\n";
     assert!(said.contains(kept), "{said}");
     let in_ms = path("ms.csv");
     let rows = "from,to,bytes,time_s\np-0,p-1,1,2.1\np-0,p-1,60000,7.5\n";
@@ -526,7 +526,7 @@ fn a_calibrated_library_is_written_and_run() {
     let output = migsim(&arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("warning: the overhead of "), "{errors}");
-    assert!(errors.contains("error: the fit is doubtful"), "{errors}");
+    assert!(errors.contains("error: the fitted values are doubtful"), "{errors}");
     assert_eq!(output.status.code(), Some(1));
     assert!(fs::metadata(&doubted).is_err(), "nothing was accepted");
     let output = migsim(&[&arguments[..], &["--accept"]].concat());
@@ -541,7 +541,7 @@ fn a_calibrated_library_is_written_and_run() {
     let said = default.env("XDG_CONFIG_HOME", path("config")).output();
     let said = String::from_utf8(said.unwrap().stderr).unwrap();
     assert!(
-        said.starts_with("note: recorded traces without a library"),
+        said.starts_with("note: recorded traces that name no library"),
         "{said}"
     );
     let kept = fs::read_to_string(path("config/migsim/library.json")).unwrap();
@@ -550,7 +550,7 @@ fn a_calibrated_library_is_written_and_run() {
     assert_eq!(kept["machine"], json!({ "library": "open-mpi" }));
     let output = migsim(&[&start[..], &[&in_ms, "--out", &in_ms]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.contains("would overwrite the table"), "{errors}");
+    assert!(errors.contains("`--out` names the file of the table, which the library would overwrite"), "{errors}");
     assert_eq!(fs::read_to_string(&in_ms).unwrap(), rows);
     let output = migsim(&[&start[..], &[&osu], &["--between", "p-0"]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();

@@ -101,7 +101,7 @@ fn explanations_are_pages_too() {
         "{body}"
     );
     assert!(body.contains(
-        "A call was due after superstep 4: the first call comes after α = 4 supersteps."
+        "A rescheduling call was due after superstep 4: the first call comes after α = 4 supersteps."
     ));
     done(
         &[

@@ -110,7 +110,7 @@ fn lab(speed: &str) -> String {
 fn a_slipped_unit_is_named_by_platform_show_and_by_run_in_words_and_in_json() {
     let scratch = tempfile::tempdir().unwrap();
     fs::write(scratch.path().join("lab.json"), lab("2 MHz")).unwrap();
-    let what = "host `b-0` has 2 MHz and host `a-1` 1 GHz, 500 times as much";
+    let what = "host `b-0` has a speed of 2 MHz and host `a-1` of 1 GHz, 500 times as much";
     let shown = succeeded(migsim_in(scratch.path(), &["platform", "show", "lab.json"]));
     let shown = String::from_utf8(shown.stdout).unwrap();
     let row = shown.lines().find(|line| line.starts_with("warning"));
@@ -260,13 +260,13 @@ fn percent_are_refused_with_the_share_that_is_meant() {
     );
     let error = refused(&["--load", "constant,load=30"]);
     assert!(
-        error.contains("give a value from 0 to 0.99: 30 % is 0.3"),
+        error.contains("choose a value from 0 to 0.99: 30 % is 0.3"),
         "{error}"
     );
     let synthetic = ["--app", "synthetic", "--set", "workload.drift=20"];
     let output = migsim(&[&["run"], &synthetic[..]].concat());
     assert!(
-        said(&output).contains("give a number from 0 to 1: 20 % is 0.2"),
+        said(&output).contains("choose a number from 0 to 1: 20 % is 0.2"),
         "{}",
         said(&output)
     );
@@ -314,7 +314,7 @@ fn a_sweep_prints_a_note_of_all_its_settings_once() {
     let count = |text: &str| errors.matches(text).count();
     let both = (
         count("500 times as much"),
-        count("`policy.migbsp.d` is a share, but is above 1"),
+        count("`policy.migbsp.d` is a share (1 is all), but its value is above 1"),
     );
     assert_eq!(both, (1, 1), "{errors}");
 }
@@ -342,8 +342,8 @@ fn the_page_of_a_run_has_its_notes_and_readings() {
     for _ in 0..2 {
         let page = read(&folder.join("r"), "report.html");
         for told in [
-            "Note: host `b-0` has 2 MHz and host `a-1` 1 GHz",
-            "Rules of migbsp that its papers leave open, as used here: t2, the predicted time after a move, without the cost of the move; ",
+            "Note: host `b-0` has a speed of 2 MHz and host `a-1` of 1 GHz",
+            "Choices of this run for rules that the papers on migbsp leave open: t2, the predicted time after a move, without the cost of the move; ",
         ] {
             assert!(
                 page.contains(&format!("<p class=\"note\">{told}")),

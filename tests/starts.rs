@@ -211,7 +211,7 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
     let table = printed(scratch.path(), &out);
     // Slow hosts compute longest: 60 x 0.2 x 2.525 / 0.9 = 33.7 s. With 20 cores of 2.6 GHz it is 11.7 s.
     assert!(table.contains("gain     33.5 %"), "{table}");
-    let line = "fastest initial placement for a run without moves: `--mapping by-core`, with which the application takes 11.68 s; in comparison, scenario iii takes 2.0 times as long\n";
+    let line = "fastest start without moves: 11.68 s with `--mapping by-core`; scenario iii takes 2.0 times as long\n";
     assert!(table.contains(line), "{table}");
     printed(scratch.path(), &["report", "run"]);
     let page = fs::read_to_string(scratch.path().join("run/report.html")).unwrap();
@@ -262,7 +262,7 @@ fn the_default_start_has_no_such_gain() {
         table.contains("processes per cluster at the start: north 12, east 8"),
         "{table}"
     );
-    let line = "fastest initial placement for a run without moves: `--mapping by-core`, with which the application takes 11.68 s; in comparison, scenario iii takes 5.7 % longer\n";
+    let line = "fastest start without moves: 11.68 s with `--mapping by-core`; scenario iii takes 5.7 % longer\n";
     assert!(table.contains(line), "{table}");
 }
 

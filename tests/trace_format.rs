@@ -213,7 +213,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         (&of(2, "processes 0"), "2:11 the trace has 0 processes"),
         (
             &of(2, "processes"),
-            "2:10 the line `processes` lacks the value of `NUMBERNAME`",
+            "2:10 the line `processes` lacks the value of `number`",
         ),
         (
             &of(2, "processes two"),
@@ -376,7 +376,7 @@ fn broken_headers_are_refused_where_they_are_broken() {
         ("bsp 2 1 1\n", "1:5 unknown version `2` of the trace format"),
         (
             "bsp 1 1000000000000 1\nend\n",
-            "1:7 the first line states 1000000000000 processes, but only 1 lines follow for them",
+            "1:7 the first line states 1000000000000 processes, but only 1 line follows for them",
         ),
         (
             "bsp 1 1 18446744073709551615\nend\n",

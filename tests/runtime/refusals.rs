@@ -43,7 +43,7 @@ fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
         runtime: exchange(SendOrder::Sequential, TransferStart::Late),
         ..Case::new(&platform, &six, 0..6)
     };
-    assert!(!error_of(&six, vec![]).contains("more processes wait for messages"));
+    assert!(!error_of(&six, vec![]).contains("more process"));
     // The same messages arrive in any other configuration.
     for runtime in [
         exchange(SendOrder::Sequential, TransferStart::Early),

@@ -34,7 +34,7 @@ use super::world::RunState;
 use crate::resize_and_fill;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId, Time, to_u32};
-use migsim_base::words::format_count;
+use migsim_base::words::{format_count, singular_or_plural};
 use migsim_engine::END_TIME_TOLERANCE;
 
 /// Factor by which a sum of many numbers may exceed its theoretical limit because of rounding.
@@ -242,9 +242,11 @@ pub(super) fn deadlock_error(world: &RunState<'_>, superstep: &SuperstepState) -
         .map(|&process| describe_wait(process, world, superstep))
         .collect();
     if blocked.len() > MAX_DESCRIBED_PROCESSES {
+        let more = blocked.len() - MAX_DESCRIBED_PROCESSES;
         waits.push(format!(
-            "{} more processes wait for messages",
-            blocked.len() - MAX_DESCRIBED_PROCESSES
+            "{} {} for messages",
+            format_count(more, "more process"),
+            singular_or_plural(more as u64, ["waits", "wait"])
         ));
     }
     if !at_barrier.is_empty() {
@@ -253,7 +255,8 @@ pub(super) fn deadlock_error(world: &RunState<'_>, superstep: &SuperstepState) -
         } else {
             "at the barrier"
         };
-        waits.push(format!("waiting {wait}: {} processes", at_barrier.len()));
+        let waiting = format_count(at_barrier.len(), "process");
+        waits.push(format!("waiting {wait}: {waiting}"));
     }
     let message = format!(
         "deadlock in superstep {} at {}: {} of {} wait forever: {}",

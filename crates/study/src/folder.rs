@@ -334,15 +334,18 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let parameters = plan.names.len();
     let values = plan.settings.iter().map(Vec::len);
     if let Some((index, count)) = values.enumerate().find(|(_, count)| *count != parameters) {
-        let message =
-            format!("this setting has {count} values, but the plan has {parameters} parameters");
+        let message = format!(
+            "this setting has {}, but the plan has {}",
+            format_count(count, "value"),
+            format_count(parameters, "parameter")
+        );
         return wrong(&format!("settings[{index}]"), message);
     }
     let expected = plan.settings.len().saturating_mul(plan.seeds.len());
     if plan.runs.len() != expected {
         let message = format!(
-            "the plan lists {} runs instead of {expected}, one for each setting and seed",
-            plan.runs.len()
+            "the plan lists {} instead of {expected}, one for each setting and seed",
+            format_count(plan.runs.len(), "run")
         );
         return wrong("runs", message);
     }

@@ -59,8 +59,8 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     sheet.add_table(table);
     if left_out > 0 {
         sheet.add_line(format!(
-            "and {}; add `--rows N` to see N of them",
-            format_count(left_out, "more group of hosts")
+            "and {} of hosts; add `--rows N` to see N of them",
+            format_count(left_out, "more group")
         ));
     }
     if !survey.first_routes.is_empty() {

@@ -221,7 +221,7 @@ impl Summary {
             )
         } else {
             format!(
-                "  {others} worse by at most {margin} %, the margin of indifference, and so count as equally good."
+                "  {others} worse by at most {margin} %, the margin of indifference, which is treated as equally good."
             )
         };
         (count > 0).then_some(text)

@@ -7,6 +7,7 @@ use super::line::{
 use super::parse::{TraceParser, line_syntax};
 use crate::PrescribedSetting;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
+use migsim_base::words::{format_count, singular_or_plural};
 
 /// Number of processes up to which the header of a trace is accepted without a check. A larger number is accepted only if the
 /// file has as many lines.
@@ -278,10 +279,7 @@ impl TraceParser<'_> {
         if let Some(first) = homeless.next() {
             let more = homeless.count();
             let others = if more > 0 {
-                format!(
-                    " and for {}",
-                    migsim_base::words::format_count(more, "more process")
-                )
+                format!(" and for {}", format_count(more, "more process"))
             } else {
                 String::new()
             };
@@ -314,7 +312,11 @@ fn parse_header_count(
         Ok(count) if count <= left => Ok(count),
         _ => fail_at_word(
             word,
-            format!("the first line states {count} {what}, but only {left} lines follow for them"),
+            format!(
+                "the first line states {count} {what}, but only {} {} for them",
+                format_count(left, "line"),
+                singular_or_plural(left as u64, ["follows", "follow"])
+            ),
             format!(
                 "correct the number in the first line, or check whether the file is cut off (each needs a `{record}` line)"
             ),
