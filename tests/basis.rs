@@ -54,9 +54,7 @@ fn on_another_platform_messages_carry_their_bytes_with_a_note() {
         .filter(|line| line.starts_with("note: neutral"));
     assert_eq!(of_settings.count(), 1, "{errors}");
     assert!(
-        errors.starts_with(
-            "note: neutral settings (fitted to no platform) are used for `lu` on "
-        ),
+        errors.starts_with("note: neutral settings (fitted to no platform) are used for `lu` on "),
         "{errors}"
     );
     assert!(errors.contains("`--set extends=lu`"), "{errors}");

@@ -46,13 +46,13 @@ impl<'a> CallExplanation<'a> {
             } else {
                 ""
             };
-            let calls = if calls.is_empty() {
-                "the run has no rescheduling calls".to_owned()
-            } else {
-                format!(
+            let calls = match &calls[..] {
+                [] => "the run has no rescheduling calls".to_owned(),
+                [only] => format!("a rescheduling call took place after superstep {only}"),
+                _ => format!(
                     "rescheduling calls took place after supersteps {}{more}",
                     calls.join(", ")
-                )
+                ),
             };
             let hint = format!("choose a superstep from 1 to {supersteps}; {calls}");
             return Err(problem.source("--superstep").hint(hint));

@@ -593,7 +593,7 @@ fn platform_checks_table(
         match unused.len() {
             0 => "each link is on a route between two hosts".to_owned(),
             some => format!(
-                "{} on no route, so that no message can use them: {}",
+                "{} on no route between two hosts, and therefore without messages: {}",
                 format_count(some, "link"),
                 format_names(names)
             ),
