@@ -5,6 +5,8 @@
 //! next time at which an activity ends and returns the tokens one by one. At each simulated time, activities end first, then
 //! capacities change, then the caller reacts and starts new activities, and finally rates are computed.
 
+mod errors;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,7 +18,8 @@ use super::profile::{
     BandwidthChanges, CapacityChange, CapacitySchedule, ChangingQuantity, NextChangeTimes,
 };
 use super::transport::{Message, Transport, new_network, packet_count_if_too_large};
-use migsim_base::error::{Error, Problem};
+use errors::{TIME_TOO_LARGE_HINT, TOO_MANY_CHANGES_HINT};
+use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
 
@@ -53,9 +56,6 @@ const MAX_CHANGES_WITHOUT_PROGRESS: u64 = 1_000_000;
 const MAX_CHANGES_WITHOUT_END: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes take less computing time.
 const MAX_UNUSED_CHANGES: u64 = 200_000_000;
-
-const TIME_TOO_LARGE_HINT: &str = "correct a very low speed or bandwidth, or a very large amount of work: the next event is so late that its time cannot be represented";
-const TOO_MANY_CHANGES_HINT: &str = "give the profiles and loads longer periods, or correct a very low speed or bandwidth or a very large amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
     /// Returns a copy of the simulation, which continues independently from the present simulated time.
@@ -612,18 +612,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    fn too_many_changes_error(&self, what: &str, meanwhile: &str) -> Error {
-        let (most, now) = (self.max_unused_changes, self.now());
-        let problem = Problem::new(format!(
-            "{what} more than {most} times up to {now}, while {meanwhile}"
-        ));
-        Error::SimulationFailure(
-            problem
-                .source(self.platform.name.clone())
-                .hint(TOO_MANY_CHANGES_HINT),
-        )
-    }
-
     /// Returns the mean fraction of a host's speed that was available from the time of `since` until now; 1 if the speed does not
     /// vary. All due speed changes must have been applied to the host before (`apply_due_speed_changes`).
     pub fn mean_availability(&self, host: HostId, since: AvailabilityIntervalStart) -> f64 {
@@ -775,54 +763,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 );
             }
         }
-    }
-
-    /// Creates the error for a message with more packets than can be simulated one by one.
-    fn too_many_packets_error(&self, size: Bytes, packets: f64) -> Error {
-        let problem = Problem::new(format!(
-            "a message of {size} has {packets:.3e} packets, too many to simulate them in queues"
-        ));
-        let hint = "set `network.queues` to false (messages are then simulated as flows), send fewer bytes, or set a larger `network.packet`";
-        Error::SimulationFailure(problem.source(self.platform.name.clone()).hint(hint))
-    }
-
-    fn no_route_error(&self, from: HostId, to: HostId) -> Error {
-        let name = |host: HostId| &self.platform.hosts[host.index()].name;
-        let problem = Problem::new(format!(
-            "the platform has no route from host `{}` to host `{}`",
-            name(from),
-            name(to)
-        ));
-        // The error names the platform, although only the sender detects it.
-        let problem = problem.source(format!("platform `{}`", self.platform.name));
-        problem
-            .hint("add a route between these hosts to the platform")
-            .into()
-    }
-
-    /// Creates the error for a run in which no activity can end any more. The message names the hosts and links without capacity;
-    /// if there are none, it contains `hint`.
-    fn stuck_simulation_error(&self, what: &str, hint: &str) -> Error {
-        let hosts = self
-            .cpus
-            .hosts_with_stopped_executions()
-            .map(|host| format!("host `{}`", self.platform.hosts[host].name));
-        let links = self
-            .network
-            .network_state()
-            .stopped_links_in_use()
-            .map(|link| format!("link `{}`", self.platform.links[link].name));
-        let stopped: Vec<String> = hosts.chain(links).take(6).collect();
-        let problem =
-            Problem::new(format!("{what} at {}", self.now())).source(self.platform.name.clone());
-        Error::SimulationFailure(if stopped.is_empty() {
-            problem.hint(hint)
-        } else {
-            problem.hint(format!(
-                "raise the last value of the profiles of these hosts and links, which stays 0 for ever: {}",
-                stopped.join(", ")
-            ))
-        })
     }
 }
 
