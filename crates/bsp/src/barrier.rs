@@ -18,7 +18,7 @@ use scripted::ScriptedBarrier;
 use sequential::SequentialBarrier;
 use tree::{parent, record_subtree_arrival, release_children};
 
-use super::config::{BarrierKind, RuntimeConfig, ShortcutChoice};
+use super::config::{BarrierConfig, BarrierKind, RuntimeConfig, ShortcutChoice};
 use super::event::{ActivityToken, BarrierMessage};
 use super::foreseen::PredictedBarrier;
 use super::leaving::LeavingProcesses;
@@ -132,6 +132,26 @@ enum Protocol {
     Foreseen(PredictedBarrier),
 }
 
+impl Protocol {
+    /// Creates the protocol of a barrier whose messages follow the script of its kind. The times at which processes leave are
+    /// predicted from their arrivals if that is possible; otherwise each message is sent through the engine.
+    fn with_script(setup: &Setup<'_>, kind: BarrierKind, processes: u32) -> Self {
+        let script = BarrierScript::new(kind, processes);
+        let packets = PacketModel::for_barrier(setup);
+        // With queues the last digit of a time may decide which packet is first, so there must be one way to compute it.
+        let may_foresee = packets.is_some()
+            && setup.runtime.shortcuts != ShortcutChoice::None
+            && !setup.network.queues;
+        let waves = may_foresee.then(|| ScriptStages::from_script(&script, processes));
+        match (packets, waves.flatten()) {
+            (Some(packets), Some(waves)) => {
+                Self::Foreseen(PredictedBarrier::new(waves, processes, packets))
+            }
+            (packets, _) => Self::Scripted(ScriptedBarrier::new(script, packets, processes)),
+        }
+    }
+}
+
 /// State of an ideal barrier with delays (barrier kind `root-serial`). Process 0 arrives `root_message_time` after it is ready.
 /// After the last arrival, all processes wait for `release_delay` plus `release_delay_per_computing` for each of the
 /// `computing_processes`, and then leave at the same time.
@@ -173,14 +193,7 @@ impl Barrier {
                 processes,
             )),
             BarrierKind::RootSerial => {
-                let for_all = |each: Seconds| Seconds::of(each.get() * f64::from(processes));
-                Protocol::RootSerial(RootSerialBarrier {
-                    arrived_processes: 0,
-                    root_message_time: for_all(config.per_process),
-                    release_delay: for_all(config.release_per_process),
-                    release_delay_per_computing: config.release_per_computing,
-                    computing_processes: 0,
-                })
+                Protocol::RootSerial(RootSerialBarrier::new(config, processes))
             }
             BarrierKind::Tree => Protocol::Tree {
                 gathered: vec![0; count],
@@ -188,23 +201,7 @@ impl Barrier {
             BarrierKind::Dissemination
             | BarrierKind::RecursiveDoubling
             | BarrierKind::DoubleRing
-            | BarrierKind::Library => {
-                let script = BarrierScript::new(kind, processes);
-                let packets = PacketModel::for_barrier(setup);
-                // With queues the last digit of a time may decide which packet is first, so there must be one way to compute it.
-                let may_foresee = packets.is_some()
-                    && setup.runtime.shortcuts != ShortcutChoice::None
-                    && !setup.network.queues;
-                let waves = may_foresee.then(|| ScriptStages::from_script(&script, processes));
-                match (packets, waves.flatten()) {
-                    (Some(packets), Some(waves)) => {
-                        Protocol::Foreseen(PredictedBarrier::new(waves, processes, packets))
-                    }
-                    (packets, _) => {
-                        Protocol::Scripted(ScriptedBarrier::new(script, packets, processes))
-                    }
-                }
-            }
+            | BarrierKind::Library => Protocol::with_script(setup, kind, processes),
         };
         Self {
             message_size: config.bytes,
@@ -407,55 +404,56 @@ impl Barrier {
         match (protocol, message) {
             (Protocol::RootSerial(root), ArrivalReport(_)) => {
                 root.record_arrival(*processes, leaving, context);
-                Ok(())
             }
-            (Protocol::RootSerial(_), LeavePermission(_)) => {
-                leaving.push_all_processes(*processes);
-                Ok(())
-            }
+            (Protocol::RootSerial(_), LeavePermission(_)) => leaving.push_all_processes(*processes),
             (Protocol::ReleasedByFirst(first), LeavePermission(process)) => {
                 first.on_release_delivered(process, leaving);
-                Ok(())
             }
             (Protocol::Central(central), ArrivalReport(_)) => {
-                central.on_arrival_message_delivered(*processes, *bytes, context)
+                central.on_arrival_message_delivered(*processes, *bytes, context)?;
             }
             (Protocol::Central(central), LeavePermission(process)) => {
                 central.on_answer_delivered(process, *processes, leaving);
-                Ok(())
             }
             (Protocol::Sequential(sequential), ArrivalReport(_)) => {
-                sequential.on_arrival_message_delivered(*processes, *bytes, context)
+                sequential.on_arrival_message_delivered(*processes, *bytes, context)?;
             }
             (Protocol::Sequential(sequential), LeavePermission(process)) => {
-                sequential.on_release_delivered(process, *processes, *bytes, leaving, context)
+                sequential.on_release_delivered(process, *processes, *bytes, leaving, context)?;
             }
-            (Protocol::Tree { gathered }, ArrivalReport(child)) => record_subtree_arrival(
-                gathered,
-                parent(child),
-                *processes,
-                *bytes,
-                leaving,
-                context,
-            ),
-            (Protocol::Foreseen(_), LeavePermission(process)) => {
-                leaving.push(process);
-                Ok(())
+            (Protocol::Tree { gathered }, ArrivalReport(child)) => {
+                let to = parent(child);
+                record_subtree_arrival(gathered, to, *processes, *bytes, leaving, context)?;
             }
+            (Protocol::Foreseen(_), LeavePermission(process)) => leaving.push(process),
             (Protocol::Tree { .. }, LeavePermission(process)) => {
                 leaving.push(process);
-                release_children(process, *processes, *bytes, context)
+                release_children(process, *processes, *bytes, context)?;
             }
             (Protocol::Scripted(scripted), ScriptMessage { to, slot, parity }) => {
-                scripted.on_control_message((to, slot, parity), *bytes, leaving, context)
+                scripted.on_control_message((to, slot, parity), *bytes, leaving, context)?;
             }
             // Each protocol gets only its own control messages.
-            (_, ArrivalReport(_) | LeavePermission(_) | ScriptMessage { .. }) => Ok(()),
+            (_, ArrivalReport(_) | LeavePermission(_) | ScriptMessage { .. }) => {}
         }
+        Ok(())
     }
 }
 
 impl RootSerialBarrier {
+    /// Creates the barrier of a run with `processes` processes, at which no process has arrived. Its delays are those of `config`,
+    /// multiplied by the number of processes where they count per process.
+    fn new(config: BarrierConfig, processes: u32) -> Self {
+        let for_all = |each: Seconds| Seconds::of(each.get() * f64::from(processes));
+        Self {
+            arrived_processes: 0,
+            root_message_time: for_all(config.per_process),
+            release_delay: for_all(config.release_per_process),
+            release_delay_per_computing: config.release_per_computing,
+            computing_processes: 0,
+        }
+    }
+
     /// Returns the time from the last arrival to the departure of all processes \[s\].
     fn departure_delay(&self) -> f64 {
         self.release_delay.get()

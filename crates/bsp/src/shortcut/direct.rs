@@ -25,6 +25,10 @@
 //! magnify the difference: in one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the
 //! fuzzing tests).
 
+use super::capacities::{
+    has_capacity_everywhere, has_constant_positive_capacities, has_varying_links,
+    update_link_capacities,
+};
 use super::executions::{
     Execution, ProcessGroups, RunningComputations, compute_ends_on_changing_host,
     compute_ends_on_shared_host, process_execution,
@@ -38,12 +42,12 @@ use crate::config::{DelayFactor, RuntimeConfig, SendOrder, ShortcutChoice, Trans
 use crate::event::ActivityToken;
 use crate::{Measures, resize_and_fill};
 use crate::{Message, Plan};
-use migsim_base::units::{BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
+use migsim_base::units::{HostId, ProcessId, Seconds, greater, to_u32};
 use migsim_engine::{
     BandwidthChanges, FlowBatch, FlowStart, NetworkModel, NextChangeTimes, PathId, PathTable,
     Simulation,
 };
-use migsim_platform::{Link, Platform};
+use migsim_platform::Platform;
 
 /// The state of direct evaluation that is kept from one superstep to the next: paths, stored rates, and arrays for reuse.
 #[derive(Clone, Debug)]
@@ -729,42 +733,6 @@ fn concurrent_message_start(message: &Message, config: RuntimeConfig, computed: 
     } else {
         sent
     }
-}
-
-/// Returns whether the capacities of the platform never change and every host and every link has a capacity above zero.
-pub(crate) fn has_constant_positive_capacities(platform: &Platform) -> bool {
-    !has_varying_links(platform)
-        && has_capacity_everywhere(platform)
-        && platform.hosts.iter().all(|host| !host.speed_varies())
-}
-
-fn has_varying_links(platform: &Platform) -> bool {
-    platform.links.iter().any(Link::varies_over_time)
-}
-
-/// Sets the links of `platform` to their present capacities and latencies; calls `has_changed` for each link whose values have
-/// changed.
-fn update_link_capacities(
-    platform: &mut Platform,
-    engine: &Simulation<'_, ActivityToken>,
-    mut has_changed: impl FnMut(LinkId),
-) {
-    for (index, link) in platform.links.iter_mut().enumerate() {
-        let id = LinkId::from_index(index);
-        let (bandwidth, latency) = engine.capacity_and_latency(id);
-        if link.bandwidth.get() != bandwidth || link.latency.get() != latency {
-            link.bandwidth = BytesPerSecond::of(bandwidth);
-            link.latency = Seconds::of(latency);
-            has_changed(id);
-        }
-    }
-}
-
-/// Returns whether every host and every link of the platform has a capacity above zero.
-fn has_capacity_everywhere(platform: &Platform) -> bool {
-    let hosts = platform.hosts.iter().map(|host| host.speed.get());
-    let links = platform.links.iter().map(|link| link.bandwidth.get());
-    hosts.chain(links).all(|capacity| capacity > 0.0)
 }
 
 /// The state of a message immediately after it is sent: already evaluated, or a flow that shares links.

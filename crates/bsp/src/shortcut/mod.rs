@@ -4,6 +4,7 @@
 //! reports that the superstep needs events. It also returns the result of the previous superstep, if the next superstep equals
 //! it. Runtime options can switch all shortcuts off; the results agree.
 
+mod capacities;
 mod direct;
 mod executions;
 mod input;
@@ -11,7 +12,8 @@ mod memo;
 mod result;
 mod slow_start;
 
-use direct::{DirectEvaluation, SIMULTANEITY_TOLERANCE, has_constant_positive_capacities};
+use capacities::has_constant_positive_capacities;
+use direct::{DirectEvaluation, SIMULTANEITY_TOLERANCE};
 use input::SuperstepInput;
 pub(super) use memo::{CallMessage, are_equal_placements};
 pub use memo::{Memo, MemoBudget};
