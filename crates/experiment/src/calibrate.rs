@@ -144,62 +144,26 @@ pub fn calibrate(
         .iter()
         .map(|ping| message_equation_by_simulation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
-    // Both constants are fitted, unless the messages are too similar to determine them separately.
-    let free = if can_separate_constants(&equations) {
-        fit_overhead_and_inverse_factor(&equations, (None, None)).0
-    } else {
-        network.overhead.get()
-    };
-    let has_small = equations.iter().any(|one| !one.is_mostly_transfer(free));
-    let has_large = equations.iter().any(|one| one.is_mostly_transfer(free));
-    let fixed = (
-        (!has_small).then_some(network.overhead.get()),
-        (!has_large).then_some(1.0 / network.bandwidth_factor),
-    );
-    let found = fit_overhead_and_inverse_factor(&equations, fixed);
-    let overhead = has_small.then_some(found.0);
-    let bandwidth_factor = has_large.then_some(round_to_fraction(1.0 / found.1, 1e5));
+    let fit = InterHostFit::from_equations(&equations, &network);
+    let overhead = fit.fitted_overhead();
+    let bandwidth_factor = fit.fitted_bandwidth_factor();
     let in_use = (
         overhead.unwrap_or(network.overhead.get()),
         bandwidth_factor.unwrap_or(network.bandwidth_factor),
     );
     let of_inside = (!inside.is_empty()).then(|| fit_inside_host_constants(&inside));
-    let mut next = equations.iter();
-    let predicted: Vec<f64> = (pings.iter())
-        .map(
-            |ping| match (of_inside, ping.sender_host == ping.receiver_host) {
-                (Some(line), true) => line.predict_time(ping),
-                _ => next.next().map_or(0.0, |one| one.predict_time(found)),
-            },
-        )
-        .collect();
-    let mut residuals: Vec<f64> = (pings.iter().zip(&predicted))
-        .filter(|(ping, _)| !ping.is_exchange)
-        .map(|(ping, predicted)| (predicted - ping.median_time).abs() / ping.median_time)
-        .collect();
-    let median_residual = median(&mut residuals);
+    let predicted = predict_message_times(pings, &equations, &fit, of_inside);
+    let median_residual = median_residual(pings, &predicted);
     write_inter_host_constants(&mut file, overhead, bandwidth_factor, source);
     if let Some(line) = of_inside {
         write_inside_host_constants(&mut file, line, in_use.1, source);
     }
     if overhead.is_some() || of_inside.is_some() {
-        // The table states neither the transport of its messages nor how processes waited for them.
-        let library = file["machine"]["library"].take();
-        file["machine"] = json!({ "library": library });
-        if file["machine"]["library"].is_null() {
-            file.as_object_mut().map(|keys| keys.remove("machine"));
-        }
+        keep_only_library_of_machine(&mut file);
     }
     let doubts = reasons_for_doubt(overhead, bandwidth_factor, median_residual);
     file["name"] = json!(name);
-    let mut description = format!("The library {base}, calibrated on {source}.");
-    for (key, doubt) in &doubts {
-        description.extend([" Doubtful: ", doubt.as_str()]);
-        if let Some(key) = key {
-            file["origins"][key] = json!(format!("fitted: {source}; doubtful: {doubt}"));
-        }
-    }
-    file["description"] = json!(description);
+    write_description_and_doubts(&mut file, (base, source), &doubts);
     file["measured"] = json!({
         "points": pings.len(),
         "messages": pings.iter().map(|ping| ping.message_count).sum::<usize>(),
@@ -212,39 +176,142 @@ pub fn calibrate(
         inside_host_constants: of_inside,
         predicted_times: predicted,
         median_residual,
-        undetermined_constants: undetermined_constants(
-            &equations,
-            (has_small, has_large),
-            found,
-            base,
-        ),
+        undetermined_constants: undetermined_constants(&equations, &fit, base),
         reasons_for_doubt: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
         library_json: file,
     })
 }
 
+/// The fit of the time of messages between hosts.
+#[derive(Clone, Copy, Debug)]
+struct InterHostFit {
+    /// Overhead per message \[s\] and inverse of the bandwidth factor with the smallest error. A constant that the messages do not
+    /// determine has the value of the base library.
+    overhead_and_inverse_factor: (f64, f64),
+    /// Whether at least one message is so small that the rest of its time is at least as long as its transfer.
+    has_small_messages: bool,
+    /// Whether at least one message is so large that its transfer takes longer than the rest of its time.
+    has_large_messages: bool,
+}
+
+impl InterHostFit {
+    /// Fits the constants of messages between hosts to the equations of these messages; a constant that the equations do not
+    /// determine keeps its value in `network`.
+    fn from_equations(equations: &[MessageEquation], network: &NetworkModel) -> Self {
+        // Both constants are fitted, unless the messages are too similar to determine them separately.
+        let free = if can_separate_constants(equations) {
+            fit_overhead_and_inverse_factor(equations, (None, None)).0
+        } else {
+            network.overhead.get()
+        };
+        let has_small = equations.iter().any(|one| !one.is_mostly_transfer(free));
+        let has_large = equations.iter().any(|one| one.is_mostly_transfer(free));
+        let fixed = (
+            (!has_small).then_some(network.overhead.get()),
+            (!has_large).then_some(1.0 / network.bandwidth_factor),
+        );
+        Self {
+            overhead_and_inverse_factor: fit_overhead_and_inverse_factor(equations, fixed),
+            has_small_messages: has_small,
+            has_large_messages: has_large,
+        }
+    }
+
+    /// Returns the fitted overhead per message \[s\]; `None` if there are no small messages.
+    fn fitted_overhead(&self) -> Option<f64> {
+        self.has_small_messages
+            .then_some(self.overhead_and_inverse_factor.0)
+    }
+
+    /// Returns the fitted bandwidth factor, rounded to five digits after the point; `None` if there are no large messages.
+    fn fitted_bandwidth_factor(&self) -> Option<f64> {
+        self.has_large_messages.then_some(round_to_fraction(
+            1.0 / self.overhead_and_inverse_factor.1,
+            1e5,
+        ))
+    }
+}
+
+/// Predicts the time of each message of the table from the fitted constants \[s\]. `equations` are those of the messages between
+/// hosts, in the order of the table; `of_inside` is `None` if the table has no messages inside a host.
+fn predict_message_times(
+    pings: &[MeasuredMessages],
+    equations: &[MessageEquation],
+    fit: &InterHostFit,
+    of_inside: Option<InsideHostConstants>,
+) -> Vec<f64> {
+    let mut next = equations.iter();
+    (pings.iter())
+        .map(
+            |ping| match (of_inside, ping.sender_host == ping.receiver_host) {
+                (Some(line), true) => line.predict_time(ping),
+                _ => next
+                    .next()
+                    .map_or(0.0, |one| one.predict_time(fit.overhead_and_inverse_factor)),
+            },
+        )
+        .collect()
+}
+
+/// Returns the median of the absolute relative differences between predicted and measured times of single messages, as a fraction
+/// of the measured time.
+fn median_residual(pings: &[MeasuredMessages], predicted: &[f64]) -> f64 {
+    let mut residuals: Vec<f64> = (pings.iter().zip(predicted))
+        .filter(|(ping, _)| !ping.is_exchange)
+        .map(|(ping, predicted)| (predicted - ping.median_time).abs() / ping.median_time)
+        .collect();
+    median(&mut residuals)
+}
+
+/// Removes the conditions of the machine from a library file, except the name of the library: the table of measured messages
+/// states neither the transport of its messages nor how processes waited for them.
+fn keep_only_library_of_machine(file: &mut Value) {
+    let library = file["machine"]["library"].take();
+    file["machine"] = json!({ "library": library });
+    if file["machine"]["library"].is_null() {
+        file.as_object_mut().map(|keys| keys.remove("machine"));
+    }
+}
+
+/// Writes the description of a library that was calibrated on `source` into its file, with the reasons to doubt the fit. Each
+/// reason is also written to the origin of its key.
+fn write_description_and_doubts(
+    file: &mut Value,
+    (base, source): (&str, &str),
+    doubts: &[(Option<&'static str>, String)],
+) {
+    let mut description = format!("The library {base}, calibrated on {source}.");
+    for (key, doubt) in doubts {
+        description.extend([" Doubtful: ", doubt.as_str()]);
+        if let Some(key) = key {
+            file["origins"][key] = json!(format!("fitted: {source}; doubtful: {doubt}"));
+        }
+    }
+    file["description"] = json!(description);
+}
+
 /// Returns one sentence for the user for each constant of the library that the table of measured messages does not determine.
 fn undetermined_constants(
     equations: &[MessageEquation],
-    (has_small, has_large): (bool, bool),
-    found: (f64, f64),
+    fit: &InterHostFit,
     base: &str,
 ) -> Vec<String> {
+    let (overhead, inverse) = fit.overhead_and_inverse_factor;
     let mut open = Vec::new();
     if equations.is_empty() {
         open.push(
             "overhead and bandwidth factor between hosts, since all measured messages stay inside one host".to_owned(),
         );
-    } else if !has_small {
+    } else if !fit.has_small_messages {
         open.push("the overhead per message, since no measured message is small enough".to_owned());
-    } else if found.0 <= 0.0 {
+    } else if overhead <= 0.0 {
         let what = "the overhead per message, since the latencies of the platform alone are longer than the measured times";
         open.push(what.to_owned());
     }
-    if !has_large && !equations.is_empty() {
+    if !fit.has_large_messages && !equations.is_empty() {
         let what = "the bandwidth factor, since no measured message is large enough: each transfer takes less time than latency and overhead";
         open.push(what.to_owned());
-    } else if found.1 < 1.0 && has_large {
+    } else if inverse < 1.0 && fit.has_large_messages {
         let what = "whether the bandwidths of the platform are right, since measured messages are faster than these bandwidths allow";
         open.push(what.to_owned());
     }

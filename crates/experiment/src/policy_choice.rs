@@ -75,29 +75,8 @@ impl PolicyChoice {
             registry.policies(),
             &["trigger", FORECAST_KEY],
         )?;
-        let name = match keys.get("name") {
-            None => policy::DEFAULT_POLICY,
-            Some(Value::String(name)) => name.as_str(),
-            Some(_) => {
-                let problem = Problem::new("the name of the policy is not a text");
-                let hint =
-                    "write a name in double quotes, such as `\"migbsp\"` (`migsim list policies`)";
-                return Err(problem.key("policy.name").hint(hint).into());
-            }
-        };
-        let is_trigger = |part: &str| registry.triggers().find(name_without_values(part)).is_ok();
-        let (mut command, mut parts) = match name.strip_prefix(policy::EXEC_PREFIX) {
-            Some(command) => (Some(command), vec![policy::EXEC]),
-            None => (None, name.split('/').map(str::trim).collect()),
-        };
-        // The last parts of a command, after slashes, may be a trigger and `paid-back`.
-        while let Some((program, part)) = command.and_then(|command| command.rsplit_once('/')) {
-            if !is_trigger(part) && part.trim() != PAID_BACK_SUFFIX {
-                break;
-            }
-            command = Some(program);
-            parts.insert(1, part.trim());
-        }
+        let name = read_policy_name(keys)?;
+        let (command, parts) = split_policy_name(registry, name);
         let entry = *registry.policies().find(parts[0])?;
         let (mut edition, mut trigger, mut is_paid_back) = (Map::new(), None, false);
         let mut forecast = read_forecast(keys)?;
@@ -108,23 +87,10 @@ impl PolicyChoice {
                 is_paid_back = true;
             } else if let Some(named) = Forecast::from_name(part) {
                 forecast = Some(named);
-            } else if is_trigger(part) {
+            } else if is_trigger_name(registry, part) {
                 trigger = Some(*part);
             } else {
-                let forecasts = Forecast::ALL.map(Forecast::name);
-                let known = entry
-                    .variant_names()
-                    .chain([PAID_BACK_SUFFIX])
-                    .chain(forecasts);
-                let known = known.chain(registry.triggers().names());
-                let problem = Problem::unknown_name(
-                    "edition, trigger or forecast",
-                    name_without_values(part),
-                );
-                let problem = problem.key("policy.name");
-                return Err(problem
-                    .with_known_names("editions, triggers and forecasts", known)
-                    .into());
+                return Err(unknown_name_part_problem(registry, &entry, part).into());
             }
         }
         let mut options = keys.get(entry.name).cloned().unwrap_or_else(|| json!({}));
@@ -255,6 +221,57 @@ pub fn policy_label(policy: &Value) -> String {
     let parts = parts.chain(is_paid_back.then_some(PAID_BACK_SUFFIX));
     let parts = std::iter::once(name).chain(parts);
     parts.collect::<Vec<_>>().join("/")
+}
+
+/// Reads the name of the policy, with its parts, from the key `policy.name`; the default policy if the key is absent.
+fn read_policy_name(keys: &Map<String, Value>) -> Result<&str, Problem> {
+    match keys.get("name") {
+        None => Ok(policy::DEFAULT_POLICY),
+        Some(Value::String(name)) => Ok(name),
+        Some(_) => {
+            let problem = Problem::new("the name of the policy is not a text");
+            let hint =
+                "write a name in double quotes, such as `\"migbsp\"` (`migsim list policies`)";
+            Err(problem.key("policy.name").hint(hint))
+        }
+    }
+}
+
+/// Splits the name of a policy into the command of an external policy (`None` for any other policy) and the parts of the name:
+/// first the name of the entry in the registry, then the parts after slashes.
+fn split_policy_name<'a>(registry: &Registry, name: &'a str) -> (Option<&'a str>, Vec<&'a str>) {
+    let Some(mut command) = name.strip_prefix(policy::EXEC_PREFIX) else {
+        return (None, name.split('/').map(str::trim).collect());
+    };
+    let mut parts = vec![policy::EXEC];
+    // The last parts of a command, after slashes, may be a trigger and `paid-back`.
+    while let Some((program, part)) = command.rsplit_once('/') {
+        if !is_trigger_name(registry, part) && part.trim() != PAID_BACK_SUFFIX {
+            break;
+        }
+        command = program;
+        parts.insert(1, part.trim());
+    }
+    (Some(command), parts)
+}
+
+/// Returns whether a part of a policy's name begins with the name of a trigger.
+fn is_trigger_name(registry: &Registry, part: &str) -> bool {
+    registry.triggers().find(name_without_values(part)).is_ok()
+}
+
+/// Creates the problem for a part of a policy's name that is unknown; the problem names the parts that are known for this policy.
+fn unknown_name_part_problem(registry: &Registry, entry: &policy::Entry, part: &str) -> Problem {
+    let forecasts = Forecast::ALL.map(Forecast::name);
+    let known = entry
+        .variant_names()
+        .chain([PAID_BACK_SUFFIX])
+        .chain(forecasts);
+    let known = known.chain(registry.triggers().names());
+    let problem = Problem::unknown_name("edition, trigger or forecast", name_without_values(part));
+    problem
+        .key("policy.name")
+        .with_known_names("editions, triggers and forecasts", known)
 }
 
 /// Reads the forecast from the key `policy.forecast`; `None` if the key is absent.

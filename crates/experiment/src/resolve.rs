@@ -310,6 +310,16 @@ fn check_program_named_by_file(
     })
 }
 
+/// Returns the settings that a platform prescribes for experiments on it, each with its source; empty if it prescribes none.
+fn settings_prescribed_by_platform(platform: &LoadedPlatform) -> Vec<PrescribedSetting> {
+    let setting = |(key, value): &(String, String)| PrescribedSetting {
+        key: key.clone(),
+        value: value.clone(),
+        source: format!("the platform's `{key}`"),
+    };
+    platform.experiment_settings.iter().map(setting).collect()
+}
+
 /// The parts of an experiment that are read and checked one by one before the experiment is put together from them.
 struct ExperimentParts<'r> {
     config: ExperimentConfig,
@@ -355,12 +365,7 @@ impl<'r> ExperimentParts<'r> {
             .as_ref()
             .filter(|one| !one.experiment_settings.is_empty())
         {
-            let setting = |(key, value): &(String, String)| PrescribedSetting {
-                key: key.clone(),
-                value: value.clone(),
-                source: format!("the platform's `{key}`"),
-            };
-            let settings = platform.experiment_settings.iter().map(setting).collect();
+            let settings = settings_prescribed_by_platform(platform);
             config = whole.insert_settings_below_user(&config.platform, settings)?;
         }
         let network = ok_or_collect_problems(read_network_model(&config.network), &mut problems);
