@@ -142,6 +142,21 @@ impl SimgridTranslation {
                 escape_xml_attribute(&zone.name)
             ),
         );
+        self.translate_routers_hosts_and_peers(key, zone);
+        for (at, cluster) in zone.clusters.iter().enumerate() {
+            let key = format!("{key}.clusters[{at}]");
+            self.check_cluster(&key, cluster);
+            self.add_lines(&key, &cluster_element(cluster));
+        }
+        for (at, inner) in zone.zones.iter().enumerate() {
+            self.translate_zone(&format!("{key}.zones[{at}]"), inner);
+        }
+        self.translate_links_and_routes(key, zone);
+        self.add_lines(key, "</zone>");
+    }
+
+    /// Translates the routers, hosts and peers of a zone into SimGrid's format; `key` is the key of the zone.
+    fn translate_routers_hosts_and_peers(&mut self, key: &str, zone: &ZoneEntry) {
         for (at, router) in zone.routers.iter().enumerate() {
             self.add_lines(
                 &format!("{key}.routers[{at}]"),
@@ -168,14 +183,11 @@ impl SimgridTranslation {
             );
             self.add_lines(&format!("{key}.peers[{at}]"), &text);
         }
-        for (at, cluster) in zone.clusters.iter().enumerate() {
-            let key = format!("{key}.clusters[{at}]");
-            self.check_cluster(&key, cluster);
-            self.add_lines(&key, &cluster_element(cluster));
-        }
-        for (at, inner) in zone.zones.iter().enumerate() {
-            self.translate_zone(&format!("{key}.zones[{at}]"), inner);
-        }
+    }
+
+    /// Translates the links, the host links, the backbone and the routes of a zone into SimGrid's format; `key` is the key of the
+    /// zone.
+    fn translate_links_and_routes(&mut self, key: &str, zone: &ZoneEntry) {
         for (at, link) in zone.links.iter().enumerate() {
             self.add_lines(&format!("{key}.links[{at}]"), &link_element(link));
         }
@@ -206,7 +218,6 @@ impl SimgridTranslation {
                 &route_element(names, route, &self.duplex_link_names),
             );
         }
-        self.add_lines(key, "</zone>");
     }
 
     /// Records a problem if a cluster has no hosts, or if the number of hosts of its topology differs from the number of hosts of

@@ -143,14 +143,7 @@ impl Expander {
                 None => at(node, problem),
             })?;
             new.push_str(&text[done..range.start]);
-            if let Some((path, text)) = self.last_included_file.take() {
-                let begin = line_column(&new, new.len());
-                self.inserted_files.push(InsertedFile {
-                    insertion_line_and_column: begin,
-                    path,
-                    text,
-                });
-            }
+            self.record_inserted_file(&new);
             new.extend(with.chars().map(|c| if c == '\n' { ' ' } else { c }));
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
@@ -164,6 +157,18 @@ impl Expander {
         }
         new.push_str(&text[done..]);
         Ok(Some(new))
+    }
+
+    /// Records that the content of the last included file is inserted after `expanded`, which is the start of the expanded text.
+    /// Does nothing if the last replaced element is no `<include>`.
+    fn record_inserted_file(&mut self, expanded: &str) {
+        if let Some((path, text)) = self.last_included_file.take() {
+            self.inserted_files.push(InsertedFile {
+                insertion_line_and_column: line_column(expanded, expanded.len()),
+                path,
+                text,
+            });
+        }
     }
 
     fn replacement_of_element(

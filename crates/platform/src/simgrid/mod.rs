@@ -181,22 +181,39 @@ fn read_platform_element<'a>(
         return None;
     }
     reader.check_attribute_names(root, &["version"]);
-    reader.version = match reader.required_attribute(root, "version")? {
-        "3" | "3.0" => Version::Three,
-        "4" | "4.0" | "4.1" => Version::Four,
-        other => {
-            let problem = reader
-                .problem_at_attribute(root, "version", format!("unknown version `{other}`"))
-                .with_unknown_name("version", other);
-            reader.record_problem_once(problem.with_known_names("versions", ["3", "4", "4.1"]));
-            return None;
-        }
-    };
+    reader.version = read_version(reader, root)?;
     for node in root.descendants().filter(Node::is_element) {
         if matches!(node.tag_name().name(), "trace" | "trace_connect") {
             reader.read_trace_element(node);
         }
     }
+    let zone = find_outermost_zone(reader, root)?;
+    let mut builder = ZoneTreeBuilder::new(reader, limits);
+    builder.read_zone_or_cluster(zone, None);
+    builder.read_routes();
+    builder.note_missing_routes();
+    builder.finish_platform(zone)
+}
+
+/// Reads the version of the format from the element `<platform>`; reports a problem and returns `None` if the version is missing
+/// or unknown.
+fn read_version<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>) -> Option<Version> {
+    match reader.required_attribute(root, "version")? {
+        "3" | "3.0" => Some(Version::Three),
+        "4" | "4.0" | "4.1" => Some(Version::Four),
+        other => {
+            let problem = reader
+                .problem_at_attribute(root, "version", format!("unknown version `{other}`"))
+                .with_unknown_name("version", other);
+            reader.record_problem_once(problem.with_known_names("versions", ["3", "4", "4.1"]));
+            None
+        }
+    }
+}
+
+/// Finds the outermost zone in the element `<platform>`, and reads or counts the other elements there. Reports a problem if there
+/// is more than one such zone; if there is none, reports a problem and returns `None`.
+fn find_outermost_zone<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>) -> Option<Node<'a>> {
     let mut zone = None;
     for child in reader.child_elements(root) {
         match child.tag_name().name() {
@@ -217,16 +234,11 @@ fn read_platform_element<'a>(
             ),
         }
     }
-    let Some(zone) = zone else {
+    if zone.is_none() {
         let problem = reader.problem_at_element(root, "the platform has no zone");
         reader.record_problem_once(problem.hint("add a `<zone>` or a `<cluster>` with hosts"));
-        return None;
-    };
-    let mut builder = ZoneTreeBuilder::new(reader, limits);
-    builder.read_zone_or_cluster(zone, None);
-    builder.read_routes();
-    builder.note_missing_routes();
-    builder.finish_platform(zone)
+    }
+    zone
 }
 
 impl<'a> ZoneTreeBuilder<'_, 'a, '_> {

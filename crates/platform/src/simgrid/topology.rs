@@ -274,6 +274,15 @@ fn read_dragonfly(
     }))
 }
 
+/// Returns the properties of a link that consists of `count` cables with the properties `cable`; their bandwidths add up.
+fn properties_of_parallel_cables(cable: &LinkProperties, count: u32) -> LinkProperties {
+    let bandwidth = cable.bandwidth.get() * f64::from(count);
+    LinkProperties {
+        bandwidth: BytesPerSecond::new(bandwidth).unwrap_or(cable.bandwidth),
+        ..cable.clone()
+    }
+}
+
 /// Appends the links of a topology to `all`, in the order in which the topology numbers its links.
 fn add_topology_links(
     all: &mut Vec<crate::Link>,
@@ -294,11 +303,7 @@ fn add_topology_links(
         }
     };
     let cable = |all: &mut Vec<_>, name: String, count: u32| {
-        let bandwidth = links.access_link.bandwidth.get() * f64::from(count);
-        let parts = LinkProperties {
-            bandwidth: BytesPerSecond::new(bandwidth).unwrap_or(links.access_link.bandwidth),
-            ..links.access_link.clone()
-        };
+        let parts = properties_of_parallel_cables(&links.access_link, count);
         parts.append_to_links(all, format!("{id}_{name}"));
     };
     match routing {

@@ -159,28 +159,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     /// Reads a zone with everything inside it.
     fn read_zone(&mut self, node: Node<'a>, place: Option<PositionInZone>) {
         self.reader.check_attribute_names(node, &["id", "routing"]);
-        let routing = self
-            .reader
-            .required_attribute(node, "routing")
-            .unwrap_or("Full");
-        let known = ROUTINGS
-            .iter()
-            .find(|known| known.eq_ignore_ascii_case(routing));
-        if routing.eq_ignore_ascii_case("Wifi") {
-            let problem = self.reader.problem_at_attribute(
-                node,
-                "routing",
-                "routing `Wifi` is not supported",
-            );
-            let hint = "use routing `Cluster` with fixed links instead";
-            self.reader.record_problem_once(problem.hint(hint));
-            return;
-        }
-        let Some(&routing) = known else {
-            let message = format!("unknown routing `{routing}`");
-            let problem = self.reader.problem_at_attribute(node, "routing", message);
-            self.reader
-                .record_problem_once(problem.with_known_names("routings", ROUTINGS));
+        let Some(routing) = self.read_routing_name(node) else {
             return;
         };
         let empty = match routing {
@@ -218,6 +197,35 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         for (child, place) in inner {
             self.read_zone_or_cluster(child, Some(place));
         }
+    }
+
+    /// Reads the name of the routing of a zone, as [`ROUTINGS`] spells it; `Full` if the attribute is missing, which is a problem.
+    /// Reports a problem and returns `None` if the routing is not supported or unknown.
+    fn read_routing_name(&mut self, node: Node<'a>) -> Option<&'static str> {
+        let routing = self
+            .reader
+            .required_attribute(node, "routing")
+            .unwrap_or("Full");
+        let known = ROUTINGS
+            .iter()
+            .find(|known| known.eq_ignore_ascii_case(routing));
+        if routing.eq_ignore_ascii_case("Wifi") {
+            let problem = self.reader.problem_at_attribute(
+                node,
+                "routing",
+                "routing `Wifi` is not supported",
+            );
+            let hint = "use routing `Cluster` with fixed links instead";
+            self.reader.record_problem_once(problem.hint(hint));
+            return None;
+        }
+        if known.is_none() {
+            let message = format!("unknown routing `{routing}`");
+            let problem = self.reader.problem_at_attribute(node, "routing", message);
+            self.reader
+                .record_problem_once(problem.with_known_names("routings", ROUTINGS));
+        }
+        known.copied()
     }
 
     /// Reads an element of a zone. Inner zones are appended to `inner` and read later, so that the hosts of a zone are
