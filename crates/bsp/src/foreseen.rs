@@ -156,7 +156,7 @@ impl PredictedBarrier {
         });
         match noted {
             ConnectionUses::LastOfEachConnection(last) => {
-                engine.record_message_ends(last, delivered)
+                engine.record_message_ends(last, delivered);
             }
             ConnectionUses::AllMessages(all) => {
                 for &(notice, connection) in &*all {

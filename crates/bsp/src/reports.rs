@@ -188,7 +188,7 @@ impl ReportHistory {
             let (factor, is_lost) = self.config.draw_report_error(&mut random);
             match last.filter(|_| is_lost) {
                 Some(last) => {
-                    copy_scaled_measurements(&mut measures, &last.measurements, process, 1.0)
+                    copy_scaled_measurements(&mut measures, &last.measurements, process, 1.0);
                 }
                 None => copy_scaled_measurements(&mut measures, view.measurements, process, factor),
             }

@@ -142,10 +142,10 @@ impl ScriptStages {
             );
             match wave.pattern {
                 StagePattern::PairwiseExchange(distance) => {
-                    exchange_at_distance(distance, dates, row)
+                    exchange_at_distance(distance, dates, row);
                 }
                 StagePattern::RangeToRange { from, to } => {
-                    send_between_ranges((from, to), dates, row)
+                    send_between_ranges((from, to), dates, row);
                 }
                 StagePattern::Irregular => {
                     let sent = self.control_messages[part].iter().zip(row.0);

@@ -169,7 +169,7 @@ impl Synthetic {
             CommunicationPattern::Line => (1..processes).for_each(|to| send(to - 1, to)),
             CommunicationPattern::Ring if processes == 1 => {}
             CommunicationPattern::Ring => {
-                (0..processes).for_each(|from| send(from, (from + 1) % processes))
+                (0..processes).for_each(|from| send(from, (from + 1) % processes));
             }
             CommunicationPattern::Stencil => {
                 let columns = usize::try_from(sides_of_most_square_grid(self.config.procs).1)
