@@ -77,13 +77,8 @@ impl VtLoadBalancingData {
                 hosts.len()
             ));
         }
-        let has_gaps = labels.is_some_and(|labels| {
-            labels
-                .phase_numbers
-                .windows(2)
-                .any(|pair| pair[1] - pair[0] > 1)
-        });
-        if has_gaps && !moves.is_empty() {
+        let phase_numbers = labels.map_or(&[][..], |labels| &labels.phase_numbers);
+        if has_gap_between_numbers(phase_numbers) && !moves.is_empty() {
             notes.push(format!(
                 "the numbers of the phases in the data have gaps, and vt's offline balancer moves tasks only between phases with consecutive numbers, so that it will not repeat {} of the policy",
                 format_count(moves.len(), "move")
@@ -95,6 +90,11 @@ impl VtLoadBalancingData {
             user_notes: notes,
         })
     }
+}
+
+/// Returns whether increasing numbers leave out a whole number between their first and their last; `false` if there are none.
+fn has_gap_between_numbers(numbers: &[u64]) -> bool {
+    numbers.windows(2).any(|pair| pair[1] - pair[0] > 1)
 }
 
 /// Sorts hosts by their index on the platform and removes duplicates.

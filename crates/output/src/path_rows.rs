@@ -188,22 +188,32 @@ impl CriticalPathPart<'_> {
     }
 }
 
+/// Returns the name of a process in sentences, such as `p1` for the process with index 0.
+fn name_process(process: ProcessId) -> String {
+    format!("p{}", process.index() + 1)
+}
+
+/// Describes the data that a piece of the critical path sends: a message, or the memory of a process that moves. `sender` is the
+/// name of the process or manager to which the piece belongs.
+fn describe_sent_data(piece: &PathPiece, sender: &str) -> String {
+    match piece.kind {
+        PieceKind::Barrier => "a message of the barrier".to_owned(),
+        PieceKind::Call => "a message of the rescheduling call".to_owned(),
+        PieceKind::Move => format!("the memory of {sender}"),
+        _ => match piece.receiver {
+            Some(to) => format!("the message from {sender} to {}", name_process(to)),
+            None => format!("a message of {sender}"),
+        },
+    }
+}
+
 /// Describes one piece of the critical path in a sentence: the activity, the host or links that it used, and what limited its
 /// speed.
 pub(super) fn describe_piece(piece: &PathPiece, platform: &Platform) -> String {
     let host = |host: HostId| platform.hosts[host.index()].name.as_str();
-    let name = |process: ProcessId| format!("p{}", process.index() + 1);
-    let process = piece.process.map(name);
+    let process = piece.process.map(name_process);
     let who = process.as_deref().unwrap_or("the manager of a cluster");
-    let purpose = match piece.kind {
-        PieceKind::Barrier => "a message of the barrier".to_owned(),
-        PieceKind::Call => "a message of the rescheduling call".to_owned(),
-        PieceKind::Move => format!("the memory of {who}"),
-        _ => match piece.receiver {
-            Some(to) => format!("the message from {who} to {}", name(to)),
-            None => format!("a message of {who}"),
-        },
-    };
+    let purpose = describe_sent_data(piece, who);
     match piece.resources {
         PieceResources::Compute {
             host: at,

@@ -353,22 +353,28 @@ fn add_calls_table(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet
         sheet.add_table(table);
     }
     if !quiet.is_empty() {
-        let listed: Vec<String> = quiet
-            .iter()
-            .take(12)
-            .map(|call| (call.superstep + 1).to_string())
-            .collect();
-        let more = if quiet.len() > 12 { ", ..." } else { "" };
-        sheet.add_line(format!(
-            "{} without migrations, after {} {}{more}",
-            format_count(quiet.len(), "call"),
-            singular_or_plural(quiet.len() as u64, ["superstep", "supersteps"]),
-            listed.join(", ")
-        ));
+        sheet.add_line(describe_calls_without_migrations(&quiet));
     }
     if run.outcome.calls.is_empty() {
         sheet.add_line("the policy requested no rescheduling call");
     }
+}
+
+/// Returns a line with the number of the calls that decided no move and with the supersteps after which they took place, of which
+/// at most 12 are listed.
+fn describe_calls_without_migrations(calls: &[&CallRecord]) -> String {
+    let listed: Vec<String> = calls
+        .iter()
+        .take(12)
+        .map(|call| (call.superstep + 1).to_string())
+        .collect();
+    let more = if calls.len() > 12 { ", ..." } else { "" };
+    format!(
+        "{} without migrations, after {} {}{more}",
+        format_count(calls.len(), "call"),
+        singular_or_plural(calls.len() as u64, ["superstep", "supersteps"]),
+        listed.join(", ")
+    )
 }
 
 /// Processes that a rescheduling call moves from the same origin cluster to the same destination cluster.

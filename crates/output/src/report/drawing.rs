@@ -65,19 +65,8 @@ pub(super) fn platform_svg_with_hosts(
             ) + GAP;
         }
         let x = column * width + width / 2;
-        if y > top + ROUTER {
-            push_element(
-                &mut svg,
-                format_args!(
-                    "<line class=\"wire\" x1=\"{x}\" y1=\"{top}\" x2=\"{x}\" y2=\"{}\"/>",
-                    top + ROUTER
-                ),
-            );
-        }
-        push_element(
-            &mut svg,
-            format_args!("<circle class=\"router\" cx=\"{x}\" cy=\"{top}\" r=\"6\"/>"),
-        );
+        let has_clusters = y > top + ROUTER;
+        draw_router(&mut svg, x, top, has_clusters);
         bottom = bottom.max(y);
     }
     arcs.draw(&mut svg, machine, width, top);
@@ -96,6 +85,23 @@ pub(super) fn platform_svg_with_hosts(
             names.join(", ")
         )),
     ))
+}
+
+/// Draws a router with its centre at `x` and `y` \[pixels\]. A router with clusters also gets the line down to their boxes.
+fn draw_router(svg: &mut String, x: usize, y: usize, has_clusters: bool) {
+    if has_clusters {
+        push_element(
+            svg,
+            format_args!(
+                "<line class=\"wire\" x1=\"{x}\" y1=\"{y}\" x2=\"{x}\" y2=\"{}\"/>",
+                y + ROUTER
+            ),
+        );
+    }
+    push_element(
+        svg,
+        format_args!("<circle class=\"router\" cx=\"{x}\" cy=\"{y}\" r=\"6\"/>"),
+    );
 }
 
 fn push_element(svg: &mut String, element: std::fmt::Arguments<'_>) {
