@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 
 use crate::trace::Trace;
 use migsim_base::error::{Error, Problem};
-use model::{PredictedSuperstep, ProgramModel};
+use model::{ExchangeGroup, PredictedSuperstep, ProgramModel};
 use sample::RecordedRun;
 
 /// Minimum number of recordings with different numbers of processes: two to fit the laws, and one for the check.
@@ -107,23 +107,7 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     )?;
     let model = ProgramModel::fit(&samples, &phases)?;
     let made = model.compute_supersteps(processes)?;
-    let laws = model.exchange_groups.iter().map(|group| {
-        let sizes: Vec<String> = group
-            .size_laws
-            .iter()
-            .flatten()
-            .map(ToString::to_string)
-            .collect();
-        let sizes = if sizes.is_empty() {
-            String::new()
-        } else {
-            format!(", {}", sizes.join(" and "))
-        };
-        format!(
-            "{} x {}, P processes: work of a process proportional to P^{:.2}{sizes}",
-            group.exchange_count, group.family, group.work_exponent
-        )
-    });
+    let laws = model.exchange_groups.iter().map(describe_laws_of_group);
     Ok(Extrapolation {
         superstep_count: made.len(),
         message_count: made.iter().map(|step| step.messages.len()).sum(),
@@ -131,6 +115,26 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
         accuracy_check: check,
         trace_text: format_extrapolated_trace(&model, &made, processes, largest),
     })
+}
+
+/// Describes a group of equal exchanges in a line: the number and the pattern of the exchanges, and the laws for the work and the
+/// message sizes.
+fn describe_laws_of_group(group: &ExchangeGroup) -> String {
+    let sizes: Vec<String> = group
+        .size_laws
+        .iter()
+        .flatten()
+        .map(ToString::to_string)
+        .collect();
+    let sizes = if sizes.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", sizes.join(" and "))
+    };
+    format!(
+        "{} x {}, P processes: work of a process proportional to P^{:.2}{sizes}",
+        group.exchange_count, group.family, group.work_exponent
+    )
 }
 
 /// Compares the prediction of a model with a recording.
@@ -176,6 +180,16 @@ fn compare_prediction_with_recording(
             .map(|(one, other)| (one - other).abs() / mean.max(1.0))
             .fold(0.0, f64::max),
     };
+    refuse_inaccurate_prediction(&check, &sample.file_name)?;
+    Ok(check)
+}
+
+/// Refuses a prediction if its error in the bytes or in the work is larger than accepted. `file_name` is the file of the
+/// recording with which the prediction was compared.
+///
+/// # Errors
+/// The prediction of the bytes or of the work is too inaccurate.
+fn refuse_inaccurate_prediction(check: &AccuracyCheck, file_name: &str) -> Result<(), Error> {
     for (what, off, most) in [
         (
             "bytes",
@@ -192,13 +206,10 @@ fn compare_prediction_with_recording(
             );
             let hint = "record on an idle machine with `--repeat 5`, and either with the same problem size for all numbers of processes or \
             with the same size per process";
-            return Err(Problem::new(message)
-                .source(&sample.file_name)
-                .hint(hint)
-                .into());
+            return Err(Problem::new(message).source(file_name).hint(hint).into());
         }
     }
-    Ok(check)
+    Ok(())
 }
 
 /// Returns the text of the extrapolated trace. Settings of the runtime and facts about the recording are copied from the largest

@@ -424,16 +424,7 @@ impl Reader<'_> {
                 NONNEGATIVE_NUMBER_HINT,
             );
         }
-        let subphases = task.get("subphases").and_then(Value::as_array);
-        if subphases.is_some_and(|all| !all.is_empty()) {
-            self.rank_data
-                .ignored_data
-                .count_item(IgnoredKind::Subphases);
-        }
-        let attributes = as_object(task.get("attributes")).map_or(0, Map::len) as u64;
-        self.rank_data
-            .ignored_data
-            .count_items(IgnoredKind::UserDefined, attributes);
+        self.count_subphases_and_attributes(task);
         let memory = self.read_task_memory(as_object(task.get("user_defined")));
         Some(Task {
             id: number,
@@ -442,6 +433,17 @@ impl Reader<'_> {
             work: work?,
             memory,
         })
+    }
+
+    /// Counts the subphases and the attributes of a task as ignored data.
+    fn count_subphases_and_attributes(&mut self, task: &Map<String, Value>) {
+        let ignored = &mut self.rank_data.ignored_data;
+        let subphases = task.get("subphases").and_then(Value::as_array);
+        if subphases.is_some_and(|all| !all.is_empty()) {
+            ignored.count_item(IgnoredKind::Subphases);
+        }
+        let attributes = as_object(task.get("attributes")).map_or(0, Map::len) as u64;
+        ignored.count_items(IgnoredKind::UserDefined, attributes);
     }
 
     /// Returns whether the task with this entity may migrate; adds a problem if the data does not state it.
