@@ -138,6 +138,20 @@ impl GreedyCommOptions {
         self.alpha * messages + self.beta * bytes
     }
 
+    /// Returns the cost of the messages between a process on `host` and those of its partners that are on other hosts \[s\], with
+    /// the constants α and β. `placed` has the assigned partners, each with its host.
+    fn compute_message_cost_to_other_hosts(
+        &self,
+        placed: &[(usize, CommunicationPartner)],
+        host: usize,
+    ) -> f64 {
+        let others = placed.iter().filter(|(other, _)| *other != host);
+        let (messages, bytes) = others.fold((0.0, 0.0), |(messages, bytes), (_, neighbour)| {
+            (messages + neighbour.message_count, bytes + neighbour.bytes)
+        });
+        self.constant_message_cost(messages, bytes)
+    }
+
     /// Decides as the variant `charm-6.10.2` of the strategy, in the same steps as `GreedyCommLB`; returns the host of each
     /// process and the number of operations.
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
@@ -162,26 +176,18 @@ impl GreedyCommOptions {
                 break;
             };
             let placed = assigned_partners(&graph[process], &place);
-            let sum = |is_counted: &dyn Fn(usize) -> bool| {
-                let counted = placed.iter().filter(|(host, _)| is_counted(*host));
-                counted.fold((0.0, 0.0), |(messages, bytes), (_, neighbour)| {
-                    (messages + neighbour.message_count, bytes + neighbour.bytes)
-                })
-            };
-            let cost_without = |host: usize| {
-                let (messages, bytes) = sum(&|other| other != host);
-                self.constant_message_cost(messages, bytes)
-            };
+            let message_cost =
+                |host: usize| self.compute_message_cost_to_other_hosts(&placed, host);
             let mut candidates: Vec<usize> = Vec::new();
             for (host, _) in &placed {
                 if *host != first && !candidates.contains(host) {
                     candidates.push(*host);
                 }
             }
-            let (mut host, mut cost) = (first, cost_without(first));
+            let (mut host, mut cost) = (first, message_cost(first));
             let mut best = cost + load[first];
             for &candidate in &candidates {
-                let other = cost_without(candidate);
+                let other = message_cost(candidate);
                 if best > other + load[candidate] {
                     (host, cost, best) = (candidate, other, other + load[candidate]);
                 }
