@@ -262,6 +262,42 @@ fn draw_phase_strips(runs: &[ExampleRun]) -> String {
 /// Returns the strip of one run as SVG; neighbouring columns with the same phases are joined. `longest` is the largest makespan
 /// \[s\], and `top` the vertical position.
 fn draw_phase_strip(run: &ExampleRun, longest: f64, top: f64) -> String {
+    let times = sum_phase_times_by_column(run, longest);
+    let shares = times.iter().map(|spent| {
+        let all: f64 = spent.iter().sum();
+        let share = |time: f64| if all > 0.0 { 40.0 * time / all } else { 0.0 };
+        spent.map(|time| round_to_u32(share(time)))
+    });
+    let shares: Vec<[u32; PHASES.len()]> = shares.collect();
+    let mut svg = String::new();
+    let mut at = 0;
+    while at < STRIP_COLUMNS {
+        let same = shares[at..]
+            .iter()
+            .take_while(|one| **one == shares[at])
+            .count();
+        let all: u32 = shares[at].iter().sum();
+        let mut below = top + STRIP_HEIGHT;
+        for (share, (_, colour)) in shares[at].iter().zip(PHASES) {
+            if *share > 0 {
+                let height = STRIP_HEIGHT * f64::from(*share) / f64::from(all);
+                below -= height;
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{:.0}\" y=\"{below:.1}\" width=\"{}\" height=\"{height:.1}\" fill=\"{colour}\"/>",
+                    at as f64 * WIDTH / STRIP_COLUMNS as f64,
+                    same as f64 * WIDTH / STRIP_COLUMNS as f64
+                );
+            }
+        }
+        at += same;
+    }
+    svg
+}
+
+/// Adds up the times \[s\] that a run spends in each phase, for each column of its strip. `longest` is the makespan \[s\] to which
+/// all columns together correspond.
+fn sum_phase_times_by_column(run: &ExampleRun, longest: f64) -> Vec<[f64; PHASES.len()]> {
     let mut spent = vec![[0.0_f64; PHASES.len()]; STRIP_COLUMNS];
     let column = if longest > 0.0 {
         longest / STRIP_COLUMNS as f64
@@ -294,36 +330,7 @@ fn draw_phase_strip(run: &ExampleRun, longest: f64, top: f64) -> String {
         add(2, from, until);
         add(3, until, held);
     }
-    let shares = spent.iter().map(|spent| {
-        let all: f64 = spent.iter().sum();
-        let share = |time: f64| if all > 0.0 { 40.0 * time / all } else { 0.0 };
-        spent.map(|time| round_to_u32(share(time)))
-    });
-    let shares: Vec<[u32; PHASES.len()]> = shares.collect();
-    let mut svg = String::new();
-    let mut at = 0;
-    while at < STRIP_COLUMNS {
-        let same = shares[at..]
-            .iter()
-            .take_while(|one| **one == shares[at])
-            .count();
-        let all: u32 = shares[at].iter().sum();
-        let mut below = top + STRIP_HEIGHT;
-        for (share, (_, colour)) in shares[at].iter().zip(PHASES) {
-            if *share > 0 {
-                let height = STRIP_HEIGHT * f64::from(*share) / f64::from(all);
-                below -= height;
-                let _ = writeln!(
-                    svg,
-                    "<rect x=\"{:.0}\" y=\"{below:.1}\" width=\"{}\" height=\"{height:.1}\" fill=\"{colour}\"/>",
-                    at as f64 * WIDTH / STRIP_COLUMNS as f64,
-                    same as f64 * WIDTH / STRIP_COLUMNS as f64
-                );
-            }
-        }
-        at += same;
-    }
-    svg
+    spent
 }
 
 /// Truncates a small number to an integer; negative numbers become 0.

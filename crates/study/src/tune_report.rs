@@ -333,27 +333,14 @@ impl TuneReport {
                 "{mean} {unit}, without an interval, since nothing in these runs is random{doubt}"
             );
         }
-        let count = compared.seeds.len();
-        let seeds = match (compared.seeds.first(), compared.seeds.last()) {
-            (Some(first), Some(last)) if first != last => {
-                format!("{count} fresh seeds from {first} to {last}")
-            }
-            _ => "one fresh seed".into(),
-        };
+        let seeds = describe_fresh_seeds(&compared.seeds);
         let Some(deviation) = gain.deviation else {
             return format!("{mean} {unit} (from {seeds}, therefore without an interval)");
         };
         let doubt = if is_shown {
             String::new()
         } else {
-            let separable = basis.indifference.separable_percent();
-            let needed = basis.seeds_to_separate(separable, margin, deviation, 2);
-            let needed = needed.map_or("more than ten thousand".to_owned(), |needed| {
-                format!("about {needed}")
-            });
-            format!(
-                "; this may be chance, since it is not significantly above {margin} %, the margin of indifference; to detect a gain of {separable} {unit}, {needed} seeds would be needed"
-            )
+            describe_doubt_about_gain(basis, deviation, unit)
         };
         format!(
             "{} {unit} (mean and 95 % interval over {seeds}, compared seed by seed){doubt}",
@@ -367,6 +354,30 @@ impl TuneReport {
         let values: Vec<Option<Value>> = values.map(Option::<&Value>::cloned).collect();
         format_setting(&self.parameters, &values)
     }
+}
+
+/// Returns the number of the seeds of a comparison with the first and the last seed, such as `30 fresh seeds from 9 to 38`.
+fn describe_fresh_seeds(seeds: &[u64]) -> String {
+    match (seeds.first(), seeds.last()) {
+        (Some(first), Some(last)) if first != last => {
+            format!("{} fresh seeds from {first} to {last}", seeds.len())
+        }
+        _ => "one fresh seed".into(),
+    }
+}
+
+/// Returns the end of a sentence about a gain that may be chance, with the number of seeds that would detect a gain. `deviation`
+/// is the standard deviation of the gain over the seeds, in `unit`.
+fn describe_doubt_about_gain(basis: TestConditions, deviation: f64, unit: &str) -> String {
+    let margin = basis.indifference.percent();
+    let separable = basis.indifference.separable_percent();
+    let needed = basis.seeds_to_separate(separable, margin, deviation, 2);
+    let needed = needed.map_or("more than ten thousand".to_owned(), |needed| {
+        format!("about {needed}")
+    });
+    format!(
+        "; this may be chance, since it is not significantly above {margin} %, the margin of indifference; to detect a gain of {separable} {unit}, {needed} seeds would be needed"
+    )
 }
 
 /// Creates the page of a finished search from the report, the plan and the rows in its folder.

@@ -362,40 +362,17 @@ impl BenchRuns<'_> {
     /// Computes the results of all policies, and of the best static start, in one case.
     fn case_results(&self, case: BenchmarkCase) -> BenchCaseResults {
         let index = usize::try_from(case.case_number - 1).expect("at most 10 000 cases");
-        let place = |policy: usize| match policy.checked_sub(self.policies_in_first_plan) {
-            None => (
-                &self.sweep_plans[0],
-                index * self.policies_in_first_plan + policy,
-            ),
-            Some(reading) => (&self.sweep_plans[1 + reading], index),
-        };
         let makespans = |policy: usize| {
-            let (plan, setting) = place(policy);
+            let (plan, setting) = self.find_plan_and_setting_index(index, policy);
             self.makespans_by_seed(plan, setting, Scenario::Iii)
         };
         let times: Vec<Option<Vec<f64>>> = (0..self.policy_count).map(makespans).collect();
-        let fastest = |seed: usize, policies: usize| {
-            let times = times[..policies].iter().enumerate();
-            let times = times.filter_map(|(policy, times)| Some((policy, times.as_ref()?[seed])));
-            times
-                .min_by(|a, b| a.1.total_cmp(&b.1))
-                .unwrap_or((0, f64::INFINITY))
-        };
-        let best_known = self.sweep_plans[0]
-            .seeds
-            .iter()
-            .enumerate()
-            .map(|(seed, number)| {
-                let stored = self.stored_best_makespans.get(&(case.case_number, *number));
-                fastest(seed, self.default_policy_count)
-                    .1
-                    .min(stored.copied().unwrap_or(f64::INFINITY))
-            });
-        let best_known: Vec<f64> = best_known.collect();
+        let best_known = self
+            .compute_best_known_makespans(case.case_number, &times[..self.default_policy_count]);
         let seeds = 0..self.sweep_plans[0].seeds.len();
         let entries = (0..self.policy_count).map(|policy| {
             let times = times[policy].as_deref()?;
-            let (plan, setting) = place(policy);
+            let (plan, setting) = self.find_plan_and_setting_index(index, policy);
             Some(results_of_policy_in_case(
                 &self.rows_by_seed(plan, setting),
                 times,
@@ -416,7 +393,7 @@ impl BenchRuns<'_> {
         BenchCaseResults {
             case,
             fastest_policy_index_and_makespan: seeds
-                .map(|seed| fastest(seed, self.policies_in_first_plan))
+                .map(|seed| find_fastest_policy(&times[..self.policies_in_first_plan], seed))
                 .collect(),
             policy_results: entries
                 .into_iter()
@@ -424,6 +401,35 @@ impl BenchRuns<'_> {
                 .collect(),
             best_known_makespans: best_known,
         }
+    }
+
+    /// Returns the plan with the runs of a policy, and the index in this plan of the combination of parameter values for the case
+    /// with this index.
+    fn find_plan_and_setting_index(&self, case_index: usize, policy: usize) -> (&Plan, usize) {
+        match policy.checked_sub(self.policies_in_first_plan) {
+            None => (
+                &self.sweep_plans[0],
+                case_index * self.policies_in_first_plan + policy,
+            ),
+            Some(reading) => (&self.sweep_plans[1 + reading], case_index),
+        }
+    }
+
+    /// Returns, for each seed, the lowest makespan \[s\] of a case among the policies in `makespans` and the stored best results;
+    /// infinity if there is none. `makespans` has the makespans of each policy by seed \[s\], or `None` if its runs failed.
+    fn compute_best_known_makespans(
+        &self,
+        case_number: u64,
+        makespans: &[Option<Vec<f64>>],
+    ) -> Vec<f64> {
+        let seeds = self.sweep_plans[0].seeds.iter().enumerate();
+        let best_known = seeds.map(|(seed, number)| {
+            let stored = self.stored_best_makespans.get(&(case_number, *number));
+            find_fastest_policy(makespans, seed)
+                .1
+                .min(stored.copied().unwrap_or(f64::INFINITY))
+        });
+        best_known.collect()
     }
 
     /// Returns the results of the static start (initial placement without rescheduling) with the lowest mean makespan in the case
@@ -454,6 +460,17 @@ impl PolicyCaseResults {
             new_best_count: 0,
         }
     }
+}
+
+/// Returns the index of the policy with the lowest makespan for the seed with this index, and this makespan \[s\]; of equal
+/// makespans, the first. `makespans` has the makespans of each policy by seed, or `None` if its runs failed. If all failed, the
+/// result is the index 0 and infinity.
+fn find_fastest_policy(makespans: &[Option<Vec<f64>>], seed: usize) -> (usize, f64) {
+    let times = makespans.iter().enumerate();
+    let times = times.filter_map(|(policy, times)| Some((policy, times.as_ref()?[seed])));
+    times
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .unwrap_or((0, f64::INFINITY))
 }
 
 /// Computes the results of a policy in a case from the rows of its runs. `times` has the makespans of the policy \[s\] and
