@@ -298,19 +298,13 @@ fn seconds_cell(value: f64) -> Cell {
     Cell::from_value_and_text(value, format_number(value))
 }
 
-/// Adds the decisions of the policies for the state at a barrier to the lines and tables that are printed.
-fn add_barrier_decisions(
-    snapshot: &BarrierSnapshot,
-    verdict: &BarrierDecisions,
-    sheet: &mut Sheet,
-) {
+/// Describes the state at a barrier in a sentence: the numbers of processes and hosts, and the time of the busiest host, or of the
+/// busiest core if hosts have several cores. `max_time` is this time \[s\].
+fn describe_barrier_state(snapshot: &BarrierSnapshot, max_time: f64) -> String {
     let instance = snapshot.instance();
     let processes = format_count(instance.process_count(), "process");
-    let (cores, largest) = (
-        instance.host_count(),
-        format_number(verdict.max_host_time_before.get()),
-    );
-    sheet.add_line(match snapshot.named_host_count() {
+    let (cores, largest) = (instance.host_count(), format_number(max_time));
+    match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
             "{processes} on {} with {}; the busiest core takes {largest} s for a superstep.",
             format_count(hosts, "host"),
@@ -320,7 +314,20 @@ fn add_barrier_decisions(
             "{processes} on {}; the busiest host takes {largest} s for a superstep.",
             format_count(cores, "host"),
         ),
-    });
+    }
+}
+
+/// Adds the decisions of the policies for the state at a barrier to the lines and tables that are printed.
+fn add_barrier_decisions(
+    snapshot: &BarrierSnapshot,
+    verdict: &BarrierDecisions,
+    sheet: &mut Sheet,
+) {
+    let instance = snapshot.instance();
+    sheet.add_line(describe_barrier_state(
+        snapshot,
+        verdict.max_host_time_before.get(),
+    ));
     sheet.add_line("");
     let columns = [
         text_column("policy", "policy"),

@@ -53,13 +53,7 @@ pub(super) fn run_tune(
         store: &store,
         finished_runs: &done,
     };
-    // The runs are those of the search, and those of the comparison of two settings.
-    let fresh = arguments
-        .fresh
-        .as_ref()
-        .map_or(FRESH_SEEDS, ValuesSpec::value_count);
-    let total = fresh.saturating_mul(2);
-    let total = total.saturating_add(u64::from(arguments.budget));
+    let total = count_planned_runs(arguments);
     let farewell = |store: &Store| match &arguments.out {
         Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => format!(
@@ -91,6 +85,16 @@ pub(super) fn run_tune(
         );
     }
     Ok(())
+}
+
+/// Returns the number of runs of a search (its budget) and of the comparison of its best setting with the defaults.
+fn count_planned_runs(arguments: &TuneArguments) -> u64 {
+    let fresh = arguments
+        .fresh
+        .as_ref()
+        .map_or(FRESH_SEEDS, ValuesSpec::value_count);
+    let compared = fresh.saturating_mul(2);
+    compared.saturating_add(u64::from(arguments.budget))
 }
 
 /// Writes the report, the results of all runs and the HTML page of a search into a folder.

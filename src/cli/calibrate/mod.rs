@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::args::CalibrateArguments;
 use super::memory_limit::memory_and_thread_limits;
@@ -54,16 +54,9 @@ pub(super) fn run_calibrate(
         None
     };
     let mut sheet = calibration_sheet(platform, &pings, (base, &found));
-    if let Some(machine) = source
-        .machine_description
-        .as_ref()
-        .and_then(Value::as_object)
-    {
-        let facts: Vec<String> = machine
-            .iter()
-            .map(|(key, value)| format!("{key} {}", value.as_str().unwrap_or_default()))
-            .collect();
-        sheet.add_line(format!("machine: {}", facts.join(", ")));
+    let machine = source.machine_description.as_ref();
+    if let Some(facts) = machine.and_then(Value::as_object) {
+        sheet.add_line(describe_measured_machine(facts));
     }
     print_text(out, &sheet.render(arguments.form.output_form()))?;
     for doubt in &found.reasons_for_doubt {
@@ -83,6 +76,15 @@ pub(super) fn run_calibrate(
     } else {
         Err(doubtful_fit_error())
     }
+}
+
+/// Returns a line with the facts about the measured machine, such as the transport of its messages.
+fn describe_measured_machine(facts: &Map<String, Value>) -> String {
+    let facts: Vec<String> = facts
+        .iter()
+        .map(|(key, value)| format!("{key} {}", value.as_str().unwrap_or_default()))
+        .collect();
+    format!("machine: {}", facts.join(", "))
 }
 
 /// Uses the measured overhead of messages inside a host also for messages between hosts. It is called if only messages inside a
