@@ -302,7 +302,7 @@ impl<'a> Paje<'a> {
             }
             PajeEvent::Superstep(number) => self.write_variable_event("V", number),
             PajeEvent::Counter(counter, value) => {
-                self.write_variable_event(counter_alias(counter), value)
+                self.write_variable_event(counter_alias(counter), value);
             }
             PajeEvent::ProcessLeavesHost(index) => {
                 let process = self.migration_records[index as usize].process.index();

@@ -88,10 +88,10 @@ impl Recorder for TraceWriter<'_> {
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         match &mut self.timeline_in_format {
             TimelineInFormat::Perfetto(timeline) => {
-                timeline.on_superstep(superstep, measures, placement)
+                timeline.on_superstep(superstep, measures, placement);
             }
             TimelineInFormat::Paje(timeline) => {
-                timeline.on_superstep(superstep, measures, placement)
+                timeline.on_superstep(superstep, measures, placement);
             }
         }
     }
