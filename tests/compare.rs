@@ -35,7 +35,11 @@ fn folders_give_the_numbers_of_a_comparison_that_runs_them() {
     );
     assert_eq!(found, ran);
     let page = read(folder, "page/index.html");
-    for part in ["refine/every=5", "id=\"barrier\"", "Parts of the time of scenario iii less that of scenario i (application only), "] {
+    for part in [
+        "refine/every=5",
+        "id=\"barrier\"",
+        "Parts of the time of scenario iii less that of scenario i (application only), ",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     assert!(page.len() < 3_000_000);

@@ -125,7 +125,10 @@ fn a_recorded_run_of_480_tasks_is_balanced_reported_and_explained() {
     assert!(moves.iter().all(|process| may_move(*process)), "{moves:?}");
     let story = done(&["explain", &out, "--superstep", "4", "--why-not", "p1"]);
     let story = String::from_utf8_lossy(&story.stdout).into_owned();
-    assert!(story.contains("p1 must stay on its host, as the data of the application says"), "{story}");
+    assert!(
+        story.contains("p1 must stay on its host, as the data of the application says"),
+        "{story}"
+    );
     for policy in ["greedy", "greedy-refine", "refine", "prefix", "migbsp-2007"] {
         let out = path(policy);
         let policy = [
@@ -230,7 +233,8 @@ fn an_export_for_vt_runs_as_the_same_application() {
     ];
     let refused = migsim(&few);
     assert!(
-        String::from_utf8_lossy(&refused.stderr).contains("would be read as a part of the written data")
+        String::from_utf8_lossy(&refused.stderr)
+            .contains("would be read as a part of the written data")
     );
 }
 

@@ -52,7 +52,9 @@ fn the_decision_of_the_lu_paper_is_explained() {
     assert!(told.contains("No process moved"), "{told}");
     let told = tell(&run, at(11)).unwrap();
     assert!(
-        told.contains("the call after superstep 4 had set α, the number of supersteps between two calls, to 7"),
+        told.contains(
+            "the call after superstep 4 had set α, the number of supersteps between two calls, to 7"
+        ),
         "{told}"
     );
     assert!(told.contains("5 processes are candidates"), "{told}");
@@ -166,7 +168,9 @@ fn unknown_parts_of_a_run_are_refused_with_the_known_ones() {
             .unwrap()
             .into_string()
     };
-    assert!(hint(at(0)).starts_with("choose a superstep from 1 to 121; rescheduling calls took place after supersteps 4, "));
+    assert!(hint(at(0)).starts_with(
+        "choose a superstep from 1 to 121; rescheduling calls took place after supersteps 4, "
+    ));
     assert!(hint(at(122)).starts_with("choose a superstep from 1 to 121"));
     let nobody = Question {
         process: Some(26),
@@ -177,7 +181,10 @@ fn unknown_parts_of_a_run_are_refused_with_the_known_ones() {
         scenario: Some(Scenario::I),
         ..at(4)
     };
-    assert_eq!(hint(alone), "choose a scenario with rescheduling calls: ii, iii");
+    assert_eq!(
+        hint(alone),
+        "choose a scenario with rescheduling calls: ii, iii"
+    );
 }
 
 /// Writes the run folder of a small run with migrations.
@@ -612,7 +619,10 @@ fn a_run_that_has_changed_is_reported() {
     let why = case
         .simulate_effect(&slower, &Progress::default())
         .unwrap_err();
-    assert_eq!(why, "a repetition of the run gives other times than the recorded run");
+    assert_eq!(
+        why,
+        "a repetition of the run gives other times than the recorded run"
+    );
     let other = experiment("lu", &[("platform", json!("ufrgs-as-printed"))]);
     let why = run.check_inputs_are_unchanged(&other).unwrap_err().message;
     assert!(why.ends_with("has changed since the run"), "{why}");

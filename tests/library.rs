@@ -526,7 +526,10 @@ fn a_calibrated_library_is_written_and_run() {
     let output = migsim(&arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("warning: the overhead of "), "{errors}");
-    assert!(errors.contains("error: the fitted values are doubtful"), "{errors}");
+    assert!(
+        errors.contains("error: the fitted values are doubtful"),
+        "{errors}"
+    );
     assert_eq!(output.status.code(), Some(1));
     assert!(fs::metadata(&doubted).is_err(), "nothing was accepted");
     let output = migsim(&[&arguments[..], &["--accept"]].concat());
@@ -550,7 +553,10 @@ fn a_calibrated_library_is_written_and_run() {
     assert_eq!(kept["machine"], json!({ "library": "open-mpi" }));
     let output = migsim(&[&start[..], &[&in_ms, "--out", &in_ms]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.contains("`--out` names the file of the table, which the library would overwrite"), "{errors}");
+    assert!(
+        errors.contains("`--out` names the file of the table, which the library would overwrite"),
+        "{errors}"
+    );
     assert_eq!(fs::read_to_string(&in_ms).unwrap(), rows);
     let output = migsim(&[&start[..], &[&osu], &["--between", "p-0"]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();

@@ -538,7 +538,8 @@ fn folders_without_a_run_and_unwritable_files_are_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let told = refused(&["report", text(scratch.path())]);
     assert!(
-        told.contains("the folder has no results of a run, sweep, search or comparison") && told.contains(text(scratch.path())),
+        told.contains("the folder has no results of a run, sweep, search or comparison")
+            && told.contains(text(scratch.path())),
         "{told}"
     );
     let told = refused(&["report", text(&scratch.path().join("nothing"))]);

@@ -358,8 +358,7 @@ fn moves_straight_back_are_counted() {
     let policy = ["--policy", "greedy-comm/every"];
     let out = [&["run"], &line[..], &policy, &["--out", "run"]].concat();
     let table = printed(scratch.path(), &out);
-    let counted =
-        "10 of 19 moves go back to the host that the process left in its previous move\n";
+    let counted = "10 of 19 moves go back to the host that the process left in its previous move\n";
     assert!(table.contains(counted), "{table}");
     // Count the moves again, in the table of migrations.
     let text = fs::read_to_string(scratch.path().join("run/migrations.csv")).unwrap();

@@ -430,7 +430,9 @@ fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
     let errors = String::from_utf8_lossy(&first.stderr);
     assert_eq!(first.status.code(), Some(1), "{errors}");
     assert!(
-        errors.starts_with("error: 1 of 3 Slurm tasks did not complete their part of the sweep: tasks 2\n"),
+        errors.starts_with(
+            "error: 1 of 3 Slurm tasks did not complete their part of the sweep: tasks 2\n"
+        ),
         "{errors}"
     );
     let second = submit(&["--slurm"]);
@@ -778,7 +780,9 @@ fn the_best_ten_settings_are_printed_with_their_ties() {
     };
     let tied = text(&["--vary", "policy.migbsp.delta=0.8,0.9,1.0"]);
     assert!(
-        tied.contains("\nbest makespan of scenario iii (with migrations) [s]: 3 of 3 settings tie at "),
+        tied.contains(
+            "\nbest makespan of scenario iii (with migrations) [s]: 3 of 3 settings tie at "
+        ),
         "{tied}"
     );
     let page = read(&scratch.path().join("s"), "index.html");

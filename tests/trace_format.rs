@@ -204,8 +204,14 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             "migsim-trace 2 3",
             "1:16 the first line is not `migsim-trace 2`",
         ),
-        ("migsim-trace 3", "1:14 unknown version `3` of the trace format"),
-        ("migsim-trace 2\n", "1:15 the trace does not end with the line `end`"),
+        (
+            "migsim-trace 3",
+            "1:14 unknown version `3` of the trace format",
+        ),
+        (
+            "migsim-trace 2\n",
+            "1:15 the trace does not end with the line `end`",
+        ),
         (
             "migsim-trace 2\nend\n",
             "2:1 the line `end` is before the line `processes`",
@@ -228,8 +234,14 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             "3:1 there is a second `processes` line",
         ),
         (&of(3, "bsp 1 2 2"), "3:1 unknown kind of line `bsp`"),
-        (&of(3, "memory"), "3:7 the line `memory` lacks the value of `process`"),
-        (&of(3, "memory 2 5"), "3:8 the trace has no process 2 (processes are counted from 0)"),
+        (
+            &of(3, "memory"),
+            "3:7 the line `memory` lacks the value of `process`",
+        ),
+        (
+            &of(3, "memory 2 5"),
+            "3:8 the trace has no process 2 (processes are counted from 0)",
+        ),
         (
             &of(3, "memory -5"),
             "3:8 the value of `bytes` is `-5`, which is out of range",
@@ -286,12 +298,18 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(3, "cycles 1\ncycles 1"),
             "4:1 there is a second `cycles` line",
         ),
-        (&of(3, "host 0 a"), "5:1 the trace names no host for process 1"),
+        (
+            &of(3, "host 0 a"),
+            "5:1 the trace names no host for process 1",
+        ),
         (
             &of(5, "step 1"),
             "5:6 the `step` line has superstep 1, but superstep 0 is next",
         ),
-        (&of(5, "step 99"), "5:6 the trace has no superstep 99 (supersteps are counted from 0)"),
+        (
+            &of(5, "step 99"),
+            "5:6 the trace has no superstep 99 (supersteps are counted from 0)",
+        ),
         (
             &of(6, "c 0 2.5Gop"),
             "6:5 unknown unit `Gop` for a computation (known units: instr, Kinstr, Minstr, Ginstr, Tinstr)",
@@ -316,7 +334,10 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(9, "g 1 alpha 1KiB 5MB"),
             "9:16 unknown unit `MB` for a duration (known units: s, ms, us, ns, min, h)",
         ),
-        (&of(10, ""), "9:19 the trace does not end with the line `end`"),
+        (
+            &of(10, ""),
+            "9:19 the trace does not end with the line `end`",
+        ),
     ];
     for (text, expected) in cases {
         assert_eq!(first_problem(text), expected, "{text}");
@@ -387,7 +408,10 @@ fn broken_headers_are_refused_where_they_are_broken() {
             "1:7 the value of `processes` is `99999999999999999999`, which is not a whole number",
         ),
         ("bsp 1 0 0\nend\n", "1:7 the trace has 0 processes"),
-        ("bsp 1 2\n", "1:8 the line `bsp` lacks the value of `supersteps`"),
+        (
+            "bsp 1 2\n",
+            "1:8 the line `bsp` lacks the value of `supersteps`",
+        ),
         (
             &with_line(2, "bsp 1 2 2"),
             "2:1 the trace has a second `bsp` line",
@@ -413,8 +437,14 @@ fn broken_headers_are_refused_where_they_are_broken() {
             &with_line(5, "host 0 alpha"),
             "5:6 process 0 has a second `host` line",
         ),
-        (&with_line(5, ""), "6:1 the trace names no host for process 1"),
-        (&with_line(5, "host 2 alpha"), "5:6 the trace has no process 2 (processes are counted from 0)"),
+        (
+            &with_line(5, ""),
+            "6:1 the trace names no host for process 1",
+        ),
+        (
+            &with_line(5, "host 2 alpha"),
+            "5:6 the trace has no process 2 (processes are counted from 0)",
+        ),
         (
             &with_line(6, "c 0 1"),
             "6:1 the line `c` is before the first `step` line, but must be after it",
@@ -474,7 +504,10 @@ fn broken_steps_are_refused_where_they_are_broken() {
             &with_line(9, "step 0"),
             "9:6 the `step` line has superstep 0, but superstep 1 is next",
         ),
-        (&with_line(9, "step 2"), "9:6 the trace has no superstep 2 (supersteps are counted from 0)"),
+        (
+            &with_line(9, "step 2"),
+            "9:6 the trace has no superstep 2 (supersteps are counted from 0)",
+        ),
         (
             &with_line(9, ""),
             "11:1 the trace ends after 1 of the 2 supersteps that its header states",
@@ -487,7 +520,10 @@ fn broken_steps_are_refused_where_they_are_broken() {
             &with_line(10, "g 1 a 0 0\ng 1 b 0 0"),
             "11:3 process 1 has two `g` lines (moves) in one superstep",
         ),
-        (&with_line(11, ""), "10:18 the trace does not end with the line `end`"),
+        (
+            &with_line(11, ""),
+            "10:18 the trace does not end with the line `end`",
+        ),
         (
             &with_line(11, "end\n\n  step 2"),
             "13:3 the trace continues after its line `end`",

@@ -84,10 +84,7 @@ fn the_report_of_a_search_is_its_page_and_it_has_the_figures_of_a_sweep() {
     let refused = report(&[]);
     assert_eq!(refused.status.code(), Some(2));
     let errors = String::from_utf8(refused.stderr).unwrap();
-    assert!(
-        errors.contains("vary, but in `plan.json` beta"),
-        "{errors}"
-    );
+    assert!(errors.contains("vary, but in `plan.json` beta"), "{errors}");
 }
 
 #[test]

@@ -87,9 +87,7 @@ pub(super) fn fastest_start_line(
     let name = best.mapping_rule.name();
     let time = format_seconds(best.makespan_s);
     let rest = match iii {
-        _ if best.is_initial_placement_of_run => {
-            ", the start of this run".to_owned()
-        }
+        _ if best.is_initial_placement_of_run => ", the start of this run".to_owned(),
         Some(iii) => format!(
             "; scenario iii {}",
             compare_makespans(iii, best.makespan_s).0.text()
