@@ -156,7 +156,7 @@ impl RequestedDecisions<'_> {
                 continue;
             }
             let problem = Problem::new(format!(
-                "the policy `{named}` decides from the times of many supersteps, which a barrier does not have, and this barrier has no recorded decision of `{named}`"
+                "the policy `{named}` needs the times of many supersteps, but the file describes a single barrier and holds no decision that `{named}` made there"
             ));
             let hint = format!(
                 "write the barrier of a run with this policy: `migsim snapshot ... --policy {named} --superstep N --out FILE`"

@@ -255,7 +255,7 @@ impl CompleteSettings {
         let experiment = named.unwrap_or_else(giver);
         let remark = |text, fitted: &[String]| BasisRemark {
             text_before_and_after_platform_name: text,
-            platform_name: quoted_platform_name(&config.platform, fitted),
+            platform_name: describe_platform_for_message(&config.platform, fitted),
         };
         let remark = match (is_calibrated, &self.replaced_experiment) {
             (None, Some(own)) => Some(remark(
@@ -281,8 +281,8 @@ impl CompleteSettings {
         (basis, remark)
     }
 
-    /// Returns the remark that neutral settings replace the experiment `own` on this platform, as the two parts of its text
-    /// before and after the name of the platform.
+    /// Returns the remark that settings fitted to no platform (neutral settings) are used on this platform in place of `own`, the
+    /// experiment of the paper. The two parts of the text go before and after the name of the platform.
     fn neutral_settings_remark(
         &self,
         own: &Document,
@@ -360,7 +360,7 @@ fn join_quoted_names(names: &[String]) -> String {
 
 /// Returns the name of a platform, in backticks, for a message to the user. If the platform is a file with the name of a built-in
 /// platform in `fitted`, the text says that the platform is not built in.
-fn quoted_platform_name(platform: &str, fitted: &[String]) -> String {
+fn describe_platform_for_message(platform: &str, fitted: &[String]) -> String {
     let platform = platform::display_name(platform);
     let stem = without_json_extension(&platform);
     let own = stem.rsplit('/').next().unwrap_or(stem);

@@ -29,7 +29,7 @@ const START_BYTES: u64 = 1024;
 ///
 /// # Errors
 /// The folder holds a sweep, or a file was not written by a run; the error names the first such file.
-pub(super) fn check_files_written_by_run(
+pub(super) fn check_run_may_overwrite(
     folder: &Path,
     mut names: impl Iterator<Item = String>,
 ) -> Result<(), Error> {

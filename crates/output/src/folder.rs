@@ -67,7 +67,7 @@ impl RunFolder {
             locked_folder: Self::lock_folder_at(path)?,
             path: path.to_owned(),
         };
-        earlier::check_files_written_by_run(path, all_file_names())?;
+        earlier::check_run_may_overwrite(path, all_file_names())?;
         for name in all_file_names() {
             Draft::remove_temporary_file(&path.join(name))?;
         }

@@ -133,7 +133,7 @@ pub(super) fn compare_decision_with_runs(
     siblings: &[PublishedDecision],
     runs: &[RunCalls<'_>],
 ) -> DecisionResult {
-    let elsewhere = clusters_described_by_siblings(decision, siblings);
+    let elsewhere = origin_clusters_of_sibling_decisions(decision, siblings);
     let verdicts: Vec<Verdict> = runs
         .iter()
         .map(|&run| verdict_for_run(decision, &elsewhere, run))
@@ -182,7 +182,7 @@ pub(super) fn compare_decision_with_runs(
 }
 
 /// Lists the clusters whose moves in the same call of the same run are described by another decision of the paper.
-fn clusters_described_by_siblings<'d>(
+fn origin_clusters_of_sibling_decisions<'d>(
     decision: &PublishedDecision,
     siblings: &'d [PublishedDecision],
 ) -> Vec<&'d str> {

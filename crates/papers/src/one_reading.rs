@@ -123,7 +123,7 @@ pub fn rule_set_names() -> Vec<&'static str> {
     papers.chain([DEFAULT_RULES, AUTHORS_RULES]).collect()
 }
 
-/// Lists the options whose values differ between the rule sets.
+/// Lists the options of the policy whose values differ between the rule sets: the options chosen for each paper, the defaults, and those of `authors-2015`.
 ///
 /// # Errors
 /// An experiment cannot be read.

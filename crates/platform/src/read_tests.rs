@@ -153,23 +153,27 @@ fn a_cluster_of_one_group_is_the_cluster_of_equal_hosts() {
     );
 }
 
+/// Returns message, key and hint of each problem of a platform text.
+fn described_problems(text: &str) -> Vec<(String, String, String)> {
+    let found = problems_of_platform_text(text).into_iter();
+    let each = found.map(|problem| {
+        let hint = problem.hint.as_deref().unwrap_or_default().to_owned();
+        (problem.message, problem.location.key.unwrap(), hint)
+    });
+    each.collect()
+}
+
+/// Returns message, key and hint of the only problem of a platform text.
+fn only_problem(text: &str) -> (String, String, String) {
+    let mut all = described_problems(text);
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.remove(0)
+}
+
 #[test]
 fn broken_groups_say_what_and_where() {
     let good = r#"{"hosts": 1, "speed": "1 GHz"}"#;
-    let told = |text: &str| {
-        let found = problems_of_platform_text(text);
-        let each = found.into_iter().map(|problem| {
-            let hint = problem.hint.as_deref().unwrap_or_default().to_owned();
-            (problem.message, problem.location.key.unwrap(), hint)
-        });
-        each.collect::<Vec<_>>()
-    };
-    let one = |text: &str| {
-        let mut all = told(text);
-        assert_eq!(all.len(), 1, "{all:?}");
-        all.remove(0)
-    };
-    let (message, key, hint) = one(&four_clusters_with_groups("switch", ""));
+    let (message, key, hint) = only_problem(&four_clusters_with_groups("switch", ""));
     assert_eq!(
         (&*message, &*key),
         (
@@ -180,7 +184,7 @@ fn broken_groups_say_what_and_where() {
     assert!(hint.contains("`hosts` and `speed`"), "{hint}");
     let both =
         four_clusters_with_groups("switch", good).replace(r#""groups""#, r#""cores": 4, "groups""#);
-    let (message, key, hint) = one(&both);
+    let (message, key, hint) = only_problem(&both);
     assert_eq!(
         (&*message, &*key),
         (
@@ -194,7 +198,7 @@ fn broken_groups_say_what_and_where() {
     );
     let link =
         r#"{"hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}"#;
-    let (message, key, _) = one(&four_clusters_with_groups(
+    let (message, key, _) = only_problem(&four_clusters_with_groups(
         "shared-medium",
         &format!("{good}, {link}"),
     ));
@@ -203,7 +207,7 @@ fn broken_groups_say_what_and_where() {
         "the group has a `link`, but the hosts of cluster `c` share one medium and have no links of their own"
     );
     assert_eq!(key, "clusters[2].groups[1].link");
-    let (message, key, _) = one(&four_clusters_with_groups(
+    let (message, key, _) = only_problem(&four_clusters_with_groups(
         "switch",
         r#"{"hosts": 0, "speed": "1 GHz"}"#,
     ));
@@ -214,7 +218,7 @@ fn broken_groups_say_what_and_where() {
             "clusters[2].groups[0].hosts"
         )
     );
-    let (message, key, _) = one(&four_clusters_with_groups(
+    let (message, key, _) = only_problem(&four_clusters_with_groups(
         "switch",
         r#"{"hosts": 1, "speed": "1 GHz", "speed_profile": "x"}"#,
     ));
@@ -222,7 +226,7 @@ fn broken_groups_say_what_and_where() {
         (&*message, &*key),
         ("unknown profile `x`", "clusters[2].groups[0].speed_profile")
     );
-    let (message, key, hint) = one(&four_clusters_with_replacement(
+    let (message, key, hint) = only_problem(&four_clusters_with_replacement(
         r#""hosts": 2, "speed": "500 MHz""#,
         r#""hosts": 2"#,
     ));
@@ -231,22 +235,27 @@ fn broken_groups_say_what_and_where() {
         ("key `speed` is missing", "clusters[2]")
     );
     assert!(hint.contains("`groups`"), "{hint}");
-    let neither = told(&four_clusters_with_replacement(
+    let neither = described_problems(&four_clusters_with_replacement(
         r#""hosts": 2, "speed": "500 MHz", "#,
         "",
     ));
     assert_eq!(neither.len(), 2, "{neither:?}");
+}
+
+#[test]
+fn too_many_hosts_in_groups_are_refused() {
+    let good = r#"{"hosts": 1, "speed": "1 GHz"}"#;
     let many = four_clusters_with_groups(
         "switch",
         r#"{"hosts": 1, "speed": "1 GHz"}, {"hosts": 90000000, "speed": "1 GHz"}"#,
     );
-    let (message, key, _) = one(&many);
+    let (message, key, _) = only_problem(&many);
     assert!(message.contains("90000005 hosts"), "{message}");
     assert_eq!(key, "clusters[2].groups[1].hosts");
     // Half a million copies of three groups are more than a million.
     let copies = four_clusters_with_groups("switch", &[good; 3].join(", "))
         .replace(r#""name": "c""#, r#""name": "c#", "copies": 500000"#);
-    let (message, key, _) = one(&copies);
+    let (message, key, _) = only_problem(&copies);
     assert_eq!(
         (&*message, &*key),
         (

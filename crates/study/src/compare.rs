@@ -1,12 +1,14 @@
 //! Compares policies on one application: makespans over seeds, paired differences, ranks, and the distance from a lower bound.
 //!
 //! All policies use the same seeds. Differences are taken seed by seed, so that the effect of a seed on both policies cancels.
-//! The ranks are computed by [`separate`](super::separate): policies have equal ranks if the seeds show no order. *Gain* is the
-//! gain of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the makespan T and the lower bound of
-//! [`Experiment::lower_bound`](migsim_experiment::Experiment::makespan_lower_bound); this distance is an upper limit of the time that a
-//! policy loses compared with the optimum. *Behind the best known* is `T / best - 1`, where `best` is the makespan of the fastest
-//! policy with the same seed, or of the plan of moves that [`hindsight`](migsim_experiment::Experiment::search_in_hindsight)
-//! found; the key of this distance is `regret_percent`.
+//! The ranks are computed by [`separate`](super::separate): policies have equal ranks if the seeds show no order.
+//!
+//! *Gain* is `(T_i - T_iii) / T_i`, the time that the run with migrations (scenario iii) saves over the application alone
+//! (scenario i). *Above bound* is `T / bound - 1`, with the makespan T and the lower bound of
+//! [`Experiment::makespan_lower_bound`](migsim_experiment::Experiment::makespan_lower_bound); it is an upper limit of the time
+//! that a policy loses compared with the optimum. *Behind the best known* is `T / best - 1`, where `best` is the makespan of the
+//! fastest policy with the same seed, or of the plan of moves that
+//! [`hindsight`](migsim_experiment::Experiment::search_in_hindsight) found; the key of this distance is `regret_percent`.
 
 use std::collections::BTreeMap;
 

@@ -76,7 +76,7 @@ impl Comparison {
         self.verdict_sentence().text().to_owned()
     }
 
-    /// Returns the verdict of the comparison as one [`Sentence`] with separate quantities.
+    /// Returns the verdict of the comparison as a [`Sentence`], which holds, beside the text, each quantity in it.
     pub fn verdict_sentence(&self) -> Sentence {
         let Some(best) = self.ranked_policy_results.first() else {
             return "No policy completed its runs with all seeds.".into();

@@ -163,13 +163,13 @@ impl SequentialCall {
                         .send_control_message(from, one.host, cost.report, token);
                 }
                 Some(ManagerAction::SendList(to)) => {
-                    return self.start_list_if_ready(manager, to, world);
+                    return self.send_list_if_both_ready(manager, to, world);
                 }
                 Some(ManagerAction::ReceiveList(from)) => {
                     let is_sending = self.managers[from].remaining_actions.front();
                     return match is_sending {
                         Some(ManagerAction::SendList(to)) if *to == manager => {
-                            self.start_list_if_ready(from, manager, world)
+                            self.send_list_if_both_ready(from, manager, world)
                         }
                         _ => Ok(()),
                     };
@@ -197,7 +197,7 @@ impl SequentialCall {
     }
 
     /// Starts the message with the list of manager `from` to manager `to`, if this message is the next action of both managers.
-    fn start_list_if_ready(
+    fn send_list_if_both_ready(
         &mut self,
         from: usize,
         to: usize,

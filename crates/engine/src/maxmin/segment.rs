@@ -66,7 +66,7 @@ impl LoadSegment {
         (segment, count)
     }
 
-    /// Adds to the constant part of the load a group whose load stops rising below the segment, at the level `ceiling`.
+    /// Adds a group whose load rises only up to the level `ceiling`, below this segment: its load, `pull` · `ceiling`, is constant in the segment.
     #[inline]
     pub(super) fn add_constant_load(&mut self, pull: f64, ceiling: f64) {
         self.constant_load += pull * ceiling;

@@ -187,7 +187,7 @@ fn describe_prediction(effect: &CallEffect) -> Sentence {
         return "  predicted: no value, since the policy predicts no times.".into();
     };
     say!(
-        "  predicted from the times of {}, where the times of moved processes are multiplied by t2 / t1 (predicted time with the move, divided by that without): {}.",
+        "  predicted for as many supersteps as the mean of {}, where the times of moved processes are multiplied by t2 / t1 (t2 without the operations of the move): {}.",
         format_superstep_range(
             predicted.first_observed_superstep,
             predicted.last_observed_superstep

@@ -49,7 +49,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
         sheet.add_table(table);
         if left_out > 0 {
             sheet.add_line(format!(
-                "and {}; add `--rows N` to see N of them",
+                "and {}; `--rows N` sets the number of rows",
                 format_count(left_out, "more zone")
             ));
         }
@@ -59,7 +59,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     sheet.add_table(table);
     if left_out > 0 {
         sheet.add_line(format!(
-            "and {} of hosts; add `--rows N` to see N of them",
+            "and {} of hosts; `--rows N` sets the number of rows",
             format_count(left_out, "more group")
         ));
     }
@@ -69,7 +69,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
         if survey.first_routes.len() < survey.route_count {
             let left_out = survey.route_count - survey.first_routes.len();
             sheet.add_line(format!(
-                "and {}; add `--rows N` to see N of them",
+                "and {}; `--rows N` sets the number of rows",
                 format_count(left_out, "more route")
             ));
         }

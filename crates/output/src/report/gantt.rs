@@ -51,7 +51,7 @@ pub(super) fn pack_activity_bars(report: &Report, unit: usize, pack: &mut ArrayP
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
         let bars = ActivityPerUnit::new(run, activity, processes, unit);
         let indices: Vec<u32> = (0..bars.unit_count)
-            .map(|at| rows.row_index_of_unit(&bars, at))
+            .map(|at| rows.store_rows_of_unit(&bars, at))
             .collect();
         pack.add_u32(&format!("rows/{scenario}"), &indices);
         levels.clear();
@@ -214,7 +214,7 @@ impl UniqueRows {
         }
     }
 
-    fn row_index_of_unit(&mut self, bars: &ActivityPerUnit<'_>, at: usize) -> u32 {
+    fn store_rows_of_unit(&mut self, bars: &ActivityPerUnit<'_>, at: usize) -> u32 {
         let rows = [
             &bars.start_delays_s,
             &bars.computation_s,

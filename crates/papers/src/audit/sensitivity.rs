@@ -35,11 +35,11 @@ pub struct Sensitivity {
     /// Whether the number counts as a constant that was fitted, when the audit compares the number of constants with the number
     /// of published data.
     pub is_counted: bool,
-    /// Number of published times reproduced within 2.5 % if the number is 1 % lower.
+    /// Number of published times reproduced within 2.5 % if the tested constant is 1 % lower.
     pub below_cells: usize,
-    /// Number of published decisions reproduced if the number is 1 % lower.
+    /// Number of published decisions reproduced if the tested constant is 1 % lower.
     pub below_decisions: usize,
-    /// Number of published schedules of rescheduling calls reproduced if the number is 1 % lower.
+    /// Number of published schedules of rescheduling calls reproduced if the tested constant is 1 % lower.
     pub below_schedules: usize,
     /// Number of published times reproduced within 2.5 % with the number unchanged.
     pub cells: usize,
@@ -47,11 +47,11 @@ pub struct Sensitivity {
     pub decisions: usize,
     /// Number of published schedules of rescheduling calls reproduced with the number unchanged.
     pub schedules: usize,
-    /// Number of published times reproduced within 2.5 % if the number is 1 % higher.
+    /// Number of published times reproduced within 2.5 % if the tested constant is 1 % higher.
     pub above_cells: usize,
-    /// Number of published decisions reproduced if the number is 1 % higher.
+    /// Number of published decisions reproduced if the tested constant is 1 % higher.
     pub above_decisions: usize,
-    /// Number of published schedules of rescheduling calls reproduced if the number is 1 % higher.
+    /// Number of published schedules of rescheduling calls reproduced if the tested constant is 1 % higher.
     pub above_schedules: usize,
     /// Largest decrease of the number \[%\], among the steps that are tried, at which no reproduced result is lost; 0 if the
     /// smallest step already loses a result.

@@ -388,8 +388,8 @@ fn answer_orders_table(authors: &AuthorsComparison) -> Table {
     table
 }
 
-/// Creates the table of whole runs with other moves than in the program; a row compares the potentials of migration in the first
-/// call with other moves.
+/// Creates the table of the simulated runs whose moves differ from those of the authors' program. A row compares the potentials
+/// of migration of both at the first call at which the moves differ.
 fn different_moves_table(authors: &AuthorsComparison) -> Table {
     let columns = [
         text_column("run", "case"),

@@ -74,7 +74,7 @@ const CHECKS: [(&str, Check); 20] = [
     ("w07-c17", check_each_process_has_a_potential_per_cluster),
     ("w07-c18", check_destination_is_first_host_with_memory),
     ("w07-c19", check_links_inside_cluster_are_ignored),
-    ("w07-c20", check_application_is_not_involved),
+    ("w07-c20", check_workload_knows_no_policy),
 ];
 
 /// Index of the cluster Labtec on the platform `ufrgs`.
@@ -533,7 +533,7 @@ fn check_links_inside_cluster_are_ignored() -> (bool, String) {
     (holds, seen)
 }
 
-fn check_application_is_not_involved() -> (bool, String) {
+fn check_workload_knows_no_policy() -> (bool, String) {
     // A workload only provides work, messages and images; it has no method that knows of calls or placements.
     let seen =
         "by construction: a workload says what it computes and sends, and knows of no policy";

@@ -133,7 +133,7 @@ impl Load for AutoregressiveLoad {
             .collect();
         let series = Series {
             load: self.clone(),
-            process_states: states,
+            autoregressive_states: states,
             random,
         };
         Box::new(PeriodicSteps::new(self.config.period.get(), series))
@@ -155,7 +155,7 @@ struct Series {
     load: AutoregressiveLoad,
     /// State of each autoregressive process, from which the next value of the load is computed, in the order of the time
     /// constants.
-    process_states: Vec<f64>,
+    autoregressive_states: Vec<f64>,
     random: Stream,
 }
 
@@ -165,7 +165,7 @@ impl Iterator for Series {
     fn next(&mut self) -> Option<f64> {
         let mut load = self.load.config.mean;
         for (state, [phi, rest, weight]) in self
-            .process_states
+            .autoregressive_states
             .iter_mut()
             .zip(self.load.coefficients.iter())
         {

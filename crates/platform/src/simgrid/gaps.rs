@@ -24,7 +24,7 @@ impl ZoneTreeBuilder<'_, '_, '_> {
                 .or_default()
                 .push(host);
         }
-        let unwritten = self.first_missing_route_of_zones(&hosts);
+        let unwritten = self.first_missing_route_of_each_zone(&hosts);
         let message = "with routing `Full` has no route";
         self.add_note_on_missing_routes(
             message,
@@ -74,7 +74,7 @@ impl ZoneTreeBuilder<'_, '_, '_> {
 
     /// Returns the zones with routing `Full` in which a message may need a route that the file does not define, each zone with
     /// the first missing route.
-    fn first_missing_route_of_zones(
+    fn first_missing_route_of_each_zone(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
     ) -> Vec<MissingRoute> {

@@ -46,7 +46,7 @@ pub(super) struct IntervalMeasures {
 
 /// The aged measures and patterns of a process, from which its report at a rescheduling call is built.
 #[derive(Clone, Debug)]
-pub(super) struct AgedMeasures {
+pub(super) struct ReportMeasures {
     pub(super) computation_pattern: f64,
     pub(super) aged_computation_time: Seconds,
     /// The pattern (regularity) of communication for the Set of the process, from 0.0005 to 1. For all other Sets the pattern is
@@ -104,10 +104,10 @@ impl IntervalMeasures {
 
     /// Returns the aged measures and patterns of a process since the last call. `margin` is the relative difference up to which a
     /// measured value counts as regular.
-    pub(super) fn aged_measures(&self, process: usize, margin: f64) -> AgedMeasures {
+    pub(super) fn aged_measures(&self, process: usize, margin: f64) -> ReportMeasures {
         let state = &self.processes[process];
         let communication = state.aged_communication_times.iter().copied();
-        AgedMeasures {
+        ReportMeasures {
             computation_pattern: regularity_pattern(&state.instructions, margin),
             aged_computation_time: Seconds::of(state.aged_computation_time),
             communication_pattern: regularity_pattern(&state.received_bytes, margin),

@@ -365,7 +365,7 @@ choice!(
     }
 );
 choice!(
-    /// The effect of processes that are already on the destination on t2, the predicted time of a candidate at this destination.
+    /// How t2, the predicted time of a candidate at its destination, takes account of the processes that are already there.
     Sharing {
         /// The computation time in t2 is computed with the speed that the process gets as its fair share of the host.
         Fair,
@@ -533,7 +533,7 @@ pub struct MigBspConfig {
     pub viability: Viability,
     /// The number of supersteps over which the times t1 and t2 of the viability test are added up (ambiguity A17).
     pub viability_horizon: Horizon,
-    /// The effect of processes that are already on the destination on t2, the predicted time of a candidate at this destination.
+    /// How t2, the predicted time of a candidate at its destination, takes account of the processes that are already there.
     pub sharing: Sharing,
     /// Whether t1 and t2, the times of the viability test, include the communication of the process.
     pub viability_communication: ViabilityCommunication,

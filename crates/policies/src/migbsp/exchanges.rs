@@ -122,7 +122,7 @@ const SHARING_THRESHOLD: usize = if cfg!(test) { 8 } else { 1 << 16 };
 /// stored a second time.
 const RECENT_PLACES: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 10;
-/// Bit in the number of pairs of a state, which is set if the state includes the traffic of the present superstep.
+/// Flag in the highest bit of the number of pairs of a state: it is set if the state already includes the traffic of the present superstep. The other bits hold the number of pairs.
 const FRESH: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 

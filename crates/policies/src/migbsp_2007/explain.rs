@@ -36,21 +36,21 @@ const POTENTIAL: Meaning = Meaning::new(
 const PROCESSING: Meaning = Meaning::new(
     "processing",
     Unit::Number,
-    "P(i): the regularity of the computation of process i times its predicted computation time, relative to the longest of all processes",
+    "P(i): the regularity of the computation of process i, multiplied by its predicted computation time as a fraction of the longest of all processes",
 );
 
 /// Meaning of the quantity: C(i,j), the metric for communication, dimensionless.
 const COMMUNICATION: Meaning = Meaning::new(
     "communication",
     Unit::Number,
-    "C(i,j): the regularity of the messages of process i with cluster j times their predicted time, relative to the longest with any cluster",
+    "C(i,j): the regularity of the messages of process i with cluster j, multiplied by their predicted time as a fraction of the longest with any cluster",
 );
 
 /// Meaning of the quantity: M(i,j), the metric for memory, dimensionless.
 const MEMORY: Meaning = Meaning::new(
     "memory",
     Unit::Number,
-    "M(i,j): the memory of process i relative to the largest of all processes, times the transfer time to cluster j relative to the longest to any cluster",
+    "M(i,j): the memory of process i as a fraction of the largest of all processes, multiplied by the transfer time to cluster j as a fraction of the longest to any cluster",
 );
 
 /// Returns a dimensionless quantity that a sentence shows with three decimals.
@@ -121,9 +121,9 @@ fn describe_potentials(scene: &ExplainContext<'_>, shown: &[&Value]) -> Vec<Sent
             three_decimals(&MEMORY, number_of(entry, "memory"))
         ));
     }
-    sentences.push("Processing: the regularity of the computation times its predicted time, relative to the longest of all processes.".into());
-    sentences.push("Communication: the regularity of the messages with the cluster times their predicted time, relative to the longest with any cluster.".into());
-    sentences.push("Memory: the memory of the process, relative to the largest of all processes, times the transfer time to the cluster, relative to the longest to any cluster.".into());
+    sentences.push("Processing: the regularity of the computation, multiplied by its predicted time as a fraction of the longest predicted time of all processes.".into());
+    sentences.push("Communication: the regularity of the messages with the cluster, multiplied by their predicted time as a fraction of the longest predicted time with any cluster.".into());
+    sentences.push("Memory: the memory of the process as a fraction of the largest of all processes, multiplied by the transfer time to the cluster as a fraction of the longest to any cluster.".into());
     sentences
 }
 

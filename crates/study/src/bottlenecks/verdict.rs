@@ -6,7 +6,7 @@ use migsim_experiment::Amount;
 
 impl CausalProfile {
     /// Returns the three sentences of the verdict: the quantity whose improvement by 10 % (or by one process per host) shortens
-    /// the makespan most, the quantity whose removal of the limit shortens the makespan most, and the quantities without effect.
+    /// the makespan most, the quantity that shortens the makespan most if it has no limit (a capacity without bound, a cost of 0), and the quantities without effect.
     pub fn verdict(&self) -> String {
         let sentences = [
             self.best_improvement_sentence(),
@@ -49,7 +49,7 @@ impl CausalProfile {
         }
     }
 
-    /// Returns the sentence on the quantity for which the removal of its limit has the largest gain.
+    /// Returns the sentence on the quantity that would gain most if it had no limit (an unbounded capacity, or a cost of 0).
     fn best_limit_removal_sentence(&self) -> String {
         let unlimited = self
             .quantity_rows

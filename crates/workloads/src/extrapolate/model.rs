@@ -132,7 +132,7 @@ fn fit_power_law_exponent(points: &[(usize, f64)]) -> Option<f64> {
     Some(up / across)
 }
 
-/// The exchanges of a program that have the same family and equal message sizes, with the laws for their work and message sizes.
+/// A group of exchanges of a program that have the same pattern of messages (family) and the same message sizes, with the laws by which their work and message sizes depend on the number of processes.
 #[derive(Clone, Debug)]
 pub(super) struct ExchangeGroup {
     /// Communication pattern of the exchanges.

@@ -166,16 +166,19 @@ fn describe_test_results(
     });
     let change = if is_doubled_without_migration(scene, interval, of('+')) {
         say!(
-            "and α doubles from {} to {}, since at least ω calls in a row moved no process (ω is the option `omega`)",
+            "Since at least ω calls in a row moved no process (ω is the option `omega`), α doubles from {} to {}.",
             quantity::ALPHA.with_count(interval.length),
             quantity::NEXT_ALPHA.with_count(interval.next_length)
         )
     } else {
         let change = describe_alpha_change(scene, interval, !is_cut && of('-') > of('+'));
-        say!("so α {}", change)
+        say!(
+            "Each stable superstep adds 1 to α, and each unstable one subtracts 1: α {}.",
+            change
+        )
     };
     say!(
-        "Of the {}{} of the interval that ends with this call, {} {} stable and {} unstable{}{}, {}.",
+        "Of the {}{} of the interval that ends with this call, {} {} stable and {} unstable{}{}. {}",
         if is_cut { "first " } else { "" },
         count,
         quantity::STABLE_SUPERSTEPS.with_count(of('+')),
