@@ -101,7 +101,7 @@ def test_what_cannot_be_done_is_refused_where_the_run_stays():
         env.propose()
     with pytest.raises(ValueError, match="no strategy"):
         env.step(True)
-    with pytest.raises(migsim.Error, match="moves twice"):
+    with pytest.raises(migsim.Error, match="moves process 1 twice"):
         env.step([(0, 0), (0, 1)])
     assert env.reset()[1]["now_s"] == before
     env.step()
