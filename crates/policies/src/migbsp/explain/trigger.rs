@@ -173,7 +173,7 @@ fn describe_test_results(
     } else {
         let change = describe_alpha_change(scene, interval, !is_cut && of('-') > of('+'));
         say!(
-            "Each stable superstep adds 1 to α, and each unstable one subtracts 1: α {}.",
+            "Each stable superstep adds one to α, and each unstable superstep subtracts one: α {}.",
             change
         )
     };
