@@ -145,9 +145,9 @@ impl Registry {
     ///
     /// impl Strategy for Crowd {
     ///     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-    ///         let speed = |core: &usize| instance.speeds[*core];
+    ///         let speed = |core: &usize| instance.host_speeds[*core];
     ///         let fastest = (0..instance.host_count()).rev().max_by(|a, b| speed(a).total_cmp(&speed(b)));
-    ///         Ok(Assignment::central(vec![fastest.unwrap_or(0); instance.process_count()], instance.host_count() as u64))
+    ///         Ok(Assignment::from_central_decision(vec![fastest.unwrap_or(0); instance.process_count()], instance.host_count() as u64))
     ///     }
     /// }
     ///

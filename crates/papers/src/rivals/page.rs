@@ -125,7 +125,7 @@ fn advice_section(outcome: &StudyOutcome) -> String {
         "The *ratio* of a policy is its makespan divided by the best known makespan of the case. A policy is better than another if its mean ratio over a set of random cases, a *draw*, is lower. \
          The results on draw 1 led to {all} claims. Of these, {} failed on draw 1 or on at least one of {draws} new draws ([table](#the-advice-on-each-draw)). \
          The other {} held on all draws and are listed here. A claim may hold by chance. Therefore the brackets say on how many new draws it is significant (95 %). \
-         They also say by how many percent the mean ratio of the policy is below that of the best policy of the comparison: the smallest and the largest value over the new draws.\n\n",
+         They also say by how many percent the mean ratio of the policy is below that of the best policy with which it is compared: the smallest and the largest value over the new draws.\n\n",
         failed.len(),
         held.len()
     );
