@@ -677,7 +677,9 @@ fn the_numbers_of_readme_are_those_of_the_results() {
             "{} published calls, {} calls after which nothing moves, and {} migrations",
             times[6], times[7], times[9]
         ),
-        format!("In the runs whose migrations a paper reports, {moves} moves are simulated; {extra} of them are in no paper."),
+        format!(
+            "In the runs whose migrations a paper reports, {moves} moves are simulated; {extra} of them are in no paper."
+        ),
         format!("but {} constants were fitted", times[12]),
         format!(
             "Its {constants} constants bring {reached} of {} overheads and gains within 25 %",
