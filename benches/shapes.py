@@ -93,27 +93,27 @@ RING = {"pattern": "ring", "supersteps": 10, "instructions": "1e8 instr", "bytes
 UNROUND = {"instructions": "1.00137e8 instr"}
 
 
-def shape(name, label, platform, keys, sizes, floor, sends="concurrent", floor_at=None):
-    return {"name": name, "label": label, "platform": platform, "keys": keys, "sizes": sizes, "floor": floor, "sends": sends, "floor_at": floor_at}
+def shape(name, label, platform, keys, sizes, sends="concurrent"):
+    return {"name": name, "label": label, "platform": platform, "keys": keys, "sizes": sizes, "sends": sends}
 
 
-# Floors are minimum ratios to SimGrid 3.32; a shape has none if it was not fixed in advance. With `floor_at` it was fixed for that size instead of the largest.
 SHAPES = [
-    shape("all-changing", "all-to-all, equal, changing links of hosts", profiles_of_hosts(), ALL | UNROUND, (25, 50, 100), 10),
-    shape("random-changing", "3 random messages, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000), 8),
-    shape("ring-changing", "ring, changing links of hosts", profiles_of_hosts(), RING | UNROUND, (250, 500, 1000), 25),
-    shape("all-changing-uplinks", "all-to-all, equal, changing uplinks", profiles_of_uplinks(), ALL | UNROUND, (25, 50, 100), 40, floor_at=50),
-    shape("random-changing-uplinks", "3 random messages, changing uplinks", profiles_of_uplinks(), RANDOM | UNROUND, (250, 500, 1000), 10),
-    shape("chain-40", "3 random messages, 40 routers in a line", chain(40), RANDOM, (100, 200, 400), 8),
-    shape("chain-100", "3 random messages, 100 routers in a line", chain(100), RANDOM, (125, 250, 500), 8),
-    shape("all-tree", "all-to-all, equal, tree of unlike clusters", tree(), ALL, (25, 50, 100), None),
-    shape("random-tree", "3 random messages, tree of unlike clusters", tree(), RANDOM, (250, 500, 1000), 15),
-    shape("beside-tree", "ring and 1 random message, tree of unlike clusters", tree(), BESIDE, (500, 1000, 2000), None),
-    shape("all-uplinks", "all-to-all, drawn, full uplinks", uplinks(), DRAWN, (25, 50, 100), None),
-    shape("random-uplinks", "3 random messages, full uplinks", uplinks(), RANDOM, (1000, 2000, 4000), 25),
-    shape("beside-uplinks", "ring and 1 random message, full uplinks", uplinks(), BESIDE, (1000, 2000, 4000), None),
-    shape("all-two", "all-to-all, drawn, one link between two clusters", two(), DRAWN, (25, 50, 100), None),
-    shape("pairs-ufrgs", "2 random messages, one after another, clusters of the papers", ufrgs(), PAIRS, (2000, 8000, 16000, 32000), None, "sequential"),
-    shape("pairs-one", "2 random messages, one switch", one(), PAIRS, (1000, 2000, 4000, 8000), None),
-    shape("sequential-changing", "3 random messages, one after another, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000), None, "sequential"),
+    shape("all-changing", "all-to-all, equal, changing links of hosts", profiles_of_hosts(), ALL | UNROUND, (25, 50, 100)),
+    shape("all-changing-short", "all-to-all, equal, changing links of hosts, a tenth of the work", profiles_of_hosts(), ALL | {"instructions": "1.00137e7 instr"}, (25, 50, 100)),
+    shape("random-changing", "3 random messages, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000)),
+    shape("ring-changing", "ring, changing links of hosts", profiles_of_hosts(), RING | UNROUND, (250, 500, 1000)),
+    shape("all-changing-uplinks", "all-to-all, equal, changing uplinks", profiles_of_uplinks(), ALL | UNROUND, (25, 50, 100)),
+    shape("random-changing-uplinks", "3 random messages, changing uplinks", profiles_of_uplinks(), RANDOM | UNROUND, (250, 500, 1000)),
+    shape("chain-40", "3 random messages, 40 routers in a line", chain(40), RANDOM, (100, 200, 400)),
+    shape("chain-100", "3 random messages, 100 routers in a line", chain(100), RANDOM, (125, 250, 500)),
+    shape("all-tree", "all-to-all, equal, tree of unlike clusters", tree(), ALL, (25, 50, 100)),
+    shape("random-tree", "3 random messages, tree of unlike clusters", tree(), RANDOM, (250, 500, 1000)),
+    shape("beside-tree", "ring and 1 random message, tree of unlike clusters", tree(), BESIDE, (500, 1000, 2000)),
+    shape("all-uplinks", "all-to-all, drawn, full uplinks", uplinks(), DRAWN, (25, 50, 100)),
+    shape("random-uplinks", "3 random messages, full uplinks", uplinks(), RANDOM, (1000, 2000, 4000)),
+    shape("beside-uplinks", "ring and 1 random message, full uplinks", uplinks(), BESIDE, (1000, 2000, 4000)),
+    shape("all-two", "all-to-all, drawn, one link between two clusters", two(), DRAWN, (25, 50, 100)),
+    shape("pairs-ufrgs", "2 random messages, one after another, clusters of the papers", ufrgs(), PAIRS, (2000, 8000, 16000, 32000), "sequential"),
+    shape("pairs-one", "2 random messages, one switch", one(), PAIRS, (1000, 2000, 4000, 8000)),
+    shape("sequential-changing", "3 random messages, one after another, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000), "sequential"),
 ]
