@@ -48,7 +48,11 @@ def documented(value: object) -> str:
             out.append(line)
     if is_example:
         out.append("```")
-    return "\n".join(out).replace(" [", " \\[")
+    escaped, is_example = [], False
+    for line in out:
+        is_example ^= line.startswith("```")
+        escaped.append(line if is_example else line.replace(" [", " \\["))
+    return "\n".join(escaped)
 
 
 def page() -> str:
