@@ -159,9 +159,7 @@ fn commands_in_the_book_have_the_flags_that_they_are_shown_with() {
             let family = ["platform", "trace", "workload", "sweep"].contains(&command);
             let second = words.get(1).filter(|word| family && is_name(word));
             let mut asked = vec![command];
-            asked.extend(
-                second.filter(|word| ["show", "export", "merge", "extrapolate"].contains(word)),
-            );
+            asked.extend(second.filter(|word| ["show", "export", "merge"].contains(word)));
             let help = help(&asked);
             let own = words.iter().take_while(|word| **word != "--");
             for word in own.filter(|word| word.starts_with("--")) {

@@ -176,50 +176,6 @@ fn ring(processes: usize) -> String {
 }
 
 #[test]
-fn recordings_become_a_trace_of_more_processes_with_a_check() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let names = [2, 4, 8].map(|count| (count, path(&format!("p{count}.trace"))));
-    for (count, name) in &names {
-        fs::write(name, ring(*count)).unwrap();
-    }
-    let made = path("p32.trace");
-    let [(_, two), (_, four), (_, eight)] = &names;
-    let arguments = [
-        "trace",
-        "extrapolate",
-        "--procs",
-        "32",
-        "--out",
-        &made,
-        two,
-        four,
-        eight,
-    ];
-    let run = Command::new(PATH).args(arguments).output().unwrap();
-    let said = String::from_utf8(run.stderr).unwrap();
-    assert!(run.status.success(), "{said}");
-    assert!(said.starts_with("check: the smaller recordings predict the recording with 8 processes with the right number of messages (16 messages), and with these errors: bytes +0.0 %, work +0.0 %"), "{said}");
-    assert!(
-        said.contains("2 x shift to the next process, P processes: work of a process proportional to P^-1.00, 64000 B / P"),
-        "{said}"
-    );
-    let text = fs::read_to_string(&made).unwrap();
-    assert!(
-        text.contains("c 31 250000000\n") && text.contains("m 31 0 2000\n"),
-        "{text}"
-    );
-    let few = ["trace", "extrapolate", "--procs", "32", two, four];
-    let run = Command::new(PATH).args(few).output().unwrap();
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        String::from_utf8(run.stderr)
-            .unwrap()
-            .contains("at least 3 different numbers of processes; found: 2")
-    );
-}
-
-#[test]
 fn a_comparison_of_a_recording_ends_with_the_length_from_which_moves_pay() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("ring.trace");

@@ -101,25 +101,6 @@ core, and the excess of the largest work over the mean.
     return text
 
 
-def extrapolated(results):
-    text = """
-## More processes than were recorded
-
-`migsim trace extrapolate` made traces of 16 processes from recordings with 2, 4 and 8 processes (`--clock cpu --repeat 5`). The table compares them with recordings of 16 processes. The times are those of both
-traces on 16 hosts on a switch of 1 Gbps, with the library `open-mpi`. The work is that of all processes, in seconds on a core.
-
-| program | messages recorded | extrapolated | bytes off [%] | work recorded [s] | extrapolated [s] | off [%] | time recorded [s] | extrapolated [s] | off [%] |
-|---|---|---|---|---|---|---|---|---|---|
-"""
-    for key, row in results.items():
-        if key.startswith("extrapolated "):
-            (recorded, made), (size, made_size) = row["messages"], row["bytes"]
-            (work, made_work), (time, made_time) = row["work"], row["times"]
-            text += f"| {key.removeprefix('extrapolated ')} | {recorded} | {made} | {percent(made_size, size):+.2f} "
-            text += f"| {work:.4f} | {made_work:.4f} | {percent(made_work, work):+.1f} | {time:.4f} | {made_time:.4f} | {percent(made_time, time):+.1f} |\n"
-    return text + "\nCoMD, HPCG and `heat` of mpi4py cannot be extrapolated: in some superstep their messages follow no known pattern.\n"
-
-
 def hosts(results):
     calibration = results["calibration hosts"].splitlines()
     found = [line for line in calibration if line.startswith(("overhead", "bandwidth", "median residual"))]
@@ -165,6 +146,4 @@ def write(results, file):
     text += counts(results)
     if any(key.startswith("many ") for key in results):
         text += many(results)
-    if any(key.startswith("extrapolated ") for key in results):
-        text += extrapolated(results)
     file.write_text(text)

@@ -2,16 +2,15 @@
 //! platforms.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::args::{
-    PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceExtrapolateArguments,
-    TraceFormat,
+    PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceFormat,
 };
 use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_line, print_notes, print_text};
+use super::print::{print_notes, print_text};
 use super::run::join_settings;
 use super::tune::{quote_if_needed, set_arguments};
 use crate::Registry;
@@ -25,8 +24,6 @@ use crate::memory::{ExperimentPurpose, Limits};
 use crate::output::{VtLoadBalancingData, write_file_named_by_user};
 use crate::platform;
 use crate::sweep::keys;
-use crate::words::format_count;
-use crate::workload::extrapolate::extrapolate;
 use crate::workload::trace::{Trace, TracePreamble};
 use crate::workload::vt::rank_file_paths;
 
@@ -36,10 +33,7 @@ pub(super) fn run_trace_command(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let arguments = match command {
-        TraceCommand::Export(arguments) => arguments,
-        TraceCommand::Extrapolate(arguments) => return extrapolate_trace(arguments, out, errors),
-    };
+    let TraceCommand::Export(arguments) = command;
     let TraceExportArguments {
         settings,
         out: file,
@@ -87,44 +81,6 @@ pub(super) fn run_trace_command(
     write_file_or_print(&text, file.as_deref(), out)?;
     if let Some(command) = command.filter(|_| file.is_some()) {
         print_notes(&[command], errors);
-    }
-    Ok(())
-}
-
-/// Converts a share to percent, rounded to one decimal; a negative zero becomes 0.
-fn round_percent(share: f64) -> f64 {
-    (1e3 * share).round() / 10.0 + 0.0
-}
-
-/// Creates a trace with more processes than were recorded, and prints how exactly the smaller recordings predict the largest
-/// recording.
-fn extrapolate_trace(
-    arguments: &TraceExtrapolateArguments,
-    out: &mut dyn Write,
-    errors: &mut dyn Write,
-) -> Result<(), Error> {
-    let read = |path: &PathBuf| -> Result<(String, Trace), Error> {
-        Ok((path.display().to_string(), Trace::read(path)?))
-    };
-    let traces: Vec<(String, Trace)> = arguments
-        .traces
-        .iter()
-        .map(read)
-        .collect::<Result<_, Error>>()?;
-    let made = extrapolate(&traces, arguments.procs as usize)?;
-    write_file_or_print(made.trace_text.as_bytes(), arguments.out.as_deref(), out)?;
-    let check = made.accuracy_check;
-    let held_out = format!(
-        "check: the smaller recordings predict the recording with {} processes with the right number of messages ({}), and with these errors: bytes {:+.1} %, work {:+.1} %, work of a single process at most {:.1} % of the mean work",
-        check.process_count,
-        format_count(check.message_count, "message"),
-        round_percent(check.relative_bytes_error),
-        round_percent(check.relative_work_error),
-        100.0 * check.max_relative_process_work_error
-    );
-    print_line(errors, &held_out);
-    for law in &made.law_descriptions {
-        print_line(errors, law);
     }
     Ok(())
 }

@@ -20,7 +20,6 @@
 //! # Ok::<(), migsim_base::error::Error>(())
 //! ```
 
-pub mod extrapolate;
 pub mod lbm;
 pub mod lu;
 pub mod record;

@@ -41,9 +41,7 @@ pub(super) use reproduce::ReproduceArguments;
 pub(super) use run::{RunArguments, Viewer};
 pub(super) use settings::{MemoryArguments, ScenarioChoice, SettingsArguments};
 pub(super) use sweep::{MergeArguments, SweepArguments, SweepCommand};
-pub(super) use trace::{
-    TraceCommand, TraceExportArguments, TraceExtrapolateArguments, TraceFormat,
-};
+pub(super) use trace::{TraceCommand, TraceExportArguments, TraceFormat};
 pub(super) use tune::{GoalChoice, TuneArguments};
 pub(super) use workload::WorkloadCommand;
 

@@ -23,25 +23,6 @@ pub(in crate::cli) enum TraceCommand {
             migsim trace export --app vt --data nolb/data --platform ufrgs --policy greedy-refine --format vt --moves --out lb/moved"
     )]
     Export(Box<TraceExportArguments>),
-    /// Create a trace with more processes from recordings of one program with three or more numbers of processes
-    #[command(after_help = "Example:\n  \
-            migsim trace extrapolate --procs 64 --out p64.trace p2.trace p4.trace p8.trace\n\n\
-            The smaller recordings predict the largest one, which is the check that is printed. A program whose messages follow no known pattern \
-            is refused: rings, open and periodic grids, trees, all-to-all and recursive doubling are known.")]
-    Extrapolate(TraceExtrapolateArguments),
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct TraceExtrapolateArguments {
-    /// The recorded traces of the same program, with equal numbers of iterations and different numbers of processes
-    #[arg(value_name = "FILE", required = true, num_args = 1..)]
-    pub(in crate::cli) traces: Vec<PathBuf>,
-    /// The number of processes in the new trace
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(2..=100_000))]
-    pub(in crate::cli) procs: u32,
-    /// Write the new trace into this file [default: standard output]
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(in crate::cli) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -7,8 +7,8 @@
 //! time. Reduce-scatter: a ring. Gather and scatter: linear. Scan: a chain. Collectives of neighbours: all messages at the same
 //! time.
 //!
-//! The choice depends as little as possible on the number of processes, so that recordings of one program have the same patterns
-//! ([`crate::extrapolate`]). For this reason, two special cases of Open MPI are not reproduced: linear barriers of 4 to 7
+//! The choice depends as little as possible on the number of processes, so that recordings of one program with different numbers of
+//! processes have the same patterns. For this reason, two special cases of Open MPI are not reproduced: linear barriers of 4 to 7
 //! processes, and the many choices for 2 and 3 processes.
 
 use std::ops::Range;
