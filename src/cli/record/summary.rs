@@ -33,17 +33,24 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
     }
     let origin = match (arguments.speed, made.is_speed_measured) {
         (Some(_), _) => "given by `--speed`",
-        (None, true) => "the measured clock of the core; `--speed` sets another one",
+        (None, true) => "the fastest measured clock of the core; `--speed` sets another one",
         (None, false) => {
             "a default, since the clock of the core was not measured; `--speed` sets another one"
         }
     };
+    let measured = fact("speeds").map_or_else(String::new, |range| {
+        let (slowest, fastest) = range.split_once('-').unwrap_or((range, range));
+        format!(
+            "clock: {slowest} to {fastest}, measured on each process before and after its run\n"
+        )
+    });
     let clock = fact("clock").map_or_else(String::new, |clock| format!("{clock} "));
     let _ = writeln!(
         text,
         "work: measured {clock}time multiplied by {} GHz ({origin})",
         made.core_speed.get() / 1e9
     );
+    text.push_str(&measured);
     let _ = writeln!(
         text,
         "recorder: adds {} ns to each MPI call",
@@ -146,7 +153,9 @@ mod tests {
     /// A recording with one process that computes for these times in its runs \[ns\].
     fn made(runs: &[u64], arguments: &RecordArguments) -> ConvertedTrace {
         let record = |work: &u64| {
-            format!("migsim-record 1 0 1\nw {work}\ni version Open MPI v4.1.4\nh 2500000000\nend\n")
+            format!(
+                "migsim-record 1 0 1\nw {work}\ni version Open MPI v4.1.4\nh 2400000000\nh 2500000000\nend\n"
+            )
         };
         let runs: Vec<_> = runs
             .iter()
@@ -167,7 +176,8 @@ mod tests {
         assert_eq!(
             said,
             "app.trace: 1 process, 1 superstep, 0 messages\nlibrary: open-mpi 4.1.4\n\
-             work: measured wall time multiplied by 2.5 GHz (the measured clock of the core; `--speed` sets another one)\n\
+             work: measured wall time multiplied by 2.5 GHz (the fastest measured clock of the core; `--speed` sets another one)\n\
+             clock: 2.4GHz to 2.5GHz, measured on each process before and after its run\n\
              recorder: adds 0 ns to each MPI call\n"
         );
         let given = arguments(&["--speed", "2 GHz"]);

@@ -93,12 +93,10 @@ pub fn convert_to_trace(
     let cut = clock::divide_into_supersteps(&operations)?;
     let first = read.first().map_or(&[][..], Vec::as_slice);
     let every = || read.iter().flatten();
-    let measured = median_core_speed(
-        every()
-            .map(|record| record.cycles_per_second)
-            .filter(|cycles| *cycles > 0)
-            .collect(),
-    );
+    let clocks = || every().flat_map(|record| &record.cycles_per_second);
+    // Other activity of the computer can only lengthen a measurement.
+    let measured = clocks().max().and_then(|cycles| round_core_speed(*cycles));
+    let slowest = clocks().min().and_then(|cycles| round_core_speed(*cycles));
     let speed = (measure.core_speed.or(measured))
         .or(InstructionsPerSecond::new(ASSUMED_CORE_SPEED))
         .expect("a constant is a speed");
@@ -108,6 +106,10 @@ pub fn convert_to_trace(
         .unwrap_or(0);
     let mut recording = facts::collect_recording_facts(first);
     recording.set_fact("speed", &format!("{}GHz", speed.get() / 1e9));
+    if let (Some(slowest), Some(fastest)) = (slowest, measured) {
+        let range = format!("{}GHz-{}GHz", slowest.get() / 1e9, fastest.get() / 1e9);
+        recording.set_fact("speeds", &range);
+    }
     recording.set_fact("clock", measure.clock_name);
     recording.set_fact("cost", &format!("{overhead}ns"));
     recording.set_fact("repetitions", &runs.len().to_string());
@@ -134,12 +136,10 @@ pub fn convert_to_trace(
     })
 }
 
-/// Returns the median of the measured numbers of cycles per second, rounded to three digits; `None` if the list is empty.
-fn median_core_speed(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
-    cycles.sort_unstable();
-    let median = *cycles.get(cycles.len() / 2)?;
-    let step = 10_u64.pow(median.checked_ilog10()?.saturating_sub(2));
-    InstructionsPerSecond::new(((median + step / 2) / step * step) as f64)
+/// Rounds a measured number of cycles per second to three digits; `None` if it is 0.
+fn round_core_speed(cycles: u64) -> Option<InstructionsPerSecond> {
+    let step = 10_u64.pow(cycles.checked_ilog10()?.saturating_sub(2));
+    InstructionsPerSecond::new(((cycles + step / 2) / step * step) as f64)
 }
 
 /// Reads the records of all processes of a run; returns them in the order of their ranks.

@@ -12,7 +12,8 @@
 //! migsim-record failed REASON  instead of all other lines: the record could not be written
 //! x CALL [from a second thread]            a call that is not supported
 //! i KEY VALUE                  a property of the library or the host
-//! m BYTES, o NS, h HZ, end     memory, the duration of a call of the recorder, cycles of the core per second, the last line
+//! m BYTES, o NS, end           memory, the duration of a call of the recorder, the last line
+//! h HZ                         cycles of the core per second; the recorder measures them before and after the run
 //! ```
 
 use std::collections::BTreeMap;
@@ -131,8 +132,8 @@ pub(super) struct ProcessRecord {
     pub(super) memory: u64,
     /// Time that the recorder adds to each recorded call \[ns\].
     pub(super) recorder_overhead_ns: u64,
-    /// Cycles per second of the core \[1/s\]; 0 if the recorder did not measure them.
-    pub(super) cycles_per_second: u64,
+    /// Measurements of the cycles per second of the core \[1/s\]; empty if the recorder did not measure them.
+    pub(super) cycles_per_second: Vec<u64>,
     /// Properties of the MPI library and of the host, by key.
     pub(super) library_and_host_facts: BTreeMap<String, String>,
     /// Ranks of the members of each communicator in the program, by id of the communicator.
@@ -238,7 +239,7 @@ impl ProcessRecord {
             is_spawned: words.remaining_words.next() == Some("started"),
             memory: 0,
             recorder_overhead_ns: 0,
-            cycles_per_second: 0,
+            cycles_per_second: Vec::new(),
             library_and_host_facts: BTreeMap::new(),
             members_of_communicator: BTreeMap::new(),
             events: Vec::new(),
@@ -254,7 +255,7 @@ impl ProcessRecord {
             "w" => self.events.push(Event::Work(words.next_count()?)),
             "m" => self.memory = words.next_count()?,
             "o" => self.recorder_overhead_ns = words.next_count()?,
-            "h" => self.cycles_per_second = words.next_count()?,
+            "h" => self.cycles_per_second.push(words.next_count()?),
             "i" => {
                 let key = words.next_word()?.to_owned();
                 let value: Vec<&str> = words.remaining_words.collect();

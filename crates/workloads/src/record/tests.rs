@@ -277,13 +277,16 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
 }
 
 #[test]
-fn the_measured_speed_counts_unless_another_one_is_given() {
-    let with_speed = SENDER.replace("end", "h 3624370265\nend");
-    let runs = [run([&with_speed, RECEIVER])];
+fn the_fastest_measured_speed_counts_unless_another_one_is_given() {
+    // Before and after the run of rank 0, and once for rank 1: two of three measurements were disturbed.
+    let with_speed = SENDER.replace("end", "h 1770000000\nh 3624370265\nend");
+    let receiver = RECEIVER.replace("end", "h 1900000000\nend");
+    let runs = [run([&with_speed, &receiver])];
     let made = convert_to_trace(&runs, WorkConversion::default()).unwrap();
     assert!(made.is_speed_measured);
     assert!(
-        made.trace_text.contains("recorded speed 3.62GHz\n")
+        made.trace_text
+            .contains("recorded speed 3.62GHz\nrecorded speeds 1.77GHz-3.62GHz\n")
             && made.trace_text.contains("\nc 0 3620000\n"),
         "{}",
         made.trace_text

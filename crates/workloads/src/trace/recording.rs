@@ -8,7 +8,7 @@ use super::parse::TraceParser;
 use migsim_base::error::Problem;
 
 /// Keys of `recorded` lines, each with its meaning in words.
-pub const FACT_KEYS: [(&str, &str); 11] = [
+pub const FACT_KEYS: [(&str, &str); 12] = [
     (
         "library",
         "the MPI library: open-mpi, mpich, intel-mpi, mvapich or another name",
@@ -27,6 +27,10 @@ pub const FACT_KEYS: [(&str, &str); 11] = [
     (
         "speed",
         "the speed by which measured time was converted to work",
+    ),
+    (
+        "speeds",
+        "the slowest and the fastest clock that the recorder measured",
     ),
     ("clock", "the clock of computation: wall or cpu"),
     ("cost", "the time that the recorder adds to a call"),
