@@ -13,6 +13,7 @@ Sizes of collectives are those of Score-P: each process counts what it sends to 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -202,8 +203,10 @@ class Reader:
             raise Refused(f"{self.where(process, event)} cannot be cut into supersteps")
 
     def call(self, process: Process, event: Any, enters: bool) -> None:
-        """Enters or leaves a region; what passes between two calls of MPI is work."""
+        """Enters or leaves a region; what passes between two calls of MPI is work, and so is the time to read and write files."""
         region = event.region
+        if region.name.startswith("MPI_File_"):
+            return
         if region.paradigm != self.otf2.Paradigm.MPI and not region.name.startswith("MPI_"):
             if process.left is None and not process.has_init:
                 process.left = event.time
@@ -314,8 +317,23 @@ def convert(archive: str, out: str, speed: str | None = None, in_place: str | No
     """
     import otf2
 
-    with otf2.reader.open(archive) as opened:
-        records = Reader(opened, in_place).records()
+    # The library itself writes what is wrong to file 2, in many lines: the first one is the reason.
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), 2)
+        try:
+            with otf2.reader.open(archive) as opened:
+                records = Reader(opened, in_place).records()
+        except Refused:
+            raise
+        except Exception as error:  # the package has many kinds of exceptions
+            said.seek(0)
+            first = said.readline().decode(errors="replace").partition("error: ")[2]
+            why = " ".join((first or str(error) or type(error).__name__).split())
+            raise Refused(f"cannot read the archive `{archive}`: {why}\n  hint: name a complete file `traces.otf2`, with its folder `traces` beside it") from error
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
     with tempfile.TemporaryDirectory() as folder:
         for rank, record in enumerate(records):
             Path(folder, f"{rank}-0.record").write_text(record)

@@ -46,7 +46,7 @@ def write(records: list[list[str]], folder: Path) -> str:
         node = define.system_tree_node("node", parent=None)
         groups = [define.location_group(f"rank {rank}", system_tree_parent=node) for rank in range(len(records))]
         places = [define.location("main", group=group) for group in groups]
-        regions = {name: define.region(name, paradigm=otf2.Paradigm.MPI) for name in ["MPI_Init", "MPI_Call", "MPI_Finalize"]}
+        regions = {name: define.region(name, paradigm=otf2.Paradigm.MPI) for name in ["MPI_Init", "MPI_Call", "MPI_File_read", "MPI_Finalize"]}
         world = define.group("world", group_type=otf2.GroupType.COMM_LOCATIONS, paradigm=otf2.Paradigm.MPI, members=places)
         comms: dict[int, Any] = {}
         for line in [WORLD, EVEN]:
@@ -78,6 +78,11 @@ def write_process(archive: Any, place: Any, lines: list[str], rank: int, regions
         kind, *words = line.split()
         if kind == "w":
             now += int(words[0])
+            continue
+        if kind == "f":
+            writer.enter(now, regions["MPI_File_read"])
+            now += int(words[0])
+            writer.leave(now, regions["MPI_File_read"])
             continue
         if kind == "g":
             continue
@@ -177,3 +182,25 @@ def test_the_sizes_of_score_p_tell_the_parts() -> None:
     assert split("alltoall", both, "always") == [12, 12, 12]
     with pytest.raises(Refused, match="do not agree"):
         split("allreduce", parts("allreduce", (16, 16), (8, 8), (16, 16)), None)
+
+
+def test_time_in_files_is_work(tmp_path: Path) -> None:
+    """1 ms of computation, 4 ms in MPI-IO and 2 ms of computation are 7 ms of work, as `migsim record` counts them."""
+    found = tmp_path / "io.trace"
+    convert(write([[WORLD, "w 1000000", "f 4000000", "w 2000000", "s 0 1 7 8"], [WORLD, "r 0 0 0 7"], [WORLD], [WORLD]], tmp_path), str(found), speed="1GHz")
+    assert "\nc 0 7000000\n" in found.read_text()
+
+
+@pytest.mark.parametrize("damage", ["missing", "folder", "no events", "cut events", "cut anchor", "cut definitions"])
+def test_damaged_archives_are_one_error(damage: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    anchor = Path(write(RECORDS, tmp_path))
+    name = {"missing": "none.otf2", "folder": "."}.get(damage, anchor.name)
+    if damage == "no events":
+        (anchor.parent / "traces" / "1.evt").unlink()
+    cut = {"cut events": "traces/1.evt", "cut anchor": "traces.otf2", "cut definitions": "traces.def"}
+    if damage in cut:
+        path = anchor.parent / cut[damage]
+        path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(Refused, match="cannot read the archive"):
+        convert(str(anchor.parent / name), str(tmp_path / "none.trace"), speed="1GHz", in_place="never")
+    assert capfd.readouterr().err == ""
