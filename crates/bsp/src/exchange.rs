@@ -30,8 +30,8 @@ pub(super) struct MessageExchange {
     /// For each receiver, the last of the messages that wait until the receiver begins to receive ([`NONE`] if no message waits).
     /// It is used only with rendezvous.
     last_blocked_messages: Vec<u32>,
-    /// For each message that waits for its receiver, another message that waits for the same receiver ([`NONE`] if there is no
-    /// further message). It is used only with rendezvous.
+    /// For each message that waits for its receiver, the message that was sent next to the same receiver; after the last of these
+    /// messages the first one follows. It is used only with rendezvous.
     next_blocked_messages: Vec<u32>,
     /// For each message, the local time at which its transfer started \[s\]; NaN after the message is delivered.
     start_times: Vec<f64>,
@@ -124,20 +124,26 @@ impl MessageExchange {
 
     /// Makes a message wait until process `receiver` begins to receive messages.
     pub(super) fn block_message(&mut self, message: u32, receiver: u32) {
-        self.next_blocked_messages[message as usize] =
-            self.last_blocked_messages[receiver as usize];
-        self.last_blocked_messages[receiver as usize] = message;
+        let last = std::mem::replace(&mut self.last_blocked_messages[receiver as usize], message);
+        let list = &mut self.next_blocked_messages;
+        let before = if last == NONE { message } else { last } as usize;
+        list[message as usize] = if last == NONE { message } else { list[before] };
+        list[before] = message;
     }
 
-    /// Removes and returns the last added message that waits for process `receiver`; `None` if no message waits.
+    /// Removes and returns the message that has waited longest for process `receiver`; `None` if no message waits.
     pub(super) fn take_blocked_message(&mut self, receiver: u32) -> Option<u32> {
-        let message = self.last_blocked_messages[receiver as usize];
-        if message == NONE {
+        let last = self.last_blocked_messages[receiver as usize];
+        if last == NONE {
             return None;
         }
-        self.last_blocked_messages[receiver as usize] =
-            self.next_blocked_messages[message as usize];
-        Some(message)
+        let list = &mut self.next_blocked_messages;
+        let first = list[last as usize];
+        list[last as usize] = list[first as usize];
+        if first == last {
+            self.last_blocked_messages[receiver as usize] = NONE;
+        }
+        Some(first)
     }
 
     /// Returns the index of the message that `process` sent last; `None` if the process has not sent any message. A process that
