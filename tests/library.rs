@@ -11,13 +11,10 @@ use migsim::bsp::{
 };
 use migsim::engine::{NetworkModel, Weights};
 use migsim::experiment::BUILT_IN_LIBRARIES;
-use migsim::workload::Plan;
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, any_notices, assert_close, bytes, migsim, plan, seconds,
-    switch,
+    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, migsim, plan, seconds, switch,
 };
 
 /// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
@@ -312,54 +309,6 @@ fn shown(flags: &[&str]) -> Value {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// Draws supersteps of few messages: work up to 0.4 s, so that some connections are idle and others are not; sizes around the first window.
-fn few_messages() -> impl Strategy<Value = Vec<Plan>> {
-    let work = prop::collection::vec(0_u32..5, 4);
-    let messages = prop::collection::vec((0_u32..4, 0_u32..4, 1_u32..40), 0..5);
-    let one = (work, messages).prop_map(|(work, messages)| {
-        let work: Vec<f64> = work
-            .into_iter()
-            .map(|work| f64::from(work) * 0.9e8)
-            .collect();
-        let messages = messages.into_iter().filter(|(from, to, _)| from != to);
-        let messages: Vec<_> = messages
-            .map(|(from, to, size)| (from, to, f64::from(size) * 4e3))
-            .collect();
-        plan(&work, &messages)
-    });
-    prop::collection::vec(one, 1..12)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn shortcuts_and_events_give_equal_costs_of_a_library(
-        list in few_messages(),
-        (is_equal, slow_start, has_packets, is_late) in any::<(bool, bool, bool, bool)>(),
-        queues in prop::bool::weighted(0.3),
-        overhead in prop::sample::select(vec![0.0, 0.001, 0.03, 0.07]),
-        kind in prop::sample::select(vec![BarrierKind::Ideal, BarrierKind::Ideal, BarrierKind::Library, BarrierKind::Dissemination, BarrierKind::DoubleRing]),
-        notice in 0_u32..3,
-        notices in any_notices(),
-    ) {
-        let network = NetworkModel {
-            weights: if is_equal { Weights::Equal } else { Weights::Latency },
-            overhead: seconds(overhead),
-            packet: has_packets.then(|| bytes(1448.0)),
-            queues,
-            slow_start,
-            ..NetworkModel::default()
-        };
-        let runtime = RuntimeConfig {
-            barrier: BarrierConfig { kind, bytes: bytes(f64::from(notice) * 80.0), notices, ..BarrierConfig::default() },
-            ..if is_late { above(5e4) } else { RuntimeConfig::default() }
-        };
-        let [by_shortcuts, by_events] = times(&Plans::new(list), network, runtime);
-        prop_assert!((by_shortcuts - by_events).abs() <= 1e-12 * by_events, "{} {}", by_shortcuts, by_events);
-    }
 }
 
 #[test]

@@ -31,6 +31,8 @@ mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
 mod migbsp; // the policy worked out by hand, option by option
 mod migbsp_2007; // the first generation: the claims of its paper, its bounds, its options
+mod nothing; // laws of nothing: profiles of present values, loads of 0, changes by 0 %, unused hosts change no time
+mod one_time; // one time for each run: shortcuts, events, critical path, queues, other numbers of processes
 mod oracle; // 38 simulations done with SimGrid, every time
 mod oracle_xml; // 57 more on platform files of SimGrid, every route and time
 mod package; // the published package: files, size, citation

@@ -18,7 +18,7 @@ use scripted::ScriptedBarrier;
 use sequential::SequentialBarrier;
 use tree::{parent, record_subtree_arrival, release_children};
 
-use super::config::{BarrierConfig, BarrierKind, RuntimeConfig, ShortcutChoice};
+use super::config::{BarrierConfig, BarrierKind, RuntimeConfig, ShortcutChoice, TransferStart};
 use super::event::{ActivityToken, BarrierMessage};
 use super::foreseen::PredictedBarrier;
 use super::leaving::LeavingProcesses;
@@ -28,8 +28,8 @@ use super::script::BarrierScript;
 use super::waves::ScriptStages;
 use super::world::Setup;
 use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId, Seconds, greater};
-use migsim_engine::Simulation;
+use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, greater};
+use migsim_engine::{MessageEnds, Simulation};
 use migsim_platform::Platform;
 
 /// The parts of the runtime that a barrier needs to send its messages: the engine, the platform and the placement of processes.
@@ -44,17 +44,12 @@ pub(super) struct BarrierContext<'a, 'p> {
 impl BarrierContext<'_, '_> {
     fn send_message(
         &mut self,
-        from: HostId,
-        to: HostId,
+        ends: MessageEnds,
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.engine.send_control_message(
-            from,
-            to,
-            bytes,
-            ActivityToken::BarrierActivityEnded(message),
-        )
+        self.engine
+            .send_control_message(ends, bytes, ActivityToken::BarrierActivityEnded(message))
     }
 
     fn send_between_processes(
@@ -64,29 +59,31 @@ impl BarrierContext<'_, '_> {
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.send_message(
-            self.placement[from as usize],
-            self.placement[to as usize],
-            bytes,
-            message,
-        )
+        let ends = MessageEnds::of_processes(ProcessId(from), ProcessId(to), self.placement);
+        self.send_message(ends, bytes, message)
     }
 
     /// Sends a control message between two processes as a packet: its duration is computed in advance, and it shares no link with
-    /// flows.
+    /// flows. If a link on the route has no bandwidth at present, the message is a flow that waits for bandwidth.
     fn send_control_packet(
         &mut self,
         packets: &mut PacketModel,
         (from, to): (u32, u32),
+        bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        let ends = (self.placement[from as usize], self.placement[to as usize]);
-        let Some(packet) = packets.packet_between(self.platform, ends) else {
-            return self.fail_without_route(ends, message);
+        let ends = MessageEnds::of_processes(ProcessId(from), ProcessId(to), self.placement);
+        packets.update_links(self.engine, ends.hosts)?;
+        let packet = packets.packet_between(self.platform, ends.hosts);
+        let Some(packet) = packet.filter(|packet| packet.duration.is_finite()) else {
+            return self.send_message(ends, bytes, message);
         };
-        if packet.uses_connection {
-            let end = self.engine.local_time() + packet.duration;
-            self.engine.record_message_end(ends, end);
+        if packet.uses_connection
+            && let Some(connection) = self.engine.find_or_add_connection(ends)
+        {
+            let now = self.engine.local_time();
+            self.engine
+                .record_message(connection, now, now + packet.duration);
         }
         self.engine.add_to_flow_count(1);
         let duration = Seconds::of(packet.duration);
@@ -102,7 +99,7 @@ impl BarrierContext<'_, '_> {
         (from, to): (HostId, HostId),
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.send_message(from, to, Bytes::default(), message)
+        self.send_message(MessageEnds::of_hosts(from, to), Bytes::default(), message)
     }
 }
 
@@ -138,10 +135,15 @@ impl Protocol {
     fn with_script(setup: &Setup<'_>, kind: BarrierKind, processes: u32) -> Self {
         let script = BarrierScript::new(kind, processes);
         let packets = PacketModel::for_barrier(setup);
-        // With queues the last digit of a time may decide which packet is first, so there must be one way to compute it.
-        let may_foresee = packets.is_some()
+        // With queues the last digit of a time may decide which packet is first, so there must be one way to compute it. With late
+        // receives a message may start after control messages of its sender, which must be known by then.
+        let may_wait = setup.network.slow_start && setup.runtime.receives == TransferStart::Late;
+        let may_foresee = packets
+            .as_ref()
+            .is_some_and(PacketModel::are_links_constant)
             && setup.runtime.shortcuts != ShortcutChoice::None
-            && !setup.network.queues;
+            && !setup.network.queues
+            && !may_wait;
         let waves = may_foresee.then(|| ScriptStages::from_script(&script, processes));
         match (packets, waves.flatten()) {
             (Some(packets), Some(waves)) => {
@@ -359,11 +361,11 @@ impl Barrier {
             .push_all_processes(self.process_count);
     }
 
-    /// Reports to the engine when control messages of the barrier last used each connection, so that the engine knows which
+    /// Records in the engine when control messages of the barrier used their connections, so that the engine knows which
     /// connections are idle. It does nothing unless the protocol predicts the departure of each process.
-    pub(super) fn report_connection_uses(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
+    pub(super) fn record_connection_uses(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
         if let Protocol::Foreseen(foreseen) = &mut self.protocol {
-            foreseen.report_connection_uses(engine);
+            foreseen.record_connection_uses(engine);
         }
     }
 
@@ -507,7 +509,7 @@ fn release_at_predicted_times(
         context.engine.add_to_flow_count(notices);
         schedule_departures_after_wait(later, wait, leaving, context.engine);
     }
-    foreseen.report_connection_uses(context.engine);
+    foreseen.record_connection_uses(context.engine);
     Ok(())
 }
 

@@ -26,6 +26,7 @@ use crate::{CallProcedure, Gather};
 use in_turn::SequentialCall;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
+use migsim_engine::MessageEnds;
 
 /// State of the rescheduling call that is in progress, or of the previous call if no call is in progress.
 #[derive(Clone, Debug)]
@@ -511,9 +512,10 @@ impl ReschedulingCall {
         }
         for &(from, to, size) in &self.step_messages {
             self.pending_activities += 1;
+            let ends = MessageEnds::of_hosts(from, to);
             world
                 .engine
-                .send_control_message(from, to, size, ActivityToken::CallActivityEnded)?;
+                .send_control_message(ends, size, ActivityToken::CallActivityEnded)?;
         }
         Ok(())
     }

@@ -149,8 +149,9 @@ pub enum ControlTransport {
     #[default]
     Flows,
     /// Each control message is a packet, which does not slow other messages. The duration of a packet is the sum of its latency,
-    /// its overhead, and the time to transfer its bytes at the rate of a flow that is alone on its route. On a platform whose
-    /// links vary in bandwidth, or are shared by SimGrid's rule for `FATPIPE`, control messages are always flows.
+    /// its overhead, and the time to transfer its bytes at the rate of a flow that is alone on its route, with the bandwidths and
+    /// latencies at its start. Slow start never delays a packet. If a link has no bandwidth at the start, the message is a flow,
+    /// which waits for bandwidth.
     Packets,
 }
 
@@ -267,7 +268,8 @@ impl ShortcutChoice {
 pub struct RuntimeConfig {
     /// The order in which a process sends the messages of a superstep.
     pub sends: SendOrder,
-    /// The condition under which the transfer of a message begins after a process has sent the message.
+    /// The condition under which the transfer of a message begins after a process has sent the message. Of the messages of
+    /// barriers, only the arrival messages of `central` obey this condition, without a handshake.
     pub receives: TransferStart,
     /// Whether a process waits at the end of a superstep until its own messages are delivered, as in programs that complete all
     /// requests (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before this

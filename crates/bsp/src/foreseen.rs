@@ -5,15 +5,12 @@
 //! requires it; the script is ordered in stages ([`super::waves`]). No process leaves before all have arrived. The reference
 //! implementation executes the script by events ([`super::barrier`]); it is also used for barriers with very many messages.
 
-use std::cmp::Reverse;
-use std::sync::Arc;
-
 use super::event::ActivityToken;
 use super::packets::PacketModel;
 use super::shortcut::are_equal_placements;
-use super::waves::{ControlMessage, ScriptStages};
-use migsim_base::units::{HostId, lesser};
-use migsim_engine::Simulation;
+use super::waves::ScriptStages;
+use migsim_base::units::{HostId, ProcessId, lesser};
+use migsim_engine::{MessageEnds, Simulation};
 use migsim_platform::Platform;
 
 /// State of a barrier whose departure times are computed from the arrival times of the processes.
@@ -23,9 +20,9 @@ pub(super) struct PredictedBarrier {
     packet_model: PacketModel,
     /// For each process, the host for which the durations of its control messages were computed.
     placement_of_durations: Vec<HostId>,
-    /// The control messages that count as uses of their connections, each message with its connection; `None` until the engine
-    /// has assigned the connections.
-    connection_uses: Option<ConnectionUses>,
+    /// The connection of each control message that uses one, in the order of messages; `None` until the engine has assigned the
+    /// connections.
+    connections: Option<Vec<u32>>,
     /// Local time at which each control message of the present barrier is delivered \[s\].
     delivery_times: Vec<f64>,
     /// Local time at which each process arrives at the barrier \[s\]; after the departures are computed, the time at which it
@@ -33,16 +30,6 @@ pub(super) struct PredictedBarrier {
     arrival_or_departure_times: Vec<f64>,
     /// Number of processes that have arrived at the present barrier.
     arrived_processes: usize,
-}
-
-/// The control messages that must be reported to the engine as uses of a connection, as pairs of message and connection.
-#[derive(Clone, Debug)]
-enum ConnectionUses {
-    /// Only the last control message of each connection is reported. This suffices because one process sends all messages of the
-    /// connection, so that all its other messages come earlier.
-    LastOfEachConnection(Arc<[(u32, u32)]>),
-    /// All control messages are reported, since several processes send messages over the same connection.
-    AllMessages(Vec<(u32, u32)>),
 }
 
 impl PredictedBarrier {
@@ -53,7 +40,7 @@ impl PredictedBarrier {
             script_stages: waves,
             packet_model: packets,
             placement_of_durations: Vec::new(),
-            connection_uses: None,
+            connections: None,
             arrival_or_departure_times: vec![0.0; processes as usize],
             arrived_processes: 0,
         }
@@ -135,64 +122,35 @@ impl PredictedBarrier {
                 (*duration, notice.uses_connection) = (packet.duration, packet.uses_connection);
             }
         }
-        self.connection_uses = None;
+        self.connections = None;
         self.placement_of_durations = before;
         self.placement_of_durations.clear();
         self.placement_of_durations.extend_from_slice(placement);
         Ok(())
     }
 
-    /// Reports to the engine when control messages last used each connection. The engine does not deliver these messages itself,
-    /// but must know which connections are idle.
-    pub(super) fn report_connection_uses(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
-        let Self {
-            script_stages: waves,
-            placement_of_durations: placement,
-            delivery_times: delivered,
-            ..
-        } = self;
-        let noted = self.connection_uses.get_or_insert_with(|| {
-            find_connection_uses(waves.control_messages(), placement, engine)
+    /// Records in the engine the control messages that use a connection. The engine does not deliver these messages itself, but
+    /// must know which connections are idle.
+    pub(super) fn record_connection_uses(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
+        let placement = &self.placement_of_durations;
+        let messages = self
+            .script_stages
+            .iter_durations()
+            .zip(&self.delivery_times);
+        let uses = self.connections.get_or_insert_with(|| {
+            let used = messages
+                .clone()
+                .filter(|((notice, _), _)| notice.uses_connection);
+            used.filter_map(|((notice, _), _)| {
+                let (from, to) = (ProcessId(notice.from), ProcessId(notice.to));
+                engine.find_or_add_connection(MessageEnds::of_processes(from, to, placement))
+            })
+            .collect()
         });
-        match noted {
-            ConnectionUses::LastOfEachConnection(last) => {
-                engine.record_message_ends(last, delivered);
-            }
-            ConnectionUses::AllMessages(all) => {
-                for &(notice, connection) in &*all {
-                    engine.record_message_end_on_connection(connection, delivered[notice as usize]);
-                }
-            }
+        let used = messages.filter(|((notice, _), _)| notice.uses_connection);
+        for (((_, duration), delivered), connection) in used.zip(uses) {
+            engine.record_message(*connection, delivered - duration, *delivered);
         }
-    }
-}
-
-/// Returns the control messages that must be reported to the engine as uses of a connection, each with the connection that the
-/// engine assigns to the message.
-fn find_connection_uses(
-    notices: &[ControlMessage],
-    placement: &[HostId],
-    engine: &mut Simulation<'_, ActivityToken>,
-) -> ConnectionUses {
-    let place = |process: u32| placement[process as usize];
-    let numbered = (0..).zip(notices);
-    let of_connections = numbered.filter(|(_, notice)| notice.uses_connection);
-    let mut all: Vec<(u32, u32)> = of_connections
-        .filter_map(|(number, notice)| {
-            let ends = (place(notice.from), place(notice.to));
-            Some((number, engine.find_or_add_connection(ends)?))
-        })
-        .collect();
-    all.sort_unstable_by_key(|&(notice, connection)| (connection, Reverse(notice)));
-    let sender = |notice: u32| notices[notice as usize].from;
-    let mut connections = all.chunk_by(|a, b| a.1 == b.1);
-    let have_one_sender =
-        connections.all(|group| group.iter().all(|one| sender(one.0) == sender(group[0].0)));
-    if have_one_sender {
-        all.dedup_by_key(|one| one.1);
-        ConnectionUses::LastOfEachConnection(all.into())
-    } else {
-        ConnectionUses::AllMessages(all)
     }
 }
 

@@ -256,12 +256,11 @@ impl Migrations {
                 .receives
                 .has_handshake(planned.memory_size);
             let image = (planned.memory_size, has_handshake);
-            world
-                .engine
-                .set_next_message_processes(planned.process, planned.process);
+            let hosts = (from, planned.destination);
+            let processes = (planned.process, planned.process);
             return world
                 .engine
-                .send_message(from, planned.destination, image, transferred);
+                .send_message(hosts, processes, image, transferred);
         }
         world.engine.start_wait(
             planned.delay_after_transfer,

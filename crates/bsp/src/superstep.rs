@@ -224,10 +224,10 @@ impl SuperstepState {
             ActivityToken::MessageDelivered(self.first_message_number.wrapping_add(message));
         let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
         let message = (planned.size, has_handshake);
+        let processes = (planned.from, planned.to);
         world
             .engine
-            .set_next_message_processes(planned.from, planned.to);
-        world.engine.send_message(from, to, message, token)
+            .send_message((from, to), processes, message, token)
     }
 
     /// Begins to receive in a process that has sent its messages; all messages that waited for this receiver start.

@@ -68,6 +68,7 @@ mod batch;
 mod checks;
 mod clock;
 mod completion;
+mod connections;
 mod cpu;
 mod event;
 mod factors;
@@ -86,6 +87,7 @@ pub mod testing;
 mod transport;
 mod uses;
 
+pub use connections::MessageEnds;
 pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventHash;
 pub use maxmin::SharingProblem;
@@ -93,7 +95,7 @@ pub use model::{NetworkModel, PRESETS, Preset};
 pub use profile::{BandwidthChanges, NextChangeTimes};
 
 pub use queue::{EventKey, EventQueue};
-pub use simulation::{AvailabilityIntervalStart, Simulation};
+pub use simulation::{AvailabilityIntervalStart, MessageOptions, Simulation};
 
 pub use batch::{FlowBatch, FlowStart, PathId, PathTable};
 pub use checks::END_TIME_TOLERANCE;

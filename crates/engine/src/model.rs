@@ -36,7 +36,7 @@ pub struct NetworkModel {
     pub crosstraffic: bool,
     /// Maximum rate of a flow between two processes on the same host \[B/s\].
     pub loopback_bandwidth: f64,
-    /// Latency of a message inside a host for which the platform defines no loopback.
+    /// Latency of a message inside a host for which the platform defines no loopback; it is multiplied by `latency_factor`.
     #[serde(default, skip_serializing_if = "is_zero_duration")]
     pub loopback_latency: Seconds,
     /// Time that a message inside a host takes in addition to its latency and its transfer; it replaces [`Self::overhead`].
@@ -73,7 +73,8 @@ pub struct NetworkModel {
     /// factor, and weights, window and cross-traffic have no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queues: bool,
-    /// Whether a connection that has been idle starts again with a small window (TCP slow start).
+    /// Whether a connection that has been idle starts again with a small window (TCP slow start). Each process has one connection
+    /// to each process to which it sends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_start: bool,
     /// Factors of latency and bandwidth for messages of certain sizes, in addition to `latency_factor` and `bandwidth_factor`.

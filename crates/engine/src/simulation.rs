@@ -8,9 +8,9 @@
 mod errors;
 
 use std::fmt;
-use std::sync::Arc;
 
 use super::clock::{Clock, last_simultaneous_time};
+use super::connections::MessageEnds;
 use super::cpu::Cpus;
 use super::event::{Event, EventList};
 use super::model::NetworkModel;
@@ -20,7 +20,7 @@ use super::profile::{
 use super::transport::{Message, Transport, new_network, packet_count_if_too_large};
 use errors::{TIME_TOO_LARGE_HINT, TOO_MANY_CHANGES_HINT};
 use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
+use migsim_base::units::{Bytes, HostId, Instructions, LinkId, ProcessId, Seconds, Time};
 use migsim_platform::{Platform, Route};
 
 /// A simulation of the hosts and links of a platform. `T` is the type of the token by which the owner of an activity recognises
@@ -46,6 +46,28 @@ pub struct Simulation<'p, T> {
     /// Maximum number of changes of one capacity during which no activity uses it: `MAX_UNUSED_CHANGES`, or a smaller number in
     /// tests.
     max_unused_changes: u64,
+}
+
+/// The options of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageOptions {
+    /// The processes that send and receive the message; `None` for a message of the runtime. They determine the connection of
+    /// the message.
+    pub processes: Option<(ProcessId, ProcessId)>,
+    /// Whether the message begins with a handshake, which takes a round trip before its delay.
+    pub has_handshake: bool,
+    /// Factor by which the delay before the transfer of the message is multiplied; dimensionless.
+    pub delay_factor: f64,
+}
+
+impl Default for MessageOptions {
+    fn default() -> Self {
+        Self {
+            processes: None,
+            has_handshake: false,
+            delay_factor: 1.0,
+        }
+    }
 }
 
 /// Maximum number of capacity changes in a row while no activity progresses; a run with more changes ends with an error, because
@@ -284,46 +306,25 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         can_pass
     }
 
-    /// Whether the connection from one host to another is idle at local time `date` \[s\], if no message is sent on the
-    /// connection before that time; used with slow start.
-    pub fn is_connection_idle(&self, from: HostId, to: HostId, date: f64) -> bool {
-        self.network
-            .network_state()
-            .is_connection_idle((from, to), date)
+    /// Whether the connection between these ends is idle for a message that starts at local time `date` \[s\], after all messages
+    /// of the connection that have been sent or recorded; used with slow start.
+    pub fn is_connection_idle(&self, ends: MessageEnds, date: f64) -> bool {
+        self.network.network_state().is_connection_idle(ends, date)
     }
 
-    /// Records that a message from one host to another, which was computed without events, ended at local time `date` \[s\]; used
-    /// with slow start.
-    pub fn record_message_end(&mut self, ends: (HostId, HostId), date: f64) {
-        if let Some(connection) = self.find_or_add_connection(ends) {
-            self.record_message_end_on_connection(connection, date);
-        }
-    }
-
-    /// Returns the number of the connection from one host to another, for use with slow start; `None` if they are the same host.
-    pub fn find_or_add_connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
+    /// Returns the number of the connection between these ends, for use with slow start; `None` if the hosts are the same.
+    pub fn find_or_add_connection(&mut self, ends: MessageEnds) -> Option<u32> {
         self.network
             .network_state_mut()
             .find_or_add_connection(ends)
     }
 
-    /// Records that a message of a connection, which was computed without events, ended at local time `date` \[s\]; used with
-    /// slow start.
-    pub fn record_message_end_on_connection(&mut self, connection: u32, date: f64) {
+    /// Records the local times at which a message of a connection starts and ends \[s\], which was computed without events; used
+    /// with slow start.
+    pub fn record_message(&mut self, connection: u32, start: f64, end: f64) {
         self.network
             .network_state_mut()
-            .record_message_end_on_connection(connection, date);
-    }
-
-    /// Records the ends of recurring messages that were computed without events; the ends may be in the future. Used with slow
-    /// start.
-    ///
-    /// `messages` are pairs of a message and its connection, one per connection. `ends` contains the local time at which each
-    /// message ends \[s\]; its content is undefined afterwards.
-    pub fn record_message_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
-        self.network
-            .network_state_mut()
-            .record_message_ends(messages, ends);
+            .record_message(connection, start, end);
     }
 
     /// Starts an execution of `work` \[instructions\] on a host; the executions on a host share its cores.
@@ -352,58 +353,36 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// # Errors
     /// The platform has no route between the hosts; or there are too many due changes of a bandwidth to apply in reasonable time.
     pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
-        self.send_with_handshake_if_late(from, to, (size, false), token)
+        self.send_message((from, to), size, MessageOptions::default(), token)
     }
 
-    /// Starts a flow as [`Self::send`] does, but multiplies the delay before its transfer by `factor`.
+    /// Starts a flow as [`Self::send`] does, with these options; `hosts` are the hosts of sender and receiver.
     ///
     /// # Errors
     /// As [`Self::send`].
-    pub fn send_with_delay_factor(
+    pub fn send_message(
         &mut self,
-        from: HostId,
-        to: HostId,
-        (size, factor): (Bytes, f64),
+        hosts: (HostId, HostId),
+        size: Bytes,
+        options: MessageOptions,
         token: T,
     ) -> Result<(), Error> {
         self.start_message(Message {
             platform: self.platform,
-            from,
-            to,
+            ends: MessageEnds {
+                hosts,
+                processes: options.processes,
+            },
             bytes: size.get(),
-            has_handshake: false,
-            delay_factor: factor,
-            token,
-        })
-    }
-
-    /// Starts a flow as [`Self::send`] does. If `is_late` is true, the message begins with a handshake, which takes a round trip,
-    /// because the message is sent before its receiver is ready.
-    ///
-    /// # Errors
-    /// As [`Self::send`].
-    pub fn send_with_handshake_if_late(
-        &mut self,
-        from: HostId,
-        to: HostId,
-        (size, is_late): (Bytes, bool),
-        token: T,
-    ) -> Result<(), Error> {
-        self.start_message(Message {
-            platform: self.platform,
-            from,
-            to,
-            bytes: size.get(),
-            has_handshake: is_late,
-            delay_factor: 1.0,
+            has_handshake: options.has_handshake,
+            delay_factor: options.delay_factor,
             token,
         })
     }
 
     fn start_message(&mut self, message: Message<'p, T>) -> Result<(), Error> {
-        let Message {
-            from, to, token, ..
-        } = message;
+        let Message { ends, token, .. } = message;
+        let (from, to) = ends.hosts;
         let size = Bytes::of(message.bytes);
         self.started_flow_count += 1;
         let now = self.clock.local_time();
@@ -602,6 +581,20 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(self.capacity_schedule.next_change_time_of_link(link))
     }
 
+    /// Applies all due bandwidth changes to the links on the routes between two hosts, in both directions.
+    ///
+    /// # Errors
+    /// There are too many changes to apply in reasonable time.
+    pub fn apply_due_bandwidth_changes(&mut self, hosts: (HostId, HostId)) -> Result<(), Error> {
+        let until = last_simultaneous_time(self.clock.local_time());
+        for (from, to) in [hosts, (hosts.1, hosts.0)] {
+            for link in self.platform.route(from, to).iter().flat_map(Route::links) {
+                self.apply_last_due_bandwidth_change(link, until)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Applies all due bandwidth changes to the links on a route, and wakes these links.
     fn wake_links_on_route(&mut self, route: &Route<'_>) -> Result<(), Error> {
         let until = last_simultaneous_time(self.clock.local_time());
@@ -733,7 +726,20 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
+    /// Applies a change; a change to the present value has no effect.
     fn apply_capacity_change(&mut self, change: CapacityChange) {
+        let is_new = match change.changing_quantity {
+            ChangingQuantity::Speed(_) => true,
+            ChangingQuantity::Bandwidth(link) => {
+                self.capacity_and_latency(link).0 != change.new_value
+            }
+            ChangingQuantity::Latency(link) => {
+                self.capacity_and_latency(link).1 != change.new_value
+            }
+        };
+        if !is_new {
+            return;
+        }
         self.applied_change_count += 1;
         match change.changing_quantity {
             ChangingQuantity::Speed(host) => {

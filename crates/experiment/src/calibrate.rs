@@ -22,7 +22,7 @@ use super::pingpong::{MeasuredMessages, median};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Seconds};
 use migsim_bsp::{RuntimeConfig, TransferStart};
-use migsim_engine::{NetworkModel, Simulation};
+use migsim_engine::{MessageOptions, NetworkModel, Simulation};
 use migsim_platform::Platform;
 
 /// The result of a calibration: the fitted constants of a message-passing library, the message times that these constants
@@ -505,13 +505,11 @@ fn message_equation_by_simulation(
         };
         let mut simulation = Simulation::new(platform, model);
         let size = Bytes::of(ping.message_size);
-        let message = (size, receives.has_handshake(size));
-        simulation.send_with_handshake_if_late(
-            ping.sender_host,
-            ping.receiver_host,
-            message,
-            (),
-        )?;
+        let options = MessageOptions {
+            has_handshake: receives.has_handshake(size),
+            ..MessageOptions::default()
+        };
+        simulation.send_message((ping.sender_host, ping.receiver_host), size, options, ())?;
         simulation.next_ended()?;
         Ok::<f64, Error>(simulation.local_time())
     };

@@ -86,7 +86,7 @@ impl ScriptedBarrier {
                     let message = BarrierMessage::ScriptMessage { to, slot, parity };
                     match &mut self.packet_model {
                         Some(packets) => {
-                            context.send_control_packet(packets, (process, to), message)?;
+                            context.send_control_packet(packets, (process, to), bytes, message)?;
                         }
                         None => context.send_between_processes(process, to, bytes, message)?,
                     }

@@ -8,7 +8,11 @@ use crate::config::{BarrierConfig, GatherOrder, ReleaseOrder};
 use crate::event::BarrierMessage;
 use crate::leaving::LeavingProcesses;
 use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId};
+use migsim_base::units::{Bytes, HostId, ProcessId};
+use migsim_engine::MessageEnds;
+
+/// The process that coordinates the barrier, from the host on which it starts.
+const COORDINATOR: ProcessId = ProcessId(0);
 
 /// State of a sequential barrier, whose coordinator sends or receives one message at a time.
 #[derive(Clone, Debug)]
@@ -126,12 +130,11 @@ impl SequentialBarrier {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.has_arrived[process as usize] = false;
-        context.send_message(
-            context.placement[process as usize],
-            self.coordinator,
-            bytes,
-            BarrierMessage::ArrivalReport(process),
-        )
+        let ends = MessageEnds {
+            hosts: (context.placement[process as usize], self.coordinator),
+            processes: Some((ProcessId(process), COORDINATOR)),
+        };
+        context.send_message(ends, bytes, BarrierMessage::ArrivalReport(process))
     }
 
     pub(super) fn on_arrival_message_delivered(
@@ -157,13 +160,12 @@ impl SequentialBarrier {
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        let to = context.placement[self.released_processes as usize];
-        context.send_message(
-            self.coordinator,
-            to,
-            bytes,
-            BarrierMessage::LeavePermission(self.released_processes),
-        )
+        let to = self.released_processes;
+        let ends = MessageEnds {
+            hosts: (self.coordinator, context.placement[to as usize]),
+            processes: Some((COORDINATOR, ProcessId(to))),
+        };
+        context.send_message(ends, bytes, BarrierMessage::LeavePermission(to))
     }
 
     pub(super) fn on_release_delivered(

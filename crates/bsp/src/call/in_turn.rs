@@ -18,6 +18,7 @@ use crate::event::ActivityToken;
 use crate::world::RunState;
 use migsim_base::error::Error;
 use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
+use migsim_engine::MessageEnds;
 
 /// State of a rescheduling call whose messages are sent one by one: the remaining actions of each manager, and the processes that
 /// have not been answered.
@@ -158,9 +159,8 @@ impl SequentialCall {
                     };
                     one.is_busy = true;
                     let from = world.placement[process as usize];
-                    return world
-                        .engine
-                        .send_control_message(from, one.host, cost.report, token);
+                    let ends = MessageEnds::of_hosts(from, one.host);
+                    return world.engine.send_control_message(ends, cost.report, token);
                 }
                 Some(ManagerAction::SendList(to)) => {
                     return self.send_list_if_both_ready(manager, to, world);
@@ -186,9 +186,8 @@ impl SequentialCall {
                 Some(ManagerAction::AnswerProcess(process)) => {
                     one.is_busy = true;
                     let to = world.placement[process as usize];
-                    return world
-                        .engine
-                        .send_control_message(one.host, to, cost.answer, token);
+                    let ends = MessageEnds::of_hosts(one.host, to);
+                    return world.engine.send_control_message(ends, cost.answer, token);
                 }
                 None => return Ok(()),
             }
@@ -209,16 +208,14 @@ impl SequentialCall {
         if sender.is_busy || receiver.is_busy || !is_expected {
             return Ok(());
         }
-        let ends = (sender.host, receiver.host);
+        let ends = MessageEnds::of_hosts(sender.host, receiver.host);
         self.managers[from].is_busy = true;
         self.managers[to].is_busy = true;
         let (size, token) = (
             world.setup.costs.call.exchange,
             ActivityToken::ManagerActivityEnded(to_u32(from)),
         );
-        world
-            .engine
-            .send_control_message(ends.0, ends.1, size, token)
+        world.engine.send_control_message(ends, size, token)
     }
 
     /// Handles the end of the current action of a manager, which then starts its next action. Returns the process that has just

@@ -10,7 +10,7 @@ use crate::config::DelayFactor;
 use crate::event::ActivityToken;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
-use migsim_engine::{NetworkModel, Simulation};
+use migsim_engine::{MessageEnds, MessageOptions, NetworkModel, Simulation};
 use migsim_platform::Platform;
 
 /// The simulation engine of a run, together with the trace of causes if the critical path of the run is recorded.
@@ -81,8 +81,7 @@ impl<'p> Engine<'p> {
     /// the factor for messages of barriers or by the factor for messages of rescheduling calls.
     pub(crate) fn send_control_message(
         &mut self,
-        from: HostId,
-        to: HostId,
+        ends: MessageEnds,
         size: Bytes,
         token: ActivityToken,
     ) -> Result<(), Error> {
@@ -92,31 +91,42 @@ impl<'p> Engine<'p> {
             _ => barrier.0,
         };
         if self.cause_trace.is_some() {
-            let flight = TracedMessage::new((from, to), size, factor);
+            let flight = TracedMessage::new(ends.hosts, size, factor);
             self.update_trace(|trace, engine| trace.start_message(flight, token, engine));
         }
+        let options = MessageOptions {
+            processes: ends.processes,
+            delay_factor: factor,
+            ..MessageOptions::default()
+        };
         self.simulation
-            .send_with_delay_factor(from, to, (size, factor), token)
+            .send_message(ends.hosts, size, options, token)
     }
 
-    /// Starts a message by [`Simulation::send_with_handshake_if_late`] and records its start in the trace. `message` contains the size of the
-    /// message and whether it begins with a handshake.
+    /// Starts a message between two processes and records its start in the trace. `message` contains the size of the message and
+    /// whether it begins with a handshake. For a migration, the migrating process is both sender and receiver.
     #[inline]
     pub(crate) fn send_message(
         &mut self,
-        from: HostId,
-        to: HostId,
-        message: (Bytes, bool),
+        hosts: (HostId, HostId),
+        processes: (ProcessId, ProcessId),
+        (size, has_handshake): (Bytes, bool),
         token: ActivityToken,
     ) -> Result<(), Error> {
         if self.cause_trace.is_some() {
-            let (size, has_handshake) = message;
             let trips = if has_handshake { 3.0 } else { 1.0 };
-            let flight = TracedMessage::new((from, to), size, trips);
-            self.update_trace(|trace, engine| trace.start_message(flight, token, engine));
+            let flight = TracedMessage::new(hosts, size, trips);
+            self.update_trace(|trace, engine| {
+                trace.next_message_processes = Some(processes);
+                trace.start_message(flight, token, engine);
+            });
         }
-        self.simulation
-            .send_with_handshake_if_late(from, to, message, token)
+        let options = MessageOptions {
+            processes: Some(processes),
+            has_handshake,
+            ..MessageOptions::default()
+        };
+        self.simulation.send_message(hosts, size, options, token)
     }
 
     /// Starts a wait of the given duration by [`Simulation::start_wait`], and records its start in the trace. The end of the wait is
@@ -198,15 +208,6 @@ impl<'p> Engine<'p> {
     pub(crate) fn set_superstep(&mut self, superstep: usize) {
         if let Some(trace) = &mut self.cause_trace {
             trace.current_superstep = superstep;
-        }
-    }
-
-    /// Sets the processes that send and receive the message that starts next. For a migration, the migrating process is both
-    /// sender and receiver.
-    #[inline]
-    pub(crate) fn set_next_message_processes(&mut self, from: ProcessId, to: ProcessId) {
-        if let Some(trace) = &mut self.cause_trace {
-            trace.next_message_processes = Some((from, to));
         }
     }
 }

@@ -13,13 +13,13 @@ pub(super) fn has_constant_positive_capacities(platform: &Platform) -> bool {
 }
 
 /// Returns whether the capacity or the latency of at least one link varies over time.
-pub(super) fn has_varying_links(platform: &Platform) -> bool {
+pub(crate) fn has_varying_links(platform: &Platform) -> bool {
     platform.links.iter().any(Link::varies_over_time)
 }
 
 /// Sets the links of `platform` to their present capacities and latencies; calls `has_changed` for each link whose values have
 /// changed.
-pub(super) fn update_link_capacities(
+pub(crate) fn update_link_capacities(
     platform: &mut Platform,
     engine: &Simulation<'_, ActivityToken>,
     mut has_changed: impl FnMut(LinkId),

@@ -44,8 +44,8 @@ use crate::{Measures, resize_and_fill};
 use crate::{Message, Plan};
 use migsim_base::units::{HostId, ProcessId, Seconds, greater, to_u32};
 use migsim_engine::{
-    BandwidthChanges, FlowBatch, FlowStart, NetworkModel, NextChangeTimes, PathId, PathTable,
-    Simulation,
+    BandwidthChanges, FlowBatch, FlowStart, MessageEnds, NetworkModel, NextChangeTimes, PathId,
+    PathTable, Simulation,
 };
 use migsim_platform::Platform;
 
@@ -244,13 +244,12 @@ impl DirectEvaluation {
         if self.path_table.clear_if_large() {
             self.flow_batch.clear_path_data();
         }
-        let sends = self.runtime_config.sends;
         let is_known = self.find_message_paths(input)
             && (self.slow_start).prepare_delays(
                 input,
                 &self.message_paths,
                 &self.path_table,
-                sends,
+                self.runtime_config,
             );
         if !is_known {
             return None;
@@ -664,62 +663,61 @@ impl DirectEvaluation {
         self.flow_batch.describe_first_violation(platform)
     }
 
-    /// Reports to the engine when the messages of the last evaluated superstep used their connections; needed only with slow
+    /// Records in the engine when the messages of the last evaluated superstep used their connections; needed only with slow
     /// start.
-    pub(crate) fn report_connection_uses(
+    pub(crate) fn record_connection_uses(
         &mut self,
         (plan, placement): (&Plan, &[HostId]),
         engine: &mut Simulation<'_, ActivityToken>,
     ) {
-        let at = |process: ProcessId| placement[process.index()];
         let count = placement.len();
         let is_small = count <= MAX_CONNECTION_PROCESSES;
         if is_small && self.process_pair_connections.is_empty() {
             resize_and_fill(&mut self.process_pair_connections, count * count, NONE);
         }
-        let messages = plan
-            .messages
-            .iter()
-            .zip(&self.message_paths)
-            .zip(&self.delivery_times);
-        for ((message, path), &date) in messages {
-            if !self.path_table.is_slow_start_possible(*path) {
+        for (at, message) in plan.messages.iter().enumerate() {
+            let path = self.message_paths[at];
+            // Where links vary, slow start may become possible later.
+            if self.present_platform.is_none() && !self.path_table.is_slow_start_possible(path) {
                 continue;
             }
-            let ends = || (at(message.from), at(message.to));
-            if !is_small {
-                engine.record_message_end(ends(), date);
+            let pair = message.from.index() * count + message.to.index();
+            let known = self.process_pair_connections.get(pair).copied();
+            let known = known.filter(|known| *known != NONE);
+            let Some(connection) = known.or_else(|| {
+                let ends = MessageEnds::of_processes(message.from, message.to, placement);
+                engine.find_or_add_connection(ends)
+            }) else {
                 continue;
-            }
-            let known = &mut self.process_pair_connections
-                [message.from.index() * count + message.to.index()];
-            if *known == NONE {
-                let Some(connection) = engine.find_or_add_connection(ends()) else {
-                    continue;
-                };
+            };
+            if let Some(known) = self.process_pair_connections.get_mut(pair) {
                 *known = connection;
             }
-            engine.record_message_end_on_connection(*known, date);
+            engine.record_message(
+                connection,
+                self.message_start(at, message),
+                self.delivery_times[at],
+            );
         }
     }
 
     /// Returns an iterator over the durations of the messages of the last evaluated superstep, whose plan is `plan`.
     pub(crate) fn message_durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
-        let Self {
-            runtime_config: config,
-            computation_ends: computed,
-            start_times: started,
-            delivery_times: delivered,
-            ..
-        } = self;
-        let messages = plan.messages.iter().zip(delivered).enumerate();
+        let messages = plan.messages.iter().zip(&self.delivery_times).enumerate();
         messages.map(|(at, (message, end))| {
-            let start = match config.sends {
-                SendOrder::Concurrent => concurrent_message_start(message, *config, computed),
-                SendOrder::Sequential => started[at],
-            };
-            Seconds::of((end - start).max(0.0))
+            Seconds::of((end - self.message_start(at, message)).max(0.0))
         })
+    }
+
+    /// Returns the local time at which the message with index `at` of the last evaluated superstep started \[s\].
+    #[inline]
+    fn message_start(&self, at: usize, message: &Message) -> f64 {
+        match self.runtime_config.sends {
+            SendOrder::Concurrent => {
+                concurrent_message_start(message, self.runtime_config, &self.computation_ends)
+            }
+            SendOrder::Sequential => self.start_times[at],
+        }
     }
 }
 

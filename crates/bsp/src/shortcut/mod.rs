@@ -13,6 +13,7 @@ mod result;
 mod slow_start;
 
 use capacities::has_constant_positive_capacities;
+pub(super) use capacities::{has_varying_links, update_link_capacities};
 use direct::{DirectEvaluation, SIMULTANEITY_TOLERANCE};
 use input::SuperstepInput;
 pub(super) use memo::{CallMessage, are_equal_placements};
@@ -178,8 +179,8 @@ impl<'a> Shortcuts<'a> {
         if world.setup.network.slow_start {
             let places = (&world.superstep_plan, &*world.placement);
             self.direct_evaluation
-                .report_connection_uses(places, &mut world.engine);
-            barrier.report_connection_uses(&mut world.engine);
+                .record_connection_uses(places, &mut world.engine);
+            barrier.record_connection_uses(&mut world.engine);
         }
         let has_policy = world.has_active_policy();
         if let Some(entry) = entry {

@@ -4,14 +4,16 @@
 //! wait(m) = 0                                 if the first window suffices for m, or lasts for a round trip
 //!         = the wait on an idle connection    if the connection of m is idle when m starts
 //! ```
-//! In these equations, m is a message. If several messages of the superstep use one connection, the idle time of the connection
-//! depends on when the other messages end. If slow start may delay one of these messages, the superstep is simulated by events.
-//! The state of connections is kept in the engine, to which the ends of messages are reported.
+//! In these equations, m is a message. The messages from one process to another that start at the same time find the same state of
+//! their connection, which is the state after the previous superstep. If a message waits for its receiver, it may start later than
+//! another message of its connection, whose end is not known yet. If slow start may delay such a message, the superstep is
+//! simulated by events. The state of connections is kept in the engine, to which all messages are reported.
 
 use super::input::SuperstepInput;
-use crate::config::SendOrder;
-use migsim_base::units::{HostId, ProcessId, greater};
-use migsim_engine::{NetworkModel, PathId, PathTable};
+use crate::Message;
+use crate::config::{RuntimeConfig, SendOrder, TransferStart};
+use migsim_base::units::{ProcessId, greater};
+use migsim_engine::{MessageEnds, NetworkModel, PathId, PathTable};
 
 /// The delays of the messages of a superstep by slow start; the memory of the arrays is reused in later supersteps.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +22,8 @@ pub(super) struct SlowStart {
     is_enabled: bool,
     /// Delay of each message by slow start if its connection is idle \[s\]; empty if no message is delayed.
     delays_if_idle: Vec<f64>,
-    /// The hosts of each message's connection, and whether slow start may delay the message, sorted by hosts.
-    message_connections: Vec<(HostId, HostId, bool)>,
+    /// The processes of each message and whether the message waits for its receiver, sorted.
+    message_classes: Vec<(ProcessId, ProcessId, bool)>,
 }
 
 impl SlowStart {
@@ -39,7 +41,7 @@ impl SlowStart {
         input: &SuperstepInput<'_>,
         path: &[PathId],
         paths: &PathTable,
-        sends: SendOrder,
+        config: RuntimeConfig,
     ) -> bool {
         self.delays_if_idle.clear();
         if !self.is_enabled {
@@ -56,19 +58,32 @@ impl SlowStart {
             return true;
         }
         self.delays_if_idle.extend(waits());
-        let at = |process: ProcessId| input.placement[process.index()];
-        self.message_connections.clear();
-        let ends = messages().map(|(message, _)| (at(message.from), at(message.to)));
-        let used = ends.zip(&self.delays_if_idle);
-        self.message_connections
-            .extend(used.map(|((from, to), wait)| (from, to, *wait > 0.0)));
-        self.message_connections.sort_unstable();
-        let mut connections = self
-            .message_connections
-            .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        let is_known =
-            |group: &[(HostId, HostId, bool)]| group.len() == 1 || group.iter().all(|used| !used.2);
-        sends == SendOrder::Concurrent && connections.all(is_known)
+        config.sends == SendOrder::Concurrent
+            && !self.may_delay_after_other_message(&input.plan.messages, config.receives)
+    }
+
+    /// Returns whether slow start may delay a message that waits for its receiver, while another message between the same
+    /// processes does not wait.
+    fn may_delay_after_other_message(
+        &mut self,
+        messages: &[Message],
+        receives: TransferStart,
+    ) -> bool {
+        let waits = |message: &Message| receives.waits_for_receiver(message.size);
+        let first = messages.first().is_some_and(waits);
+        if messages.iter().all(|message| waits(message) == first) {
+            return false;
+        }
+        let messages = messages.iter().zip(&self.delays_if_idle);
+        let messages = messages.filter(|(message, delay)| !waits(message) || **delay > 0.0);
+        self.message_classes.clear();
+        self.message_classes
+            .extend(messages.map(|(message, _)| (message.from, message.to, waits(message))));
+        self.message_classes.sort_unstable();
+        let classes = self.message_classes.windows(2);
+        let mut follows = classes
+            .map(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1) && pair[0].2 != pair[1].2);
+        follows.any(|follows| follows)
     }
 
     /// Returns whether slow start may delay at least one message of the superstep.
@@ -89,10 +104,11 @@ impl SlowStart {
             return 0.0;
         }
         let planned = input.plan.messages[message];
-        let at = |process: ProcessId| input.placement[process.index()];
-        let is_idle = input
-            .engine
-            .is_connection_idle(at(planned.from), at(planned.to), date);
-        if is_idle { wait } else { 0.0 }
+        let ends = MessageEnds::of_processes(planned.from, planned.to, input.placement);
+        if input.engine.is_connection_idle(ends, date) {
+            wait
+        } else {
+            0.0
+        }
     }
 }

@@ -207,7 +207,9 @@ impl<T: Copy> Flows<T> {
         }
         flow.link_use_count_to_receiver = flow.link_uses.len();
         if model.crosstraffic
-            && let Some(back) = message.platform.route(message.to, message.from)
+            && let Some(back) = message
+                .platform
+                .route(message.ends.hosts.1, message.ends.hosts.0)
         {
             for link in back.links() {
                 if links[link.index()].is_shared {
@@ -222,7 +224,7 @@ impl<T: Copy> Flows<T> {
         if self.network_state.has_varying_links() {
             self.add_flow_to_links(slot);
         }
-        let delay = if message.from == message.to {
+        let delay = if message.is_loopback() {
             self.network_state
                 .model
                 .loopback_delay(self.route_latency(slot))
@@ -275,7 +277,7 @@ impl<T: Copy> Flows<T> {
             0.0
         };
         if let Some(connections) = connections {
-            let connection = connections.find_or_add((message.from, message.to));
+            let connection = connections.find_or_add(message.ends);
             flow.connection = Some(connection);
             if connections.start_message(connection, now) {
                 delay += model.slow_start_delay(bytes, flow.min_bandwidth, round_trip);

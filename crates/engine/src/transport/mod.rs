@@ -18,21 +18,20 @@ mod state;
 use std::fmt;
 
 use super::checks::InvariantViolation;
+use super::connections::MessageEnds;
 use super::event::EventList;
 use super::model::NetworkModel;
-use migsim_base::units::HostId;
 use migsim_platform::{Platform, Route};
 
 pub(super) use fluid::FluidNetwork;
 pub(super) use packet::packet_count_if_too_large;
 pub(super) use state::NetworkState;
 
-/// A message that is to be sent from one host to another.
+/// A message that is to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message<'p, T> {
     pub(super) platform: &'p Platform,
-    pub(super) from: HostId,
-    pub(super) to: HostId,
+    pub(super) ends: MessageEnds,
     /// Size of the message \[B\].
     pub(super) bytes: f64,
     /// Whether the message begins with a handshake, which takes a round trip before its delay.
@@ -40,6 +39,13 @@ pub(super) struct Message<'p, T> {
     /// Factor by which the delay before the transfer of the message is multiplied; dimensionless.
     pub(super) delay_factor: f64,
     pub(super) token: T,
+}
+
+impl<T> Message<'_, T> {
+    /// Whether the message stays on one host.
+    fn is_loopback(&self) -> bool {
+        self.ends.hosts.0 == self.ends.hosts.1
+    }
 }
 
 /// A network that carries messages between hosts. All times are local times \[s\].

@@ -72,7 +72,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             crossings_of_link: crossings,
             connections,
         } = &mut self.network_state;
-        let (ends, bytes) = ((message.from, message.to), message.bytes);
+        let (is_loopback, bytes) = (message.is_loopback(), message.bytes);
         let links_of_route = || route.links().map(|link| &links[link.index()]);
         let fixed = route.latency.map(Seconds::get);
         let mut start = MessageStart {
@@ -81,7 +81,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             connection: None,
         };
         let mut factor = model.latency_factor;
-        if ends.0 != ends.1 {
+        if !is_loopback {
             let latency = fixed.unwrap_or_else(|| links_of_route().map(|link| link.latency).sum());
             let round_trip = model.round_trip_time(latency);
             start.bytes = model.flow_bytes(bytes);
@@ -91,8 +91,8 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
                 } else {
                     0.0
                 };
-            if let Some(connections) = connections {
-                let connection = connections.find_or_add(ends);
+            if let Some(connections) = connections.as_mut() {
+                let connection = connections.find_or_add(message.ends);
                 start.connection = Some(connection);
                 if connections.start_message(connection, now) {
                     let bandwidths = links_of_route().map(|link| link.bandwidth);
@@ -102,7 +102,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             }
             factor *= model.factors.factors_for_bytes(bytes).latency;
         }
-        if ends.0 == ends.1 {
+        if is_loopback {
             start.delay = model.loopback_overhead.get();
         }
         start.delay *= message.delay_factor;
@@ -113,6 +113,9 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         }
         if let Some(fixed) = fixed {
             start.delay += fixed * factor;
+        }
+        if let (Some(connections), Some(connection)) = (connections, start.connection) {
+            start.delay = connections.delay_in_order(connection, now, start.delay);
         }
         if !crossings.is_empty() {
             route.links().for_each(|link| crossings[link.index()] += 1);

@@ -1,10 +1,7 @@
-//! The state of a network: its network model, its links, and the connections between hosts, which slow start needs.
+//! The state of a network: its network model, its links, and the connections between processes, which slow start needs.
 
-use std::sync::Arc;
-
-use crate::message::Connections;
+use crate::connections::{Connections, MessageEnds};
 use crate::model::NetworkModel;
-use migsim_base::units::HostId;
 use migsim_platform::{Link, Platform};
 
 /// The capacity and latency of a link at the present time.
@@ -24,7 +21,7 @@ pub(crate) struct NetworkState {
     pub(super) links: Vec<LinkState>,
     /// For each link, the number of times that messages in progress cross the link; empty if no link varies.
     pub(super) crossings_of_link: Vec<usize>,
-    /// The connections between hosts, for slow start; `None` if slow start is not simulated.
+    /// The connections between processes, for slow start; `None` if slow start is not simulated.
     pub(super) connections: Option<Connections>,
 }
 
@@ -81,36 +78,24 @@ impl NetworkState {
         }
     }
 
-    /// Whether the connection from one host to another is idle at local time `time` \[s\], if no message is sent on the
-    /// connection before that time; false if slow start is not simulated.
-    pub(crate) fn is_connection_idle(&self, ends: (HostId, HostId), time: f64) -> bool {
+    /// Whether the connection between these ends is idle for a message that starts at local time `time` \[s\]; false if slow start
+    /// is not simulated.
+    pub(crate) fn is_connection_idle(&self, ends: MessageEnds, time: f64) -> bool {
         let connections = self.connections.as_ref();
         connections.is_some_and(|connections| connections.is_idle(ends, time))
     }
 
-    /// Returns the number of the connection from one host to another; `None` if the hosts are the same or slow start is not
-    /// simulated.
-    pub(crate) fn find_or_add_connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
-        let connections = self.connections.as_mut().filter(|_| ends.0 != ends.1)?;
+    /// Returns the number of the connection between these ends; `None` if the hosts are the same or slow start is not simulated.
+    pub(crate) fn find_or_add_connection(&mut self, ends: MessageEnds) -> Option<u32> {
+        let is_one_host = ends.hosts.0 == ends.hosts.1;
+        let connections = self.connections.as_mut().filter(|_| !is_one_host)?;
         Some(connections.find_or_add(ends))
     }
 
-    /// Records that a message of a connection, which was computed without events, ends at local time `time` \[s\].
-    pub(crate) fn record_message_end_on_connection(&mut self, connection: u32, time: f64) {
+    /// Records the local times at which a message of a connection starts and ends \[s\], which was computed without events.
+    pub(crate) fn record_message(&mut self, connection: u32, start: f64, end: f64) {
         if let Some(connections) = &mut self.connections {
-            connections.record_message_end(connection, time);
-        }
-    }
-
-    /// Records the ends of messages that were computed without events; the ends may be in the future. `messages` are pairs of a
-    /// message and its connection, and `ends` contains the local time at which each message ends \[s\].
-    pub(crate) fn record_message_ends(
-        &mut self,
-        messages: &Arc<[(u32, u32)]>,
-        ends: &mut Vec<f64>,
-    ) {
-        if let Some(connections) = &mut self.connections {
-            connections.record_message_ends(messages, ends);
+            connections.record_message(connection, start, end);
         }
     }
 
