@@ -25,7 +25,7 @@ impl Dice {
         self.next() % count
     }
 
-    fn one<T: Clone>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn one<T: Clone>(&mut self, choices: &[T]) -> T {
         let index = self.below(choices.len() as u64);
         choices[usize::try_from(index).unwrap()].clone()
     }
@@ -159,12 +159,27 @@ fn settings(index: u64, folder: &Path) -> Vec<(String, Value)> {
 
 /// Loads run `index`; none if its settings are inconsistent.
 pub(crate) fn experiment(index: u64, folder: &Path) -> Option<Experiment> {
+    experiment_with(index, folder, Vec::new())
+}
+
+/// Loads run `index` with further settings, which replace its own.
+pub(crate) fn experiment_with(
+    index: u64,
+    folder: &Path,
+    further: Vec<(String, Value)>,
+) -> Option<Experiment> {
+    let mut all = settings(index, folder);
+    all.retain(|(key, _)| {
+        let is_replaced = |(other, _): &(String, Value)| other == key;
+        !further.iter().any(is_replaced) && (further.is_empty() || !key.starts_with("policy."))
+    });
+    all.extend(further);
     let flag = |(key, value): (String, Value)| KeySetting {
         source_text: format!("--set {key}={value}"),
         key,
         value,
     };
     let mut layers = Layers::default();
-    layers.push_flags(settings(index, folder).into_iter().map(flag).collect());
+    layers.push_flags(all.into_iter().map(flag).collect());
     Experiment::load(&layers, Limits::default()).ok()
 }

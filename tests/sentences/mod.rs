@@ -4,17 +4,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 mod drawn;
+mod effects;
 mod parsed;
 mod second;
 
 use std::collections::BTreeMap;
 
-use migsim::bsp::{Scenario, Setup, simulate};
-use migsim::experiment::{Experiment, MakespanTerm, Progress, Results};
+use migsim::bsp::{RunOutcome, Scenario};
+use migsim::experiment::{Experiment, MakespanTerm, Progress, ReschedulingPlan, Results};
 use migsim::output::{
     CallExplanation, EvaluatedCall, Overview, Question, RecordedCall, Report, Run, ScenarioRecords,
 };
-use migsim::policy::{ForcedMove, Replay};
 use serde_json::{Value, json};
 
 use self::drawn::Dice;
@@ -167,42 +167,17 @@ fn consistent(raw: &Raw<'_>, question: Question, text: &str, what: &str) {
 }
 
 /// Runs without the moves of a call, up to the next call.
-fn without(
-    experiment: &Experiment,
-    this: &ScenarioRecords,
-    call: &RecordedCall,
-) -> migsim::bsp::RunOutcome {
-    let calls = this.calls.iter().map(|one| one.superstep);
-    let next = this.calls.iter().find(|one| one.superstep > call.superstep);
-    let until = next.map_or(u64::MAX, |next| next.superstep);
-    let earlier = this
-        .calls
-        .iter()
-        .filter(|one| one.superstep < call.superstep);
-    let moves = earlier.flat_map(|call| {
-        call.migrations.iter().map(|one| ForcedMove {
-            superstep: call.superstep,
-            process: u32::try_from(one.process).unwrap(),
-            to: one.to_host.clone(),
-        })
-    });
-    let policy = Replay::from_calls_and_moves(
-        calls.filter(|call| *call <= until),
-        moves.collect::<Vec<_>>(),
-    );
-    let setup = Setup {
-        platform: &experiment.platform.platform,
-        network: experiment.network,
-        workload: experiment.workload.as_ref(),
-        placement: &experiment.placement,
-        runtime: experiment.config.runtime,
-        costs: experiment.config.costs,
-        view: experiment.config.view,
-        scenario: Scenario::Iii,
-        seed: experiment.config.seed,
-        memo: None,
-    };
-    simulate(&setup, Box::new(policy), &mut ()).unwrap()
+fn without(experiment: &Experiment, with: &RunOutcome, superstep: u64) -> RunOutcome {
+    let mut calls = ReschedulingPlan::from_outcome(with).calls().to_vec();
+    let judged = calls.iter().position(|call| call.superstep == superstep);
+    let judged = judged.unwrap();
+    calls.truncate(judged + 2);
+    for call in &mut calls[judged..] {
+        call.moves.clear();
+    }
+    let plan = ReschedulingPlan::new(calls);
+    let run = experiment.run_with_plan(Scenario::Iii, &plan, &Progress::default(), &mut (), None);
+    run.unwrap().outcome
 }
 
 /// Checks the stories of some calls of a scenario.
@@ -214,7 +189,8 @@ fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
         let this = run.scenario(scenario).unwrap();
         let mut watched = Watched::default();
         let done = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None);
-        assert_eq!(done.unwrap().outcome.event_hash, this.event_hash);
+        let outcome = done.unwrap().outcome;
+        assert_eq!(outcome.event_hash, this.event_hash);
         let (moving, quiet): (Vec<&RecordedCall>, Vec<&RecordedCall>) = this
             .calls
             .iter()
@@ -236,7 +212,7 @@ fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
                     case.map(|case| case.simulate_effect(experiment, &Progress::default()));
                 let is_known = matches!(effect, Some(Ok(_)));
                 tally.effects += usize::from(is_known);
-                let repeated = is_known.then(|| without(experiment, this, call));
+                let repeated = is_known.then(|| without(experiment, &outcome, call.superstep));
                 let raw = Raw {
                     run,
                     this,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use migsim_base::units::{ClusterId, HostId, ProcessId, Seconds};
@@ -61,12 +61,14 @@ pub struct Decision {
 }
 
 /// The messages and the computation that a rescheduling call needs; they are simulated if `costs.call.model` is `messages`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CallProcedure {
     /// The communication pattern: the hosts that send their loads, the hosts that receive these loads and decide, and the
     /// messages by which the decision returns to all hosts.
     pub gather: Gather,
     /// Number of elementary operations that each deciding host executes.
+    #[serde(rename = "operations")]
     pub operation_count: u64,
 }
 
@@ -128,7 +130,8 @@ pub struct Candidate {
 }
 
 /// The pattern of messages by which hosts send their loads to the hosts that decide about migrations, and receive the decision.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Gather {
     /// No messages are sent, because each host knows in advance what it has to do.
     #[default]

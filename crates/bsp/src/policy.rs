@@ -28,6 +28,12 @@ pub trait Policy: fmt::Debug + Send {
         false
     }
 
+    /// Returns whether processes may send their reports for a planned call before all of them have ended the superstep. Only a
+    /// repetition of another run answers that they do not.
+    fn reports_early(&self, _superstep: usize) -> bool {
+        true
+    }
+
     /// Returns whether the policy will request no more calls, whatever happens in the `left` remaining supersteps. From then on
     /// the policy is not called, and measurements that only policies read are no longer taken ([`Measures::traffic`]).
     fn is_done(&self, _left: usize) -> bool {

@@ -68,6 +68,8 @@ pub struct CallRecord {
     pub migration_origins: Vec<HostId>,
     /// Whether the decided migrations were executed.
     pub migrations_applied: bool,
+    /// Whether processes sent their reports before all of them had ended the superstep.
+    pub reports_early: bool,
 }
 
 /// The source of the decision to migrate a process: the policy or the workload.

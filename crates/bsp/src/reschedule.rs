@@ -211,6 +211,7 @@ impl<'a> Rescheduling<'a> {
             && cost.order == CallOrder::Sequential
             && cost.waiting == CallWaiting::Blocking
             && self.is_call_planned(superstep, world)
+            && (self.policy.as_ref()).is_some_and(|policy| policy.reports_early(superstep))
     }
 
     /// Returns the view on which a policy bases its decision at a barrier, with the present external loads.
@@ -264,6 +265,7 @@ impl<'a> Rescheduling<'a> {
             answer_times: Vec::new(),
             decision,
             migrations_applied: world.applies_migrations(),
+            reports_early: self.sends_early_report_after(world.ending_superstep, world),
         };
         world.outcome.calls.push(call);
         Ok(())

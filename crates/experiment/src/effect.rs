@@ -9,9 +9,9 @@
 //! cost            delayed_until - the end of the call, with
 //! net             gain - cost = end(u) without - end(u) with
 //! ```
-//! `delayed_until` is the time at which the application continues after the moves. Both runs repeat recorded calls and moves
-//! ([`Replay`]), so that any policy can be examined, even a policy that is not available. The run *with* the moves must have the
-//! event hash of the recorded run; a caller that compares the two hashes knows that it is the same run.
+//! `delayed_until` is the time at which the application continues after the moves. Both runs repeat recorded calls
+//! ([`ReschedulingPlan`]), so that any policy can be examined, even a policy that is not available. The supersteps of the run *with*
+//! the moves must end when those of the recorded run did, up to rounding: otherwise it is not the same run.
 //!
 //! The policy's prediction of the same gain is computed as follows. Let `T(i,s) = delay + computation + own sends` be the time of
 //! process i in superstep s, one of the m supersteps since the previous call. `T'(i,s)` is the same time after the moves: for a
@@ -26,23 +26,22 @@
 //! so that no gain is predicted from moving a process for which no other process waits. The prediction assumes that all other
 //! processes stay as they are, and that the next supersteps are like those since the previous call. The policy assumes the same.
 
+use super::plan::ReschedulingPlan;
 use super::resolve::Experiment;
 use super::run::Progress;
-use migsim_base::error::Error;
+use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, Seconds, Time};
 use migsim_bsp::{Recorder, RunOutcome, Scenario};
-use migsim_policies::{ForcedMove, Measures, Replay};
+use migsim_policies::Measures;
 
-/// A recorded run of scenario iii (with moves) to replay: its rescheduling calls and moves, and the call whose effect is
-/// computed.
+/// A recorded run of scenario iii (with moves) to repeat: its rescheduling calls, and the call whose effect is computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedRun {
-    /// The supersteps after which rescheduling calls took place, counted from 1, in order.
-    pub call_supersteps: Vec<u64>,
-    /// All moves of processes to hosts in the recorded run, in the order in which the rescheduling calls decided them.
-    pub moves: Vec<ForcedMove>,
-    /// Index in `call_supersteps` of the rescheduling call whose effect is computed; at least one superstep must follow this
-    /// call.
+    /// The rescheduling calls of the recorded run.
+    pub plan: ReschedulingPlan,
+    /// The time at which each superstep of the recorded run ended \[s\].
+    pub superstep_ends_s: Vec<f64>,
+    /// Index of the rescheduling call whose effect is computed; at least one superstep must follow this call.
     pub examined_call_index: usize,
     /// The changes that the policy predicted for the times of the processes that move; `None` if the policy predicts no times.
     pub predicted_changes: Option<Vec<PredictedChange>>,
@@ -76,9 +75,6 @@ pub struct CallEffect {
     pub makespan_without_moves: Makespan,
     /// Time by which the moves of the examined call delayed the start of the next superstep \[s\].
     pub move_delay: Seconds,
-    /// The hash of the events of the run with all its moves. A caller compares this hash with the hash of the recorded run, to
-    /// verify that the simulation repeated that run.
-    pub event_hash: String,
 }
 
 /// The makespan of a range of supersteps, split into the time until the last process has computed and the remaining time of each
@@ -190,7 +186,6 @@ impl CallEffect {
             move_delay: call
                 .application_delayed_until
                 .since(call.waiting_period.until),
-            event_hash: with.event_hash.clone(),
         }
     }
 }
@@ -262,7 +257,8 @@ impl Experiment {
     /// without the moves of that call.
     ///
     /// # Errors
-    /// The recorded moves are impossible in this experiment, because they come from another run or another platform.
+    /// The recorded moves are impossible in this experiment, or the repetition has other times than the recorded run, because the
+    /// calls come from another run or another platform.
     ///
     /// # Panics
     /// The call does not exist, or the run ends with this call.
@@ -271,11 +267,12 @@ impl Experiment {
         trial: &RecordedRun,
         progress: &Progress,
     ) -> Result<CallEffect, Error> {
-        let superstep = trial.call_supersteps[trial.examined_call_index];
+        let calls = trial.plan.calls();
+        let superstep = calls[trial.examined_call_index].superstep;
         let since = trial
             .examined_call_index
             .checked_sub(1)
-            .map_or(0, |before| trial.call_supersteps[before]);
+            .map_or(0, |before| calls[before].superstep);
         let index = |superstep: u64| usize::try_from(superstep).unwrap_or(usize::MAX);
         let mut factors = vec![(1.0, 1.0); self.placement.len()];
         for change in trial.predicted_changes.iter().flatten() {
@@ -289,37 +286,51 @@ impl Experiment {
             total_gain: 0.0,
         };
         // The next call is a part of both runs: all processes wait for it at the end of the last superstep that is compared.
-        let calls = trial.call_supersteps[..trial
-            .call_supersteps
-            .len()
-            .min(trial.examined_call_index + 2)]
-            .iter();
-        let earlier = trial
-            .moves
-            .iter()
-            .filter(|wanted| wanted.superstep < superstep);
-        let without = Replay::from_calls_and_moves(calls.copied(), earlier.cloned());
-        let with = Replay::from_calls_and_moves(
-            trial.call_supersteps.iter().copied(),
-            trial.moves.iter().cloned(),
-        );
+        let mut earlier = calls[..calls.len().min(trial.examined_call_index + 2)].to_vec();
+        for call in &mut earlier[trial.examined_call_index..] {
+            call.moves.clear();
+        }
+        let without = ReschedulingPlan::new(earlier);
         let memo = self.new_superstep_cache();
-        let run = |policy: Replay, recorder: &mut (dyn Recorder + Send)| {
-            let policy = Box::new(policy);
-            self.run_with_policy(Scenario::Iii, policy, progress, recorder, memo.as_ref())
+        let run = |plan: &ReschedulingPlan, recorder: &mut (dyn Recorder + Send)| {
+            self.run_with_plan(Scenario::Iii, plan, progress, recorder, memo.as_ref())
         };
-        let (with, without) = rayon::join(|| run(with, &mut predictor), || run(without, &mut ()));
+        let (with, without) = rayon::join(
+            || run(&trial.plan, &mut predictor),
+            || run(&without, &mut ()),
+        );
+        let (with, without) = (with?.outcome, without?.outcome);
+        check_repetition(&with, &trial.superstep_ends_s)?;
         let gain = trial
             .predicted_changes
             .as_ref()
             .map(|_| predictor.gain_per_superstep());
         Ok(CallEffect::new(
-            &with?.outcome,
-            &without?.outcome,
+            &with,
+            &without,
             trial.examined_call_index,
             gain,
         ))
     }
+}
+
+/// Largest difference between an end of a superstep in a run and in its repetition, relative to the time, that rounding explains:
+/// a run with its critical path is computed event by event, its repetition is not.
+const ROUNDING: f64 = 1e-9;
+
+/// Checks that the supersteps of a repeated run ended at the recorded times.
+fn check_repetition(run: &RunOutcome, recorded_ends_s: &[f64]) -> Result<(), Error> {
+    let ends = run.supersteps.iter().map(|one| one.end.get());
+    let is_same = run.supersteps.len() == recorded_ends_s.len()
+        && ends
+            .zip(recorded_ends_s)
+            .all(|(end, recorded)| (end - recorded).abs() <= ROUNDING * recorded);
+    if is_same {
+        return Ok(());
+    }
+    let message = "a repetition of the run with its recorded calls gives other times";
+    let hint = "run the experiment again with this version of migsim: versions before 0.4 did not record the messages of calls";
+    Err(Error::SimulationFailure(Problem::new(message).hint(hint)))
 }
 
 #[cfg(test)]
@@ -350,6 +361,7 @@ mod tests {
             decision: migsim_policies::Decision::default(),
             migration_origins: Vec::new(),
             migrations_applied: true,
+            reports_early: false,
         }
     }
 

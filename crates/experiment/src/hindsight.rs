@@ -18,49 +18,14 @@ mod window;
 
 use std::rc::Rc;
 
+use super::plan::{PlannedCall, ReschedulingPlan};
 use super::resolve::Experiment;
 use super::run::Progress;
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::{HostId, ProcessId, Seconds, Time, to_u32};
-use migsim_bsp::{
-    CallProcedure, Decision, Memo, MemoBudget, Migration, RunOutcome, Scenario, Setup, Stepper,
-};
+use migsim_base::units::{HostId, Seconds, Time};
+use migsim_bsp::{Memo, MemoBudget, Scenario, Setup, Stepper};
 use window::SuperstepWindow;
-
-/// Plan of all rescheduling calls of a run: the supersteps after which there is a call, and the moves of each call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReschedulingPlan {
-    /// The rescheduling calls, in the order of their supersteps.
-    calls: Vec<PlannedCall>,
-}
-
-/// A rescheduling call that a plan prescribes, with the moves of processes that it makes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct PlannedCall {
-    /// The superstep after which the call takes place, counted from 1.
-    superstep: u64,
-    /// The moves of the call, as pairs of the process and its destination host, both counted from 0.
-    moves: Vec<(u32, HostId)>,
-    /// The communication procedure of the rescheduling call, which determines the messages that the call sends; `None` stands for
-    /// the procedure of `MigBSP`.
-    procedure: Option<CallProcedure>,
-}
-
-impl PlannedCall {
-    /// Converts the planned call into the decision that a policy returns at a rescheduling call.
-    fn to_decision(&self) -> Decision {
-        let moves = self.moves.iter();
-        let migration = |&(process, to): &(u32, HostId)| Migration {
-            process: ProcessId(process),
-            to,
-        };
-        Decision {
-            procedure: self.procedure,
-            ..Decision::from_migrations(moves.map(migration).collect())
-        }
-    }
-}
 
 /// The best rescheduling plan that the search in hindsight found, and its makespan.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,158 +37,6 @@ pub struct HindsightResult {
     pub plan: ReschedulingPlan,
     /// Number of whole runs that the search could have simulated with the supersteps that it simulated: a measure of its effort.
     pub equivalent_run_count: usize,
-}
-
-impl ReschedulingPlan {
-    /// Extracts the rescheduling calls and moves of a finished run as a plan.
-    pub fn from_outcome(outcome: &RunOutcome) -> Self {
-        let calls = outcome.calls.iter();
-        let call = |call: &migsim_bsp::CallRecord| PlannedCall {
-            superstep: call.superstep as u64 + 1,
-            moves: if call.migrations_applied {
-                let moves = call.decision.migrations.iter();
-                moves.map(|wanted| (wanted.process.0, wanted.to)).collect()
-            } else {
-                Vec::new()
-            },
-            procedure: call.decision.procedure,
-        };
-        Self {
-            calls: calls.map(call).collect(),
-        }
-    }
-
-    /// Returns the number of rescheduling calls of the plan.
-    pub fn call_count(&self) -> usize {
-        self.calls.len()
-    }
-
-    /// Returns the number of moves in all calls of the plan.
-    pub fn move_count(&self) -> usize {
-        self.calls.iter().map(|call| call.moves.len()).sum()
-    }
-
-    /// Appends a rescheduling call after `superstep`, counted from 1, with these moves (process and destination host, counted
-    /// from 0).
-    pub(super) fn add_call(
-        &mut self,
-        superstep: usize,
-        moves: impl Iterator<Item = (usize, HostId)>,
-    ) {
-        let moves = moves.map(|(process, to)| (to_u32(process), to));
-        self.calls.push(PlannedCall {
-            superstep: superstep as u64,
-            moves: moves.collect(),
-            procedure: self.procedure_of_first_call(),
-        });
-    }
-
-    /// Returns the procedure that calls added to the plan get: the procedure of its first call.
-    fn procedure_of_first_call(&self) -> Option<CallProcedure> {
-        self.calls.first().and_then(|call| call.procedure)
-    }
-
-    /// Returns the planned call after `superstep`, counted from 1; `None` if the plan has no call after this superstep.
-    fn planned_call_after(&self, superstep: u64) -> Option<&PlannedCall> {
-        let place = self
-            .calls
-            .binary_search_by_key(&superstep, |call| call.superstep);
-        place.ok().map(|place| &self.calls[place])
-    }
-
-    /// Returns a copy of the plan in which the call after `superstep`, counted from 1, makes these moves; they replace the moves
-    /// of an existing call.
-    fn with_call_replaced(&self, superstep: u64, moves: Vec<(u32, HostId)>) -> Self {
-        let mut plan = self.clone();
-        let procedure = self.procedure_of_first_call();
-        plan.calls.retain(|call| call.superstep != superstep);
-        plan.calls.push(PlannedCall {
-            superstep,
-            moves,
-            procedure,
-        });
-        plan.calls.sort_by_key(|call| call.superstep);
-        plan
-    }
-
-    /// Returns the superstep, counted from 1, after which the calls or moves of two plans differ for the first time; `u64::MAX`
-    /// if the plans are equal.
-    fn superstep_of_first_difference(&self, other: &Self) -> u64 {
-        let pairs = self.calls.iter().zip(&other.calls);
-        let same = pairs.take_while(|(one, other)| one == other).count();
-        let next =
-            [self, other].map(|plan| plan.calls.get(same).map_or(u64::MAX, |call| call.superstep));
-        next[0].min(next[1])
-    }
-
-    /// Returns a plan with a single rescheduling call after `superstep`, counted from 1. This call moves each process directly to
-    /// the host on which it ends in this plan.
-    fn merged_into_one_call(&self, superstep: u64) -> Self {
-        let mut moves = std::collections::BTreeMap::new();
-        let all = self.calls.iter().flat_map(|call| &call.moves);
-        moves.extend(all.copied());
-        Self {
-            calls: vec![PlannedCall {
-                superstep,
-                moves: moves.into_iter().collect(),
-                procedure: self.procedure_of_first_call(),
-            }],
-        }
-    }
-
-    /// Returns a copy of the plan with one random change, such as a removed move; `None` if the drawn change cannot be applied.
-    fn with_random_change(
-        &self,
-        (hosts, processes, supersteps): (usize, usize, u64),
-        random: &mut Stream,
-    ) -> Option<Self> {
-        let mut plan = self.clone();
-        let some_call = |random: &mut Stream| {
-            (!self.calls.is_empty()).then(|| random.draw_below(self.calls.len()))
-        };
-        match random.draw_below(6) {
-            0 => {
-                plan.calls.remove(some_call(random)?);
-            }
-            1 => {
-                let call = &mut plan.calls[some_call(random)?];
-                let step = 1 << random.draw_below(7);
-                call.superstep = if random.draw_below(2) == 0 {
-                    call.superstep.saturating_sub(step).max(1)
-                } else {
-                    (call.superstep + step).min(supersteps - 1)
-                };
-            }
-            2 => {
-                let moves = &mut plan.calls[some_call(random)?].moves;
-                let chosen = (!moves.is_empty()).then(|| random.draw_below(moves.len()))?;
-                moves.remove(chosen);
-            }
-            3 => {
-                let moves = &mut plan.calls[some_call(random)?].moves;
-                let chosen = (!moves.is_empty()).then(|| random.draw_below(moves.len()))?;
-                moves[chosen].1 = HostId::from_index(random.draw_below(hosts));
-            }
-            4 => {
-                let moves = &mut plan.calls[some_call(random)?].moves;
-                let process = to_u32(random.draw_below(processes));
-                moves.retain(|(moved, _)| *moved != process);
-                moves.push((process, HostId::from_index(random.draw_below(hosts))));
-            }
-            _ => {
-                let process = to_u32(random.draw_below(processes));
-                let last = usize::try_from(supersteps - 1).unwrap_or(usize::MAX);
-                plan.calls.push(PlannedCall {
-                    superstep: random.draw_below(last) as u64 + 1,
-                    moves: vec![(process, HostId::from_index(random.draw_below(hosts)))],
-                    procedure: self.procedure_of_first_call(),
-                });
-            }
-        }
-        plan.calls.sort_by_key(|call| call.superstep);
-        let twice = |pair: &[PlannedCall]| pair[0].superstep == pair[1].superstep;
-        (!plan.calls.windows(2).any(twice) && plan != *self).then_some(plan)
-    }
 }
 
 impl Experiment {
@@ -399,6 +212,7 @@ impl<'s> PlanSearch<'s> {
                     superstep: superstep as u64,
                     moves,
                     procedure: self.best_plan.plan.procedure_of_first_call(),
+                    ..PlannedCall::default()
                 });
                 if call.is_some() && !calls.contains(&call) {
                     calls.push(call);

@@ -13,7 +13,7 @@
 
 use rayon::prelude::*;
 
-use super::hindsight::ReschedulingPlan;
+use super::plan::ReschedulingPlan;
 use super::resolve::Experiment;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, lesser};

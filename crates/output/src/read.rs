@@ -17,7 +17,7 @@ use super::records;
 use super::summary::{SCHEMA, manifest};
 use migsim_base::document::read_text;
 use migsim_base::error::{Error, Problem};
-use migsim_bsp::Scenario;
+use migsim_bsp::{CallProcedure, Scenario};
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, MakespanTerm, Results, StaticPlacementMakespan};
 use migsim_platform::MappingRule;
@@ -161,6 +161,12 @@ pub struct RecordedCall {
     /// gain. None without scenario i, and in scenario ii.
     #[serde(alias = "realised_gain_s")] // its name in older folders
     pub gain_on_i_until_next_call_s: Option<f64>,
+    /// The messages and operations of the rescheduling call; `None` for those of MigBSP, and in older folders.
+    #[serde(default)]
+    pub procedure: Option<CallProcedure>,
+    /// Whether processes sent their reports before all of them had ended the superstep.
+    #[serde(default)]
+    pub early_reports: bool,
     /// The policy's explanation of its decision.
     pub explanation: Map<String, Value>,
 }

@@ -133,6 +133,8 @@ fn call_record_json(
         "migrations": DecidedMoves(experiment, call),
         "t1_minus_t2_sum_s": sum,
         "gain_on_i_until_next_call_s": gain_on_i,
+        "procedure": call.decision.procedure,
+        "early_reports": call.reports_early,
         "explanation": call.decision.explanation_json(),
     })
 }

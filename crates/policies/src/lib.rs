@@ -55,7 +55,7 @@ pub use migsim_strategies as strategy;
 pub use probe::{BarrierProbe, SharedSnapshot};
 pub use registry::standard;
 pub use registry::{DEFAULT_POLICY, NEVER};
-pub use replay::{ForcedMove, Replay, ReplayConfig};
+pub use replay::{ForcedMove, ReplayConfig};
 pub use triggered::TriggeredPolicy;
 pub use ulba::UlbaOptions;
 pub use window::Forecast;

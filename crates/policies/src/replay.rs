@@ -4,15 +4,18 @@
 //! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`). Its objects have the
 //! keys `superstep` and `process` (`24` or `"p24"`), counted from 1, and `to`, which is a host or a cluster. If `to` is a
 //! cluster, the destination is the host of this cluster with the fewest processes, in case of ties the host with the lowest
-//! index. A call takes place after each superstep in the list and costs as much as any other call. All results of such a run are
-//! marked with the policy name `replay`, since no policy has decided the moves.
+//! index. A call takes place after each superstep in the list and costs as much as a call of MigBSP. The file may also be the
+//! `calls.jsonl` of a run folder: then the calls of its scenario iii are repeated, each with the messages and operations that it had
+//! in that run. All results of such a run are marked with the policy name `replay`, since no policy has decided the moves.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Migration, Policy, PolicyOptions, View};
+use super::explain::RecordedMigration;
+use super::{CallProcedure, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::{FlagValues, OptionFlag};
@@ -23,7 +26,7 @@ use migsim_base::units::{HostId, ProcessId, process_number, process_number_schem
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReplayConfig {
-    /// The name of a JSON file with a list of forced moves; none by default.
+    /// The name of a JSON file with a list of forced moves, or of the `calls.jsonl` of a run folder; none by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// A list of forced moves, in addition to the moves of the file.
@@ -46,52 +49,74 @@ pub struct ForcedMove {
 }
 
 /// The policy `replay`, which carries out given moves after given supersteps.
-#[derive(Clone, Debug)]
-pub struct Replay {
-    /// The forced moves by the superstep after which they happen, counted from 1. A superstep with an empty list has a call
-    /// without moves.
-    moves_by_superstep: BTreeMap<u64, Vec<ForcedMove>>,
+#[derive(Clone, Debug, Default)]
+struct Replay {
+    /// The forced calls by the superstep after which they happen, counted from 1.
+    calls_by_superstep: BTreeMap<u64, ForcedCall>,
 }
 
-impl Replay {
-    /// Creates a policy with the forced moves `moves`, and a call after each superstep in `calls` (counted from 1) and after each
-    /// superstep with a move.
-    pub fn from_calls_and_moves(
-        calls: impl IntoIterator<Item = u64>,
-        moves: impl IntoIterator<Item = ForcedMove>,
-    ) -> Self {
-        let mut by_superstep: BTreeMap<u64, Vec<ForcedMove>> =
-            calls.into_iter().map(|call| (call, Vec::new())).collect();
-        for forced in moves {
-            by_superstep
-                .entry(forced.superstep)
-                .or_default()
-                .push(forced);
-        }
-        Self {
-            moves_by_superstep: by_superstep,
+/// The moves of a forced call, and its messages and operations; `None` stands for those of MigBSP.
+#[derive(Clone, Debug, Default)]
+struct ForcedCall {
+    moves: Vec<ForcedMove>,
+    procedure: Option<CallProcedure>,
+}
+
+/// The keys of a line of `calls.jsonl` in a run folder that a repetition of the call needs.
+#[derive(Debug, Deserialize)]
+struct RecordedLine {
+    scenario: String,
+    superstep: u64,
+    migrations: Vec<RecordedMigration>,
+    #[serde(default)]
+    procedure: Option<CallProcedure>,
+}
+
+/// Reads the calls of scenario iii from the text of a file `calls.jsonl`.
+fn parse_recorded_calls(file: &str, text: &str) -> Result<BTreeMap<u64, ForcedCall>, Error> {
+    let mut calls = BTreeMap::new();
+    for (line, number) in text.lines().zip(1..) {
+        let line: RecordedLine = serde_json::from_str(line).map_err(|error| {
+            let problem = Problem::new(error.to_string()).source(file);
+            problem.at_line_column(number, error.column())
+        })?;
+        if line.scenario == "iii" {
+            let moves = line.migrations.into_iter().map(|one| ForcedMove {
+                superstep: line.superstep,
+                process: u32::try_from(one.process).unwrap_or(u32::MAX),
+                to: one.to_host,
+            });
+            let moves = moves.collect();
+            let procedure = line.procedure;
+            calls.insert(line.superstep, ForcedCall { moves, procedure });
         }
     }
+    Ok(calls)
 }
 
 impl PolicyOptions for ReplayConfig {
     const FLAGS: &'static [OptionFlag] = &[OptionFlag::new(
         "decisions",
         FlagValues::Texts,
-        "The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1",
+        "The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1, or the calls.jsonl of a run",
     )
     .with_option_name("file")
     .with_value_name("FILE")];
     const FILES: &'static [&'static str] = &["file"];
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
-        let mut all = self.decisions;
+        let (mut all, mut calls) = (self.decisions, BTreeMap::new());
         if let Some(file) = self.file {
             let text = read_text(&file).map_err(|problem| problem.key("file"))?;
-            all.extend(Document::parse(file, text)?.deserialize::<Vec<ForcedMove>>()?);
+            if Path::new(&file).extension() == Some("jsonl".as_ref()) {
+                calls = parse_recorded_calls(&file, &text)?;
+            } else {
+                all.extend(Document::parse(file, text)?.deserialize::<Vec<ForcedMove>>()?);
+            }
         }
+        let recorded = calls.values().flat_map(|call| &call.moves);
         if let Some(index) =
-            (all.iter()).position(|forced| forced.superstep == 0 || forced.process == 0)
+            (recorded.chain(&all)).position(|forced| forced.superstep == 0 || forced.process == 0)
         {
             let problem = Problem::new(format!(
                 "move {} of the list of forced moves has superstep 0 or process 0",
@@ -102,7 +127,13 @@ impl PolicyOptions for ReplayConfig {
                 .hint("count supersteps and processes from 1")
                 .into());
         }
-        Ok(Box::new(Replay::from_calls_and_moves([], all)))
+        for forced in all {
+            let call: &mut ForcedCall = calls.entry(forced.superstep).or_default();
+            call.moves.push(forced);
+        }
+        Ok(Box::new(Replay {
+            calls_by_superstep: calls,
+        }))
     }
 }
 
@@ -112,7 +143,7 @@ impl Policy for Replay {
     }
 
     fn is_call_planned(&self, superstep: usize) -> bool {
-        self.moves_by_superstep
+        self.calls_by_superstep
             .contains_key(&(superstep as u64 + 1))
     }
 
@@ -121,12 +152,10 @@ impl Policy for Replay {
         for host in view.placement {
             occupancy[host.index()] += 1;
         }
-        let wanted = self
-            .moves_by_superstep
-            .get(&(view.superstep as u64 + 1))
-            .map_or(&[][..], Vec::as_slice);
-        let mut migrations = Vec::with_capacity(wanted.len());
-        for forced in wanted {
+        let call = self.calls_by_superstep.get(&(view.superstep as u64 + 1));
+        let call = call.cloned().unwrap_or_default();
+        let mut migrations = Vec::with_capacity(call.moves.len());
+        for forced in &call.moves {
             let to = find_destination(&forced.to, &occupancy, view)?;
             occupancy[to.index()] += 1;
             migrations.push(Migration {
@@ -134,7 +163,10 @@ impl Policy for Replay {
                 to,
             });
         }
-        Ok(Decision::from_migrations(migrations))
+        Ok(Decision {
+            procedure: call.procedure,
+            ..Decision::from_migrations(migrations)
+        })
     }
 
     fn uses_seed(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Tests of the critical path of drawn runs.
 
 use super::*;
-use crate::{Layers, Limits};
+use crate::{Layers, Limits, ReschedulingPlan};
 use migsim_base::random::{Stream, StreamPurpose};
 use serde_json::{Value, json};
 
@@ -338,7 +338,8 @@ fn probes(seed: u64, is_shared: bool) -> Option<Vec<Probe>> {
             ('-', 0.01)
         };
         let other = self::changed(&experiment, &format!("{changed} {sign}1%"));
-        let held = other.run_with_decisions(Scenario::Iii, &run.outcome, &progress, &mut ());
+        let plan = ReschedulingPlan::from_outcome(&run.outcome);
+        let held = other.run_with_plan(Scenario::Iii, &plan, &progress, &mut (), None);
         let time = held.unwrap().outcome.makespan.get();
         Probe {
             seed,

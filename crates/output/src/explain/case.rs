@@ -5,53 +5,42 @@ use serde_json::{Value, json};
 
 use super::meanings as quantity;
 use super::question::{Question, find_scenario_to_explain};
-use crate::read::{RecordedCall, Run};
+use crate::read::{RecordedCall, Run, ScenarioRecords};
 use migsim_base::error::Problem;
 use migsim_base::words::{format_count, singular_or_plural};
 use migsim_bsp::Scenario;
-use migsim_experiment::{CallEffect, Experiment, PredictedChange, Progress, RecordedRun};
-use migsim_policies::ForcedMove;
+use migsim_experiment::{
+    CallEffect, Experiment, PlannedCall, PredictedChange, Progress, RecordedRun, ReschedulingPlan,
+};
 use migsim_policies::explain::meanings::superstep_quantity;
-use migsim_policies::explain::{Meaning, Narrator, Quantity, Sentence, say};
+use migsim_policies::explain::{Meaning, Narrator, Quantity, RecordedMigration, Sentence, say};
 
-/// A rescheduling call whose effect can be computed: a call that moved processes and was followed by at least one superstep, with
-/// the data to repeat the run without these moves.
+/// A rescheduling call whose effect can be computed: a call that moved processes and was followed by at least one superstep.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EvaluatedCall {
-    recorded_run: RecordedRun,
-    recorded_event_hash: String,
+pub struct EvaluatedCall<'a> {
+    run: &'a Run,
+    scenario_records: &'a ScenarioRecords,
+    call_index: usize,
 }
 
-impl EvaluatedCall {
+impl<'a> EvaluatedCall<'a> {
     /// Finds the rescheduling call that the user's question names by its superstep. Returns `None` if there is no such call, if
     /// the call moved no process, or if it came after the last superstep.
     ///
     /// # Errors
     /// The run has no scenario that the question names.
-    pub fn find_by_question(run: &Run, question: Question) -> Result<Option<Self>, Problem> {
+    pub fn find_by_question(run: &'a Run, question: Question) -> Result<Option<Self>, Problem> {
         let this = find_scenario_to_explain(run, question.scenario)?;
         let judged = this.calls.iter().position(|call| {
             let is_over = call.superstep >= this.supersteps.len() as u64;
             let is_moving = call.applied && !call.migrations.is_empty();
             call.superstep == question.superstep && is_moving && !is_over
         });
-        let moves = |call: &RecordedCall| {
-            let forced = call.migrations.iter().map(|one| ForcedMove {
-                superstep: call.superstep,
-                process: u32::try_from(one.process).unwrap_or(u32::MAX),
-                to: one.to_host.clone(),
-            });
-            forced.collect::<Vec<_>>()
-        };
         let is_moving = this.scenario == Scenario::Iii;
-        Ok(judged.filter(|_| is_moving).map(|judged| Self {
-            recorded_run: RecordedRun {
-                call_supersteps: this.calls.iter().map(|call| call.superstep).collect(),
-                moves: this.calls.iter().flat_map(moves).collect(),
-                examined_call_index: judged,
-                predicted_changes: predicted_changes(run.narrator, &this.calls[judged]),
-            },
-            recorded_event_hash: this.event_hash.clone(),
+        Ok(judged.filter(|_| is_moving).map(|call_index| Self {
+            run,
+            scenario_records: this,
+            call_index,
         }))
     }
 
@@ -65,15 +54,43 @@ impl EvaluatedCall {
         experiment: &Experiment,
         progress: &Progress,
     ) -> Result<CallEffect, String> {
-        let effect = experiment
-            .call_effect(&self.recorded_run, progress)
-            .map_err(|error| error.first_line())?;
-        if effect.event_hash == self.recorded_event_hash {
-            Ok(effect)
-        } else {
-            Err("a repetition of the run gives other times than the recorded run".into())
-        }
+        let calls = &self.scenario_records.calls;
+        let ends = self.scenario_records.supersteps.iter();
+        let trial = RecordedRun {
+            plan: recorded_plan(calls, experiment)?,
+            superstep_ends_s: ends.map(|row| row.end_s).collect(),
+            examined_call_index: self.call_index,
+            predicted_changes: predicted_changes(self.run.narrator, &calls[self.call_index]),
+        };
+        let effect = experiment.call_effect(&trial, progress);
+        effect.map_err(|error| error.first_line())
     }
+}
+
+/// Returns the recorded calls in the form in which a run can repeat them.
+///
+/// # Errors
+/// The platform of `experiment` has no host with a recorded name.
+fn recorded_plan(
+    calls: &[RecordedCall],
+    experiment: &Experiment,
+) -> Result<ReschedulingPlan, String> {
+    let host = |one: &RecordedMigration| {
+        let found = experiment.platform.platform.host_named(&one.to_host);
+        let process = u32::try_from(one.process.saturating_sub(1)).unwrap_or(u32::MAX);
+        let found = found.map(|host| (process, host));
+        found.ok_or_else(|| format!("the platform has no host `{}`", one.to_host))
+    };
+    let planned = |call: &RecordedCall| {
+        Ok(PlannedCall {
+            superstep: call.superstep,
+            moves: call.migrations.iter().map(host).collect::<Result<_, _>>()?,
+            procedure: call.procedure,
+            reports_early: call.early_reports,
+        })
+    };
+    let calls: Result<Vec<_>, String> = calls.iter().map(planned).collect();
+    calls.map(ReschedulingPlan::new)
 }
 
 /// Returns the factors by which the policy predicts the time of each moved process in one superstep to change: the ratio t2 / t1,

@@ -30,7 +30,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_bsp::{RunOutcome, Scenario};
 use migsim_experiment::{
     Amount, CaseChange, ChangedQuantity, CriticalPathShare, Experiment, KeySetting, Layers, Limits,
-    Progress, Registry, ScenarioRun, SharedInputs,
+    Progress, Registry, ReschedulingPlan, ScenarioRun, SharedInputs,
 };
 
 pub use file::schema;
@@ -331,7 +331,8 @@ impl PreparedProfile<'_> {
         })?;
         let held = || {
             self.stored_or_simulated_makespan(&format!("{id}-held"), store, || {
-                experiment.run_with_decisions(self.scenario, base, &progress, &mut ())
+                let plan = ReschedulingPlan::from_outcome(base);
+                experiment.run_with_plan(self.scenario, &plan, &progress, &mut (), None)
             })
         };
         let held = self.options.keeps_decisions.then(held).transpose()?;
