@@ -8,8 +8,13 @@
 //! most as many hosts as there are processes can be busy. Therefore the mean is `avg = Σ T_h / m` with `m = min(hosts,
 //! processes)`, and the minimum is 0 if fewer than m hosts have a process.
 
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::explain::{REASON_KEY, Sentence, TRIGGER_KEY};
 use super::trigger::{ObservedSuperstep, Trigger};
-use super::{Decision, Policy, View};
+use super::{Decision, Explain, Policy, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
@@ -28,6 +33,8 @@ pub struct TriggeredPolicy {
     awaits_first_call: bool,
     /// An error of the trigger; the next rescheduling call returns it.
     trigger_error: Option<Error>,
+    /// Why the trigger requested the call that is due; empty if the trigger does not tell.
+    call_reason: Sentence,
     /// The computation time of each host in the last superstep \[s\]; negative for hosts without a process.
     host_times: Vec<f64>,
 }
@@ -47,6 +54,7 @@ impl TriggeredPolicy {
             is_first_after_balancing: false,
             awaits_first_call: true,
             trigger_error: None,
+            call_reason: Sentence::default(),
             host_times: Vec::new(),
         }
     }
@@ -83,6 +91,39 @@ impl TriggeredPolicy {
     }
 }
 
+/// The reason for the first call of a trigger that plans from the effect of a call.
+const FIRST_CALL_REASON: &str = "it plans from the effect of an earlier call, so that a first call follows the first superstep with computation";
+
+/// The policy's explanation of its decision, with the reason of the trigger for the call under [`TRIGGER_KEY`].
+#[derive(Debug)]
+struct TriggeredExplanation {
+    explanation: Option<Arc<dyn Explain>>,
+    reason: Sentence,
+}
+
+impl TriggeredExplanation {
+    /// Adds to an explanation the reason: its text under `reason`, and its quantities by name.
+    fn add_reason(&self, mut fields: Map<String, Value>) -> Map<String, Value> {
+        let mut reason = Map::from_iter([(REASON_KEY.to_owned(), self.reason.text().into())]);
+        let quantities = self.reason.quantities().iter();
+        reason.extend(quantities.map(|one| (one.meaning().name().to_owned(), one.value().clone())));
+        fields.insert(TRIGGER_KEY.to_owned(), reason.into());
+        fields
+    }
+}
+
+impl Explain for TriggeredExplanation {
+    fn to_json(&self) -> Map<String, Value> {
+        let inner = self.explanation.as_ref();
+        self.add_reason(inner.map(|one| one.to_json()).unwrap_or_default())
+    }
+
+    fn outline(&self) -> Map<String, Value> {
+        let inner = self.explanation.as_ref();
+        self.add_reason(inner.map(|one| one.outline()).unwrap_or_default())
+    }
+}
+
 impl Policy for TriggeredPolicy {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         let asks = self.policy.is_call_due(view); // it takes note of the superstep
@@ -96,7 +137,13 @@ impl Policy for TriggeredPolicy {
                     return true;
                 }
                 let may_be_first = self.awaits_first_call && observed.max_host_time.get() > 0.0;
-                is_due || may_be_first && trigger.prepare_first_balancing()
+                let is_first = !is_due && may_be_first && trigger.prepare_first_balancing();
+                if is_due {
+                    self.call_reason = trigger.reason();
+                } else if is_first {
+                    self.call_reason = FIRST_CALL_REASON.into();
+                }
+                is_due || is_first
             }
         };
         self.awaits_first_call &= observed.max_host_time.get() <= 0.0 && !is_due;
@@ -108,7 +155,15 @@ impl Policy for TriggeredPolicy {
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         self.trigger_error.take().map_or(Ok(()), Err)?;
-        self.policy.decide(view, random)
+        let mut decision = self.policy.decide(view, random)?;
+        let reason = std::mem::take(&mut self.call_reason);
+        if self.trigger.is_some() {
+            decision.explanation = Some(Arc::new(TriggeredExplanation {
+                explanation: decision.explanation,
+                reason,
+            }));
+        }
+        Ok(decision)
     }
 
     fn uses_seed(&self) -> bool {

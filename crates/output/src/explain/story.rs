@@ -198,6 +198,7 @@ impl<'a> AnswerData<'a> {
         let scene = ExplainContext {
             policy_name: name,
             options: &policy[name],
+            trigger_name: policy["trigger"]["name"].as_str(),
             superstep_in_question: question.superstep,
             superstep_count: this.supersteps.len() as u64,
             process_in_question: question.process,

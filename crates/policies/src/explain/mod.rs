@@ -23,7 +23,7 @@ pub(crate) use narrator::describe_saving;
 pub use narrator::{Narrator, PlainNarrator};
 pub use numbers::{format_duration, time_ratio};
 pub(crate) use plain::describe_requested_call;
-pub use plain::{REASON_KEY, describe_no_call, list_explanation_values};
+pub use plain::{REASON_KEY, TRIGGER_KEY, describe_no_call, list_explanation_values};
 pub use quantity::{Meaning, Quantity, Unit};
 pub use record::{DecisionRecord, RecordedCandidate, RecordedMigration};
 pub use scene::{

@@ -78,7 +78,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         let reason = call.explanation.get(REASON_KEY).and_then(Value::as_str);
         NoMoveReason::new(match reason {
             Some(reason) => reason,
-            None if call.explanation.is_empty() => "the policy gives no reason",
+            None if call.has_no_explanation() => "the policy gives no reason",
             None => "no candidate: the policy considered no process",
         })
     }

@@ -17,13 +17,26 @@ pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     }
 }
 
-/// Describes that the policy requested a rescheduling call after the superstep that the user asks about.
+/// Describes that the policy, or its trigger, requested a rescheduling call after the superstep that the user asks about, with the
+/// reason that the trigger recorded.
 pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
+    let call = scene.call_in_question();
+    let reason = call.and_then(|call| call.explanation.get(TRIGGER_KEY)?[REASON_KEY].as_str());
+    let reason = reason.filter(|reason| !reason.is_empty());
     say!(
-        "The policy `{}` requested a rescheduling call after superstep {}.",
-        scene.policy_name,
-        superstep_quantity(scene.superstep_in_question)
+        "{} requested a rescheduling call after superstep {}{}.",
+        describe_asker(scene),
+        superstep_quantity(scene.superstep_in_question),
+        reason.map_or_else(String::new, |reason| format!(", since {reason}"))
     )
+}
+
+/// Names what requests the calls of the run: the trigger, or the policy if it has none.
+fn describe_asker(scene: &ExplainContext<'_>) -> String {
+    match scene.trigger_name {
+        Some(trigger) => format!("The trigger `{trigger}`"),
+        None => format!("The policy `{}`", scene.policy_name),
+    }
 }
 
 /// Describes that no rescheduling call was due after the superstep that the user asks about, and when the previous and the next
@@ -38,8 +51,8 @@ pub fn describe_no_call(
 ) -> Vec<Sentence> {
     if scene.calls.is_empty() {
         return vec![say!(
-            "The policy `{}` requested no rescheduling call in this run, so that no process could move.",
-            scene.policy_name
+            "{} requested no rescheduling call in this run, so that no process could move.",
+            describe_asker(scene)
         )];
     }
     let before = scene.previous_call().map(|call| {
@@ -61,6 +74,9 @@ pub fn describe_no_call(
 /// Key in the explanation of a call whose value states the reason of the call's result as a text.
 pub const REASON_KEY: &str = "reason";
 
+/// Key in the explanation of a call that a trigger requested: an object with the reason and the numbers of the trigger.
+pub const TRIGGER_KEY: &str = "trigger";
+
 /// Lists the explanation of a call key by key, except the keys in `told`, which other sentences of the answer describe.
 ///
 /// From a list of processes only the entries of the process that the user asks about are shown.
@@ -70,7 +86,7 @@ pub fn list_explanation_values(
     told: &[&str],
 ) -> Vec<Sentence> {
     let policy = scene.policy_name;
-    if call.explanation.is_empty() {
+    if call.has_no_explanation() {
         return vec![match call.candidates.len() as u64 {
             0 => say!("The policy `{}` gives no reasons for its decision.", policy),
             some => say!(
@@ -84,7 +100,8 @@ pub fn list_explanation_values(
     }
     let mut sentences = vec![say!("The policy `{}` recorded these values:", policy)];
     let explained = call.explanation.iter();
-    for (key, value) in explained.filter(|(key, _)| !told.contains(&key.as_str())) {
+    let is_told = |key: &str| key == TRIGGER_KEY || told.contains(&key);
+    for (key, value) in explained.filter(|(key, _)| !is_told(key)) {
         let of_process = |entry: &&Value| {
             let process = scene.process_in_question;
             process.is_some_and(|process| entry["process"].as_u64() == Some(process))

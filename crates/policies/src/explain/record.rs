@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::plain::TRIGGER_KEY;
+
 /// The decision record of one rescheduling call, from which the explanations of this call are written.
 #[derive(Clone, Copy, Debug)]
 pub struct DecisionRecord<'a> {
@@ -14,6 +16,13 @@ pub struct DecisionRecord<'a> {
     pub migrations: &'a [RecordedMigration],
     /// The values by which the policy explains its decision, by key.
     pub explanation: &'a Map<String, Value>,
+}
+
+impl DecisionRecord<'_> {
+    /// Returns whether the policy explained nothing; the reason of its trigger does not count.
+    pub(super) fn has_no_explanation(&self) -> bool {
+        self.explanation.keys().all(|key| key == TRIGGER_KEY)
+    }
 }
 
 /// A candidate of a call: a process that the policy considered for migration.

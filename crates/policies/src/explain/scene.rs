@@ -15,6 +15,8 @@ pub struct ExplainContext<'a> {
     pub policy_name: &'a str,
     /// The options of the policy, including all default values.
     pub options: &'a Value,
+    /// The name of the trigger that requests the rescheduling calls; `None` if the policy requests them itself.
+    pub trigger_name: Option<&'a str>,
     /// The superstep that the user asks about, counted from 1.
     pub superstep_in_question: u64,
     /// The number of supersteps of the run.

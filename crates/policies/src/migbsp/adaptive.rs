@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::config::MigBspConfig;
 use super::trigger::MigBspTrigger as Rule;
+use crate::explain::{Sentence, say};
 use crate::trigger::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
+use migsim_base::words::format_count;
 
 /// The options of the trigger `adaptive`, which determine when calls take place; all other options of MigBSP have their default
 /// values.
@@ -77,6 +79,14 @@ impl Trigger for AdaptiveTrigger {
         ]
         .map(Seconds::get);
         self.trigger_rule.observe_host_times(&self.config, times)
+    }
+
+    fn reason(&self) -> Sentence {
+        let alpha = format_count(self.trigger_rule.alpha(), "superstep");
+        say!(
+            "α, the number of supersteps between two calls, is {} by the rule of MigBSP",
+            alpha
+        )
     }
 
     fn on_outcome(&mut self, moved: usize) {

@@ -9,8 +9,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions, reached_cost, time_of_reason};
+use crate::explain::{Sentence, say};
 use migsim_base::error::Error;
+use migsim_base::words::format_count;
 
 /// The options of the trigger `boulmier`, which has none. The trigger requests a balancing when this is optimal for a growing
 /// imbalance.
@@ -31,19 +33,35 @@ impl TriggerOptions for BoulmierOptions {
 struct Boulmier {
     lost_time: f64,
     supersteps_since_balancing: u32,
+    /// τ, the imbalance max − avg, U and C at the last balancing, for its explanation.
+    last_due: (u32, [f64; 3]),
 }
 
 impl Trigger for Boulmier {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         self.lost_time += observed.lost_time();
         self.supersteps_since_balancing += 1;
-        let gain =
-            f64::from(self.supersteps_since_balancing) * observed.lost_time() - self.lost_time;
-        let is_due = gain >= observed.balancing_cost.get();
+        let (count, now) = (self.supersteps_since_balancing, observed.lost_time());
+        let cost = observed.balancing_cost.get();
+        let is_due = f64::from(count) * now - self.lost_time >= cost;
         if is_due {
-            *self = Self::default();
+            *self = Self {
+                last_due: (count, [now, self.lost_time, cost]),
+                ..Self::default()
+            };
         }
         is_due
+    }
+
+    fn reason(&self) -> Sentence {
+        let (count, [now, lost, cost]) = self.last_due;
+        let growth = say!(
+            "the time lost to the growth of the imbalance since the last call ({} x {} lost in the last one - {} lost in all)",
+            format_count(count, "superstep"),
+            time_of_reason("last_lost_time_s", now),
+            time_of_reason("lost_time_s", lost)
+        );
+        reached_cost(growth, f64::from(count) * now - lost, cost)
     }
 }
 

@@ -6,8 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ObservedSuperstep, Trigger, TriggerOptions};
+use crate::explain::{Sentence, say};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
+use migsim_base::words::format_count;
 
 /// The options of the trigger `every`, which requests a balancing after superstep t (counted from 1) if `(t + offset) mod
 /// supersteps = 0`.
@@ -43,5 +45,10 @@ impl Trigger for EveryOptions {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         let next = (observed.superstep + 1).wrapping_add(self.offset);
         next.is_multiple_of(self.supersteps.get())
+    }
+
+    fn reason(&self) -> Sentence {
+        let period = format_count(self.supersteps.get(), "superstep");
+        say!("the interval between its calls is {}", period)
     }
 }

@@ -7,7 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions, time_of_reason};
+use crate::explain::{Sentence, say};
 use migsim_base::error::{Error, Problem};
 
 /// The options of the trigger `marquez`, which consist of its tolerance.
@@ -34,16 +35,42 @@ impl TriggerOptions for MarquezOptions {
             let message = format!("`x` is {}; it must be finite and not negative", self.x);
             return Err(Problem::new(message).key("x").into());
         }
-        Ok(Box::new(self))
+        Ok(Box::new(Marquez {
+            tolerance: self.x,
+            last_times: [0.0; 3],
+        }))
     }
 }
 
-impl Trigger for MarquezOptions {
+/// The trigger `marquez`: its tolerance x, and the minimum, mean and maximum of the host times in the last superstep \[s\].
+#[derive(Clone, Copy, Debug)]
+struct Marquez {
+    tolerance: f64,
+    last_times: [f64; 3],
+}
+
+impl Trigger for Marquez {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         let average = observed.mean_host_time.get();
-        let tolerance = average * self.x;
+        let tolerance = average * self.tolerance;
+        self.last_times = [
+            observed.min_host_time.get(),
+            average,
+            observed.max_host_time.get(),
+        ];
         observed.min_host_time.get() < average - tolerance
             || average + tolerance < observed.max_host_time.get()
+    }
+
+    fn reason(&self) -> Sentence {
+        let [least, mean, largest] = self.last_times;
+        say!(
+            "hosts computed from {} to {}, which is more than the fraction {} from the mean, {}",
+            time_of_reason("min_host_time_s", least),
+            time_of_reason("max_host_time_s", largest),
+            self.tolerance.to_string(),
+            time_of_reason("mean_host_time_s", mean)
+        )
     }
 }
 

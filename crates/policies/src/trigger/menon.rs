@@ -8,7 +8,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions, reached_cost};
+use crate::explain::Sentence;
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
@@ -30,16 +31,24 @@ impl TriggerOptions for MenonOptions {
 #[derive(Clone, Copy, Debug, Default)]
 struct Menon {
     lost_time: f64,
+    /// U and the cost of a balancing (C) at the last balancing, for its explanation.
+    last_due: [f64; 2],
 }
 
 impl Trigger for Menon {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         self.lost_time += observed.lost_time();
-        let is_due = self.lost_time >= observed.balancing_cost.get();
+        let cost = observed.balancing_cost.get();
+        let is_due = self.lost_time >= cost;
         if is_due {
-            self.lost_time = 0.0;
+            self.last_due = [std::mem::take(&mut self.lost_time), cost];
         }
         is_due
+    }
+
+    fn reason(&self) -> Sentence {
+        let [lost, cost] = self.last_due;
+        reached_cost("the time lost to imbalance since the last call", lost, cost)
     }
 }
 
@@ -70,6 +79,7 @@ impl TriggerOptions for ImprovedMenonOptions {
             options: self,
             remaining_imbalance: 0.0,
             lost_time: 0.0,
+            last_due: [0.0; 2],
         }))
     }
 }
@@ -81,6 +91,8 @@ struct ImprovedMenon {
     options: ImprovedMenonOptions,
     remaining_imbalance: f64,
     lost_time: f64,
+    /// U and the cost of a balancing (C) at the last balancing, for its explanation.
+    last_due: [f64; 2],
 }
 
 impl Trigger for ImprovedMenon {
@@ -94,11 +106,18 @@ impl Trigger for ImprovedMenon {
         } else {
             more.max(0.0)
         };
-        let is_due = self.lost_time >= observed.balancing_cost.get();
+        let cost = observed.balancing_cost.get();
+        let is_due = self.lost_time >= cost;
         if is_due {
-            self.lost_time = 0.0;
+            self.last_due = [std::mem::take(&mut self.lost_time), cost];
         }
         is_due
+    }
+
+    fn reason(&self) -> Sentence {
+        let [lost, cost] = self.last_due;
+        let what = "the time lost to imbalance since the last call, beyond the imbalance that this call left";
+        reached_cost(what, lost, cost)
     }
 }
 

@@ -14,7 +14,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions, time_of_reason};
+use crate::explain::{Sentence, say};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
@@ -51,6 +52,7 @@ impl TriggerOptions for MenonOfflineOptions {
             supersteps_before_balancing: 0,
             max_host_times: Vec::new(),
             mean_host_times: Vec::new(),
+            last_due: [0.0; 3],
         }))
     }
 }
@@ -63,6 +65,8 @@ struct MenonOffline {
     supersteps_before_balancing: u32,
     max_host_times: Vec<f64>,
     mean_host_times: Vec<f64>,
+    /// The growth, C and the period at the last balancing, for its explanation.
+    last_due: [f64; 3],
 }
 
 impl Trigger for MenonOffline {
@@ -88,10 +92,21 @@ impl Trigger for MenonOffline {
         };
         if is_due {
             self.supersteps_before_balancing = next;
+            self.last_due = [growth, observed.balancing_cost.get(), root];
             self.max_host_times.clear();
             self.mean_host_times.clear();
         }
         is_due
+    }
+
+    fn reason(&self) -> Sentence {
+        let [growth, cost, period] = self.last_due;
+        say!(
+            "the imbalance grows by {} in a superstep and a call costs {}, so that the best interval is {} supersteps",
+            time_of_reason("growth_s", growth),
+            time_of_reason("call_cost_s", cost),
+            format!("{period:.1}")
+        )
     }
 }
 
@@ -135,6 +150,7 @@ mod tests {
             supersteps_before_balancing: 1,
             max_host_times: Vec::new(),
             mean_host_times: Vec::new(),
+            last_due: [0.0; 3],
         };
         assert!(yalbb.is_due(&steps[0]));
     }

@@ -17,8 +17,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ObservedSuperstep, Trigger, TriggerOptions};
+use crate::explain::{Sentence, say};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
+use migsim_base::words::format_count;
 
 /// The options of the trigger `meta-balancer`, which plans the period of balancings as the `MetaBalancer` of Charm++.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +48,7 @@ impl TriggerOptions for MetaBalancerOptions {
             options: self,
             samples: Vec::new(),
             balancing_period: NO_PERIOD,
+            last_period: NO_PERIOD,
         }))
     }
 }
@@ -200,6 +203,8 @@ struct MetaBalancer {
     options: MetaBalancerOptions,
     samples: Vec<HostTimeSample>,
     balancing_period: i32,
+    /// The period that ended with the last balancing, for its explanation.
+    last_period: i32,
 }
 
 impl Trigger for MetaBalancer {
@@ -227,9 +232,18 @@ impl Trigger for MetaBalancer {
         }
         let is_due = since >= self.balancing_period;
         if is_due {
+            self.last_period = self.balancing_period;
             self.restart_measurement();
         }
         is_due
+    }
+
+    fn reason(&self) -> Sentence {
+        let period = format_count(self.last_period, "superstep");
+        say!(
+            "its plan from the lines through the times of hosts had a period of {}",
+            period
+        )
     }
 
     fn prepare_first_balancing(&mut self) -> bool {

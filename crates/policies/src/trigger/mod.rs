@@ -37,6 +37,7 @@ pub use table::standard;
 pub use when_optimum::{BestBalancings, best_balancings};
 pub use zhai::ZhaiOptions;
 
+use crate::explain::{Meaning, Quantity, Sentence, Unit, say};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
@@ -59,6 +60,12 @@ pub trait Trigger: fmt::Debug + Send {
         false
     }
 
+    /// Explains the call that the trigger requested last: a part of a sentence, `since ...`, with the numbers of its rule. Empty by
+    /// default, so that `migsim explain` names only the trigger and the superstep.
+    fn reason(&self) -> Sentence {
+        Sentence::default()
+    }
+
     /// Informs the trigger of the result of a call that it has requested: the number of processes that moved.
     fn on_outcome(&mut self, _moved: usize) {}
 
@@ -69,6 +76,27 @@ pub trait Trigger: fmt::Debug + Send {
     fn failure(&mut self) -> Option<Error> {
         None
     }
+}
+
+/// Returns a time \[s\] of the reason for a call, with its key in the record of the call.
+fn time_of_reason(key: &'static str, seconds: f64) -> Quantity {
+    Meaning::new(key, Unit::Seconds, "a time by which the trigger decided").with_value(seconds)
+}
+
+/// Describes the reason of a trigger that compares a time with the cost of the last call: `what`, a time of `seconds`, reached it.
+fn reached_cost(what: impl Into<Sentence>, seconds: f64, cost: f64) -> Sentence {
+    let unknown = if cost == 0.0 {
+        " (no call has been measured yet)"
+    } else {
+        ""
+    };
+    say!(
+        "{}, {}, reached the cost of a call, {}{}",
+        what.into(),
+        time_of_reason("trigger_time_s", seconds),
+        time_of_reason("call_cost_s", cost),
+        unknown
+    )
 }
 
 /// The host times of a superstep that a trigger observes, and the cost of the last balancing.

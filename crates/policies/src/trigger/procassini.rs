@@ -12,7 +12,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions, time_of_reason};
+use crate::explain::{Sentence, say};
 use migsim_base::error::{Error, Problem};
 
 /// The options of the trigger `procassini`, which requests a balancing if it is predicted to shorten the next superstep enough.
@@ -43,6 +44,7 @@ impl TriggerOptions for ProcassiniOptions {
             time_ratio_limit: self.f,
             efficiency_sum: 0.0,
             superstep_count: 0,
+            last_prediction: [0.0; 2],
         }))
     }
 }
@@ -53,6 +55,8 @@ struct Procassini {
     time_ratio_limit: f64,
     efficiency_sum: f64,
     superstep_count: u32,
+    /// The last superstep, and the prediction of the next one with a balancing \[s\].
+    last_prediction: [f64; 2],
 }
 
 impl Trigger for Procassini {
@@ -65,8 +69,19 @@ impl Trigger for Procassini {
         self.efficiency_sum += efficiency;
         self.superstep_count += 1;
         let restored = self.efficiency_sum / f64::from(self.superstep_count);
-        time * (efficiency / restored) + observed.balancing_cost.get()
-            < self.time_ratio_limit * time
+        let next = time * (efficiency / restored) + observed.balancing_cost.get();
+        self.last_prediction = [time, next];
+        next < self.time_ratio_limit * time
+    }
+
+    fn reason(&self) -> Sentence {
+        let [time, next] = self.last_prediction;
+        say!(
+            "the next superstep and the call are predicted to take {}, less than {} times the last superstep, {}",
+            time_of_reason("predicted_time_s", next),
+            self.time_ratio_limit.to_string(),
+            time_of_reason("last_time_s", time)
+        )
     }
 
     /// Returns `true`, since the efficiency that a balancing restores is unknown before the first balancing.

@@ -8,7 +8,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions, reached_cost};
+use crate::explain::Sentence;
 use migsim_base::error::Error;
 
 /// The options of the trigger `zhai`, which has none. The trigger requests a balancing when recent supersteps have become slower.
@@ -33,6 +34,8 @@ struct Zhai {
     last_max_times: Vec<f64>,
     max_time_sum: f64,
     supersteps_since_balancing: u32,
+    /// U and the cost of a balancing (C) at the last balancing, for its explanation.
+    last_due: [f64; 2],
 }
 
 /// Number of supersteps over whose maximum host times the median is taken.
@@ -51,11 +54,21 @@ impl Trigger for Zhai {
         sorted.sort_by(f64::total_cmp);
         self.accumulated_excess += sorted[sorted.len() / 2]
             - self.max_time_sum / f64::from(self.supersteps_since_balancing);
-        let is_due = self.accumulated_excess >= observed.balancing_cost.get();
+        let cost = observed.balancing_cost.get();
+        let is_due = self.accumulated_excess >= cost;
         if is_due {
-            *self = Self::default();
+            *self = Self {
+                last_due: [self.accumulated_excess, cost],
+                ..Self::default()
+            };
         }
         is_due
+    }
+
+    fn reason(&self) -> Sentence {
+        let [excess, cost] = self.last_due;
+        let what = "the excess of recent supersteps over the mean superstep since the last call";
+        reached_cost(what, excess, cost)
     }
 }
 

@@ -191,6 +191,11 @@ pub(super) const TOLERANCE: Meaning = Meaning::new(
     Unit::Number,
     "D: a superstep is stable if the time of each process differs from their mean by at most the fraction D",
 );
+/// Meaning of the quantity: the number of calls at which the tolerance D grew.
+pub(super) const TOLERANCE_GROWTHS: Meaning = count_meaning(
+    "d_growths",
+    "the number of calls, since D last fell, at which D grew because at least ω calls in a row had moved no process",
+);
 /// Meaning of the quantity: the number of supersteps of the interval whose results of the stability test are in the record.
 pub(super) const TEST_RESULTS: Meaning = count_meaning(
     "votes",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::meanings as quantity;
 use crate::explain::meanings::{SUPERSTEPS, superstep_quantity};
 use crate::explain::{
-    CallInterval, DecisionRecord, ExplainContext, Sentence, describe_no_call,
+    CallInterval, DecisionRecord, ExplainContext, Sentence, TRIGGER_KEY, describe_no_call,
     describe_requested_call, say,
 };
 use migsim_base::words::{format_count, singular_or_plural};
@@ -13,15 +13,20 @@ use migsim_base::words::{format_count, singular_or_plural};
 /// Returns the keys of an explanation that the sentences about the trigger describe; empty if the explanation has no interval
 /// between calls.
 pub(crate) fn explanation_keys_of_trigger(call: DecisionRecord<'_>) -> &'static [&'static str] {
-    match recorded_interval(call.explanation) {
-        Some(_) => &["alpha", "next_alpha", "votes", "d"],
-        None => &[],
+    let is_told = recorded_interval(call.explanation).is_some();
+    if is_told || call.explanation.contains_key(TRIGGER_KEY) {
+        &["alpha", "next_alpha", "votes", "d"]
+    } else {
+        &[]
     }
 }
 
 /// Returns the interval that ends with a call, read from the explanation of the call: its length α, the next length α', and the
-/// results of the stability test. `None` if it is not recorded.
+/// results of the stability test. `None` if it is not recorded, or if another trigger requested the call.
 pub(crate) fn recorded_interval(explanation: &Map<String, Value>) -> Option<CallInterval<'_>> {
+    if explanation.contains_key(TRIGGER_KEY) {
+        return None;
+    }
     Some(CallInterval {
         length: explanation.get("alpha")?.as_u64()?,
         next_length: explanation.get("next_alpha")?.as_u64()?,
@@ -160,8 +165,9 @@ fn describe_test_results(
     let tolerance = call.explanation.get("d").and_then(Value::as_f64);
     let tolerance = tolerance.map_or_else(Sentence::default, |d| {
         say!(
-            " (stable: the time of each process differs from the mean by at most the fraction D = {})",
-            quantity::TOLERANCE.with_value(d)
+            " (stable: the time of each process differs from the mean by at most the fraction D = {}{})",
+            quantity::TOLERANCE.with_value(d),
+            describe_tolerance_growth(scene)
         )
     });
     let change = if is_doubled_without_migration(scene, interval, of('+')) {
@@ -187,6 +193,33 @@ fn describe_test_results(
         tolerance,
         idle,
         change
+    )
+}
+
+/// Describes what made the tolerance D grow to its value at the call in question; empty if it did not grow before this call.
+fn describe_tolerance_growth(scene: &ExplainContext<'_>) -> Sentence {
+    let until = |call: &&DecisionRecord<'_>| call.superstep <= scene.superstep_in_question;
+    let recorded = scene.calls.iter().take_while(until).filter_map(|call| {
+        let tolerance = call.explanation.get("d").and_then(Value::as_f64);
+        Some((call.superstep, tolerance?))
+    });
+    let recorded: Vec<(u64, f64)> = recorded.collect();
+    let pairs = recorded.windows(2).rev();
+    // A tolerance that falls, which some options allow, begins a new series.
+    let series = pairs.take_while(|pair| pair[1].1 >= pair[0].1);
+    let growths: Vec<_> = series.filter(|pair| pair[1].1 > pair[0].1).collect();
+    let (Some(last), Some(first)) = (growths.first(), growths.last()) else {
+        return Sentence::default();
+    };
+    let count = growths.len() as u64;
+    let times = format_count(count, "call");
+    say!(
+        ": it grew from {} at {}, the last after superstep {}, since at least ω calls in a row had moved no process",
+        quantity::TOLERANCE.with_value(first[0].1),
+        quantity::TOLERANCE_GROWTHS
+            .with_count(count)
+            .with_shown_text(times),
+        superstep_quantity(last[0].0)
     )
 }
 
