@@ -24,7 +24,7 @@ def call_beside(arguments: Sequence[str]) -> str:
     """
     if plugins():
         return call(arguments)
-    done = subprocess.run([sys.executable, "-m", "migsim", *arguments], capture_output=True, encoding="utf-8", errors="replace")
+    done = subprocess.run([sys.executable, "-P", "-m", "migsim", *arguments], capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode != 0:
         raise Error(done.stderr.strip() or f"migsim {arguments[0]} ended with code {done.returncode}", _problems(done.stderr))
     return done.stdout

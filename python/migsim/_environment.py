@@ -87,7 +87,7 @@ class Environment:
         changed: dict[str, Value] = dict(options or {})
         if seed is not None:
             changed["seed"] = seed
-        if changed:
+        if changed or self._core.has_failed:
             self._experiment = self._experiment.with_(**changed)
         self._core = _core.Environment(self._experiment._core)
         return self.view, {"now_s": self._core.now_s}
@@ -112,7 +112,12 @@ class Environment:
             The run is over, there is no such process or host, or `policy` is no strategy.
         TypeError
             The action is none of these.
+        RuntimeError
+            The run ended with an error before, or another thread steps this object.
         """
+        if not (action is None or isinstance(action, Mapping) or hasattr(action, "dtype")) and isinstance(action, Iterable):
+            # A generator may use this environment or a copy: it ends before the step begins.
+            action = list(action)
         seconds, is_over, call, moves, now = self._core.step(action)
         info = {"now_s": now, "call_s": call, "moves_s": moves}
         if is_over:

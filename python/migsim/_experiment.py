@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -46,14 +47,19 @@ class Experiment:
     def __init__(
         self, settings: Mapping[str, Any] | str | PathLike[str] | None = None, /, **keywords: Value
     ) -> None:
-        self._given = settings
+        # A dict that the caller changes later must not change the experiment.
+        self._given = copy.deepcopy(dict(settings)) if isinstance(settings, Mapping) else settings
         self._keywords = dict(keywords)
-        typed, beneath = arguments("run", keywords), None
-        if isinstance(settings, Mapping):
-            beneath = ("settings", json.dumps(dict(settings)))
-        elif settings is not None:
-            typed.append(fspath(settings))
-        self._core = _core.Experiment(typed, beneath, plugins())
+        self._core = self._made()
+
+    def _made(self) -> _core.Experiment:
+        """Reads the settings, and creates the application."""
+        typed, beneath = arguments("run", self._keywords), None
+        if isinstance(self._given, Mapping):
+            beneath = ("settings", json.dumps(self._given))
+        elif self._given is not None:
+            typed.append(fspath(self._given))
+        return _core.Experiment(typed, beneath, plugins())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -85,6 +91,10 @@ class Experiment:
         try:
             has_starts = not self._keywords.get("no_static_starts", False)
             return Run._of(self._core.run(processes, tell, has_starts), processes)
+        except BaseException:
+            # An application that has failed keeps its error; the next run begins with a new one.
+            self._core = self._made()
+            raise
         finally:
             close()
 

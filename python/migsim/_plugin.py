@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
+import uuid
+import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from . import _core
+from ._identity import Unknown, identity
+
+
+class _Registered(NamedTuple):
+    cls: Callable[..., Any]
+    summary: str
+    code: str
+    plugin: _core.Plugin
+
 
 #: The classes by kind and name; a class that is registered again replaces the earlier one.
-_PLUGINS: dict[tuple[str, str], _core.Plugin] = {}
+_PLUGINS: dict[tuple[str, str], _Registered] = {}
 
 C = TypeVar("C", bound=Callable[..., Any])
 
 
 def register(kind: str, name: str, summary: str) -> Callable[[C], C]:
     """A decorator that registers a class as a plug-in of this kind."""
+    if not isinstance(name, str):
+        raise TypeError(f"the decorator needs a name: @migsim.{kind}(\"NAME\")")
 
     def decorate(cls: C) -> C:
-        defaults = json.dumps(_defaults(cls, kind))
-        _PLUGINS[kind, name] = _core.Plugin(kind, name, summary, cls, defaults, _source_sha256(cls))
+        _PLUGINS[kind, name] = _registered(kind, name, summary, cls, _code(kind, name, cls, is_told=True))
         return cls
 
     return decorate
 
 
-def _source_sha256(cls: Callable[..., Any]) -> str | None:
-    """Returns the hash of the source of a class, which identifies it in the settings of a run; none if there is no source, as at a prompt."""
+def _registered(kind: str, name: str, summary: str, cls: Callable[..., Any], code: str) -> _Registered:
+    return _Registered(cls, summary, code, _core.Plugin(kind, name, summary, cls, json.dumps(_defaults(cls, kind)), code))
+
+
+def _code(kind: str, name: str, cls: Callable[..., Any], *, is_told: bool) -> str:
+    """Returns the identity of a class; without one, a new name at each call, so that no kept run counts as a run of this class."""
     try:
-        source = inspect.getsource(cls)
-    except (OSError, TypeError):
-        return None
-    return hashlib.sha256(inspect.cleandoc(source).encode()).hexdigest()
+        return identity(cls)
+    except Unknown as what:
+        if is_told:
+            warnings.warn(
+                f"runs of the {kind} `{name}` are not used again by a later sweep: it refers to {what}, whose content cannot be identified",
+                stacklevel=3,
+            )
+        return f"unknown-{uuid.uuid4()}"
 
 
 def _defaults(cls: Callable[..., Any], kind: str) -> dict[str, Any]:
@@ -50,8 +69,12 @@ def _defaults(cls: Callable[..., Any], kind: str) -> dict[str, Any]:
 
 
 def plugins() -> list[_core.Plugin]:
-    """Returns all registered plug-ins."""
-    return list(_PLUGINS.values())
+    """Returns all registered plug-ins; a class whose code or globals have changed is another plug-in."""
+    for (kind, name), known in list(_PLUGINS.items()):
+        code = _code(kind, name, known.cls, is_told=not known.code.startswith("unknown-"))
+        if code != known.code:
+            _PLUGINS[kind, name] = _registered(kind, name, known.summary, known.cls, code)
+    return [known.plugin for known in _PLUGINS.values()]
 
 
 def known(several: str) -> list[str]:

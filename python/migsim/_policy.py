@@ -95,7 +95,7 @@ class View(Protocol):
 
     @property
     def random(self) -> np.random.Generator:
-        """A random generator for `decide`, seeded by the run: equal seeds give equal numbers."""
+        """The random generator of this barrier or decision, seeded by the run: equal seeds give equal numbers."""
 
     def explain(self, reason: str, process: int | None = None) -> None:
         """Gives a reason for the call, or for its decision about a process, moved or not.
@@ -145,7 +145,7 @@ def policy(name: str, summary: str = "-") -> Callable[[C], C]:
 
     The class has the methods `is_call_due(view)` and `decide(view)` of `Policy`. The parameters of its constructor are the options of the
     policy (`policy.NAME.OPTION`), each with a default that JSON can represent. An object is created for each scenario of each run.
-    The settings of a run have the SHA-256 of the class, so that a sweep does not continue with results of another class.
+    The settings of a run have the SHA-256 of the code that the class executes, so that a sweep does not continue with results of another class.
     Python runs one policy at a time, so that threads speed up a sweep only a little.
 
     Raises

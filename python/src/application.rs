@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::plugin::{Class, Failure, attribute, place};
+use crate::view::generator;
 
 impl PluginFactory<BuiltWorkload> for Class {
     fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
@@ -86,6 +87,7 @@ impl Application {
             work: PyArray1::zeros(py, self.processes, false).unbind(),
             messages: Vec::new(),
             seeds: (self.seed.unwrap_or(0), superstep as u64 + 1),
+            random: None,
         };
         let plan = Bound::new(py, plan)?;
         let object = self.object.bind(py);
@@ -194,6 +196,8 @@ pub(crate) struct Plan {
     messages: Vec<workload::Message>,
     /// The seeds of its generator: the option `seed`, and the superstep counted from 1.
     seeds: (u64, u64),
+    /// The generator, created when it is first read.
+    random: Option<Py<PyAny>>,
 }
 
 impl Plan {
@@ -250,7 +254,8 @@ impl Plan {
         let column = |index: usize, kind: &str| -> PyResult<Bound<'_, PyAny>> {
             let array = arrays.get_item(index)?.call_method0("ravel")?;
             let found: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-            if kind == "int64" && !["i", "u"].contains(&found.as_str()) {
+            let is_empty = array.getattr("size")?.extract::<usize>()? == 0;
+            if kind == "int64" && !is_empty && !["i", "u"].contains(&found.as_str()) {
                 return Err(PyTypeError::new_err(
                     "processes are whole numbers, counted from 0",
                 ));
@@ -275,11 +280,10 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns a generator of NumPy, seeded by the option `seed` and the superstep.
+    /// Returns the generator of NumPy of this superstep, seeded by the option `seed` and the superstep.
     #[getter]
-    fn random<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn random(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let seeds = [self.seeds.0, self.seeds.1];
-        py.import("numpy.random")?
-            .call_method1("default_rng", (seeds,))
+        generator(py, &mut self.random, &seeds)
     }
 }

@@ -6,7 +6,7 @@ use migsim::bsp::{Scenario, Setup, Stepper};
 use migsim::error::Error;
 use migsim::experiment::Experiment as Settings;
 use migsim::policy::{Decision, StrategyAdviser};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use self_cell::self_cell;
@@ -35,35 +35,44 @@ self_cell!(
     }
 );
 
-/// The places of the runs; free places have none.
-struct Places<'a>(Mutex<Vec<Option<Stepper<'a>>>>);
+/// The runs by place. A run is taken out while it is used, so that nothing is locked while Python code runs.
+struct Places<'a>(Mutex<Shelf<'a>>);
+
+#[derive(Default)]
+struct Shelf<'a> {
+    runs: Vec<Option<Box<Stepper<'a>>>>,
+    free: Vec<usize>,
+}
 
 impl<'a> Places<'a> {
-    fn lock(&self) -> MutexGuard<'_, Vec<Option<Stepper<'a>>>> {
+    fn lock(&self) -> MutexGuard<'_, Shelf<'a>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls `action` with the run at a place.
-    fn with<R>(&self, place: usize, action: impl FnOnce(&mut Stepper<'a>) -> R) -> R {
-        let mut all = self.lock();
-        action(
-            all[place]
-                .as_mut()
-                .expect("a run has its place until it is dropped"),
-        )
+    /// Calls `action` with the run at a place; returns none if the run is being used.
+    fn with<R>(&self, place: usize, action: impl FnOnce(&mut Stepper<'a>) -> R) -> Option<R> {
+        let mut run = self.lock().runs[place].take()?;
+        let result = action(&mut run);
+        self.lock().runs[place] = Some(run);
+        Some(result)
     }
 
-    /// Copies the run at a place; returns the place of the copy.
-    fn copy(&self, place: usize) -> usize {
-        let mut all = self.lock();
-        let copy = all[place].clone();
-        let free = all.iter().position(Option::is_none).unwrap_or(all.len());
-        if free == all.len() {
-            all.push(copy);
-        } else {
-            all[free] = copy;
+    /// Adds a run; returns its place.
+    fn add(&self, run: Stepper<'a>) -> usize {
+        let mut shelf = self.lock();
+        let run = Some(Box::new(run));
+        if let Some(place) = shelf.free.pop() {
+            shelf.runs[place] = run;
+            return place;
         }
-        free
+        shelf.runs.push(run);
+        shelf.runs.len() - 1
+    }
+
+    fn remove(&self, place: usize) {
+        let mut shelf = self.lock();
+        shelf.runs[place] = None;
+        shelf.free.push(place);
     }
 }
 
@@ -77,13 +86,14 @@ pub(crate) struct Environment {
     /// The view; created when it is first read, and refilled at each barrier.
     view: Option<Py<View>>,
     plugins: Arc<Vec<Py<Plugin>>>,
+    /// Whether a plug-in raised an exception, after which the run cannot go on.
+    has_failed: bool,
 }
 
 impl Drop for Environment {
     fn drop(&mut self) {
         let place = self.place;
-        self.runs
-            .with_dependent(|_, places| places.lock()[place] = None);
+        self.runs.with_dependent(|_, places| places.remove(place));
     }
 }
 
@@ -102,18 +112,20 @@ impl Environment {
                 Prepared::new(settings, |settings| settings.scenario_setup(Scenario::Iii));
             let runs = Runs::try_new(prepared, |prepared| {
                 let first = Stepper::new(prepared.borrow_dependent())?;
-                Ok::<_, Error>(Places(Mutex::new(vec![Some(first)])))
+                let places = Places(Mutex::default());
+                places.add(first);
+                Ok::<_, Error>(places)
             })?;
             Ok((adviser, runs))
         });
-        plugin::raise_if_failed(py, &plugins)?;
-        let (adviser, runs) = made.map_err(|error| exception(py, &error))?;
+        let (adviser, runs) = plugin::or_raise(py, &plugins, made)?;
         let mut environment = Self {
             runs: Arc::new(runs),
             place: 0,
             adviser,
             view: None,
             plugins: Arc::new(plugins),
+            has_failed: false,
         };
         environment.note(py)?;
         Ok(environment)
@@ -121,29 +133,38 @@ impl Environment {
 
     /// Returns the time \[s\]: of the barrier, or of the end.
     #[getter]
-    fn now_s(&self) -> f64 {
+    fn now_s(&self) -> PyResult<f64> {
         self.with(|stepper| stepper.now().get())
     }
 
     /// Whether the run is over.
     #[getter]
-    fn is_over(&self) -> bool {
+    fn is_over(&self) -> PyResult<bool> {
         self.with(|stepper| stepper.is_over())
+    }
+
+    /// Whether a plug-in raised an exception, after which only another run can begin.
+    #[getter]
+    fn has_failed(&self) -> bool {
+        self.has_failed
     }
 
     /// Returns the barrier as a policy sees it.
     #[getter]
     fn view(&mut self, py: Python<'_>) -> PyResult<Py<View>> {
         let shown = self.view.as_ref().map(|view| view.clone_ref(py));
+        let is_new = shown.is_none();
         let shown = self.with(|stepper| -> PyResult<_> {
             let seen = stepper.view().map_err(|error| exception(py, &error))?;
             let shown = shown.map_or_else(|| Py::new(py, View::new(py, &seen)?), Ok)?;
             let mut view = shown.borrow_mut(py);
-            view.note(&seen);
-            view.look_closer(&seen, 0);
+            if view.superstep != seen.superstep || is_new {
+                view.note(&seen);
+                view.look_closer(&seen);
+            }
             drop(view);
             Ok(shown)
-        })?;
+        })??;
         self.view = Some(shown.clone_ref(py));
         Ok(shown)
     }
@@ -161,7 +182,7 @@ impl Environment {
     fn step(&mut self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Step> {
         let decision = self.decision(py, action)?;
         let is_call = decision.is_some();
-        let result = self.with(|stepper| {
+        let advance = |stepper: &mut Stepper<'_>| -> Result<Step, Error> {
             let before = stepper.now();
             let calls = stepper.calls().len();
             if !stepper.advance(decision)? && stepper.is_at_last_barrier() {
@@ -170,17 +191,18 @@ impl Environment {
             let made = stepper.calls()[calls..].iter();
             let prices = made.map(|call| (call.cost.get(), call.migration_duration.get()));
             let (call, moves) = prices.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            stepper.forget_calls();
             let now = stepper.now();
-            Ok((
-                now.since(before).get(),
-                stepper.is_over(),
-                call,
-                moves,
-                now.get(),
-            ))
-        });
-        plugin::raise_if_failed(py, &self.plugins)?;
-        let step = result.map_err(|error: Error| exception(py, &error))?;
+            let passed = now.since(before).get();
+            Ok((passed, stepper.is_over(), call, moves, now.get()))
+        };
+        let (runs, place) = (&self.runs, self.place);
+        let result = py.detach(|| runs.with_dependent(|_, places| places.with(place, advance)));
+        let result = result.ok_or_else(is_used)?;
+        let was_raised = plugin::raise_if_failed(py, &self.plugins, result.as_ref().err());
+        self.has_failed = was_raised.is_err();
+        was_raised?;
+        let step = result.map_err(|error| exception(py, &error))?;
         if let Some(adviser) = self.adviser.as_mut().filter(|_| is_call) {
             adviser.restart_load_measurement();
         }
@@ -190,23 +212,35 @@ impl Environment {
 
     /// Returns an independent copy, which continues from this barrier.
     #[pyo3(name = "clone")]
-    fn copy(&self) -> Self {
-        let place = self.place;
-        Self {
+    fn copy(&self) -> PyResult<Self> {
+        let copy = |places: &Places<'_>| {
+            let copy = places.with(self.place, |stepper| stepper.clone())?;
+            Some(places.add(copy))
+        };
+        let place = self.runs.with_dependent(|_, places| copy(places));
+        Ok(Self {
             runs: Arc::clone(&self.runs),
-            place: self.runs.with_dependent(|_, places| places.copy(place)),
+            place: place.ok_or_else(is_used)?,
             adviser: self.adviser.clone(),
             view: None,
             plugins: Arc::clone(&self.plugins),
-        }
+            has_failed: self.has_failed,
+        })
     }
 }
 
+/// The exception of a run that another thread, or code that this step calls, uses at the same time.
+fn is_used() -> PyErr {
+    PyRuntimeError::new_err("this environment is being stepped: use a `clone` in each thread")
+}
+
 impl Environment {
-    fn with<R>(&self, action: impl FnOnce(&mut Stepper<'_>) -> R) -> R {
+    fn with<R>(&self, action: impl FnOnce(&mut Stepper<'_>) -> R) -> PyResult<R> {
         let place = self.place;
-        self.runs
-            .with_dependent(|_, places| places.with(place, |stepper| action(stepper)))
+        let result = self
+            .runs
+            .with_dependent(|_, places| places.with(place, |stepper| action(stepper)));
+        result.ok_or_else(is_used)
     }
 
     /// Lets the strategy observe the barrier.
@@ -216,7 +250,7 @@ impl Environment {
         };
         let noted = self.with(|stepper| stepper.view().map(|view| adviser.observe(&view)));
         self.adviser = Some(adviser);
-        noted.map_err(|error| exception(py, &error))
+        noted?.map_err(|error| exception(py, &error))
     }
 
     /// Returns the decision of the strategy at this barrier.
@@ -226,7 +260,7 @@ impl Environment {
             return Err(PyValueError::new_err(message));
         };
         let decided = self.with(|stepper| stepper.view().and_then(|view| adviser.decide(&view)));
-        decided.map_err(|error| exception(py, &error))
+        decided?.map_err(|error| exception(py, &error))
     }
 
     /// Returns the decision of an action; none if it requests no call.
@@ -235,7 +269,12 @@ impl Environment {
         py: Python<'_>,
         action: &Bound<'_, PyAny>,
     ) -> PyResult<Option<Decision>> {
-        if self.is_over() {
+        if self.has_failed {
+            return Err(PyRuntimeError::new_err(
+                "the run ended with an error: call `reset` to begin another run",
+            ));
+        }
+        if self.is_over()? {
             return Err(PyValueError::new_err(
                 "the run is over: call `reset` to begin another run",
             ));
@@ -265,7 +304,7 @@ impl Environment {
         self.with(|stepper| {
             let seen = stepper.view().map_err(|error| exception(py, &error))?;
             Ok(Some(Decision::from_migrations(wishes(action, &seen)?)))
-        })
+        })?
     }
 }
 

@@ -2,26 +2,18 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, Thread};
-use std::time::Duration;
 
 use migsim::bsp::{Recorder, Scenario};
 use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment as Settings, Progress, Results};
 use migsim::output::{PendingResults, ProcessTableWriter, ProcessTimes, RunFolder};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
-use crate::errors::exception;
 use crate::plugin::{self, Plugin};
 use crate::run::{Processes, Run};
-use crate::threads::on_threads;
-
-/// Maximum time between two checks for Ctrl-C and updates of the progress bar.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
+use crate::threads::watched;
 
 /// Checked settings, ready to be run.
 #[pyclass(frozen, module = "migsim._core")]
@@ -68,8 +60,7 @@ impl Experiment {
             let beneath = settings.map(|(name, text)| Document::parse(name, text));
             migsim::cli::experiment_from_arguments(&registry, arguments, beneath.transpose()?)
         });
-        plugin::raise_if_failed(py, &plugins)?;
-        let settings = made.map_err(|error| exception(py, &error))?;
+        let settings = plugin::or_raise(py, &plugins, made)?;
         Ok(Self {
             settings: Arc::new(settings),
             plugins,
@@ -142,49 +133,15 @@ impl Experiment {
         wanted: Wanted<'_>,
         on_progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Results, Recorded)> {
-        let (progress, is_done) = (Progress::default(), AtomicBool::new(false));
-        let mut stopped_by = None;
-        let outcome = thread::scope(|scope| {
-            let end = End(&is_done, thread::current());
-            let run = scope.spawn(|| {
-                let _end = end;
-                on_threads(|| run(&self.settings, wanted, &progress))
-            });
-            while !is_done.load(Ordering::Acquire) {
-                py.detach(|| thread::park_timeout(POLL_INTERVAL));
-                if stopped_by.is_some() {
-                    continue;
-                }
-                let told = on_progress.map_or(Ok(()), |tell| {
-                    tell.call1((progress.simulated_supersteps(),)).map(drop)
-                });
-                if let Err(error) = py.check_signals().and(told) {
-                    progress.stop();
-                    stopped_by = Some(error);
-                }
-            }
-            py.detach(|| run.join())
-        });
-        if let Some(error) = stopped_by {
-            return Err(error);
-        }
-        plugin::raise_if_failed(py, &self.plugins)?;
-        match outcome {
-            Ok(outcome) => outcome.map_err(|error| exception(py, &error)),
-            Err(_) => Err(PyRuntimeError::new_err(
-                "the simulation panicked: please report this",
-            )),
-        }
-    }
-}
-
-/// Wakes the thread that waits for the end of a run, even if the run fails.
-struct End<'a>(&'a AtomicBool, Thread);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
-        self.1.unpark();
+        let progress = Progress::default();
+        let work = || run(&self.settings, wanted, &progress);
+        let poll = || {
+            on_progress.map_or(Ok(()), |tell| {
+                tell.call1((progress.simulated_supersteps(),)).map(drop)
+            })
+        };
+        let outcome = watched(py, work, poll, || progress.stop())?;
+        plugin::or_raise(py, &self.plugins, outcome)
     }
 }
 

@@ -26,6 +26,7 @@ mod view;
 
 use std::ffi::OsString;
 
+use migsim::experiment::Progress;
 use migsim::output::without_colours;
 use pyo3::prelude::*;
 
@@ -44,18 +45,19 @@ fn command(
         migsim::cli::leave_signals_alone();
     }
     let (mut out, mut errors) = (Vec::new(), Vec::new());
-    let code = py.detach(|| {
-        if is_shown {
-            migsim::cli::run_in_process(&registry, arguments)
-        } else {
-            threads::on_threads(|| {
-                migsim::cli::run_with(&registry, arguments, &mut out, &mut errors)
-            })
-        }
-    });
-    plugin::raise_if_failed(py, plugins.as_deref().unwrap_or_default())?;
+    if is_shown {
+        let code = py.detach(|| migsim::cli::run_in_process(&registry, arguments));
+        return Ok((code, String::new(), String::new()));
+    }
+    let run = || migsim::cli::run_with(&registry, arguments, &mut out, &mut errors);
+    let code = threads::watched(py, run, || Ok(()), || Progress::stop_all(true));
+    Progress::stop_all(false);
+    let code = code?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok((code, without_colours(&text(out)), text(errors)))
+    let errors = text(errors);
+    let failed = (code != 0).then_some(&errors);
+    plugin::raise_if_failed(py, plugins.as_deref().unwrap_or_default(), failed)?;
+    Ok((code, without_colours(&text(out)), errors))
 }
 
 #[pymodule]

@@ -36,7 +36,6 @@ impl Plugin {
     ///
     /// Names that migsim itself uses, or that are not allowed in settings, are refused.
     #[new]
-    #[pyo3(signature = (kind, name, summary, class, defaults, source_sha256=None))]
     fn new(
         py: Python<'_>,
         kind: &str,
@@ -44,7 +43,7 @@ impl Plugin {
         summary: String,
         class: Py<PyAny>,
         defaults: &str,
-        source_sha256: Option<String>,
+        source_sha256: String,
     ) -> PyResult<Self> {
         let kind = match kind {
             "policy" => Kind::Policy,
@@ -95,20 +94,33 @@ pub(crate) fn registry(py: Python<'_>, plugins: &[Py<Plugin>]) -> Registry {
     plugins.iter().fold(Registry::standard(), add)
 }
 
-/// Raises the exception that a plug-in raised in a run.
-pub(crate) fn raise_if_failed(py: Python<'_>, plugins: &[Py<Plugin>]) -> PyResult<()> {
-    let mut failures = plugins.iter().map(|plugin| {
+/// Raises the exception that a plug-in raised in the run that ended with this error; each run takes its own exceptions.
+pub(crate) fn raise_if_failed(
+    py: Python<'_>,
+    plugins: &[Py<Plugin>],
+    error: Option<&impl ToString>,
+) -> PyResult<()> {
+    let Some(text) = error.map(ToString::to_string) else {
+        return Ok(());
+    };
+    let mut failures = plugins.iter().filter_map(|plugin| {
         let failure = &plugin.bind(py).get().class.failure;
-        failure
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        let mut kept = failure.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_own = |(message, _): &(String, PyErr)| text.contains(message.as_str());
+        let at = kept.iter().position(is_own)?;
+        Some(kept.remove(at).1)
     });
-    // All exceptions are removed, so that a later run raises none of them.
-    let first = failures.by_ref().flatten().next();
-    failures.for_each(drop);
-    first.map_or(Ok(()), Err)
+    failures.next().map_or(Ok(()), Err)
+}
+
+/// Returns what a run returned, or raises the exception of the plug-in that failed, or that of its error.
+pub(crate) fn or_raise<T>(
+    py: Python<'_>,
+    plugins: &[Py<Plugin>],
+    result: Result<T, Error>,
+) -> PyResult<T> {
+    raise_if_failed(py, plugins, result.as_ref().err())?;
+    result.map_err(|error| exception(py, &error))
 }
 
 /// A class whose objects are plug-ins.
@@ -116,18 +128,22 @@ pub(crate) struct Class {
     class: Py<PyAny>,
     /// The parameters of its constructor with their defaults.
     defaults: Map<String, Value>,
-    /// The SHA-256 of its source, if that is known. It is one of the settings of a run, because the results of another class differ.
-    source_sha256: Option<String>,
-    /// The first exception of one of its objects.
+    /// The SHA-256 of the code that it executes, or `unknown-` and a number that no other class has. It is one of the settings of a run,
+    /// because the results of another class differ.
+    source_sha256: String,
+    /// The exceptions of its objects.
     pub(crate) failure: Arc<Failure>,
 }
 
 /// The option with the SHA-256 of the class in settings.
 const SOURCE: &str = "source_sha256";
 
-/// The first exception since the last query.
+/// Exceptions with the messages of the errors that replace them, the last ones only.
 #[derive(Debug, Default)]
-pub(crate) struct Failure(Mutex<Option<PyErr>>);
+pub(crate) struct Failure(Mutex<Vec<(String, PyErr)>>);
+
+/// Maximum number of exceptions that wait for their run to end.
+const MAX_KEPT_FAILURES: usize = 64;
 
 impl fmt::Debug for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,8 +160,11 @@ impl Failure {
         let _ = error
             .value(py)
             .call_method1("add_note", (format!("in {place}"),));
-        let mut failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        failure.get_or_insert(error);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == MAX_KEPT_FAILURES {
+            kept.remove(0);
+        }
+        kept.push((message.clone(), error));
         Error::SimulationFailure(Problem::new(message))
     }
 }
@@ -175,21 +194,15 @@ impl Class {
         }
         let mut resolved = self.defaults.clone();
         resolved.extend(options.clone());
-        let own = self.source_sha256.clone().map(Value::from);
-        match (resolved.get(SOURCE), own) {
-            (Some(given), Some(own)) if *given != own => {
-                let problem =
-                    Problem::new("the class has changed since these settings were written");
-                let hint =
-                    "restore the earlier class, or leave the key out to run the present class";
-                Err(problem.key(SOURCE).hint(hint).into())
-            }
-            (None, Some(own)) => {
-                resolved.insert(SOURCE.to_owned(), own);
-                Ok(resolved)
-            }
-            _ => Ok(resolved),
+        let given = resolved.get(SOURCE).and_then(Value::as_str);
+        if given.is_some_and(|given| given != self.source_sha256 && !given.starts_with("unknown-"))
+        {
+            let problem = Problem::new("the class has changed since these settings were written");
+            let hint = "restore the earlier class, or leave the key out to run the present class";
+            return Err(problem.key(SOURCE).hint(hint).into());
         }
+        resolved.insert(SOURCE.to_owned(), self.source_sha256.clone().into());
+        Ok(resolved)
     }
 
     /// Creates an object of the class from options with all defaults, and passes it to `finish`; `who` is the name of the plug-in in errors.

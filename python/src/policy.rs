@@ -95,7 +95,8 @@ impl policy::Policy for Policy {
         Python::attach(|py| {
             let mut ask = || -> PyResult<Decision> {
                 let view = self.view(py, seen)?;
-                view.borrow_mut().look_closer(seen, random.draw_u64());
+                view.borrow_mut().look_closer(seen);
+                view.borrow_mut().seed_decision(random.draw_u64());
                 let answer = self.object.bind(py).call_method1("decide", (&view,))?;
                 let wishes = wishes(&answer, seen)?;
                 let reasons = view.borrow_mut().take_reasons();

@@ -3,18 +3,19 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use migsim::bsp::{PathPiece, Recorder, Scenario};
+use migsim::bsp::{CriticalPath, PathPiece, Recorder, Scenario};
 use migsim::experiment::{Experiment as Settings, Progress, Results};
 use migsim::output::{self, CallExplanation, EvaluatedCall, Overview, Question, Report, RunFolder};
 use migsim::policy::Measures;
 use migsim::units::{HostId, ProcessId};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::errors::exception;
 use crate::experiment::{Experiment, Recorded, Wanted};
-use crate::plugin::Plugin;
+use crate::plugin::{Plugin, or_raise};
 use crate::table::{Column, Table};
+use crate::threads::watched;
 
 /// The activity of each process in each superstep: the columns of `processes.csv`.
 #[derive(Debug)]
@@ -128,7 +129,9 @@ impl Recorder for Processes {
 pub(crate) struct Run {
     settings: Arc<Settings>,
     results: Results,
-    processes: Option<Processes>,
+    /// The activity of each process, and the critical path, recorded in the run or when they are first needed.
+    processes: OnceLock<Processes>,
+    path: OnceLock<CriticalPath>,
     /// The run as read from its folder, created when it is first needed.
     told: OnceLock<output::Run>,
     plugins: Vec<Py<Plugin>>,
@@ -144,7 +147,8 @@ impl Run {
         Self {
             settings,
             results,
-            processes: recorded.processes,
+            processes: recorded.processes.map(OnceLock::from).unwrap_or_default(),
+            path: OnceLock::new(),
             told: OnceLock::new(),
             plugins,
         }
@@ -170,6 +174,13 @@ impl Run {
             .collect();
         let experiment = Experiment::of(Arc::clone(&self.settings), plugins);
         let (mut results, recorded) = experiment.run_recorded(py, wanted, None)?;
+        let hashes = |results: &Results| -> Vec<String> {
+            let runs = results.scenario_runs.iter();
+            runs.map(|run| run.outcome.event_hash.clone()).collect()
+        };
+        if hashes(&results) != hashes(&self.results) {
+            return Err(is_another_run());
+        }
         results
             .static_placement_makespans
             .clone_from(&self.results.static_placement_makespans);
@@ -264,8 +275,24 @@ impl Run {
         let settings = &self.settings;
         let last = settings.config.scenarios.last().copied();
         let scenario = last.unwrap_or(Scenario::I);
-        let run = || settings.run_with_path(scenario, &Progress::default());
-        let (_, path) = py.detach(run).map_err(|error| exception(py, &error))?;
+        if self.path.get().is_none() {
+            let progress = Progress::default();
+            let run = || settings.run_with_path(scenario, &progress);
+            let run = watched(py, run, || Ok(()), || progress.stop())?;
+            let (repeated, path) = or_raise(py, &self.plugins, run)?;
+            let was = self.results.scenario_runs.last().map(|run| &run.outcome);
+            // Times by events and computed directly differ by rounding.
+            let is_same = was.is_some_and(|was| {
+                let (was_s, now_s) = (was.makespan.get(), repeated.outcome.makespan.get());
+                (was_s - now_s).abs() <= 1e-9 * was_s
+                    && was.migrations.len() == repeated.outcome.migrations.len()
+            });
+            if !is_same {
+                return Err(is_another_run());
+            }
+            self.path.get_or_init(|| path);
+        }
+        let path = self.path.get().expect("it was recorded above");
         let pieces = || path.pieces.iter();
         let texts = |of: &dyn Fn(&PathPiece) -> String| {
             Column::Texts(pieces().map(|one| Some(of(one))).collect())
@@ -328,6 +355,13 @@ impl Run {
             ("flows".to_owned(), counts(rows.iter().map(|row| row.flows))),
         ])
     }
+}
+
+/// The exception of a table for which the run was repeated, with another result.
+fn is_another_run() -> PyErr {
+    PyRuntimeError::new_err(
+        "the run cannot be repeated for this table, since its class now decides differently: record the table in the run with `processes=True`, and let the class depend on its options and `view` only",
+    )
 }
 
 /// Creates the column of scenarios.
@@ -394,21 +428,20 @@ impl Run {
             "calls" => self.calls(py),
             "migrations" => self.migrations(py),
             "links" => self.links(py),
-            "processes" => match &self.processes {
-                Some(processes) => processes.table(&self.settings),
-                None => {
+            "processes" => {
+                if self.processes.get().is_none() {
                     let wanted = Wanted {
                         processes: true,
                         ..Wanted::default()
                     };
                     let (_, recorded) = self.again(py, wanted)?;
                     let none = || Processes::new(&self.settings, Scenario::I);
-                    recorded
-                        .processes
-                        .unwrap_or_else(none)
-                        .table(&self.settings)
+                    self.processes
+                        .get_or_init(|| recorded.processes.unwrap_or_else(none));
                 }
-            },
+                let processes = self.processes.get().expect("they were recorded above");
+                processes.table(&self.settings)
+            }
             "critical_path" => self.critical_path(py),
             other => Err(PyValueError::new_err(format!(
                 "unknown table `{other}`; known tables: calls, critical_path, links, migrations, processes, supersteps"

@@ -4,17 +4,68 @@
 //! threads, because the threads of its parent do not exist there.
 
 use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
+use std::thread::{self, Builder, Thread};
+use std::time::Duration;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
 /// The threads of a process, and the id of the process.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
+/// Maximum time between two checks for Ctrl-C and updates of the progress bar.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Does work on these threads, while this thread handles Ctrl-C and calls `poll`. After an exception of either it calls `stop`, waits for the
+/// work to end, and raises the exception.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send,
+    poll: impl Fn() -> PyResult<()>,
+    stop: impl FnOnce(),
+) -> PyResult<T> {
+    let (is_done, mut stop) = (AtomicBool::new(false), Some(stop));
+    let mut stopped_by = None;
+    let outcome = thread::scope(|scope| {
+        let end = End(&is_done, thread::current());
+        let run = scope.spawn(|| {
+            let _end = end;
+            on_threads(work)
+        });
+        while !is_done.load(Ordering::Acquire) {
+            py.detach(|| thread::park_timeout(POLL_INTERVAL));
+            if stopped_by.is_none()
+                && let Err(error) = py.check_signals().and_then(|()| poll())
+            {
+                if let Some(stop) = stop.take() {
+                    stop();
+                }
+                stopped_by = Some(error);
+            }
+        }
+        py.detach(|| run.join())
+    });
+    if let Some(error) = stopped_by {
+        return Err(error);
+    }
+    outcome.map_err(|_| PyRuntimeError::new_err("the simulation panicked: please report this"))
+}
+
+/// Wakes the thread that waits for the end of the work, even if the work fails.
+struct End<'a>(&'a AtomicBool, Thread);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+        self.1.unpark();
+    }
+}
+
 /// Does work on these threads; must be called without Python's lock.
-pub(crate) fn on_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+fn on_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match pool() {
         Some(pool) => pool.install(work),
         None => work(),

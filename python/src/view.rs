@@ -54,7 +54,7 @@ impl<T: numpy::Element + Copy + Default> Shown<T> {
 pub(crate) struct View {
     /// The superstep that has just ended, counted from 0.
     #[pyo3(get)]
-    superstep: usize,
+    pub(crate) superstep: usize,
     /// The number of supersteps of the application.
     #[pyo3(get)]
     supersteps: usize,
@@ -77,7 +77,10 @@ pub(crate) struct View {
     /// Delay, work, compute, send and communication.
     measures: [Shown<f64>; 5],
     messages: Vec<(i64, i64, f64)>,
-    seed: u64,
+    /// The seeds of the generator: of the run and its superstep, or of the decision.
+    seeds: Vec<u64>,
+    /// The generator of this barrier or decision, created when it is first read.
+    random: Option<Py<PyAny>>,
     reasons: Reasons,
     platform: Py<PyDict>,
 }
@@ -124,7 +127,8 @@ impl View {
             memory: numbers()?,
             measures: [numbers()?, numbers()?, numbers()?, numbers()?, numbers()?],
             messages: Vec::new(),
-            seed: 0,
+            seeds: Vec::new(),
+            random: None,
             reasons: Reasons::default(),
             platform: platform.unbind(),
         })
@@ -133,6 +137,8 @@ impl View {
     /// Copies the data that is cheap, at each barrier.
     pub(crate) fn note(&mut self, seen: &policy::View<'_>) {
         self.superstep = seen.superstep;
+        self.seeds = vec![seen.seed, seen.superstep as u64];
+        self.random = None;
         self.supersteps = seen.total_supersteps;
         self.now_s = seen.now.get();
         self.last_price_s = seen.last_call_cost.get();
@@ -150,8 +156,14 @@ impl View {
         self.external_load.note(seen.external_load.iter().copied());
     }
 
+    /// Begins a decision, whose generator has a seed of its own.
+    pub(crate) fn seed_decision(&mut self, seed: u64) {
+        self.seeds = vec![seed];
+        self.random = None;
+    }
+
     /// Copies the data that only a decision needs.
-    pub(crate) fn look_closer(&mut self, seen: &policy::View<'_>, seed: u64) {
+    pub(crate) fn look_closer(&mut self, seen: &policy::View<'_>) {
         let processes = 0..seen.processes();
         self.pinned
             .note(processes.map(|process| seen.is_pinned(process)));
@@ -166,13 +178,29 @@ impl View {
             )
         };
         self.messages.extend(seen.messages.iter().map(ends));
-        self.seed = seed;
     }
 
     /// Removes and returns the reasons given so far.
     pub(crate) fn take_reasons(&mut self) -> Reasons {
         std::mem::take(&mut self.reasons)
     }
+}
+
+/// Returns a generator of NumPy, which is created at the first call.
+pub(crate) fn generator(
+    py: Python<'_>,
+    kept: &mut Option<Py<PyAny>>,
+    seeds: &[u64],
+) -> PyResult<Py<PyAny>> {
+    if let Some(known) = kept {
+        return Ok(known.clone_ref(py));
+    }
+    let module = py.import("numpy.random")?;
+    let made = match seeds {
+        [seed] => module.call_method1("default_rng", (*seed,))?,
+        _ => module.call_method1("default_rng", (seeds.to_vec(),))?,
+    };
+    Ok(kept.insert(made.unbind()).clone_ref(py))
 }
 
 /// Creates an array that never changes.
@@ -264,10 +292,9 @@ impl View {
         Ok(())
     }
 
-    /// Returns a generator of NumPy, seeded by the run: equal seeds give equal numbers.
+    /// Returns the generator of NumPy of this barrier or decision, seeded by the run: equal seeds give equal numbers.
     #[getter]
-    fn random<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("numpy.random")?
-            .call_method1("default_rng", (self.seed,))
+    fn random(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        generator(py, &mut self.random, &self.seeds)
     }
 }

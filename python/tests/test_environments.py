@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,60 @@ def test_what_cannot_be_done_is_refused_where_the_run_stays():
         env.step([(0, 0), (0, 1)])
     assert env.reset()[1]["now_s"] == before
     env.step()
+
+
+SICK = {"is_sick": True}
+
+
+@migsim.application("falls-ill", "raises an exception in superstep 5")
+class FallsIll(migsim.Application):
+    def __init__(self, procs: int = 4) -> None:
+        self.processes, self.supersteps = procs, 10
+
+    def fill(self, superstep, plan):
+        if superstep == 5 and SICK["is_sick"]:
+            raise OSError("ill")
+        plan.work = 1e8
+
+
+def test_a_run_that_failed_is_over_until_it_is_reset():
+    SICK["is_sick"] = True
+    env = migsim.Environment(app="falls-ill")
+    env.reset()
+    with pytest.raises(OSError, match="ill"):
+        makespan(env, lambda env: None)
+    with pytest.raises(RuntimeError, match="call `reset`"):
+        env.step()
+    experiment = migsim.Experiment(app="falls-ill", scenario="i")
+    with pytest.raises(OSError, match="ill"):
+        experiment.run()
+    SICK["is_sick"] = False
+    env.reset()
+    assert makespan(env, lambda env: None) == experiment.run().makespan > 0
+
+
+def test_an_action_may_use_other_copies():
+    env = migsim.Environment(policy="refine", **SETTINGS)
+    env.reset(seed=1)
+    other = env.clone().clone()
+
+    def lazily():
+        other.step()
+        env.clone()
+        yield 0, 1
+
+    assert env.clone().step([(0, 1)])[1] == env.step(lazily())[1]
+
+
+def test_copies_run_in_threads_with_an_application_in_python():
+    SICK["is_sick"] = False
+    env = migsim.Environment(app="falls-ill")
+    env.reset()
+    ends = []
+    copies = [env.clone() for _ in range(4)]
+    threads = [threading.Thread(target=lambda copy=copy: ends.append(makespan(copy, lambda env: None)), daemon=True) for copy in copies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert ends == [makespan(env, lambda env: None)] * 4

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,3 +80,138 @@ def test_a_name_that_is_taken_or_cannot_be_written_is_refused_at_once(name: str)
         class Refused(migsim.Policy): ...
 
     assert migsim.run(app="sw", n=10).makespan > 0
+
+
+def define(helper: str, answer: str) -> None:
+    """Defines the class as a cell of a notebook would, without a file."""
+    source = CLASS.replace("HOST", answer).replace("import migsim\n", f"import migsim, threading\n{helper}\n", 1)
+    exec(source, {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        (("", "3"), ("", "4")),
+        (("def helper(): return 3", "helper()"), ("def helper(): return 4", "helper()")),
+        (("HOSTS = [3]", "HOSTS[0]"), ("HOSTS = [4]", "HOSTS[0]")),
+        (("class Base:\n    def host(self): return 3\n", "Base().host()"), ("class Base:\n    def host(self): return 4\n", "Base().host()")),
+    ],
+)
+def test_an_edited_class_without_a_file_repeats_its_runs(first: tuple[str, str], second: tuple[str, str], tmp_path: Path) -> None:
+    seen = []
+    for helper, answer in (first, first, second):
+        define(helper, answer)
+        rows = migsim.sweep(app="sw", n=10, policy="changes", seeds=1, out=tmp_path / "sweep").rows
+        seen.append([row["id"] for row in rows.rows()])
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_a_class_that_cannot_be_identified_is_never_continued(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="an object of the type `lock`"):
+        define("LOCK = threading.Lock()", "3 if LOCK else 4")
+        rows = [migsim.sweep(app="sw", n=10, policy="changes", seeds=1, out=tmp_path / "sweep").rows["id"] for _ in range(2)]
+        settings = migsim.run(app="sw", n=10, policy="changes").settings
+        migsim.run(settings)
+    assert rows[0] != rows[1]
+
+
+def test_two_draws_differ_and_depend_on_the_seed() -> None:
+    def drawn(seed: int) -> list[float]:
+        seen: list[float] = []
+
+        @migsim.policy("draws")
+        class Draws(migsim.Policy):
+            def is_call_due(self, view: migsim.View) -> bool:
+                seen.extend([view.random.random(), view.random.random()])
+                return view.superstep % 5 == 4
+
+            def decide(self, view: migsim.View) -> None:
+                seen.extend([view.random.random(), view.random.random()])
+
+        migsim.run(app="sw", n=10, policy="draws", scenario="iii", seed=seed)
+        return seen
+
+    first = drawn(1)
+    assert first == drawn(1) and len(set(first)) == len(first)
+    assert not set(first) & set(drawn(2))
+    env = migsim.Environment(app="synthetic", procs=8, policy="refine")
+    view, _ = env.reset(seed=1)
+    numbers = [view.random.random(), view.random.random()]
+    view, *_ = env.step()
+    numbers.append(view.random.random())
+    assert len(set(numbers)) == 3
+    assert env.reset(seed=1)[0].random.random() == numbers[0] != env.reset(seed=2)[0].random.random()
+
+
+@migsim.policy("sick", "raises an exception if it is told to")
+class Sick(migsim.Policy):
+    def __init__(self, is_sick: bool = False) -> None:
+        self.is_sick = is_sick
+
+    def decide(self, view: migsim.View) -> None:
+        if self.is_sick:
+            raise KeyError("sick")
+
+
+def test_exceptions_reach_the_run_that_raised_them() -> None:
+    outcomes: dict[tuple[bool, str], int] = {}
+
+    def work(is_sick: bool) -> None:
+        for _ in range(20):
+            try:
+                migsim.run(app="sw", n=10, policy="sick", **{"policy.sick.is_sick": is_sick})
+                name = "ended"
+            except Exception as error:
+                name = type(error).__name__
+            outcomes[is_sick, name] = outcomes.get((is_sick, name), 0) + 1
+
+    threads = [threading.Thread(target=work, args=(is_sick,)) for is_sick in (False, True, False)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(outcomes) == {(False, "ended"), (True, "KeyError")}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: migsim.sweep(app="sw", n=50, policy="never", load="walk", seeds=100_000),
+        lambda: migsim.compare(app="sw", n=50, policies=["never", "sick"], load="walk", seeds=10_000),
+        lambda: migsim.run(app="lu", n=5000, procs=200, scenario="i").critical_path,
+    ],
+)
+def test_ctrl_c_ends_a_call_while_classes_are_registered(call: Any) -> None:
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        time.sleep(1)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    # Half a second on a quiet computer.
+    assert time.monotonic() - sent[0] < 5
+    assert len(migsim.sweep(app="sw", n=10, seeds=1).rows) == 1
+
+
+def test_a_table_of_a_class_that_has_changed_its_mind_is_refused() -> None:
+    target = {"host": 3}
+
+    @migsim.policy("fickle")
+    class Fickle(migsim.Policy):
+        def is_call_due(self, view: migsim.View) -> bool:
+            return view.superstep == 5
+
+        def decide(self, view: migsim.View) -> dict[int, int]:
+            return {0: target["host"]}
+
+    run = migsim.run(app="sw", n=10, policy="fickle", scenario="iii")
+    first = run.processes
+    assert run.processes["host"] == first["host"]
+    run = migsim.run(app="sw", n=10, policy="fickle", scenario="iii")
+    target["host"] = 4
+    with pytest.raises(RuntimeError, match="decides differently"):
+        run.processes

@@ -101,6 +101,8 @@ pub struct View<'a> {
     pub last_call_cost: Seconds,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub pinned_processes: &'a [bool],
+    /// The seed of the run, for a policy that draws random numbers outside of [`Policy::decide`].
+    pub seed: u64,
     /// The application, from which [`View::next_work`] reads the next superstep; `None` if the next superstep cannot be known.
     pub workload: Option<&'a dyn Workload>,
 }
@@ -166,6 +168,7 @@ pub mod testing {
             total_supersteps: usize::MAX,
             last_call_cost: Seconds::default(),
             pinned_processes: &[],
+            seed: 1,
             workload: None,
         }
     }

@@ -70,6 +70,7 @@ impl<'a> Stepper<'a> {
         let recorder = Box::leak(Box::new(())); // no memory: `()` has no size
         let mut run = Run::new(setup, None, recorder);
         let is_over = run.advance_to_end_or_decision()?;
+        setup.workload.failure().map_or(Ok(()), Err)?;
         Ok(Self { run, is_over })
     }
 
@@ -98,6 +99,13 @@ impl<'a> Stepper<'a> {
     /// still be in progress.
     pub fn calls(&self) -> &[CallRecord] {
         &self.run.world.outcome.calls
+    }
+
+    /// Drops the records of all calls and moves but those of the last call, so that a copy costs the same at each barrier.
+    pub fn forget_calls(&mut self) {
+        let outcome = &mut self.run.world.outcome;
+        outcome.calls.drain(..outcome.calls.len().saturating_sub(1));
+        outcome.migrations.clear();
     }
 
     /// Returns the view that a policy would receive at this barrier; external loads are measured up to the present time.
@@ -130,7 +138,8 @@ impl<'a> Stepper<'a> {
         } = &mut self.run;
         rescheduling.set_caller_decision(decision, world)?;
         self.is_over = self.run.advance_to_end_or_decision()?;
-        Ok(self.is_over)
+        let workload = self.run.world.setup.workload;
+        workload.failure().map_or(Ok(self.is_over), Err)
     }
 
     /// Continues the run to its end without further rescheduling calls and returns its outcome.

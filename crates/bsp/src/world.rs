@@ -194,6 +194,7 @@ impl<'a> RunState<'a> {
             last_call_cost: (self.outcome.calls.last())
                 .map_or_else(Seconds::default, |call| call.cost + call.migration_duration),
             pinned_processes: &self.pinned_processes,
+            seed: self.setup.seed,
             workload: Some(self.setup.workload),
         }
     }

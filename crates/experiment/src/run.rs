@@ -69,16 +69,30 @@ impl Progress {
         self.simulated_supersteps.load(Ordering::Relaxed)
     }
 
-    /// Returns whether a thread has requested that all runs stop.
+    /// Returns whether a thread has requested that these runs, or all runs of the program, stop.
     pub(super) fn is_stop_requested(&self) -> bool {
-        self.is_stop_requested.load(Ordering::Relaxed)
+        self.is_stop_requested.load(Ordering::Relaxed) || Self::are_all_stopped()
     }
 
     /// Stops all runs after their current supersteps, with an error.
     pub fn stop(&self) {
         self.is_stop_requested.store(true, Ordering::Relaxed);
     }
+
+    /// Stops all runs of this program after their current supersteps and begins no further ones; `false` allows runs again. For a host
+    /// program that handles Ctrl-C itself.
+    pub fn stop_all(is_stopped: bool) {
+        ARE_ALL_STOPPED.store(is_stopped, Ordering::Relaxed);
+    }
+
+    /// Returns whether all runs of this program shall stop.
+    pub fn are_all_stopped() -> bool {
+        ARE_ALL_STOPPED.load(Ordering::Relaxed)
+    }
 }
+
+/// Whether all runs of this program shall stop.
+static ARE_ALL_STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Recorder that counts each simulated superstep in the progress and forwards all records to another recorder.
 struct SuperstepCounter<'a> {

@@ -18,7 +18,7 @@ use super::ready::LoadedExperiments;
 use super::row::RunRow;
 use super::setting::scenario_i_key;
 use super::store::Store;
-use migsim_base::error::Error;
+use migsim_base::error::{Error, Problem};
 use migsim_bsp::{Memo, MemoBudget, RunOutcome, Scenario};
 use migsim_experiment::{Experiment, Limits, Progress, SharedInputs, get_or_compute};
 
@@ -112,6 +112,9 @@ pub fn simulate_runs(
 ) -> Result<(), Error> {
     let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
         let row = simulate_run((sweep, plan), run, (limits, common));
+        if Progress::are_all_stopped() {
+            return Err(Error::SimulationFailure(Problem::new("interrupted")));
+        }
         let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
         let id = &plan.runs[run];
         if store.get(id) != Some(&row) {

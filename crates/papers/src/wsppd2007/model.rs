@@ -136,6 +136,7 @@ impl PolicyCase {
                 total_supersteps: usize::MAX,
                 last_call_cost: Seconds::default(),
                 pinned_processes: &[],
+                seed: 1,
                 workload: None,
             };
             if policy.is_call_due(&view) {
