@@ -66,6 +66,19 @@ fn rivals_of_a_list_run_beside_built_in_policies() {
 }
 
 #[test]
+fn a_policy_that_fails_in_a_comparison_is_named_without_a_rank() {
+    let policies = ["--policies", "never,greedy,exec:false/every=50"];
+    let (out, _, code) = printed(&[&["compare"], &CASE[1..], &policies].concat());
+    assert_eq!(code, 1);
+    assert!(
+        out.lines().any(|line| line.trim() == "exec:false/every=50"),
+        "{out}"
+    );
+    let verdict = "failed, so that they have no rank: `exec:false/every=50`.";
+    assert!(out.contains(verdict), "{out}");
+}
+
+#[test]
 fn a_program_that_fails_ends_the_run_with_its_words() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bad.sh");
@@ -80,7 +93,42 @@ fn a_program_that_fails_ends_the_run_with_its_words() {
     let slow = ["--policy", &policy, "--set", "policy.exec.timeout=0.2 s"];
     let (_, errors, code) = printed(&[&CASE[..], &slow].concat());
     assert_ne!(code, 0);
-    assert!(errors.contains("did not answer within 0.2 s"), "{errors}");
+    assert!(errors.contains("did not answer within 1 s"), "{errors}");
+}
+
+#[test]
+fn a_note_names_a_program_that_does_not_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("silent.sh");
+    fs::write(&file, "while read line; do sleep 30; done\n").unwrap();
+    let policy = format!("exec:sh {}/every=50", file.display());
+    let limit = ["--policy", &policy, "--set", "policy.exec.timeout=1.2 s"];
+    let (_, errors, _) = printed(&[&CASE[..], &limit].concat());
+    let note = format!(
+        "note: waiting for the answer of `sh {}` to the call after superstep 50;",
+        file.display()
+    );
+    assert_eq!(errors.matches(&note).count(), 1, "{errors}");
+}
+
+#[test]
+fn the_error_output_of_a_program_is_shown_or_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["remark.py", "out"].map(|name| folder.path().join(name));
+    let program = "import json, sys\nfor line in sys.stdin:\n    barrier = json.loads(line)\n    print('call', barrier['call'], file=sys.stderr)\n    print(json.dumps({'call': barrier['call'], 'assignment': barrier['current']}), flush=True)\n";
+    fs::write(&file, program).unwrap();
+    let policy = format!("exec:python3 {}/every=50", file.display());
+    let run = [&CASE[..], &["--scenario", "i,iii", "--policy", &policy]].concat();
+    // 401 supersteps
+    let lines = (1..=8).map(|call| format!("scenario iii: call {call}\n"));
+    let expected: String = lines.collect();
+    let (_, errors, _) = printed(&run);
+    assert!(errors.contains(&expected), "{errors}");
+    for _ in 0..2 {
+        let (_, errors, _) = printed(&[&run[..], &["--out", out.to_str().unwrap()]].concat());
+        assert!(!errors.contains("scenario iii:"), "{errors}");
+        assert_eq!(fs::read_to_string(out.join("exec.log")).unwrap(), expected);
+    }
 }
 
 #[test]

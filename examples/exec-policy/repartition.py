@@ -142,5 +142,6 @@ chosen = {"scotch": scotch, "metis": metis, "zoltan": zoltan}.get(sys.argv[1] if
 if chosen is None:
     sys.exit("name a partitioner: scotch, metis or zoltan")
 for line in sys.stdin:
-    assignment, operations = decide(json.loads(line), chosen)
-    print(json.dumps({"assignment": assignment, "operations": operations}), flush=True)
+    barrier = json.loads(line)
+    assignment, operations = decide(barrier, chosen)
+    print(json.dumps({"call": barrier["call"], "assignment": assignment, "operations": operations}), flush=True)

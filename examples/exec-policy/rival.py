@@ -21,4 +21,4 @@ for line in sys.stdin:
     if max(times) > 0.95 * max(before):
         places = current
     operations = len(work) * len(speeds)
-    print(json.dumps({"assignment": places, "operations": operations}), flush=True)
+    print(json.dumps({"call": barrier["call"], "assignment": places, "operations": operations}), flush=True)

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, InterruptWatch};
+use crate::policy::is_answer_awaited;
 
 /// Settings of a progress display: what it counts, and whether and how it is shown.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +161,13 @@ fn poll_progress(
     while !is_over() {
         let (time, count) = (start.elapsed(), count());
         samples.add_sample(time, count);
-        show(time, count, samples.items_per_second());
+        // How long an external program takes is unknown: there is no estimate while it is awaited.
+        let rate = if is_answer_awaited() {
+            0.0
+        } else {
+            samples.items_per_second()
+        };
+        show(time, count, rate);
         std::thread::park_timeout(TICK);
     }
 }

@@ -12,6 +12,7 @@ use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_line, print_notes, print_result};
 use super::progress::{ProgressDisplay, run_with_progress};
 use super::report;
+use super::setup::PROGRAM_LOG;
 use super::threads::start_threads;
 use crate::Registry;
 use crate::bsp::{CriticalPath, Recorder, Scenario};
@@ -30,6 +31,7 @@ use crate::output::{
 };
 use crate::platform::{HostGrouping, Mapping, is_experiment_text};
 use crate::plugin::{FlagValues, OptionFlag};
+use crate::policy::log_error_output_to;
 use crate::sweep::{Parameter, ValuesSpec, keys, whole};
 use crate::words::most_similar_name;
 
@@ -54,6 +56,11 @@ pub(super) fn run(
         .transpose()?;
     if let Some(path) = arguments.out.as_deref().filter(|_| !arguments.force) {
         check_settings_are_equal(path, &experiment)?;
+    }
+    if let Some(path) = &arguments.out {
+        let log = path.join(PROGRAM_LOG);
+        let _ = std::fs::remove_file(&log); // of an earlier run
+        log_error_output_to(log);
     }
     let page = page_destination(arguments, &experiment)?;
     let starts = placements_of_static_starts(arguments, &experiment, errors)?;

@@ -14,9 +14,13 @@ use super::threads::start_planning_threads;
 use crate::error::{Error, escape_control_characters};
 use crate::experiment::Limits;
 use crate::memory::ExperimentPurpose;
+use crate::policy::log_error_output_to;
 use crate::sweep::run::simulate_runs;
 use crate::sweep::{FinishedRunCounter, Plan, SharedRunData, Store, Sweep};
 use crate::words::format_count;
+
+/// The file of a folder with the error output of the programs that are policies (`exec`).
+pub(super) const PROGRAM_LOG: &str = "exec.log";
 
 /// The limits, the threads and the shared data of a command that simulates many runs.
 #[derive(Debug)]
@@ -96,6 +100,9 @@ impl SimulationSetup {
         errors: &mut dyn Write,
     ) -> Result<Store, Error> {
         let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
+        if let Some(folder) = folder {
+            log_error_output_to(folder.join(PROGRAM_LOG));
+        }
         if store.dropped_line_count > 0 && !self.is_quiet {
             let lost = format_count(store.dropped_line_count, "record");
             let text = "that were cut off or damaged; these runs are simulated again";

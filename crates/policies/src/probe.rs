@@ -71,7 +71,9 @@ impl Policy for BarrierProbe {
             return self.policy.decide(view, random);
         }
         let mut value = call_with_instance(view, &self.load_window, |instance, _| {
-            barrier_to_json(instance, view)
+            let mut value = barrier_to_json(instance, view);
+            add_routes_of_cores(&mut value, instance);
+            value
         });
         if let Some(name) = &self.recorded_policy_name {
             let decision = self.policy.decide(view, random)?;
@@ -92,8 +94,8 @@ impl Policy for BarrierProbe {
     }
 }
 
-/// Returns the state at a barrier as the JSON that `migsim snapshot` writes and `migsim decide` reads: the instance, and the
-/// names and cores of hosts.
+/// Returns the state at a barrier as the JSON that `migsim snapshot` writes and `migsim decide` reads, without routes: the
+/// instance, and the names and cores of hosts.
 ///
 /// If some processes may not migrate, they are omitted, and the JSON contains the numbers of the other processes, counted from 1.
 pub(super) fn barrier_to_json(instance: &Instance<'_>, view: &View<'_>) -> Value {
@@ -133,7 +135,7 @@ fn cores_after_decision(
     places
 }
 
-/// Returns the state at a barrier, as strategies receive it, in the JSON format that `migsim decide` reads.
+/// Returns the state at a barrier, as strategies receive it, in the JSON format that `migsim decide` reads, without routes.
 pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };
@@ -156,11 +158,16 @@ pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
     if limits.iter().any(Option::is_some) {
         value["host_memory"] = json!(limits);
     }
+    value
+}
+
+/// Adds the latency and bandwidth of each pair of cores to the state at a barrier, unless there are too many cores.
+pub(super) fn add_routes_of_cores(value: &mut Value, instance: &Instance<'_>) {
     let hosts = instance.host_count();
-    if let Some(paths) = instance
+    let few = instance
         .host_paths
-        .filter(|_| hosts <= MAX_CORES_WITH_PAIRS)
-    {
+        .filter(|_| hosts <= MAX_CORES_WITH_PAIRS);
+    if let Some(paths) = few {
         let grid = |of: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
             let row = |from| (0..hosts).map(|to| of(from, to)).collect();
             (0..hosts).map(row).collect()
@@ -168,5 +175,4 @@ pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
         value["latency"] = json!(grid(&|from, to| paths.latency(from, to).get()));
         value["bandwidth"] = json!(grid(&|from, to| paths.bandwidth(from, to).get()));
     }
-    value
 }

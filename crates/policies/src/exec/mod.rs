@@ -2,24 +2,42 @@
 //! new host of each process.
 //!
 //! ```text
-//! to the program      {"superstep": 8, "speeds": [1e9, ...], "current": [0, 0, 1, ...], "work": [...], ...}
-//! from the program    {"assignment": [0, 1, 1, ...]}
+//! to the program      {"call": 1, "protocol": 2, "routes": {...}, "superstep": 8, "speeds": [1, ...], "current": [0, 0, 1, ...], ...}
+//! from the program    {"call": 1, "assignment": [0, 1, 1, ...]}
+//! to the program      {"call": 2, "superstep": 16, "speeds": [1, ...], "current": [0, 1, 1, ...], ...}
 //! ```
 //! The line to the program has the format of `migsim snapshot`: each core of the platform appears as a host, numbered from 0, and
-//! `current` has the core of each process. The answer is one line with the new core of each process. The answer may also have
-//! `operations`, the number of elementary operations of the decision, and `words`, a remark that `migsim explain` shows. A
-//! [trigger](super::trigger) decides when the program is called.
+//! `current` has the core of each process. The answer is one line with the number of the call and the new core of each process.
+//! The answer may also have `operations`, the number of elementary operations of the decision, and `words`, a remark that
+//! `migsim explain` shows. A [trigger](super::trigger) decides when the program is called.
 //!
-//! The program is started at the first call of a run and answers all calls of that run, so that it may keep a state. At the end
-//! of the run the program's input is closed. If the answers depend only on the input, the run can be repeated with the same
-//! result. The simulated cost of a decision is declared by `operations`: the real computing time of the program never affects a
-//! run.
+//! | key | in | content |
+//! |---|---|---|
+//! | `call` | each line | number of the call, from 1; the answer repeats it |
+//! | `protocol` | the first line | version of this protocol, 2 |
+//! | `routes` | the first line | `latency` \[s\] and `bandwidth` \[B/s\] without other traffic, a row for each cluster with a value for each cluster; `clusters`, their names. A route leads from the first core of one cluster to the last core of the other; between cores of one host it takes no time. With more than 1000 clusters only the names are sent |
+//! | `last_call_price` | each line | price of the last call with its moves \[s\]; 0 in the first call |
+//! | `move_price` | each line | predicted price of moving each process to each cluster \[s\], a row for each process: `latency + memory / bandwidth`, as built-in strategies predict it |
+//! | `superstep_times` | each line | duration of each superstep since the last call \[s\], without the price of that call |
+//!
+//! Later versions of migsim may add keys, which a program should ignore. Only new versions of the protocol change the meaning of
+//! a key. In an answer, an unknown key is an error.
+//!
+//! A program whose answers have no `call` uses version 1: with at most 500 cores, each line to it has `latency` and `bandwidth` as
+//! matrices of all cores. A line that no call asked for ends the run with an error, which names the last answered call. Without
+//! numbers, such a line is noticed only if it arrives before the next call. After the first answer, migsim waits 0.1 s for it.
+//! A later line that arrives during the next call is taken as the answer to that call. With numbers this cannot happen.
+//!
+//! The program is started at the first call of a scenario and answers all calls of this scenario, so that it may keep a state. At
+//! the end of the scenario the program's input is closed. If the answers depend only on the input, the run can be repeated with
+//! the same result. The simulated cost of a decision is declared by `operations`: the real computing time of the program never
+//! affects a run. It is only limited (`policy.exec.timeout`).
 //!
 //! `--policy 'exec:python3 mylb.py'` is short for the policy `exec` with the option `command`. Spaces separate the arguments,
 //! except between double quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb
 //! "1,2"'`. A program named in an experiment file is started only if the command line allows this (`--allow-exec`). `migsim
-//! decide FILE --policy 'exec:./mylb'` calls a program once for a barrier from a file. The program then receives all fields but
-//! `superstep` and `hosts`.
+//! decide FILE --policy 'exec:./mylb'` calls a program once for a barrier from a file. The program then receives all keys but
+//! `superstep`, `superstep_times`, `last_call_price`, `hosts` and the names of clusters.
 
 mod program;
 
@@ -28,17 +46,18 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
 
 use self::program::ExternalProgram;
+pub use self::program::{is_answer_awaited, log_error_output_to};
 use super::balancer::decide_by_assignment;
-use super::probe::{barrier_to_json, instance_to_json};
+use super::probe::{add_routes_of_cores, barrier_to_json, instance_to_json};
 use super::strategy::{Assignment, Instance};
 use super::window::LoadWindow;
 use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
+use migsim_base::units::{Seconds, Time};
 use migsim_base::words::format_count;
 
 /// The name of the policy that calls an external program.
@@ -49,6 +68,15 @@ pub const PREFIX: &str = "exec:";
 
 /// Maximum number of characters of an invalid answer that an error message quotes.
 const MAX_QUOTED_CHARS: usize = 200;
+
+/// Real time during which a second line may follow the first answer of a program that does not number its answers.
+const SECOND_LINE_TIME: Duration = Duration::from_millis(100);
+
+/// Version of the protocol that the first question offers.
+const PROTOCOL_VERSION: u64 = 2;
+
+/// Maximum number of clusters between which routes are sent.
+const MAX_CLUSTERS: usize = 1000;
 
 /// Returns whether settings in JSON may start an external program, because a text or key in them contains the word `exec`.
 pub fn mentions_exec(settings: &Value) -> bool {
@@ -77,7 +105,8 @@ pub struct ExecOptions {
     #[serde(deserialize_with = "deserialize_operations")]
     #[schemars(with = "u64")]
     pub operations: u64,
-    /// The maximum real time to wait for an answer of the program; after this time the run ends with an error.
+    /// The maximum CPU time for an answer of the program, its threads and the programs that it starts; the run then ends
+    /// with an error. A program that waits may take five times as long.
     pub timeout: Seconds,
 }
 
@@ -102,7 +131,7 @@ impl PolicyOptions for ExecOptions {
         }
         if self.timeout.get() <= 0.0 {
             let problem = Problem::new(
-                "`timeout`, the longest time to wait for an answer of the program, is not above 0 s",
+                "`timeout`, the longest CPU time for an answer of the program, is not above 0 s",
             );
             problems.push(
                 problem
@@ -115,8 +144,10 @@ impl PolicyOptions for ExecOptions {
         }
         Ok(Box::new(ExecPolicy {
             options: self,
-            program: None,
+            conversation: None,
             load_window: LoadWindow::default(),
+            superstep_times: Vec::new(),
+            last_barrier: Time::ZERO,
         }))
     }
 }
@@ -125,15 +156,35 @@ impl PolicyOptions for ExecOptions {
 #[derive(Debug)]
 struct ExecPolicy {
     options: ExecOptions,
-    /// The running program; `None` until the first call.
-    program: Option<ExternalProgram>,
+    /// The conversation with the running program; `None` until the first call.
+    conversation: Option<Conversation>,
     load_window: LoadWindow,
+    /// Durations of the supersteps since the last call \[s\].
+    superstep_times: Vec<f64>,
+    /// Time of the last barrier.
+    last_barrier: Time,
+}
+
+/// The questions and answers between a run and its external program.
+#[derive(Debug)]
+struct Conversation {
+    program: ExternalProgram,
+    /// Latency \[s\] and bandwidth \[B/s\] between clusters; `None` if they are unknown.
+    routes: Option<[Vec<Vec<f64>>; 2]>,
+    /// Number of questions so far.
+    calls: u64,
+    /// Whether the answers repeat the numbers of the calls (version 2 of the protocol).
+    repeats_numbers: bool,
+    /// Program and call of the last answer, for error messages.
+    last_place: String,
 }
 
 /// The answer of an external program to a barrier, as parsed from a line of JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProgramAnswer {
+    #[serde(default)]
+    call: Option<u64>,
     assignment: Vec<u64>,
     #[serde(default, deserialize_with = "deserialize_some_operations")]
     operations: Option<u64>,
@@ -168,21 +219,41 @@ fn deserialize_some_operations<'de, D: Deserializer<'de>>(
 impl Policy for ExecPolicy {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.load_window.observe(view, true);
+        let price = if self.superstep_times.is_empty() {
+            view.last_call_cost.get()
+        } else {
+            0.0
+        };
+        let time = view.now.get() - self.last_barrier.get() - price;
+        self.superstep_times.push(time.max(0.0));
+        self.last_barrier = view.now;
         false
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
-        let (options, program) = (&self.options, &mut self.program);
+        let times = std::mem::take(&mut self.superstep_times);
+        let (options, conversation) = (&self.options, &mut self.conversation);
         let assign = |instance: &Instance<'_>| {
-            let asked = barrier_to_json(instance, view).to_string();
-            let answered = request_answer(options, program, asked);
-            let assigned =
-                answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
-            assigned.map_err(|problem| {
-                let command = &options.command;
-                let place = format!("{command}, call after superstep {}", view.superstep + 1);
-                Error::SimulationFailure(problem.source(place))
-            })
+            let mut question = barrier_to_json(instance, view);
+            question["last_call_price"] = json!(view.last_call_cost.get());
+            question["superstep_times"] = json!(times);
+            if conversation.is_none() {
+                let label = if view.executes_migrations {
+                    "scenario iii: "
+                } else {
+                    "scenario ii: "
+                };
+                let clusters = view.platform.clusters.iter().map(|cluster| &cluster.name);
+                question["routes"]["clusters"] = json!(clusters.collect::<Vec<_>>());
+                *conversation = Some(Conversation::start(options, instance, label)?);
+            }
+            let place = format!(
+                "{}, call after superstep {}",
+                options.command,
+                view.superstep + 1
+            );
+            let conversation = conversation.as_mut().expect("it was started");
+            conversation.decide(options, instance, question, &place)
         };
         decide_by_assignment(view, &mut self.load_window, true, assign)
     }
@@ -205,62 +276,198 @@ pub(super) fn request_assignment_once(
         command: command.to_owned(),
         ..ExecOptions::default()
     };
-    let answered = request_answer(&options, &mut None, instance_to_json(instance).to_string());
-    let assigned =
-        answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
-    assigned.map_err(|problem| {
-        Error::SimulationFailure(problem.source(format!("--policy {PREFIX}{command}")))
+    let mut conversation = Conversation::start(&options, instance, "")?;
+    let place = format!("--policy {PREFIX}{command}");
+    conversation.decide(&options, instance, instance_to_json(instance), &place)
+}
+
+impl Conversation {
+    /// Starts the program that decides about barriers such as `instance`; `label` precedes each line of its error output.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    fn start(
+        options: &ExecOptions,
+        instance: &Instance<'_>,
+        label: &'static str,
+    ) -> Result<Self, Error> {
+        let program = ExternalProgram::start(&options.command, label);
+        Ok(Self {
+            program: program.map_err(Error::SimulationFailure)?,
+            routes: routes_between_clusters(instance),
+            calls: 0,
+            repeats_numbers: false,
+            last_place: String::new(),
+        })
+    }
+
+    /// Sends a barrier to the program and returns the assignment that it answers. `place` names the program and the call.
+    ///
+    /// # Errors
+    /// The program does not answer in time, gives an invalid answer, or printed a line that no call asked for.
+    fn decide(
+        &mut self,
+        options: &ExecOptions,
+        instance: &Instance<'_>,
+        mut question: Value,
+        place: &str,
+    ) -> Result<Assignment, Error> {
+        let failure = Error::SimulationFailure;
+        if let Some(line) = self.program.next_line_within(Duration::ZERO) {
+            return Err(failure(self.unasked_line_problem(&line)));
+        }
+        self.add_keys(&mut question, instance);
+        let limit = Duration::from_secs_f64(options.timeout.get());
+        let at_call = |problem: Problem| failure(problem.source(place));
+        let (program, text) = (&mut self.program, question.to_string());
+        let line = program.send_and_receive_line(text, limit, place);
+        let line = line.map_err(at_call)?;
+        let answer = ProgramAnswer::parse(&line.text).map_err(at_call)?;
+        let mut wait = Duration::ZERO;
+        match answer.call {
+            Some(call) if call == self.calls => self.repeats_numbers = true,
+            Some(call) if (1..self.calls).contains(&call) => {
+                return Err(failure(self.unasked_line_problem(&line.text)));
+            }
+            None if !self.repeats_numbers && self.calls == 1 => wait = SECOND_LINE_TIME,
+            None if !self.repeats_numbers => {}
+            _ => return Err(at_call(wrong_number_problem(&answer, self.calls))),
+        }
+        place.clone_into(&mut self.last_place);
+        if line.is_followed {
+            wait = SECOND_LINE_TIME;
+        }
+        if let Some(line) = self.program.next_line_within(wait) {
+            return Err(failure(self.unasked_line_problem(&line)));
+        }
+        parse_assignment(answer, instance, options.operations).map_err(at_call)
+    }
+
+    /// Numbers a question and adds what a barrier file does not have: prices of moves, and the routes, which version 2 of the
+    /// protocol has once by cluster and version 1 in each question by core.
+    fn add_keys(&mut self, question: &mut Value, instance: &Instance<'_>) {
+        self.calls += 1;
+        question["call"] = json!(self.calls);
+        if self.calls == 1 {
+            question["protocol"] = json!(PROTOCOL_VERSION);
+        }
+        if !self.repeats_numbers {
+            add_routes_of_cores(question, instance);
+        }
+        let Some([latency, bandwidth]) = &self.routes else {
+            return;
+        };
+        if self.calls == 1 {
+            question["routes"]["latency"] = json!(latency);
+            question["routes"]["bandwidth"] = json!(bandwidth);
+        }
+        let price_row = |(process, &core): (usize, &usize)| -> Vec<f64> {
+            let from = instance.cluster(core);
+            let size = instance.process_memory.get(process);
+            let size = size.map_or(0.0, |memory| memory.get());
+            let pairs = latency[from].iter().zip(&bandwidth[from]);
+            pairs.map(|(latency, rate)| latency + size / rate).collect()
+        };
+        let prices = instance.current_hosts.iter().enumerate().map(price_row);
+        question["move_price"] = json!(prices.collect::<Vec<_>>());
+    }
+
+    /// Creates the problem of a line that no call asked for; it belongs to the last call that the program answered.
+    fn unasked_line_problem(&self, line: &str) -> Problem {
+        let message = format!(
+            "the program of the policy printed more than one line for one barrier: `{}`",
+            shorten(line)
+        );
+        let problem = self.program.problem_with_error_output(&message);
+        problem.source(&self.last_place).hint(
+            "let the program print one line for each barrier, and write other texts to its error output",
+        )
+    }
+}
+
+/// Returns the latency \[s\] and bandwidth \[B/s\] from the first core of each cluster to the last core of each cluster.
+fn routes_between_clusters(instance: &Instance<'_>) -> Option<[Vec<Vec<f64>>; 2]> {
+    let paths = instance.host_paths?;
+    let mut ends: Vec<(usize, usize)> = Vec::new();
+    for core in 0..instance.host_count() {
+        let cluster = instance.cluster(core);
+        if cluster >= ends.len() {
+            ends.resize(cluster + 1, (core, core));
+        }
+        ends[cluster].1 = core;
+    }
+    let grid = |value: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
+        let row =
+            |&(from, _): &(usize, usize)| ends.iter().map(|&(_, to)| value(from, to)).collect();
+        ends.iter().map(row).collect()
+    };
+    (ends.len() <= MAX_CLUSTERS).then(|| {
+        [
+            grid(&|from, to| paths.latency(from, to).get()),
+            grid(&|from, to| paths.bandwidth(from, to).get()),
+        ]
     })
 }
 
-/// Sends a barrier to the program and returns the program's answer, after starting the program if it is not running. `asked` is
-/// the barrier as a line of JSON.
-fn request_answer(
-    options: &ExecOptions,
-    program: &mut Option<ExternalProgram>,
-    asked: String,
-) -> Result<String, Problem> {
-    let program = match program {
-        Some(program) => program,
-        None => program.insert(ExternalProgram::start(&options.command)?),
-    };
-    program.send_and_receive_line(asked, Duration::from_secs_f64(options.timeout.get()))
+/// Returns the first characters of an answer, for a quotation in an error message.
+fn shorten(answer: &str) -> String {
+    answer.trim_end().chars().take(MAX_QUOTED_CHARS).collect()
 }
 
-/// Checks an answer of the program and converts it into an assignment of processes to hosts. `operations` is the cost of the
-/// decision if the answer states none.
+/// Creates the problem of an answer that does not repeat the number of its call.
+fn wrong_number_problem(answer: &ProgramAnswer, call: u64) -> Problem {
+    let found = answer
+        .call
+        .map_or("no `call`".to_owned(), |found| format!("`call` {found}"));
+    Problem::new(format!(
+        "the answer of the policy's program has {found}, but this is call {call}"
+    ))
+    .hint("let the program repeat `call` of the barrier in its answer")
+}
+
+impl ProgramAnswer {
+    /// Parses a line of the program.
+    fn parse(line: &str) -> Result<Self, Problem> {
+        let line = line.trim_start_matches('\u{feff}'); // a byte-order mark
+        serde_json::from_str(line).map_err(|error| {
+            let message = format!(
+                "the program of the policy answered `{}`, which is not valid: {error}",
+                shorten(line)
+            );
+            Problem::new(message)
+                .hint("let the program print one line: {\"call\": 1, \"assignment\": [0, 1, ...]}")
+        })
+    }
+}
+
+/// Converts an answer of the program into an assignment of processes to cores. `operations` is the cost of the decision if the
+/// answer states none.
 fn parse_assignment(
-    answer: &str,
+    read: ProgramAnswer,
     instance: &Instance<'_>,
     operations: u64,
 ) -> Result<Assignment, Problem> {
-    let read: ProgramAnswer = serde_json::from_str(answer).map_err(|error| {
-        let quoted: String = answer.chars().take(MAX_QUOTED_CHARS).collect();
-        let message =
-            format!("the program of the policy answered `{quoted}`, which is not valid: {error}");
-        Problem::new(message).hint("let the program print one line: {\"assignment\": [0, 1, ...]}")
-    })?;
-    let (processes, hosts) = (instance.process_count(), instance.host_count());
+    let (processes, cores) = (instance.process_count(), instance.host_count());
     let found = read.assignment.len();
     if found != processes {
         let message = format!(
-            "the program of the policy assigned hosts to {}, but the barrier has {processes}",
+            "the program of the policy assigned cores to {}, but the barrier has {processes}",
             format_count(found, "process")
         );
         return Err(Problem::new(message)
-            .hint("let the program write one host in `assignment` for each entry of `current`"));
+            .hint("let the program write one core in `assignment` for each entry of `current`"));
     }
-    let host = |(process, &number): (usize, &u64)| {
-        let host = usize::try_from(number).ok().filter(|host| *host < hosts);
-        host.ok_or_else(|| {
+    let core = |(process, &number): (usize, &u64)| {
+        let known = usize::try_from(number).ok().filter(|core| *core < cores);
+        known.ok_or_else(|| {
             let message = format!(
-                "the program of the policy answered `assignment[{process}]` = {number}, but the barrier has no host {number}"
+                "the program of the policy answered `assignment[{process}]` = {number}, but the barrier has no core {number}"
             );
-            let last = hosts.saturating_sub(1);
-            Problem::new(message).hint(format!("let the program write hosts from 0 to {last}"))
+            let last = cores.saturating_sub(1);
+            Problem::new(message).hint(format!("let the program write cores from 0 to {last}"))
         })
     };
-    let places = read.assignment.iter().enumerate().map(host);
+    let places = read.assignment.iter().enumerate().map(core);
     let places = places.collect::<Result<_, _>>()?;
     let mut assignment =
         Assignment::from_central_decision(places, read.operations.unwrap_or(operations));

@@ -1,20 +1,24 @@
 //! A started external program that answers each line of input with one line of output.
 //!
-//! Three threads connect the run and the program: one writes the program's input, one reads the program's answers, and one stores
-//! the end of the program's error output. Therefore a program that reads nothing, writes nothing or writes too much cannot block
+//! Three threads connect the run and the program: one writes the program's input, one reads the program's answers, and one passes
+//! the program's error output on. Therefore a program that reads nothing, writes nothing or writes too much cannot block
 //! a run for longer than the time limit.
 //!
 //! The program leads its own process group (of the operating system), so that stopping the program also stops all programs
 //! started by it. A guard in this group, a shell that waits for an input that never comes, kills the group when the simulator's
 //! process ends. Therefore a simulator that is killed leaves no program running.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, BufReader, IsTerminal as _, Read, Write};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use migsim_base::error::Problem;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -25,6 +29,54 @@ const MAX_ANSWER_SIZE: u64 = 64 << 20;
 /// Maximum size of the part of a program's error output that an error message quotes \[B\].
 const MAX_ERROR_OUTPUT: usize = 400;
 
+/// Real time without an answer after which a note names the program.
+const NOTE_AFTER: Duration = Duration::from_secs(5);
+
+/// Maximum real time for an answer, relative to the maximum CPU time: a program that waits uses none.
+const MAX_REAL_TIME_FACTOR: u32 = 5;
+
+/// Number of answers for which runs wait at present.
+static AWAITED_ANSWERS: AtomicUsize = AtomicUsize::new(0);
+
+/// The file to which the error output of all programs is appended; `None` stands for the error output of this process.
+static ERROR_LOG: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Returns whether a run waits for the answer of an external program, so that its progress says nothing about its end.
+pub fn is_answer_awaited() -> bool {
+    AWAITED_ANSWERS.load(Ordering::Relaxed) > 0
+}
+
+/// Appends the error output of external programs to the file `path` from now on, instead of writing it to the error output of
+/// this process. The file is created when a program writes something.
+pub fn log_error_output_to(path: PathBuf) {
+    *ERROR_LOG.lock().unwrap_or_else(PoisonError::into_inner) = Some(path);
+}
+
+/// Counts as an awaited answer while it exists.
+struct AwaitedAnswer;
+
+impl AwaitedAnswer {
+    fn begin() -> Self {
+        AWAITED_ANSWERS.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for AwaitedAnswer {
+    fn drop(&mut self) {
+        AWAITED_ANSWERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A line of the program's output.
+#[derive(Debug)]
+pub(super) struct OutputLine {
+    /// The line with its line end; empty at the end of the output.
+    pub(super) text: String,
+    /// Whether more output arrived together with this line.
+    pub(super) is_followed: bool,
+}
+
 /// Maximum number of checks whether a program has ended after its input was closed, and the real time between two checks.
 const END_CHECKS: (u32, Duration) = (100, Duration::from_millis(5));
 
@@ -34,8 +86,8 @@ pub(super) struct ExternalProgram {
     child: Child,
     /// Channel to the thread that writes lines to the program's input; `None` after the input was closed.
     input_sender: Option<SyncSender<String>>,
-    /// Channel from the thread that reads lines from the program's output; an empty line stands for the end of the output.
-    answer_receiver: Receiver<io::Result<String>>,
+    /// Channel from the thread that reads lines from the program's output.
+    answer_receiver: Receiver<io::Result<OutputLine>>,
     error_output: Arc<Mutex<Vec<u8>>>,
     /// The thread that stores the last part of the program's error output in `error_output`.
     error_reader: Option<JoinHandle<()>>,
@@ -44,11 +96,12 @@ pub(super) struct ExternalProgram {
 }
 
 impl ExternalProgram {
-    /// Starts the program of a command, with the threads that write the program's input and read its output.
+    /// Starts the program of a command, with the threads that write the program's input and read its output. Each line of its
+    /// error output is passed on after `label`.
     ///
     /// # Errors
     /// The program does not exist, or may not be started.
-    pub(super) fn start(command: &str) -> Result<Self, Problem> {
+    pub(super) fn start(command: &str, label: &'static str) -> Result<Self, Problem> {
         let cannot = |error: io::Error| {
             let message = format!("cannot start `{command}`, the program of the policy: {error}");
             Problem::new(message).hint(
@@ -79,7 +132,7 @@ impl ExternalProgram {
                 let mut stdout = BufReader::new(stdout);
                 loop {
                     let line = read_answer_line(&mut stdout);
-                    let is_end = !matches!(&line, Ok(line) if !line.is_empty());
+                    let is_end = !matches!(&line, Ok(line) if !line.text.is_empty());
                     if said.send(line).is_err() || is_end {
                         return;
                     }
@@ -89,7 +142,7 @@ impl ExternalProgram {
         let words = Arc::default();
         let listener = child.stderr.take().map(|stderr| {
             let kept = Arc::clone(&words);
-            thread::spawn(move || store_last_error_output(stderr, &kept))
+            thread::spawn(move || pass_error_output_on(stderr, label, &kept))
         });
         Ok(Self {
             child,
@@ -101,49 +154,36 @@ impl ExternalProgram {
         })
     }
 
-    /// Sends a line to the program and returns the line with which the program answers, waiting at most for the time `limit`.
+    /// Returns the next line of the program's output, if it arrives within the time `wait`.
+    pub(super) fn next_line_within(&self, wait: Duration) -> Option<String> {
+        let line = self.answer_receiver.recv_timeout(wait).ok()?.ok()?.text;
+        (!line.is_empty()).then_some(line)
+    }
+
+    /// Sends a line to the program and returns the line with which the program answers. The program may use the CPU time
+    /// `limit`, or wait for a multiple of it. `place` names the call in a note to the user.
     ///
     /// # Errors
-    /// The answer is too late, too long or missing, or the program has written a line without a request.
+    /// The answer is too late, too long or missing.
     pub(super) fn send_and_receive_line(
         &mut self,
         mut line: String,
         limit: Duration,
-    ) -> Result<String, Problem> {
-        if let Ok(Ok(early)) = self.answer_receiver.try_recv()
-            && !early.is_empty()
-        {
-            let message = format!(
-                "the program of the policy printed more than one line for one barrier: `{}`",
-                shorten_for_message(&early)
-            );
-            let problem = self.problem_with_error_output(&message);
-            return Err(problem.hint(
-                "let the program print one line for each barrier, and write other texts to its error output",
-            ));
-        }
+        place: &str,
+    ) -> Result<OutputLine, Problem> {
         line.push('\n');
         if let Some(input) = &self.input_sender {
             // The writing thread ends only if the program has ended.
             let _ = input.try_send(line);
         }
-        match self.answer_receiver.recv_timeout(limit) {
-            Ok(Ok(answer)) if !answer.is_empty() => Ok(answer.trim_end().to_owned()),
-            Ok(Err(error)) => {
+        match self.wait_for_answer(limit, place)? {
+            Some(Ok(answer)) if !answer.text.is_empty() => Ok(answer),
+            Some(Err(error)) => {
                 let message = format!("the answer of the policy's program {error}");
                 let problem = self.problem_with_error_output(&message);
                 Err(problem.hint("let the program print one short line of JSON in UTF-8"))
             }
-            Err(RecvTimeoutError::Timeout) => {
-                let message = format!(
-                    "the program of the policy did not answer within {} s",
-                    limit.as_secs_f64()
-                );
-                let problem = self.problem_with_error_output(&message);
-                Err(problem
-                    .hint("make the program faster, or set `policy.exec.timeout` to a longer time"))
-            }
-            Ok(Ok(_)) | Err(RecvTimeoutError::Disconnected) => {
+            Some(Ok(_)) | None => {
                 let status = self.kill_and_describe_status();
                 let message =
                     format!("the program of the policy ended before it answered ({status})");
@@ -153,8 +193,78 @@ impl ExternalProgram {
         }
     }
 
+    /// Waits for the next line of the program's output, and prints a note if it takes long. Returns `None` at the end of the
+    /// output.
+    ///
+    /// # Errors
+    /// The program has used more CPU time than `limit`, or the line is late by several times `limit`.
+    fn wait_for_answer(
+        &self,
+        limit: Duration,
+        place: &str,
+    ) -> Result<Option<io::Result<OutputLine>>, Problem> {
+        let pause = (limit / 10).clamp(Duration::from_millis(10), Duration::from_millis(500));
+        let first = self.answer_receiver.recv_timeout(pause);
+        if !matches!(first, Err(RecvTimeoutError::Timeout)) {
+            return Ok(first.ok());
+        }
+        #[expect(clippy::disallowed_methods, reason = "only the program is timed")]
+        let start = Instant::now();
+        let _awaited = AwaitedAnswer::begin();
+        let used_before = self.processor_time();
+        loop {
+            let received = self.answer_receiver.recv_timeout(pause);
+            if !matches!(received, Err(RecvTimeoutError::Timeout)) {
+                return Ok(received.ok());
+            }
+            let waited = start.elapsed() + pause;
+            if waited >= NOTE_AFTER {
+                print_note_once(place);
+            }
+            let used = self.processor_time().zip(used_before);
+            let used = used.map_or(waited, |(now, before)| now.saturating_sub(before));
+            let too_long = if used > limit {
+                format!("{} s of CPU time", limit.as_secs_f64())
+            } else if waited > limit * MAX_REAL_TIME_FACTOR {
+                format!("{} s", (limit * MAX_REAL_TIME_FACTOR).as_secs_f64())
+            } else {
+                continue;
+            };
+            let message = format!("the program of the policy did not answer within {too_long}");
+            let problem = self.problem_with_error_output(&message);
+            return Err(problem.hint(
+                "let the program flush its output after each answer, or set `policy.exec.timeout` (in `migsim bench`, `--timeout`) to a longer time",
+            ));
+        }
+    }
+
+    /// Returns the CPU time that the process group of the program has used so far, or `None` if the system does not report
+    /// it in `/proc`.
+    fn processor_time(&self) -> Option<Duration> {
+        /// Clock ticks per second in `/proc`, the same on all architectures of Linux.
+        const TICKS_PER_SECOND: u64 = 100;
+        let group = self.child.id().to_string();
+        let ticks_of = |entry: io::Result<std::fs::DirEntry>| {
+            let stat = std::fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
+            // After the name in parentheses: state, parent, group (2); times of the process and its ended children (11 to 14).
+            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+            let is_own = *fields.get(2)? == group;
+            let times = fields
+                .get(11..15)?
+                .iter()
+                .map(|ticks| ticks.parse::<u64>().ok());
+            is_own.then(|| times.sum::<Option<u64>>())?
+        };
+        let own: Vec<u64> = std::fs::read_dir("/proc")
+            .ok()?
+            .filter_map(ticks_of)
+            .collect();
+        let ticks: u64 = own.iter().sum();
+        (!own.is_empty()).then(|| Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
+    }
+
     /// Returns a problem with this message, followed by the last part of the program's error output.
-    fn problem_with_error_output(&self, message: &str) -> Problem {
+    pub(super) fn problem_with_error_output(&self, message: &str) -> Problem {
         let words = self
             .error_output
             .lock()
@@ -235,35 +345,78 @@ fn split_command(command: &str) -> Vec<String> {
     words
 }
 
-/// Returns at most the first 400 characters of a text, for a quotation in an error message.
-fn shorten_for_message(text: &str) -> String {
-    text.trim_end().chars().take(MAX_ERROR_OUTPUT).collect()
+/// Prints a note that the answer to a call is late, once for each program. `place` names the program and the call.
+fn print_note_once(place: &str) {
+    static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let (program, call) = place.rsplit_once(", ").unwrap_or((place, "call"));
+    let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !noted.insert(program.to_owned()) {
+        return;
+    }
+    let mut errors = io::stderr();
+    let clear = if errors.is_terminal() {
+        "\r\x1b[2K"
+    } else {
+        ""
+    }; // a progress bar
+    let _ = writeln!(
+        errors,
+        "{clear}note: waiting for the answer of `{program}` to the {call}; if the program has printed it, let it flush its output after each answer"
+    );
 }
 
 /// Reads the next line of the program's output; returns an empty text at the end of the output.
 ///
 /// # Errors
 /// The line is too long, is not UTF-8, or cannot be read.
-fn read_answer_line(output: &mut impl BufRead) -> io::Result<String> {
+fn read_answer_line(output: &mut BufReader<impl Read>) -> io::Result<OutputLine> {
     let mut line = Vec::new();
-    output.take(MAX_ANSWER_SIZE).read_until(b'\n', &mut line)?;
+    output
+        .by_ref()
+        .take(MAX_ANSWER_SIZE)
+        .read_until(b'\n', &mut line)?;
     if line.len() as u64 == MAX_ANSWER_SIZE {
         return Err(io::Error::other(format!(
             "is longer than {MAX_ANSWER_SIZE} B"
         )));
     }
-    String::from_utf8(line).map_err(|_| io::Error::other("is not UTF-8"))
+    let text = String::from_utf8(line).map_err(|_| io::Error::other("is not UTF-8"))?;
+    Ok(OutputLine {
+        text,
+        is_followed: !output.buffer().is_empty(),
+    })
 }
 
-/// Reads the error output of a program until this output ends, and stores the last part in `kept`.
-fn store_last_error_output(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
-    let mut buffer = [0; 4096];
+/// Reads the error output of a program until this output ends, writes its lines after `label` to the log or to the error output
+/// of this process, and stores the last part in `kept`.
+fn pass_error_output_on(mut output: impl Read, label: &str, kept: &Mutex<Vec<u8>>) {
+    let (mut buffer, mut is_line_start) = ([0; 4096], true);
     while let Ok(count @ 1..) = output.read(&mut buffer) {
+        let mut shown = Vec::new();
+        for line in buffer[..count].split_inclusive(|byte| *byte == b'\n') {
+            if is_line_start {
+                shown.extend_from_slice(label.as_bytes());
+            }
+            shown.extend_from_slice(line);
+            is_line_start = line.ends_with(b"\n");
+        }
+        write_error_output(&shown);
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&buffer[..count]);
         let surplus = kept.len().saturating_sub(MAX_ERROR_OUTPUT);
         kept.drain(..surplus);
     }
+}
+
+/// Writes error output of a program to the log, or to the error output of this process.
+fn write_error_output(text: &[u8]) {
+    let log = ERROR_LOG.lock().unwrap_or_else(PoisonError::into_inner);
+    let open = |path| OpenOptions::new().create(true).append(true).open(path);
+    // A run does not depend on what its program remarks.
+    let _ = match log.as_ref().map(open) {
+        Some(Ok(mut file)) => file.write_all(text),
+        _ => io::stderr().write_all(text),
+    };
 }
 
 #[cfg(test)]

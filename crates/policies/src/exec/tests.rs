@@ -16,13 +16,18 @@ fn decided(script: &str, calls: usize) -> Result<Vec<Vec<u32>>, String> {
         timeout: Seconds::of(5.0),
         ..ExecOptions::default()
     };
+    decisions(&options, calls)
+}
+
+/// Returns the decisions of a policy in consecutive calls, or its error.
+fn decisions(options: &ExecOptions, calls: usize) -> Result<Vec<Vec<u32>>, String> {
     let platform = migsim_platform::open("lbm").unwrap().platform;
     let placement = [HostId(0), HostId(0), HostId(1)];
     let mut measures = Measures::default();
     measures.clear(placement.len());
     measures.work.fill(Instructions::of(1e9));
     let view = test_view(&platform, &placement, &measures);
-    let mut policy = options.policy().unwrap();
+    let mut policy = options.clone().policy().unwrap();
     let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
     let mut all = Vec::new();
     for _ in 0..calls {
@@ -55,13 +60,16 @@ fn each_fault_of_a_program_names_the_call_and_its_words() {
         (
             "read l; echo '{\"assignment\": [0]}'",
             [
-                "assigned hosts to 1 process, but the barrier has 3",
+                "assigned cores to 1 process, but the barrier has 3",
                 "each entry of `current`",
             ],
         ),
         (
             "read l; echo '{\"assignment\": [0, 0, 99]}'",
-            ["`assignment[2]` = 99", "write hosts from 0 to"],
+            [
+                "`assignment[2]` = 99, but the barrier has no core 99",
+                "write cores from 0 to",
+            ],
         ),
         (
             "read l; echo '{\"assignment\": [0, 0, 1], \"price\": 3}'",
@@ -81,7 +89,7 @@ fn a_flood_of_output_ends_the_run_and_a_flood_of_errors_does_not() {
     for words in ["call after superstep 1", "is longer than", "drowned"] {
         assert!(error.contains(words), "{error}");
     }
-    let noisy = "read l; head -c 5000000 /dev/zero >&2; echo '{\"assignment\": [0, 0, 2]}'";
+    let noisy = "read l; head -c 200000 /dev/zero >&2; echo '{\"assignment\": [0, 0, 2]}'";
     assert_eq!(decided(noisy, 1), Ok(vec![vec![2, 2]]));
 }
 
@@ -109,11 +117,12 @@ fn a_program_that_is_stopped_takes_its_children_with_it() {
     let [script, child] = ["policy.sh", "child"].map(|name| folder.path().join(name));
     let text = format!("sleep 600 &\necho $! > {}\nwait\n", child.display());
     std::fs::write(&script, text).unwrap();
-    let mut program = ExternalProgram::start(&format!("sh {}", script.display())).unwrap();
-    let limit = Duration::from_secs(2);
+    let mut program = ExternalProgram::start(&format!("sh {}", script.display()), "").unwrap();
+    let limit = Duration::from_millis(400);
     let error = program
-        .send_and_receive_line("{}".into(), limit)
+        .send_and_receive_line("{}".into(), limit, "p, call")
         .unwrap_err();
+    // It uses no CPU time, and may wait for five times as long.
     assert!(
         error.to_string().contains("did not answer within 2 s"),
         "{error}"
@@ -135,12 +144,126 @@ fn a_program_that_is_stopped_takes_its_children_with_it() {
     panic!("the child goes on");
 }
 
+/// A program that prints the answer to each call, and further lines.
+fn program(answer: &str) -> String {
+    format!("n=0; while read l; do n=$((n+1)); {answer}; done")
+}
+
 #[test]
-fn a_line_without_a_request_is_refused() {
-    let script = "read l; echo '{\"assignment\": [0, 0, 1]}'; echo more; read l; echo '{\"assignment\": [0, 0, 1]}'";
-    // The second line may arrive at any time before the second call, or in place of its answer.
-    let error = decided(script, 2).unwrap_err();
-    assert!(error.contains("more"), "{error}");
+fn a_line_without_a_request_is_an_error_of_the_call_that_it_follows() {
+    let answer = r#"echo '{"assignment": [0, 0, 1]}'"#;
+    let numbered = r#"echo '{"call": '$n', "assignment": [0, 0, 1]}'"#;
+    let second = r#"'{"call": '$n', "assignment": [0, 0, '$n']}'"#;
+    for text in [
+        format!("{answer}; {answer}"),
+        format!("{answer}; sleep 0.03; {answer}"),
+        format!("{numbered}; sleep 0.2; echo {second}"), // during the next call
+        format!("printf '%s\\n%s\\n' {second} {second}"),
+    ] {
+        let error = decided(&program(&text), 2).unwrap_err();
+        let words = "printed more than one line for one barrier";
+        assert!(error.contains(words), "{text}: {error}");
+    }
+    assert_eq!(decided(&program(numbered), 3), Ok(vec![vec![]; 3]));
+}
+
+#[test]
+fn an_answer_repeats_the_number_of_its_call() {
+    for (text, words) in [
+        (
+            "echo '{\"call\": 7, \"assignment\": [0, 0, 1]}'",
+            "has `call` 7, but this is call 1",
+        ),
+        (
+            "test $n = 1 && c='\"call\": 1,' || c=; echo \"{$c \\\"assignment\\\": [0, 0, 1]}\"",
+            "has no `call`, but this is call 2",
+        ),
+    ] {
+        let error = decided(&program(text), 2).unwrap_err();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_before_an_answer_is_no_fault() {
+    let script = "read l; printf '\\357\\273\\277{\"assignment\": [0, 0, 1]}\\n'; read l";
+    assert_eq!(decided(script, 1), Ok(vec![vec![]]));
+}
+
+#[test]
+fn the_limit_counts_processor_time() {
+    let answer = "echo '{\"call\": 1, \"assignment\": [0, 0, 1]}'";
+    let mut options = ExecOptions {
+        timeout: Seconds::of(0.2),
+        ..ExecOptions::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = |text: String| {
+        let file = folder.path().join("policy.sh");
+        std::fs::write(&file, text).unwrap();
+        format!("sh {}", file.display())
+    };
+    options.command = script(format!("read l; sleep 0.6; {answer}; read l"));
+    assert!(decisions(&options, 1).is_ok());
+    options.command = script("read l; while :; do :; done".into());
+    let error = decisions(&options, 1).unwrap_err();
+    assert!(error.contains("within 0.2 s of CPU time"), "{error}");
+}
+
+#[test]
+fn routes_come_once_by_cluster_and_prices_of_moves_follow_from_them() {
+    let platform = migsim_platform::open("lbm").unwrap().platform;
+    let placement = [HostId(0), HostId(1)];
+    let mut measures = Measures::default();
+    measures.clear(2);
+    measures.work.fill(Instructions::of(1e9));
+    let mut view = test_view(&platform, &placement, &measures);
+    let memory = [migsim_base::units::Bytes::of(1e9); 2];
+    view.process_memory = &memory;
+    view.last_call_cost = Seconds::of(3.0);
+    let folder = tempfile::tempdir().unwrap();
+    let [script, heard] = ["policy.sh", "heard"].map(|name| folder.path().join(name));
+    let tell = format!(
+        "echo \"$l\" >> {}; echo '{{\"call\": '$n', \"assignment\": [0, 1]}}'",
+        heard.display()
+    );
+    std::fs::write(&script, program(&tell)).unwrap();
+    let options = ExecOptions {
+        command: format!("sh {}", script.display()),
+        ..ExecOptions::default()
+    };
+    let mut policy = options.policy().unwrap();
+    let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
+    for now in [[2.0, 3.0], [7.0, 9.0]] {
+        for now in now {
+            view.now = Time::new(now).unwrap();
+            policy.is_call_due(&view);
+        }
+        policy.decide(&view, &mut random).unwrap();
+    }
+    let lines = std::fs::read_to_string(heard).unwrap();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let [first, second]: [Value; 2] = lines.collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(
+        (&first["protocol"], &second["protocol"]),
+        (&json!(2), &Value::Null)
+    );
+    let routes = &first["routes"];
+    let count = platform.clusters.len();
+    assert_eq!(routes["latency"].as_array().unwrap().len(), count);
+    assert_eq!(routes["clusters"][0], json!(platform.clusters[0].name));
+    assert!(first["latency"].is_array() && second["latency"].is_null());
+    assert!(second["routes"].is_null());
+    // The last call took 3 s: 7 - 3 - 3 s.
+    assert_eq!(second["superstep_times"], json!([1.0, 2.0]));
+    assert_eq!(second["last_call_price"], json!(3.0));
+    let number = |value: &Value| value.as_f64().unwrap();
+    for to in 0..count {
+        let price = number(&routes["latency"][0][to]) + 1e9 / number(&routes["bandwidth"][0][to]);
+        assert_eq!(number(&second["move_price"][0][to]), price);
+    }
 }
 
 #[test]
@@ -167,7 +290,7 @@ fn a_program_that_cannot_be_started_is_named() {
         command: "./no-such-program".into(),
         ..ExecOptions::default()
     };
-    let error = ExternalProgram::start(&options.command)
+    let error = ExternalProgram::start(&options.command, "")
         .unwrap_err()
         .to_string();
     assert!(error.contains("no-such-program"), "{error}");
