@@ -102,6 +102,37 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
 }
 
 #[test]
+fn a_rival_that_fails_is_stopped_and_has_no_rank() {
+    let output = migsim(&[
+        "bench",
+        "--draw",
+        "71",
+        "--cases",
+        "3",
+        "--seeds",
+        "1..2",
+        "--policies",
+        "exec:false/every=5",
+        "--timeout",
+        "1 s",
+        "--json",
+        "--quiet",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["seeds"], serde_json::json!([1, 2]));
+    assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
+    let row = json["policies"].as_array().unwrap().last().unwrap();
+    assert_eq!(row["policy"], "exec:false/every=5");
+    assert!(row["mean_ratio"].is_null());
+    // Two runs fail in each of the cases 1 and 2.
+    assert_eq!(
+        (&row["failures"], &row["cases_not_run"]),
+        (&2.into(), &1.into())
+    );
+}
+
+#[test]
 fn a_case_that_is_shown_is_the_case_of_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let shown = succeeded(migsim(&["bench", "--draw", "71", "--case", "2", "--show"])).stdout;

@@ -14,7 +14,6 @@ use crate::experiment::suite::{BenchmarkSuite, CaseSet};
 use crate::memory::ExperimentPurpose;
 use crate::sweep::bench::{self, BenchRequest, BenchResults};
 use crate::sweep::folder;
-use crate::sweep::run::missing_runs;
 use crate::sweep::spec::value_label;
 use crate::sweep::{Plan, Shard, Store, Sweep, ValuesSpec};
 use crate::words::format_count;
@@ -63,21 +62,23 @@ pub(super) fn run_bench(
     if let Some(folder) = &arguments.out {
         folder::write_plan(folder, &plan)?;
     }
-    store = simulate_missing_runs(
-        &setup,
-        (&sweep, &plan),
-        (shard, arguments.out.as_deref()),
-        store,
-    )?;
+    let simulate = |number: usize, planned: (&Sweep, &Plan), mut store: Store| {
+        for cases in request.case_stages() {
+            let spared = (planned.1, request.spared_policy_count(number));
+            let missing = request.missing_runs_of_cases(spared, &cases, shard, store.rows());
+            store = simulate_runs(&setup, planned, &missing, arguments.out.as_deref(), store)?;
+        }
+        Ok::<Store, Error>(store)
+    };
+    store = simulate(0, (&sweep, &plan), store)?;
     if shard != Shard::WHOLE {
         let text = "this part of the benchmark is done: join all parts with `migsim sweep merge`, then repeat this command without `--shard` and with `--out` of the merged folder\n";
         return print_text(out, text).map(|()| true);
     }
     let mut plans = vec![plan];
-    for sweep in request.additional_sweeps(registry)? {
-        let plan = setup.plan_without_notes(&sweep)?;
-        let part = (shard, arguments.out.as_deref());
-        store = simulate_missing_runs(&setup, (&sweep, &plan), part, store)?;
+    for (number, sweep) in request.additional_sweeps(registry)?.iter().enumerate() {
+        let plan = setup.plan_without_notes(sweep)?;
+        store = simulate(number + 1, (sweep, &plan), store)?;
         plans.push(plan);
     }
     let bench = BenchResults::from_rows(&request, &plans, store.rows());
@@ -113,6 +114,7 @@ fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<Be
         rival_policies: rivals.map(|value| value_label(&value)).collect(),
         rivals_with_settings: Vec::new(),
         seeds: arguments.seeds.clone(),
+        answer_time_limit: arguments.timeout,
     })
 }
 
@@ -140,15 +142,15 @@ fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
     problem.source(flag).hint(hint).into()
 }
 
-/// Simulates those runs of the part `shard` that have no result in the store yet, and returns the store with their results.
-fn simulate_missing_runs(
+/// Simulates some runs of a plan, and returns the store with their results.
+fn simulate_runs(
     setup: &SimulationSetup,
-    (sweep, plan): (&Sweep, &Plan),
-    (shard, folder): (Shard, Option<&Path>),
+    planned: (&Sweep, &Plan),
+    runs: &[usize],
+    folder: Option<&Path>,
     store: Store,
 ) -> Result<Store, Error> {
-    let missing = missing_runs(plan, shard, store.rows());
-    setup.simulate_runs_into_store((sweep, plan), &missing, store, &|store| match folder {
+    setup.simulate_runs_into_store(planned, runs, store, &|store| match folder {
         Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => {
             "the results of the runs are lost; to keep results and continue after an interruption, add `--out DIR`"

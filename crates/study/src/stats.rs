@@ -80,6 +80,9 @@ impl From<Sample> for Estimate {
 /// Computes the mean of a list of numbers; if all numbers are equal, the result is exactly that number.
 pub(super) fn mean(numbers: &[f64]) -> f64 {
     let first = numbers.first().copied().unwrap_or_default();
+    if first.is_infinite() {
+        return first;
+    }
     let rest: f64 = numbers.iter().map(|number| number - first).sum();
     first + rest / numbers.len().max(1) as f64
 }

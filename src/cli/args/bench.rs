@@ -12,6 +12,7 @@ use crate::cli::complete::text_parser;
 use crate::cli::options::parse_whole_numbers;
 use crate::experiment::suite::{BenchmarkSuite, CaseSet};
 use crate::sweep::{Shard, ValuesSpec};
+use crate::units::Seconds;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -44,6 +45,9 @@ pub(in crate::cli) struct BenchArguments {
     /// The seeds with which each case is run [default: the seeds of the suite]
     #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) seeds: Option<ValuesSpec>,
+    /// The CPU time that a program (`exec:`) may use for an answer [default: 60 s]
+    #[arg(long, value_name = "TIME", requires = "policies", help_heading = BENCHMARK_HEADING)]
+    pub(in crate::cli) timeout: Option<Seconds>,
     /// The number of the case that `--show` prints
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), requires = "show", help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) case: Option<u64>,

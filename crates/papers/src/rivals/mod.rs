@@ -173,6 +173,7 @@ impl Study {
                 case_count: suite.fixed_case_count(),
                 rival_policies: Vec::new(),
                 rivals_with_settings: Vec::new(),
+                answer_time_limit: None,
                 seeds,
             });
         }
@@ -194,6 +195,7 @@ impl Study {
                 .filter(|name| named(name))
                 .collect(),
             rivals_with_settings: self.migbsp_variants().into_iter().chain(others).collect(),
+            answer_time_limit: None,
             seeds,
         })
     }

@@ -7,8 +7,8 @@
 //! A *draw* is a numbered random sample of cases from the suite. The default set of policies of the suite always runs. The *best
 //! known* makespan of a case and seed is therefore the lowest makespan of that set and of the stored best results ([`best`]). The
 //! *ratio* of a policy in a case is its makespan divided by the best known makespan of the same case and seed, averaged over the
-//! seeds; it is at least 1 for the default set. A policy that fails in a case gets the largest ratio of the default set in this
-//! case, and the failure is counted. A *static start* is an initial placement by a built-in mapping rule that no process leaves.
+//! seeds; it is at least 1 for the default set. A policy that fails in a case has no ratio in this case and no rank. After
+//! [`MAX_FAILURES`] failed runs a rival is stopped. A *static start* is an initial placement by a built-in mapping rule that no process leaves.
 //!
 //! The runs of a benchmark are runs of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore
 //! work as for sweeps.
@@ -20,7 +20,8 @@ mod report;
 mod rows;
 mod starts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
@@ -38,18 +39,23 @@ use starts::static_starts_sweep;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::plan::Plan;
+use super::row::RunRow;
 use super::run::{
     FinishedRunCounter, Shard, SharedRunData, missing_runs, simulate_runs as run_all,
 };
 use super::spec::ValuesSpec;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
+use migsim_base::units::Seconds;
 use migsim_experiment::suite::{BenchmarkCase, BenchmarkSuite, CaseSet};
 use migsim_experiment::{KeySetting, Layers, Limits, Registry};
 use migsim_platform::MappingRule;
 
 /// Maximum number of cases that one benchmark may run.
 pub const MAX_CASES: u64 = 10_000;
+
+/// Number of failed runs after which a rival is not run on further cases.
+pub const MAX_FAILURES: usize = 3;
 
 /// A policy that the user adds to a benchmark, with settings that apply only to its runs, under a name for the results.
 #[derive(Clone, Debug, Deserialize)]
@@ -79,6 +85,8 @@ pub struct BenchRequest {
     pub rivals_with_settings: Vec<RivalWithSettings>,
     /// The seeds with which each case is run; `None` stands for the seeds of the suite.
     pub seeds: Option<ValuesSpec>,
+    /// The maximum CPU time for an answer of an external program; `None` stands for the default of the policy `exec`.
+    pub answer_time_limit: Option<Seconds>,
 }
 
 impl BenchRequest {
@@ -108,6 +116,59 @@ impl BenchRequest {
             .into_iter()
             .chain(readings)
             .collect()
+    }
+
+    /// Returns the parts of the cases (counted from 0) that are run one after another: each is as large as all before it, so that
+    /// rivals which fail are stopped early.
+    pub fn case_stages(&self) -> Vec<Range<usize>> {
+        let count = usize::try_from(self.case_count).expect("at most 10 000 cases");
+        let has_rivals = self.policy_names().len() > self.suite.suite_file().policies.len();
+        let mut ends = vec![if has_rivals { 1.min(count) } else { count }];
+        while let Some(&end) = ends.last().filter(|end| **end < count) {
+            ends.push((2 * end).min(count));
+        }
+        let starts = std::iter::once(0).chain(ends.clone());
+        starts.zip(ends).map(|(start, end)| start..end).collect()
+    }
+
+    /// Returns the runs of some cases (counted from 0) that must still be simulated for the part `shard` of a plan, without those
+    /// of rivals that failed in [`MAX_FAILURES`] runs of earlier cases. The first `spared` policies of each case are never
+    /// stopped.
+    pub fn missing_runs_of_cases(
+        &self,
+        (plan, spared): (&Plan, usize),
+        cases: &Range<usize>,
+        shard: Shard,
+        rows: &BTreeMap<String, RunRow>,
+    ) -> Vec<usize> {
+        let seeds = plan.seeds.len();
+        let policies = plan.settings.len() / self.create_cases().len().max(1);
+        let policy_of = |run: usize| run / seeds % policies;
+        let has_failed = |id: &String| rows.get(id).is_some_and(|row| row.error.is_some());
+        let mut failed: Vec<BTreeSet<&String>> = vec![BTreeSet::new(); policies];
+        let earlier = plan.runs.iter().enumerate();
+        for (run, id) in earlier.take(cases.start * policies * seeds) {
+            if has_failed(id) {
+                failed[policy_of(run)].insert(id);
+            }
+        }
+        let is_wanted = |run: &usize| {
+            let policy = policy_of(*run);
+            cases.contains(&(run / seeds / policies))
+                && (policy < spared || failed[policy].len() < MAX_FAILURES)
+        };
+        let missing = missing_runs(plan, shard, rows).into_iter();
+        missing.filter(is_wanted).collect()
+    }
+
+    /// Returns for the sweep with this index, the main sweep or an additional one, how many of its policies are never stopped.
+    pub fn spared_policy_count(&self, sweep: usize) -> usize {
+        let readings = self.rivals_with_settings.len();
+        match sweep {
+            0 => self.suite.suite_file().policies.len(),
+            reading if reading <= readings => 0,
+            _ => usize::MAX, // static starts
+        }
     }
 
     /// Returns the number of runs in all sweeps of the benchmark, assuming that the seed affects every case.
@@ -176,14 +237,20 @@ impl BenchRequest {
             values.iter().map(|value| json!(value)).collect(),
             &values.join(","),
         );
+        let limit = self.answer_time_limit.map(|limit| KeySetting {
+            key: "policy.exec.timeout".into(),
+            source_text: "--timeout".into(),
+            value: json!(limit),
+        });
+        let scenarios = KeySetting {
+            key: "scenarios".into(),
+            source_text: source.clone(),
+            value: json!(scenarios),
+        };
         Ok(Sweep {
             registry: registry.clone(),
             base_settings: Layers::default(),
-            fixed_flags: vec![KeySetting {
-                key: "scenarios".into(),
-                source_text: source.clone(),
-                value: json!(scenarios),
-            }],
+            fixed_flags: std::iter::once(scenarios).chain(limit).collect(),
             varied_parameters: vec![
                 Parameter::new(registry, "extends", cases, &source),
                 Parameter::new(registry, key, values, &source),
@@ -209,13 +276,17 @@ pub fn run_benchmark(
 ) -> Result<BenchResults, Error> {
     let mut plans = Vec::new();
     let sweeps = request.additional_sweeps(registry)?;
-    for sweep in [request.main_sweep(registry)?].iter().chain(&sweeps) {
+    let main = [request.main_sweep(registry)?];
+    for (number, sweep) in main.iter().chain(&sweeps).enumerate() {
         let plan = Plan::new_with_shared_data(sweep, limits, common)?;
-        let missing = {
-            let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-            missing_runs(&plan, Shard::WHOLE, store.rows())
-        };
-        run_all((sweep, &plan), &missing, (limits, common), store, done)?;
+        let spared = (&plan, request.spared_policy_count(number));
+        for cases in request.case_stages() {
+            let missing = {
+                let store = store.lock().unwrap_or_else(PoisonError::into_inner);
+                request.missing_runs_of_cases(spared, &cases, Shard::WHOLE, store.rows())
+            };
+            run_all((sweep, &plan), &missing, (limits, common), store, done)?;
+        }
         plans.push(plan);
     }
     let store = store.lock().unwrap_or_else(PoisonError::into_inner);

@@ -36,12 +36,16 @@ struct BenchOutput {
     draw: CaseSet,
     /// The number of cases that the benchmark ran.
     cases: usize,
+    /// The seeds with which each case was run.
+    seeds: Vec<u64>,
+    /// The version of migsim that ran the benchmark.
+    version: String,
     /// The results of each policy, sorted by the mean ratio, the lowest first.
     policies: Vec<PolicyRow>,
 }
 
-/// The results of one policy over all cases. A ratio is the makespan divided by the best known makespan of the case and seed;
-/// `null` if a run failed and there is no number.
+/// The results of one policy over all cases. A ratio is the makespan divided by the best known makespan of the case and seed. A
+/// policy that failed in a case has no rank: its mean is `null`, and it stands after all others.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PolicyRow {
     /// The name of the policy.
@@ -62,6 +66,10 @@ struct PolicyRow {
     moves: Option<f64>,
     /// Number of migrations in a run that take a process straight back to the host it came from, mean over the cases.
     straight_returns: Option<f64>,
+    /// Number of cases in which a run of the policy failed.
+    failures: usize,
+    /// Number of cases in which the policy was not run, because three of its runs had failed.
+    cases_not_run: usize,
 }
 
 /// Returns the number if it is finite, otherwise `None`, because JSON has no infinite numbers.
@@ -87,12 +95,16 @@ impl BenchResults {
             calls: finite_or_none(one.mean_call_move_and_return_counts[0]),
             moves: finite_or_none(one.mean_call_move_and_return_counts[1]),
             straight_returns: finite_or_none(one.mean_call_move_and_return_counts[2]),
+            failures: one.failed_case_count,
+            cases_not_run: one.unrun_case_count,
         };
         let file = BenchOutput {
             schema: Version::One,
             suite: self.suite_name.clone(),
             draw: self.case_draw,
             cases: self.case_results.len(),
+            seeds: self.seeds.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             policies: self
                 .ranked_policy_statistics
                 .iter()
@@ -134,8 +146,17 @@ impl BenchResults {
             .iter()
             .filter(|one| one.failed_case_count > 0)
         {
+            let stopped = if one.unrun_case_count > 0 {
+                format!(
+                    "; after {} it was not run in {}",
+                    format_count(super::MAX_FAILURES, "failed run"),
+                    format_count(one.unrun_case_count, "other case")
+                )
+            } else {
+                String::new()
+            };
             lines.push(format!(
-                "`{}` failed in {}; in a failed case it counts with the largest ratio of the policies of the default set.",
+                "`{}` failed in {}, and therefore has no rank{stopped}.",
                 one.policy,
                 format_count(one.failed_case_count, "case")
             ));
@@ -202,13 +223,19 @@ fn number_cell(value: f64) -> Cell {
     Cell::from_value_and_text(value, format_short(value))
 }
 
-/// Returns a table cell with a ratio of makespans, shown with three decimals.
+/// Returns a table cell with a ratio of makespans, shown with three decimals; empty if the ratio is infinite.
 fn ratio_cell(value: f64) -> Cell {
+    if value.is_infinite() {
+        return Cell::empty();
+    }
     Cell::from_value_and_text(value, format!("{value:.3}"))
 }
 
-/// Formats the confidence interval of a ratio as a text with its lower and upper end.
+/// Formats the confidence interval of a ratio as a text with its lower and upper end; empty if there is none.
 fn format_interval([low, high]: [f64; 2]) -> String {
+    if high.is_infinite() {
+        return String::new();
+    }
     format!("{low:.3} to {high:.3}")
 }
 
@@ -223,7 +250,11 @@ fn policy_table_cells(one: &PolicyStatistics) -> Vec<Cell> {
         ratio_cell(one.mean_ratio),
         Cell::text(format_interval(one.mean_ratio_ci95)),
         ratio_cell(one.median_ratio),
-        Cell::from_value_and_text(one.worst_ratio, format!("{:.2}", one.worst_ratio)),
+        if one.worst_ratio.is_infinite() {
+            Cell::empty()
+        } else {
+            Cell::from_value_and_text(one.worst_ratio, format!("{:.2}", one.worst_ratio))
+        },
         Cell::from_value_and_text(one.worst_case_number, one.worst_case_number.to_string()),
         Cell::count(one.win_count),
         Cell::from_value_and_text(
@@ -284,7 +315,12 @@ fn csv_field(text: &str) -> String {
     }
 }
 
-const POLICY_COLUMNS: &str = "policy,mean_ratio,mean_ratio_low,mean_ratio_high,median_ratio,median_ratio_low,median_ratio_high,worst_ratio,worst_case,wins,within_1_1_percent,calls,moves,straight_returns,calls_cost_percent,moves_cost_percent,failures,new_best_cases,new_best_runs";
+/// Formats a number as a field of a CSV file; an infinite number stands for a missing one.
+fn csv_number(number: f64) -> String {
+    finite_or_none(number).map_or(String::new(), |number| number.to_string())
+}
+
+const POLICY_COLUMNS: &str = "policy,mean_ratio,mean_ratio_low,mean_ratio_high,median_ratio,median_ratio_low,median_ratio_high,worst_ratio,worst_case,wins,within_1_1_percent,calls,moves,straight_returns,calls_cost_percent,moves_cost_percent,failures,cases_not_run,new_best_cases,new_best_runs";
 
 fn policy_csv_line(one: &PolicyStatistics) -> String {
     let numbers = [
@@ -297,7 +333,7 @@ fn policy_csv_line(one: &PolicyStatistics) -> String {
         one.worst_ratio,
     ];
     let mut fields = vec![csv_field(&one.policy)];
-    fields.extend(numbers.map(|number| number.to_string()));
+    fields.extend(numbers.map(csv_number));
     fields.extend([one.worst_case_number.to_string(), one.win_count.to_string()]);
     fields.push(one.percent_of_cases_within(CLOSE_FACTOR).to_string());
     fields.extend(
@@ -306,7 +342,7 @@ fn policy_csv_line(one: &PolicyStatistics) -> String {
             .chain(&one.call_and_move_cost_percent)
             .map(f64::to_string),
     );
-    fields.push(one.failed_case_count.to_string());
+    fields.extend([one.failed_case_count, one.unrun_case_count].map(|count| count.to_string()));
     fields.extend(
         one.new_best_case_and_run_counts
             .map(|count| count.to_string()),
@@ -366,7 +402,7 @@ pub fn cases_csv(bench: &BenchResults) -> String {
             ];
             let mut fields = start.to_vec();
             fields.push(csv_field(policy));
-            fields.extend(numbers.map(|number| number.to_string()));
+            fields.extend(numbers.map(csv_number));
             fields.extend([
                 entry.has_failed.to_string(),
                 entry.new_best_count.to_string(),

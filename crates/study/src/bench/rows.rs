@@ -35,8 +35,10 @@ pub struct PolicyCaseResults {
     pub call_cost_share: f64,
     /// Cost of the migrations as a share of the makespan, from 0 to 1, mean over the seeds.
     pub migration_cost_share: f64,
-    /// Whether a run of the policy in this case failed; the ratio is then the largest ratio of the default set.
+    /// Whether the policy has no makespan in this case, because a run failed or was not started; the ratio is then infinite.
     pub has_failed: bool,
+    /// Whether no run of the policy was started in this case, because it had failed too often.
+    pub is_not_run: bool,
     /// Number of seeds for which the makespan is below the best known makespan.
     pub new_best_count: usize,
 }
@@ -64,7 +66,8 @@ pub struct PolicyStatistics {
     pub policy: String,
     /// Whether the policy belongs to the default set of policies of the suite.
     pub is_in_default_set: bool,
-    /// Mean over the cases of the ratio of the makespan to the best known makespan, dimensionless.
+    /// Mean over the cases of the ratio of the makespan to the best known makespan, dimensionless; infinite if the policy failed
+    /// in a case.
     pub mean_ratio: f64,
     /// The 95 % confidence interval of the mean ratio (lower and upper end): percentiles of a bootstrap over the cases.
     pub mean_ratio_ci95: [f64; 2],
@@ -85,6 +88,8 @@ pub struct PolicyStatistics {
     pub call_and_move_cost_percent: [f64; 2],
     /// Number of cases in which a run of the policy failed.
     pub failed_case_count: usize,
+    /// Number of cases in which the policy was not run, because it had failed too often.
+    pub unrun_case_count: usize,
     /// Two numbers: the cases in which a makespan of the policy is below the best known makespan, and the runs in which this
     /// holds.
     pub new_best_case_and_run_counts: [usize; 2],
@@ -224,16 +229,6 @@ impl BenchResults {
         let worst = worst.expect("there are cases");
         let mut sorted = ratios.clone();
         sorted.sort_by(f64::total_cmp);
-        // The profile of a failure is 0 at every factor.
-        let covered = |entry: &PolicyCaseResults| {
-            if entry.has_failed {
-                f64::INFINITY
-            } else {
-                entry.ratio_to_best_known
-            }
-        };
-        let mut profile = of(&covered);
-        profile.sort_by(f64::total_cmp);
         let is_win = |case: &&&BenchCaseResults| {
             let own = &case.policy_results[place];
             let least = case.policy_results.iter().filter(|one| !one.has_failed);
@@ -241,6 +236,10 @@ impl BenchResults {
             !own.has_failed && own.makespan <= least * (1.0 + indifference_margin())
         };
         let new_bests = of(&|entry| entry.new_best_count as f64);
+        let count = |is_one: &dyn Fn(&PolicyCaseResults) -> bool| {
+            let entries = cases.iter().map(|case| &case.policy_results[place]);
+            entries.filter(|entry| is_one(entry)).count()
+        };
         let name = &self.policy_names[place];
         let mut random = Stream::for_object(
             self.case_draw.draw_number_or_zero(),
@@ -267,10 +266,8 @@ impl BenchResults {
                 100.0 * mean(&of(&|entry| entry.call_cost_share)),
                 100.0 * mean(&of(&|entry| entry.migration_cost_share)),
             ],
-            failed_case_count: cases
-                .iter()
-                .filter(|case| case.policy_results[place].has_failed)
-                .count(),
+            failed_case_count: count(&|entry| entry.has_failed && !entry.is_not_run),
+            unrun_case_count: count(&|entry| entry.is_not_run),
             new_best_case_and_run_counts: [
                 new_bests.iter().filter(|count| **count > 0.0).count(),
                 cases
@@ -278,7 +275,7 @@ impl BenchResults {
                     .map(|case| case.policy_results[place].new_best_count)
                     .sum(),
             ],
-            sorted_ratios: profile,
+            sorted_ratios: sorted,
         }
     }
 }
@@ -380,14 +377,11 @@ impl BenchRuns<'_> {
             ))
         });
         let mut entries: Vec<Option<PolicyCaseResults>> = entries.collect();
-        let largest = entries[..self.default_policy_count].iter().flatten();
-        let largest = largest
-            .map(|one| one.ratio_to_best_known)
-            .fold(1.0, f64::max);
         entries.push(self.best_static_start(index, &best_known));
-        let failed = PolicyCaseResults {
-            ratio_to_best_known: largest,
+        let failed = |policy: usize| PolicyCaseResults {
+            ratio_to_best_known: f64::INFINITY,
             has_failed: true,
+            is_not_run: policy < self.policy_count && !self.was_run(index, policy),
             ..PolicyCaseResults::without_calls(f64::INFINITY)
         };
         BenchCaseResults {
@@ -397,10 +391,19 @@ impl BenchRuns<'_> {
                 .collect(),
             policy_results: entries
                 .into_iter()
-                .map(|one| one.unwrap_or(failed))
+                .enumerate()
+                .map(|(policy, one)| one.unwrap_or_else(|| failed(policy)))
                 .collect(),
             best_known_makespans: best_known,
         }
+    }
+
+    /// Returns whether a run of a policy in the case with this index has a row.
+    fn was_run(&self, case_index: usize, policy: usize) -> bool {
+        let (plan, setting) = self.find_plan_and_setting_index(case_index, policy);
+        let seeds = plan.seeds.len();
+        let mut ids = plan.runs[setting * seeds..(setting + 1) * seeds].iter();
+        ids.any(|id| self.rows_by_run_key.contains_key(id))
     }
 
     /// Returns the plan with the runs of a policy, and the index in this plan of the combination of parameter values for the case
@@ -457,6 +460,7 @@ impl PolicyCaseResults {
             call_cost_share: 0.0,
             migration_cost_share: 0.0,
             has_failed: false,
+            is_not_run: false,
             new_best_count: 0,
         }
     }

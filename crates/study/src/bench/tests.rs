@@ -17,6 +17,7 @@ fn request(rivals: &[&str], cases: u64) -> BenchRequest {
         rival_policies: rivals.iter().map(|name| (*name).to_owned()).collect(),
         rivals_with_settings: Vec::new(),
         seeds: None,
+        answer_time_limit: None,
     }
 }
 
@@ -150,7 +151,7 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
 }
 
 #[test]
-fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_covers_it() {
+fn a_policy_that_failed_has_no_rank_and_no_factor_covers_it() {
     let request = request(&["mine"], 1);
     let mine = request.policy_names().len() - 1;
     let time = |_, policy: usize, seed: usize| {
@@ -158,12 +159,16 @@ fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_cove
         (!fails).then_some(10.0 + policy as f64)
     };
     let bench = bench(&request, time, 10.0);
-    let largest = (10.0 + (mine - 1) as f64) / 10.0;
     let row = standing(&bench, "mine");
+    assert_eq!((row.failed_case_count, row.win_count), (1, 0));
+    assert_eq!(bench.ranked_policy_statistics.last(), Some(row));
+    let json = bench.to_json();
+    let json = json["policies"].as_array().unwrap().last().unwrap();
     assert_eq!(
-        (row.mean_ratio, row.failed_case_count, row.win_count),
-        (largest, 1, 0)
+        (&json["policy"], &json["mean_ratio"], &json["failures"]),
+        (&json!("mine"), &json!(null), &json!(1))
     );
+    assert!(policies_csv(&bench).contains("\nmine,,,,,,,,1,0,0,"));
     assert_eq!(row.percent_of_cases_within(1e9), 0.0);
     assert!(bench.first_error.as_deref().unwrap().contains("it hangs"));
     assert!(
@@ -172,6 +177,33 @@ fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_cove
             .iter()
             .any(|line| line.contains("`mine` failed in 1 case"))
     );
+}
+
+#[test]
+fn three_failed_runs_stop_a_rival() {
+    let request = request(&["mine"], 9);
+    assert_eq!(request.case_stages(), [0..1, 1..2, 2..4, 4..8, 8..9]);
+    let policies = request.policy_names().len();
+    let plan = plan(9 * policies, 0);
+    let spared = (&plan, request.spared_policy_count(0));
+    let mut rows = BTreeMap::new();
+    let left = |rows: &BTreeMap<String, RunRow>| {
+        let left = request.missing_runs_of_cases(spared, &(4..8), Shard::WHOLE, rows);
+        left.len() / 2
+    };
+    let fail = |rows: &mut BTreeMap<String, RunRow>, setting: usize, seed: usize| {
+        let id = (2 * setting + seed).to_string();
+        rows.insert(id, RunRow::failed("it hangs".into(), false));
+    };
+    // Of each case, the last policy is the rival; failures of the default set stop nothing.
+    for (case, seed) in [(0, 0), (0, 1)] {
+        fail(&mut rows, (case + 1) * policies - 1, seed);
+        fail(&mut rows, case * policies, seed);
+        fail(&mut rows, (case + 1) * policies, seed);
+    }
+    assert_eq!(left(&rows), 4 * policies);
+    fail(&mut rows, 4 * policies - 1, 1); // in case 4
+    assert_eq!(left(&rows), 4 * (policies - 1));
 }
 
 #[test]
@@ -187,7 +219,9 @@ fn the_json_has_the_keys_that_others_read() {
     };
     assert_eq!(
         keys(&json),
-        ["schema", "suite", "draw", "cases", "policies"]
+        [
+            "schema", "suite", "draw", "cases", "seeds", "version", "policies"
+        ]
     );
     assert_eq!(
         keys(&json["policies"][0]),
@@ -200,7 +234,9 @@ fn the_json_has_the_keys_that_others_read() {
             "wins",
             "calls",
             "moves",
-            "straight_returns"
+            "straight_returns",
+            "failures",
+            "cases_not_run"
         ]
     );
     let rows = json["policies"].as_array().unwrap().iter();
