@@ -429,6 +429,11 @@ fn policies_table(comparison: &Comparison) -> Table {
     if let Some(best) = start {
         table.push_row(static_start_row(best, &shown));
     }
+    for failed in &comparison.failed_policies {
+        let mut row = vec![Cell::empty(); columns.len()];
+        row[1] = Cell::text(failed);
+        table.push_row(row);
+    }
     table
 }
 

@@ -107,6 +107,12 @@ impl Comparison {
                 )
             }),
             self.required_length_sentence(),
+            (!self.failed_policies.is_empty()).then(|| {
+                say!(
+                    "Runs of these policies failed, so that they have no rank: {}.",
+                    join_names(&self.failed_policies)
+                )
+            }),
         ];
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }
