@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::support::{migsim, migsim_in, succeeded};
 
 /// Lists all Markdown pages for readers, from the root.
-fn pages() -> Vec<PathBuf> {
+pub(super) fn pages() -> Vec<PathBuf> {
     let mut pages = vec![PathBuf::from("README.md")];
     let mut folders = vec![PathBuf::from("docs"), PathBuf::from("results")];
     while let Some(folder) = folders.pop() {
@@ -46,7 +46,7 @@ fn prose(text: &str) -> String {
 }
 
 /// Returns the blocks of code of a page in a language.
-fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+pub(super) fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     let start = format!("```{language}\n");
     let mut rest = text;
     let mut found = Vec::new();
@@ -514,38 +514,40 @@ fn kind(target: &Value) -> String {
     }
 }
 
+/// The commands, in the order of the chapter about them.
+pub(super) const COMMANDS: [&str; 21] = [
+    "run",
+    "sweep",
+    "sweep merge",
+    "compare",
+    "bottlenecks",
+    "tune",
+    "explain",
+    "snapshot",
+    "decide",
+    "calibrate",
+    "record",
+    "report",
+    "reproduce",
+    "platform show",
+    "platform export",
+    "workload show",
+    "trace export",
+    "list",
+    "schema",
+    "completions",
+    "man",
+];
+
 #[test]
 fn the_chapter_on_commands_is_their_help() {
     let mut text = String::from("# Commands\n\nGenerated from the help of each command.\n");
-    for command in [
-        &["run"][..],
-        &["sweep"],
-        &["sweep", "merge"],
-        &["compare"],
-        &["bottlenecks"],
-        &["tune"],
-        &["explain"],
-        &["snapshot"],
-        &["decide"],
-        &["calibrate"],
-        &["record"],
-        &["report"],
-        &["reproduce"],
-        &["platform", "show"],
-        &["platform", "export"],
-        &["workload", "show"],
-        &["trace", "export"],
-        &["list"],
-        &["schema"],
-        &["completions"],
-        &["man"],
-    ] {
-        let help = help(command);
+    for command in COMMANDS {
+        let help = help(&command.split(' ').collect::<Vec<_>>());
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-        let name = command.join(" ");
         writeln!(
             text,
-            "\n## migsim {name}\n\n```text\n{}\n```",
+            "\n## migsim {command}\n\n```text\n{}\n```",
             help.join("\n").trim_end()
         )
         .unwrap();

@@ -31,7 +31,7 @@ pub(super) fn parse_map_parameters(
 ) -> Result<[Parameter; 2], Error> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
-        let hint = "name two parameters with their values, for example `--map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s`";
+        let hint = "name two parameters with their values, for example `--map workload.spread=0,0.5,1,costs.move.fixed=0s,0.1s,1s`";
         Error::from(problem.hint(hint))
     };
     let mut found: Vec<(&str, String)> = Vec::new();

@@ -18,7 +18,7 @@ use crate::sweep::separate::Indifference;
     How far from the best plan that a search finds afterwards:\n    \
       migsim compare --app sw --n 25 --policies migbsp,greedy-refine,refine --hindsight 200\n\n  \
     Which policy is best where:\n    \
-      migsim compare --app synthetic --procs 20 --seeds 1..5 --map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s\n\n\
+      migsim compare --app synthetic --procs 20 --seeds 1..5 --map workload.spread=0,0.5,1,costs.move.fixed=0s,0.1s,1s\n\n\
     A policy is a name, behind a slash its edition and its trigger (greedy/charm-8, greedy/every=50; see `migsim list policies` and `list triggers`). \
     Scenarios i and iii are run with the same seeds for all; differences are taken seed by seed. A rank is 1 + the number of policies that are faster by more than the margin of indifference: with several seeds significantly so, at 95 %, \
     corrected for the number of comparisons by Holm's method."

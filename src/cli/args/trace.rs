@@ -13,9 +13,8 @@ pub(in crate::cli) enum TraceCommand {
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
-            migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 --out lu.trace\n  \
-            head -3 lu.trace                     lines 1 to 3 have the command that repeats the run\n\n\
-            The trace has the work, the messages, the memory, the hosts and the runtime. The trace contains no costs and no policy. \
+            migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 --out lu.trace\n\n\
+            The first three lines have the command that repeats the run. The trace has the work, the messages, the memory, the hosts and the runtime. The trace contains no costs and no policy. \
             `migsim schema trace` describes the format.\n\n\
             As data of vt, one file per rank, for LBAF:\n  \
             migsim trace export --app lu --n 500 --procs 25 --format vt --out lb/lu\n\n\
