@@ -250,11 +250,15 @@ impl ApplicationBuilder {
                     self.process_of_task_number(edge.sender, rank),
                     self.process_of_task_number(edge.receiver, rank),
                 ) {
-                    (Some(from), Some(to)) => self.application.steps.add_message(Message {
-                        from,
-                        to,
-                        size: edge.size,
-                    }),
+                    (Some(from), Some(to)) => {
+                        for _ in 0..edge.count {
+                            self.application.steps.add_message(Message {
+                                from,
+                                to,
+                                size: edge.size,
+                            });
+                        }
+                    }
                     _ => self.ignored_data.count_item(IgnoredKind::UnknownTask),
                 }
             }

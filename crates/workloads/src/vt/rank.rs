@@ -59,14 +59,19 @@ pub(super) struct Task {
     pub(super) memory: Option<Bytes>,
 }
 
-/// A message from one task to another task during one phase.
+/// Maximum number of messages of a rank, which bounds the memory for data with a wrong number of messages.
+const MAX_MESSAGES_OF_RANK: u64 = 10_000_000;
+
+/// Equal messages from one task to another task during one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TaskMessage {
     /// Number of the task that sends the message.
     pub(super) sender: u64,
     /// Number of the task that receives the message.
     pub(super) receiver: u64,
-    /// Size of the message \[B\].
+    /// Number of messages.
+    pub(super) count: u64,
+    /// Size of one message \[B\].
     pub(super) size: Bytes,
 }
 
@@ -82,6 +87,7 @@ pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankD
         config,
         problems: Vec::new(),
         rank_data: RankData::default(),
+        message_count: 0,
     };
     reader.read_document();
     if reader.problems.is_empty() {
@@ -108,6 +114,8 @@ struct Reader<'d> {
     problems: Vec<Problem>,
     /// The data of the rank that was read so far.
     rank_data: RankData,
+    /// Number of messages that were read so far.
+    message_count: u64,
 }
 
 /// Returns the JSON value as an object; `None` if it is missing or not an object.
@@ -597,6 +605,10 @@ impl Reader<'_> {
         let size = self
             .read_nonnegative_number(edge, "bytes", &here)
             .and_then(Bytes::new);
+        let count = match edge.get("messages") {
+            None | Some(Value::Null) => 1,
+            Some(_) => self.read_whole_number(edge, "messages", &here)?.max(1),
+        };
         let (from, to, size) = (from?, to?, size?);
         if from == to {
             self.rank_data
@@ -604,10 +616,20 @@ impl Reader<'_> {
                 .count_item(IgnoredKind::MessageToItself);
             return None;
         }
+        self.message_count = self.message_count.saturating_add(count);
+        if self.message_count > MAX_MESSAGES_OF_RANK {
+            self.add_problem(
+                &format!("{}.messages", path()),
+                format!("rank {rank} has more than {MAX_MESSAGES_OF_RANK} messages"),
+                "correct the number of `messages`",
+            );
+            return None;
+        }
         Some(TaskMessage {
             sender: from,
             receiver: to,
-            size,
+            count,
+            size: Bytes::new(size.get() / count as f64)?,
         })
     }
 

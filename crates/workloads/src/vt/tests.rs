@@ -83,6 +83,25 @@ fn message(from: u32, to: u32, size: f64) -> Message {
 }
 
 #[test]
+fn a_communication_has_as_many_messages_as_it_says() {
+    let with = |count: u64| {
+        let mut two = edge("SendRecv", 1, 2, 1000.0);
+        two["messages"] = json!(count);
+        let tasks = [task(1, 0, 1.0), task(2, 0, 1.0)];
+        read(&[
+            json!({ "type": "LBDatafile", "phases": [{ "id": 0, "tasks": tasks, "communications": [two] }] }),
+        ])
+    };
+    // 1000 B in 4 messages.
+    assert_eq!(
+        plan(&with(4).unwrap().0, 0).1,
+        vec![message(0, 1, 250.0); 4]
+    );
+    let error = with(10_000_001).unwrap_err().to_string();
+    assert!(error.contains("more than 10000000 messages"), "{error}");
+}
+
+#[test]
 fn tasks_are_processes_and_phases_are_supersteps() {
     let (vt, note) = read(&two_ranks()).unwrap();
     assert_eq!((vt.processes(), vt.supersteps()), (3, 3));
