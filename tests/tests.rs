@@ -12,6 +12,7 @@ mod corpus; // inputs kept by fuzzing, checked again
 mod data; // data of DARMA/vt and tables as applications: run, explained, exported, read again
 mod dependencies; // licences and sources of all packages
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
+mod doors; // inputs and outputs: names that are not UTF-8, byte-order marks, no input replaced
 mod examples; // the commands of each help and page run
 mod exec; // the policy exec: a program in another language, its faults, and files that may not start one
 mod explain; // run folders: read again or refused, and explained

@@ -15,7 +15,7 @@ use super::run::join_settings;
 use super::tune::{quote_if_needed, set_arguments};
 use crate::Registry;
 use crate::bsp::Scenario;
-use crate::document::format_typed_value;
+use crate::document::{format_typed_value, path_of_text, text_of_path};
 use crate::error::{Error, Problem};
 use crate::experiment::{
     Experiment, KeySetting, Layers, Progress, SharedInputs, built_in_names, value_at_path,
@@ -93,7 +93,7 @@ fn create_folder_of_prefix(prefix: &str) -> Result<(), Error> {
     else {
         return Ok(());
     };
-    std::fs::create_dir_all(folder).map_err(|error| {
+    std::fs::create_dir_all(path_of_text(folder)).map_err(|error| {
         let problem = Problem::new(format!("cannot make the folder `{folder}`: {error}"));
         Error::Output(
             problem
@@ -111,7 +111,7 @@ fn write_vt_files(
     prefix: Option<&Path>,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let Some(prefix) = prefix.and_then(Path::to_str) else {
+    let Some(prefix) = prefix.map(text_of_path) else {
         let problem = Problem::new(
             "`--out` is missing, since data of vt has one file for each rank and cannot be written to standard output",
         )
@@ -129,8 +129,8 @@ fn write_vt_files(
     };
     let data = VtLoadBalancingData::new(experiment, &migrations)?;
     let ranks = data.rank_files.len();
-    create_folder_of_prefix(prefix)?;
-    let others = rank_file_paths(prefix)?;
+    create_folder_of_prefix(&prefix)?;
+    let others = rank_file_paths(&prefix)?;
     let own = |rank: usize| format!("{prefix}.{rank}.json");
     let is_strange = |(rank, path): &(usize, String)| {
         *rank >= ranks || !path.ends_with(&format!(".{rank}.json"))

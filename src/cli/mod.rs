@@ -42,12 +42,13 @@ use std::process::ExitCode;
 
 pub use args::Arguments;
 use clap::FromArgMatches;
+use clap::builder::{PathBufValueParser, TypedValueParser as _, ValueParser};
 use clap::error::ErrorKind;
 pub use interrupt::leave_signals_alone;
 use print::print_text;
 
 use crate::Registry;
-use crate::document::Document;
+use crate::document::{Document, path_of_text, text_of_path};
 use crate::error::{Error, InternalFault, Problem};
 use crate::experiment::Experiment;
 
@@ -97,7 +98,9 @@ pub fn run_with(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
-    let typed: Vec<_> = arguments.into_iter().collect();
+    // Settings are text; arguments that are paths are converted back ([`parse_arguments`]).
+    let text_of = |word: OsString| OsString::from(text_of_path(&word));
+    let typed: Vec<_> = arguments.into_iter().map(text_of).collect();
     let called = typed.get(1).and_then(|word| word.to_str());
     // The definition is made again when it is needed; a copy for each command would take half of its start.
     let command_again = || {
@@ -195,8 +198,25 @@ pub fn experiment_from_arguments(
 
 /// Parses the arguments `typed` that the user typed, by the definition `command` of the command line.
 fn parse_arguments(command: clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
+    let has_bytes = |word: &OsString| path_of_text(word).to_str().is_none();
+    let command = if typed.iter().any(has_bytes) {
+        with_paths_of_bytes(command)
+    } else {
+        command
+    };
     let matches = command.try_get_matches_from(typed)?;
     Arguments::from_arg_matches(&matches)
+}
+
+/// Lets all arguments that are paths accept names that are not UTF-8.
+fn with_paths_of_bytes(command: clap::Command) -> clap::Command {
+    let path = |arg: clap::Arg| {
+        if arg.get_value_parser().type_id() != ValueParser::path_buf().type_id() {
+            return arg;
+        }
+        arg.value_parser(PathBufValueParser::new().map(|path| path_of_text(&path).into_owned()))
+    };
+    command.mut_args(path).mut_subcommands(with_paths_of_bytes)
 }
 
 /// Name of the file into which data about a fault of the program (an internal error) is written.

@@ -16,7 +16,9 @@ use super::setup::PROGRAM_LOG;
 use super::threads::start_threads;
 use crate::Registry;
 use crate::bsp::{CriticalPath, Recorder, Scenario};
-use crate::document::{Document, FileKind, parse_typed_value, read_text};
+use crate::document::{
+    Document, FileKind, parse_typed_value, path_of_text, read_text, text_of_path,
+};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
     Experiment, InitialPlacements, KeySetting, Layers, Progress, Results, ScenarioRun,
@@ -513,7 +515,7 @@ fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
         let candidate = path.parent()?.join(named);
         let is_here = named.is_absolute() || has_file_or_rank_files(named) && is_meant(named);
         let is_beside = !is_here && has_file_or_rank_files(&candidate) && is_meant(&candidate);
-        is_beside.then(|| Value::from(candidate.display().to_string()))
+        is_beside.then(|| Value::from(text_of_path(&candidate)))
     });
     found.unwrap_or_else(|| value.clone())
 }
@@ -521,6 +523,7 @@ fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
 /// Returns whether there is a file with this path, or a file for rank 0 whose name begins with this path (data with one file per
 /// rank).
 fn has_file_or_rank_files(path: &Path) -> bool {
+    let path = &*path_of_text(path);
     let first = |end: &str| path.with_added_extension(end).is_file();
     path.is_file() || first("0.json") || first("0.json.br")
 }

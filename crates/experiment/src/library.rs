@@ -105,7 +105,9 @@ fn library_document(name: &str) -> Result<(Document, Option<(String, String)>), 
         .find(|library| library.name == name);
     let (source, text, is_file) = match built_in {
         Some(library) => (format!("library {name}"), library.text.to_owned(), false),
-        None if Path::new(name).is_file() => (name.to_owned(), document::read_text(name)?, true),
+        None if document::path_of_text(name).is_file() => {
+            (name.to_owned(), document::read_text(name)?, true)
+        }
         None if is_file_path(name) => return Err(missing_file_problem(name).into()),
         None => {
             let names = BUILT_IN_LIBRARIES.iter().map(|library| library.name);
@@ -126,7 +128,7 @@ fn is_file_path(name: &str) -> bool {
 
 /// Returns the error which reports that the library file `name` does not exist.
 fn missing_file_problem(name: &str) -> Problem {
-    let kind = if Path::new(name).is_dir() {
+    let kind = if document::path_of_text(name).is_dir() {
         "is a folder, not a file"
     } else {
         "does not exist"

@@ -11,6 +11,7 @@ use std::io::{self, BufWriter, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::cannot_write_error;
+use migsim_base::document::{path_of_text, was_read};
 use migsim_base::error::{Error, Problem};
 
 /// A temporary file that is renamed to its final name by [`Draft::publish`]. If the draft is dropped before, the temporary file
@@ -192,15 +193,35 @@ pub fn write_file_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     Draft::create_with_content(path, |out| out.write_all(bytes))?.publish()
 }
 
-/// Writes a file whose path the user named: atomically like [`write_file_atomically`], but directly if the path is a special file such as
-/// `/dev/stdout` or a pipe.
+/// Returns the file to which an output named by the user is written: a symbolic link is followed.
 ///
 /// # Errors
-/// The file cannot be written.
+/// The file is an input that this process has read, or the link leads to no file.
+pub fn output_file(path: &Path) -> Result<PathBuf, Error> {
+    let source = path.display().to_string();
+    if was_read(path) {
+        let problem = Problem::new(format!(
+            "`{source}` is an input of this command, and the output would replace it"
+        ));
+        let hint = "choose another name for the output";
+        return Err(Error::Output(problem.source(source).hint(hint)));
+    }
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
+    }
+    fs::canonicalize(path).map_err(|error| cannot_write_error(&source, &error))
+}
+
+/// Writes a file whose path the user named: atomically like [`write_file_atomically`], but directly if the path is a special file such as
+/// `/dev/stdout` or a pipe. Links are followed, and an input is not replaced ([`output_file`]).
+///
+/// # Errors
+/// The file cannot be written, or it is an input.
 pub fn write_file_named_by_user(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let path = &*path_of_text(path);
     let is_special = |found: fs::Metadata| !found.is_file() && !found.is_dir();
     if !fs::metadata(path).is_ok_and(is_special) {
-        return write_file_atomically(path, bytes);
+        return write_file_atomically(&output_file(path)?, bytes);
     }
     let opened = OpenOptions::new().write(true).open(path);
     opened
@@ -303,6 +324,32 @@ mod tests {
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
         assert!(fs::symlink_metadata(&path).unwrap().is_file());
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn outputs_of_the_user_follow_links_and_replace_no_input() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let [input, link, other, hard] =
+            ["input", "link", "other", "hard"].map(|name| folder.path().join(name));
+        fs::write(&input, "mine").unwrap();
+        fs::hard_link(&input, &hard).unwrap();
+        symlink("other", &link).unwrap();
+        let error = write_file_named_by_user(&link, b"new").unwrap_err();
+        assert!(error.to_string().contains("cannot write"), "{error}");
+        fs::write(&other, "old").unwrap();
+        write_file_named_by_user(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&other).unwrap(), "new");
+        migsim_base::document::read_text(&input).unwrap();
+        for name in [&input, &hard] {
+            let error = write_file_named_by_user(name, b"new")
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains("is an input of this command"), "{error}");
+        }
+        assert_eq!(fs::read_to_string(&input).unwrap(), "mine");
     }
 
     #[cfg(unix)]

@@ -57,7 +57,7 @@ mod traffic;
 mod workload;
 
 pub use activity::ProcessTimes;
-pub use atomic_file::{Draft, write_file_atomically, write_file_named_by_user};
+pub use atomic_file::{Draft, output_file, write_file_atomically, write_file_named_by_user};
 pub use csv_guard::protect_formula_like_text;
 pub use earlier::check_settings_are_equal;
 pub use explain::{CallExplanation, EvaluatedCall, Overview, Question, describe_superstep_time};

@@ -3,15 +3,13 @@
 //! platform. A name that begins with a brace is itself the JSON text of a platform, as in an experiment that contains its
 //! platform.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use super::built_in::built_in_platforms;
 use super::read::from_json_within_limits;
 use super::simgrid::from_simgrid_within_limits;
 use super::{LoadedPlatform, from_json};
-use migsim_base::document::{FileKind, read_text};
+use migsim_base::document::{FileKind, path_of_text, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 
@@ -48,8 +46,9 @@ pub fn open_within_limits(name: &str, limits: Limits) -> Result<LoadedPlatform, 
         let copy = built_in_platforms()
             .iter()
             .find(|(file, _)| *file == name || file.strip_suffix(".json") == Some(name));
-        let is_there =
-            |path: &&String| std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir());
+        let is_there = |path: &&String| {
+            std::fs::metadata(path_of_text(path)).is_ok_and(|metadata| !metadata.is_dir())
+        };
         let mut files = candidates.iter().filter(is_there).peekable();
         while let Some(path) = files.next() {
             let text = read_text(path)?;
@@ -108,10 +107,7 @@ pub fn is_experiment_text(text: &str) -> bool {
 
 /// Reads a platform from the text of a file, in JSON or SimGrid XML.
 fn platform_from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    let is_xml = text
-        .trim_start_matches('\u{feff}')
-        .trim_start()
-        .starts_with('<');
+    let is_xml = text.trim_start().starts_with('<');
     let read = if is_xml {
         from_simgrid_within_limits(path, text, limits)
     } else {
@@ -125,10 +121,10 @@ fn platform_from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPl
 
 /// Creates the error that no platform has this name, with the built-in platforms as suggestions.
 fn not_found_error(name: &str) -> Problem {
-    let message = if !name.is_empty() && Path::new(name).is_dir() {
+    let message = if !name.is_empty() && path_of_text(name).is_dir() {
         format!("`{name}` is a folder, not a platform file")
     } else {
-        match std::fs::metadata(name) {
+        match std::fs::metadata(path_of_text(name)) {
             Err(error) if !name.is_empty() && error.kind() != std::io::ErrorKind::NotFound => {
                 format!("cannot read the platform file `{name}`: {error}")
             }

@@ -112,7 +112,7 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
     let mut clusters: Vec<Option<String>> = vec![None; platform.hosts.len()];
     let mut problems = Vec::new();
     let is_row = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
+    let lines = text.lines().zip(1..);
     let mut lines = lines.filter(|(line, _)| is_row(line)).peekable();
     let separator = Separator::from_heading_line(lines.peek().map_or("", |(line, _)| line));
     let mut rows = lines.map(|(line, number)| Row::from_line(line, number, separator));
@@ -120,8 +120,8 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
         return Err(missing_table_heading_error(file, text).into());
     }
     for row in rows {
-        match row.fields[..] {
-            [host, cluster] if !cluster.is_empty() => match ids.get(host) {
+        match &row.fields[..] {
+            [host, cluster] if !cluster.is_empty() => match ids.get(host.as_str()) {
                 None => {
                     let known = platform.hosts.iter().map(|host| &*host.name);
                     let unknown = row

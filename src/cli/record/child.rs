@@ -13,7 +13,7 @@ use signal_hook::consts::SIGTERM;
 
 use crate::cli::args::ComputationClock;
 use crate::cli::interrupt::EndSignalRecorder;
-use crate::document::read_text;
+use crate::document::{path_of_text, read_text};
 use crate::error::{Error, Problem};
 use crate::workload::record::recorder_failure_reason;
 
@@ -83,8 +83,9 @@ fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
             .hint("write the program after `--`: `migsim record --out app.trace -- mpirun -np 8 ./program`")
             .into());
     };
-    let mut command = Command::new(program);
-    command.args(rest);
+    // An argument that is not UTF-8 arrived as a text.
+    let mut command = Command::new(path_of_text(program).as_os_str());
+    command.args(rest.iter().map(|word| path_of_text(word).into_owned()));
     if let Some(library) = job.recorder_library {
         let mut preload = library.as_os_str().to_owned();
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {

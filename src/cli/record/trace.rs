@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Problem};
-use crate::output::{Draft, write_file_named_by_user};
+use crate::output::{Draft, output_file, write_file_named_by_user};
 
 /// The output file for the trace; it is locked while the program runs.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl TraceOutput {
                 Err(Error::Output(problem))
             }
             Ok(found) if !found.is_file() => Ok(Self::PipeOrDevice(path.to_owned())),
-            _ => Draft::create(path).map(|(draft, file)| Self::File(draft, file)),
+            _ => Draft::create(&output_file(path)?).map(|(draft, file)| Self::File(draft, file)),
         }
     }
 

@@ -8,13 +8,14 @@
 //! | a named pipe without a writer | an error after [`WRITER_TIMEOUT`] unless a program opens the pipe for writing; from then on there is no time limit |
 //! | a folder, unreadable, or not UTF-8 | an error, with line and column if they are known |
 
+use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Result as IoResult};
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use super::line_column;
+use super::{line_column, path_of_text};
 use crate::error::Problem;
 
 /// Prefix `built-in:` of the names under which users refer to the files that are included in the program itself.
@@ -25,6 +26,9 @@ const MOST_BYTES: usize = 1 << 30;
 
 /// Number of bytes that are read from a file in one step \[B\].
 const CHUNK: u64 = 1 << 20;
+
+/// Device and inode of the files that this process has read, which no output of the user may replace.
+static READ_FILES: Mutex<BTreeSet<(u64, u64)>> = Mutex::new(BTreeSet::new());
 
 /// Maximum time to wait until a program opens a named pipe for writing.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -41,13 +45,13 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
     })
 }
 
-/// Reads an input file that must be text and returns its bytes. The caller must check that the bytes are UTF-8, since only the
-/// absence of zero bytes is checked here.
+/// Reads an input file that must be text and returns its bytes without a byte-order mark. The caller must check that the bytes are
+/// UTF-8, since only the absence of zero bytes is checked here.
 ///
 /// # Errors
 /// The file cannot be read, or contains a zero byte.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    read_and_check_chunks(path, |known, new| {
+    let mut bytes = read_and_check_chunks(path, |known, new| {
         let nul = new.iter().position(|byte| *byte == 0);
         nul.map_or(Ok(()), |nul| {
             Err(not_text_error(
@@ -56,7 +60,11 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
                 &[known, &new[..nul]].concat(),
             ))
         })
-    })
+    })?;
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        bytes.drain(.."\u{feff}".len());
+    }
+    Ok(bytes)
 }
 
 /// Reads a file that may be binary and returns its bytes.
@@ -73,6 +81,7 @@ fn read_and_check_chunks(
     path: &Path,
     check: impl Fn(&[u8], &[u8]) -> Result<(), Problem>,
 ) -> Result<Vec<u8>, Problem> {
+    let path = &*path_of_text(path);
     let name = path.display();
     let mut file = open_file(path).map_err(|error| cannot_read_error(path, &error))?;
     let mut bytes = Vec::new();
@@ -115,6 +124,8 @@ fn open_file(path: &Path) -> IoResult<File> {
         return Err(Error::new(ErrorKind::IsADirectory, "it is a folder"));
     }
     if !is_pipe(&metadata) {
+        let mut files = READ_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        files.extend(identity(&metadata));
         return File::open(path);
     }
     // Opening a pipe blocks until another process opens its other end, so a thread does it.
@@ -126,6 +137,28 @@ fn open_file(path: &Path) -> IoResult<File> {
     result
         .recv_timeout(WRITER_TIMEOUT)
         .unwrap_or_else(|_| Err(Error::new(ErrorKind::TimedOut, nobody())))
+}
+
+/// Returns whether this process has read the file at `path`, under this name or another one.
+pub fn was_read(path: &Path) -> bool {
+    let found = std::fs::metadata(path_of_text(path))
+        .ok()
+        .as_ref()
+        .and_then(identity);
+    let files = READ_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    found.is_some_and(|file| files.contains(&file))
+}
+
+/// Returns device and inode of a regular file.
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.is_file()).then(|| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 #[cfg(unix)]
@@ -195,6 +228,14 @@ mod tests {
         let writer = std::thread::spawn(move || std::fs::write(writer, written));
         assert_eq!(read_text(&pipe).unwrap(), text);
         writer.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.trace");
+        std::fs::write(&path, "\u{feff}migsim-trace 2\n").unwrap();
+        assert_eq!(read_text(&path).unwrap(), "migsim-trace 2\n");
     }
 
     #[test]

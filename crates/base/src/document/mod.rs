@@ -8,6 +8,7 @@
 mod file;
 mod json;
 mod kind;
+mod native;
 mod problems;
 mod repair;
 mod scanner;
@@ -15,9 +16,10 @@ mod separator;
 mod syntax;
 mod value;
 
-pub use file::{BUILT_IN, cannot_read_error, read_binary, read_bytes, read_text, sha256};
+pub use file::{BUILT_IN, cannot_read_error, read_binary, read_bytes, read_text, sha256, was_read};
 pub use json::Document;
 pub use kind::FileKind;
+pub use native::{path_of_text, text_of_path};
 pub use problems::{MOST_PROBLEMS, limit_problems, line_column};
 pub use separator::{Separator, has_decimal_comma, is_placeholder_heading};
 pub use value::{fill_in_defaults, from_value};

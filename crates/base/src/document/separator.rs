@@ -41,6 +41,29 @@ impl Separator {
         line.split(self.0)
     }
 
+    /// Splits a line of CSV into its fields, without surrounding spaces and quotation marks. Inside quotation marks, a separator
+    /// belongs to the field, and `""` stands for one quotation mark.
+    pub fn split_quoted_fields(self, line: &str) -> Vec<String> {
+        let mut fields = Vec::new();
+        let mut rest = line;
+        loop {
+            let quoted = rest.trim_start_matches(' ').strip_prefix('"');
+            let quoted = quoted.and_then(read_quoted).filter(|(_, after)| {
+                let after = after.trim_start_matches(' ');
+                after.is_empty() || after.starts_with(self.0)
+            });
+            let (field, after) = quoted.unwrap_or_else(|| {
+                let (field, after) = rest.split_at(rest.find(self.0).unwrap_or(rest.len()));
+                (field.trim().to_owned(), after)
+            });
+            fields.push(field);
+            let Some(next) = after.trim_start_matches(' ').strip_prefix(self.0) else {
+                return fields;
+            };
+            rest = next;
+        }
+    }
+
     /// Returns the field with a decimal point in place of its decimal comma. The field is returned unchanged if commas separate
     /// the fields of the table.
     pub fn replace_decimal_comma(self, field: &str) -> Cow<'_, str> {
@@ -49,6 +72,21 @@ impl Separator {
         } else {
             field.into()
         }
+    }
+}
+
+/// Reads the text behind an opening quotation mark; returns the text inside the marks, and the rest behind the closing mark.
+fn read_quoted(text: &str) -> Option<(String, &str)> {
+    let mut field = String::new();
+    let mut rest = text;
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        field.push_str(part);
+        let Some(next) = after.strip_prefix('"') else {
+            return Some((field, after));
+        };
+        field.push('"');
+        rest = next;
     }
 }
 
@@ -81,6 +119,10 @@ mod tests {
             [',', ';', '\t', ',']
         );
         assert_eq!(Separator::from_number_line("0;0,5"), Separator(';'));
+        let fields = |line| Separator(',').split_quoted_fields(line);
+        assert_eq!(fields(" a , \"b, c\" ,"), ["a", "b, c", ""]);
+        assert_eq!(fields(r#"1,"h ""0""""#), ["1", r#"h "0""#]);
+        assert_eq!(fields("\"a\"b,c\""), ["\"a\"b", "c\""]);
         let semicolon = Separator(';');
         let numbers = ["1,5", "-1,5 Ginstr", "1,5,0", "1.000,5", ",5", "1,x"];
         let read = numbers.map(|field| semicolon.replace_decimal_comma(field).into_owned());

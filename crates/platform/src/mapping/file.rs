@@ -54,7 +54,7 @@ fn parse_mapping(
         problems: Vec::new(),
     };
     let mut separator = None;
-    for (line, number) in text.trim_start_matches('\u{feff}').lines().zip(1..) {
+    for (line, number) in text.lines().zip(1..) {
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
             continue;
         }
@@ -87,24 +87,17 @@ pub(crate) struct Row<'t> {
     /// Number of the line in the file, counted from 1.
     line_number: usize,
     separator: Separator,
-    pub(crate) fields: Vec<&'t str>,
+    pub(crate) fields: Vec<String>,
 }
 
 impl<'t> Row<'t> {
     /// Splits a line into fields, without surrounding spaces and quotes.
     pub(crate) fn from_line(line: &'t str, number: usize, separator: Separator) -> Self {
-        let plain = |field: &'t str| {
-            let field = field.trim();
-            let inner = field
-                .strip_prefix('"')
-                .and_then(|rest| rest.strip_suffix('"'));
-            inner.unwrap_or(field)
-        };
         Self {
             line,
             line_number: number,
             separator,
-            fields: separator.split_fields(line).map(plain).collect(),
+            fields: separator.split_quoted_fields(line),
         }
     }
 
@@ -129,7 +122,7 @@ struct MappingTable<'p> {
 impl MappingTable<'_> {
     /// Reads a row of the table: stores the host of the process, or the problems of the row.
     fn add_row(&mut self, row: &Row<'_>) {
-        let [process, host] = row.fields[..] else {
+        let [process, host] = &row.fields[..] else {
             let message = format!(
                 "this line, `{}`, is not a process and a host, separated by a comma",
                 row.line.trim()
@@ -138,7 +131,7 @@ impl MappingTable<'_> {
             return;
         };
         let process = self.find_unassigned_process(row, process);
-        let place = self.host_ids_by_name.get(host).copied();
+        let place = self.host_ids_by_name.get(host.as_str()).copied();
         if place.is_none() {
             let problem = self.unknown_host_error(row, host);
             self.problems.push(problem);
@@ -262,8 +255,7 @@ mod tests {
 
     #[test]
     fn rows_come_in_any_order_and_count_processes_from_one() {
-        let text =
-            "\u{feff}process,host\r\n# two on b-2\r\n\r\np3,a-1\r\n1, b-2\r\n\"p2\",\"b-2\"\r\n";
+        let text = "process,host\r\n# two on b-2\r\n\r\np3,a-1\r\n1, b-2\r\n\"p2\",\"b-2\"\r\n";
         assert_eq!(places(text, 3), [4, 4, 1]);
         assert_eq!(places("process, host\n", 0), [0_u32; 0]);
     }

@@ -285,7 +285,7 @@ fn check_inside_folder(folder: &Path, file: &Path, name: &str) -> Result<(), Pro
 /// Returns an error, with line and column, if an included file is not XML. An included file may consist of several elements
 /// without a common root.
 fn check_included_file(path: &str, text: &str) -> Result<(), Problem> {
-    let start = text.trim_start_matches('\u{feff}').trim_start();
+    let start = text.trim_start();
     let mut mended = String::new();
     if let Err(problem) = parse_leniently(path, start, &mut mended) {
         // Several elements are no document, but are one inside another element.
@@ -314,7 +314,7 @@ fn collect_replaceable_elements<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a,
 /// Returns the part of an included file that is inserted: without XML declarations, and only the elements inside `<platform>` if
 /// there is such an element.
 fn content_to_insert(text: &str) -> &str {
-    let mut rest = text.trim_start_matches('\u{feff}').trim();
+    let mut rest = text.trim();
     for _ in 0..text.len() {
         let end = if rest.starts_with("<!--") {
             "-->"

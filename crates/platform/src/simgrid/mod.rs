@@ -120,12 +120,11 @@ fn read_expanded_platform(
     limits: Limits,
     expansion: &mut Expander,
 ) -> Result<LoadedPlatform, Error> {
-    let content = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut expanded: Option<String> = None;
-    while let Some(next) = expansion.expand_once(source, expanded.as_deref().unwrap_or(content))? {
+    while let Some(next) = expansion.expand_once(source, expanded.as_deref().unwrap_or(text))? {
         expanded = Some(next);
     }
-    let content = expanded.as_deref().unwrap_or(content);
+    let content = expanded.as_deref().unwrap_or(text);
     let mut lenient = String::new();
     let document = parse_leniently(source, content, &mut lenient)?;
     let mut reader = Reader::new(source, &document);

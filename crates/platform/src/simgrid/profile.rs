@@ -42,8 +42,7 @@ pub(super) fn read_profile_file(path: &str) -> (Result<ProfileEvents, Problem>, 
     match read_text(path) {
         Err(problem) => (Err(problem), String::new()),
         Ok(text) => {
-            let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let events = ProfileEvents::parse_events(content, None)
+            let events = ProfileEvents::parse_events(&text, None)
                 .map_err(|wrong| problem_in_file(path, wrong));
             (events, sha256(text.as_bytes()))
         }
@@ -62,7 +61,6 @@ pub(super) fn problem_in_file(path: &str, (line, message): (usize, String)) -> P
 /// # Errors
 /// A line is not an event of a profile; the error contains the number of the line.
 pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     parse_profile(text, None).map_err(|wrong| problem_in_file(path, wrong))
 }
 
@@ -212,13 +210,6 @@ mod tests {
             parse_profile("1 2", Some(4.0)).unwrap().step(1),
             Some((5.0, 2.0))
         );
-    }
-
-    #[test]
-    fn a_byte_order_mark_is_no_part_of_a_file() {
-        let plain = read_profile("a", "0 0.5\n1 0.25\n");
-        assert_eq!(read_profile("a", "\u{feff}0 0.5\n1 0.25\n"), plain);
-        assert!(plain.is_ok());
     }
 
     #[test]

@@ -262,7 +262,6 @@ impl<'a> TableFile<'a> {
         read: impl Fn(&TableRow<'_>, &[Option<Column>; N]) -> Result<T, FieldError>,
     ) -> Vec<T> {
         let mut rows = Vec::new();
-        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         let separator = Separator::from_heading_line(&first_content_line(bytes));
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::Headers)

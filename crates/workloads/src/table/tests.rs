@@ -28,7 +28,7 @@ const MESSAGES: &str = "superstep,from,to,bytes [kB]\n";
 
 #[test]
 fn rows_and_columns_come_in_any_order_with_units() {
-    let work = "\u{feff}process,work [Ginstr],superstep,memory_MB\r\n# two\r\np2,2,1,\r\n1,0.5,1,3\r\np1,500 Minstr,3,5\r\n";
+    let work = "process,work [Ginstr],superstep,memory_MB\r\n# two\r\np2,2,1,\r\n1,0.5,1,3\r\np1,500 Minstr,3,5\r\n";
     let messages = "from,to,superstep,bytes [kB]\np1,p2,1,1.5\n2,3,3,7 B\n1,2,1,2\n";
     let table = read(work, messages).unwrap();
     assert_eq!((table.processes(), table.supersteps()), (3, 3));

@@ -6,7 +6,9 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use migsim_base::document::{cannot_read_error, limit_problems, read_binary};
+use migsim_base::document::{
+    cannot_read_error, limit_problems, path_of_text, read_binary, text_of_path,
+};
 use migsim_base::error::{Error, Problem};
 
 /// Maximum size of the JSON text in a compressed file \[B\].
@@ -104,9 +106,10 @@ fn sorted_file_names(folder: &Path) -> Result<Vec<String>, Problem> {
     } else {
         folder
     };
-    let entries = fs::read_dir(place).map_err(|error| cannot_read_error(place, &error))?;
+    let entries =
+        fs::read_dir(path_of_text(place)).map_err(|error| cannot_read_error(place, &error))?;
     let names = entries.flatten().map(|entry| entry.file_name());
-    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    let mut names: Vec<String> = names.map(|name| text_of_path(&name)).collect();
     names.sort_unstable();
     Ok(names)
 }
