@@ -1,6 +1,7 @@
 //! The key `load` of an experiment: one load or a list of loads, each with its `kind`, the hosts or links to which the load
 //! applies (`on`), and the parameters of the kind.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, SchemaGenerator};
@@ -11,6 +12,7 @@ use super::{Entry, Load, Table};
 use migsim_base::document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
+use migsim_base::words::format_count;
 
 /// The key `load` as written in an experiment: one load, or a list of loads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -153,12 +155,25 @@ impl Loads {
         }
     }
 
-    /// Returns the notes for the user about the loads, one sentence each; a note that is equal to the previous note is left out.
+    /// Returns the notes for the user about the loads, one sentence each. Equal notes about several files are one note.
     pub fn user_notes(&self) -> Vec<String> {
-        let notes = self.load_specs.iter().filter_map(|spec| spec.load.note());
-        let mut notes: Vec<String> = notes.collect();
-        notes.dedup();
-        notes
+        let mut notes: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+        for spec in &self.load_specs {
+            let file = spec.load.file_and_sha256().map_or(spec.kind, |file| file.0);
+            for (count, what) in spec.load.notes() {
+                notes.entry(what).or_default().insert(file, count);
+            }
+        }
+        let sentence = |(what, files): (&str, BTreeMap<&str, usize>)| {
+            let first = files.keys().next().copied().unwrap_or_default();
+            let place = match files.len() {
+                1 => format!("in `{first}`"),
+                several => format!("in {several} files, such as `{first}`"),
+            };
+            let count = format_count(files.values().sum::<usize>(), "value");
+            format!("values of the load {what} ({count}, {place})")
+        };
+        notes.into_iter().map(sentence).collect()
     }
 
     /// Returns the name of the file or kind, and the time of the first positive value, of each load for which this time is known

@@ -1,9 +1,12 @@
 //! `file`: a measured load that is read from a file, in the profile format of SimGrid or in CSV.
 //!
 //! ```text
-//! date_s,load          CSV: a time in seconds or as hours, minutes and seconds, and a value; a heading and lines that begin with # are skipped
+//! date_s,load          CSV: a time and a value. Headings find the columns; lines that begin with # are skipped
 //! 0,0.25               a semicolon or a tab may replace the comma; then numbers may have a decimal comma
-//! 00:00:10,0.5
+//! 00:00:10,0.5         times of day and dates (`dates.rs`)
+//! 20,                  no value: the value before holds on
+//!
+//! host,time,load       one table for many hosts, or `time,a-0,a-1` with a column for each host
 //!
 //! 24                   with `period=5min,scale=percent`: one value per line, as in the traces of PlanetLab
 //! 23
@@ -15,19 +18,21 @@
 //! | `load-average` | value / (1 + value): a host that serves L other processes in turn leaves 1 / (1 + L) (Dinda measured such lengths of run queues) |
 //!
 //! `scale: percent` divides the values by 100. `from: first` takes the first time in the file as the start of the run, which
-//! suits times since 1970. A load above `most` is clipped; if `most` has its default value, 0.99, a note reports the number of
-//! clipped loads. A value holds until the next one. The last value holds for ever unless the trace repeats (`repeat`, or
+//! suits times since 1970 and is the default for dates. A load above `most` is clipped; if `most` has its default value, 0.99, a
+//! note reports the number of clipped loads. A value holds until the next one. The last value holds for ever unless the trace repeats (`repeat`, or
 //! `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift`, each host begins at a different time of the trace, drawn uniformly.
 
 mod built_in;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{
-    VALUES_HINT, ValueError, problem_with_hint, read_times_and_values, read_values_without_times,
+    LoadTable, VALUES_HINT, ValueError, ValueHeadings, problem_with_hint, read_times_and_values,
+    read_values_without_times,
 };
 use super::range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD};
 use super::{Load, LoadOptions, MAX_LOAD};
@@ -92,6 +97,10 @@ pub struct FileConfig {
     /// Meaning of the values in the file. Default `load` in CSV, and `available` in a profile of SimGrid.
     #[serde(default)]
     pub values: Option<Values>,
+    /// Name of the column with the values, in a CSV table with several columns. Default: the column named after the `values`, such
+    /// as `load`, `idle` or `ldavg-1`, or the only column that has neither times nor hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
     /// Time between two consecutive values, for a file that has one value per line and no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Seconds>,
@@ -99,7 +108,8 @@ pub struct FileConfig {
     /// Default `whole`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// Time in the trace at which the run starts: `zero`, or `first` for the time of the first line. Default `zero`.
+    /// Time in the trace at which the run starts: `zero`, or `first` for the time of the first line. Default `first` if the times
+    /// are dates, otherwise `zero`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Start>,
     /// Time after which the trace repeats; if absent, the file determines whether and when it repeats.
@@ -122,7 +132,9 @@ fn most() -> f64 {
 impl FileConfig {
     /// Returns the format of the file: the value of the key `format`, or the default for the file name if the key is absent.
     fn format_or_default(&self) -> Format {
-        let is_csv = self.file.to_ascii_lowercase().ends_with(".csv") || self.period.is_some();
+        let is_csv = self.file.to_ascii_lowercase().ends_with(".csv")
+            || self.period.is_some()
+            || self.column.is_some();
         let usual = if is_csv { Format::Csv } else { Format::Simgrid };
         self.format.unwrap_or(usual)
     }
@@ -159,13 +171,34 @@ impl FileConfig {
         }
     }
 
-    /// Converts the text of the file into a profile of loads over time; returns that profile and the number of loads that were
-    /// clipped at `most`.
-    fn parse_profile(&self, text: &str) -> Result<(Profile, usize), Problem> {
+    /// Returns the headings that usually stand above the values of the file.
+    fn usual_value_headings(&self) -> &'static [&'static str] {
+        match self.values_or_default() {
+            Values::Load => &["load", "value", "usage", "utilization", "utilisation", "u"],
+            Values::Available => &["available", "availability", "idle", "value"],
+            Values::LoadAverage => &["ldavg-1", "load1", "load", "value"],
+        }
+    }
+
+    /// Converts the text of the file into profiles of loads over time.
+    fn parse_profiles(&self, text: &str) -> Result<LoadProfiles, Problem> {
         let load_of = |value| self.value_to_load(value);
-        let (mut loads, period) = match (self.period, self.format_or_default()) {
-            (Some(period), _) => (read_values_without_times(text, period, &load_of)?, None),
-            (None, Format::Csv) => (read_times_and_values(text, &load_of)?, None),
+        let single = |steps| LoadTable {
+            steps_by_name: BTreeMap::from([(String::new(), steps)]),
+            ..LoadTable::default()
+        };
+        let (mut table, period) = match (self.period, self.format_or_default()) {
+            (Some(period), _) => (
+                single(read_values_without_times(text, period, &load_of)?),
+                None,
+            ),
+            (None, Format::Csv) => {
+                let headings = ValueHeadings {
+                    chosen: self.column.as_deref(),
+                    usual: self.usual_value_headings(),
+                };
+                (read_times_and_values(text, headings, &load_of)?, None)
+            }
             (None, Format::Simgrid) => {
                 let profile = read_profile(&self.file, text)
                     .map_err(|problem| with_period_hint(problem, text))?;
@@ -176,22 +209,36 @@ impl FileConfig {
                         problem_with_hint(format!("step {number}: {what}"), hint)
                     })
                 };
-                (steps.map(load).collect::<Result<_, _>>()?, profile.period())
+                let steps = steps.map(load).collect::<Result<_, _>>()?;
+                (single(steps), profile.period())
             }
         };
-        if self.from == Some(Start::First) {
-            let first = loads.first().map_or(0.0, |load| load.0);
-            for (date, _) in &mut loads {
-                *date -= first;
-            }
-        }
-        let mut cut = 0;
-        for (_, load) in loads.iter_mut().filter(|(_, load)| *load > self.most) {
-            *load = self.most;
-            cut += 1;
+        let all = || table.steps_by_name.values();
+        let first = all().filter_map(|steps| steps.first()).map(|step| step.0);
+        let starts_at_first = match self.from {
+            None => table.has_dates,
+            Some(from) => from == Start::First,
+        };
+        let start = if starts_at_first {
+            first.fold(f64::INFINITY, f64::min)
+        } else {
+            0.0
+        };
+        let mut clipped = 0;
+        for (time, load) in table.steps_by_name.values_mut().flatten() {
+            *time -= start;
+            clipped += usize::from(*load > self.most);
+            *load = load.min(self.most);
         }
         let period = self.repeat.map(Seconds::get).or(period);
-        Ok((Profile::new(loads, period)?, cut))
+        let profile = |(name, steps)| Ok((name, Profile::new(steps, period)?));
+        Ok(LoadProfiles {
+            by_name: (table.steps_by_name.into_iter())
+                .map(profile)
+                .collect::<Result<_, Problem>>()?,
+            clipped_load_count: clipped,
+            gap_count: table.gap_count,
+        })
     }
 
     /// Checks that all parameters are in range and do not contradict each other.
@@ -204,6 +251,15 @@ impl FileConfig {
             }
         }
         ranges.into_result()?;
+        if self.column.is_some() && self.format_or_default() == Format::Simgrid {
+            let problem = Problem::new(
+                "`column` and `format` contradict each other, since a SimGrid profile has no columns",
+            );
+            return Err(problem
+                .key("column")
+                .hint("leave out one of the two")
+                .into());
+        }
         if self.period.is_some() && self.format == Some(Format::Simgrid) {
             let problem = Problem::new(
                 "`period` and `format` contradict each other, since a SimGrid profile states the time of each value",
@@ -269,9 +325,10 @@ impl LoadOptions for FileConfig {
             }
             problem
         })?;
-        let read = self.parse_profile(&text);
-        let (profile, cut) = read.map_err(|problem| self.file_error(problem, &text))?;
-        if self.shift && profile.period().is_none() {
+        let read = self.parse_profiles(&text);
+        let profiles = read.map_err(|problem| self.file_error(problem, &text))?;
+        let repeats = |profile: &Profile| profile.period().is_some();
+        if self.shift && !profiles.by_name.values().all(repeats) {
             let problem = Problem::new(
                 "`shift` needs a load that repeats, but this measured load does not repeat",
             )
@@ -283,10 +340,15 @@ impl LoadOptions for FileConfig {
         Ok(Arc::new(MeasuredLoad {
             file_sha256: sha256(text.as_bytes()),
             trace_path: self.file,
-            load_profile: profile,
             has_random_start: self.shift,
             // A user who sets a lower bound expects clipping.
-            clipped_load_count: if self.most < MAX_LOAD { 0 } else { cut },
+            clipped_load_count: if self.most < MAX_LOAD {
+                0
+            } else {
+                profiles.clipped_load_count
+            },
+            gap_count: profiles.gap_count,
+            profiles: profiles.by_name,
         }))
     }
 
@@ -299,6 +361,16 @@ impl LoadOptions for FileConfig {
     }
 }
 
+/// The loads in a file over time.
+struct LoadProfiles {
+    /// Loads by the name of their host or link; the name is empty if the file names no hosts.
+    by_name: BTreeMap<String, Profile>,
+    /// Number of loads that were clipped at `most`.
+    clipped_load_count: usize,
+    /// Number of fields without a value.
+    gap_count: usize,
+}
+
 /// A measured load that is read from a file (kind `file`); the documentation of this module describes the formats.
 #[derive(Clone, Debug)]
 pub struct MeasuredLoad {
@@ -306,17 +378,22 @@ pub struct MeasuredLoad {
     trace_path: String,
     /// SHA-256 of the content of the file, in hexadecimal.
     file_sha256: String,
-    /// The loads over time, converted from the values of the file.
-    load_profile: Profile,
+    /// The loads over time, converted from the values of the file, by the name of their host or link; the name is empty if the
+    /// file names no hosts.
+    profiles: BTreeMap<String, Profile>,
     /// Whether each host begins at a different time of the trace, drawn at random.
     has_random_start: bool,
     /// Number of loads that were clipped at the maximum and are reported in a note.
     clipped_load_count: usize,
+    /// Number of fields without a value, which are reported in a note.
+    gap_count: usize,
 }
 
 impl Load for MeasuredLoad {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-        let profile = self.load_profile.clone();
+        let Some(profile) = self.profiles.values().next().cloned() else {
+            return Box::new(std::iter::empty());
+        };
         let Some(period) = profile.period().filter(|_| self.has_random_start) else {
             return Box::new(profile.steps());
         };
@@ -331,10 +408,24 @@ impl Load for MeasuredLoad {
         }))
     }
 
+    fn loads_by_name(&self) -> Vec<(&str, Arc<dyn Load>)> {
+        let names = self.profiles.iter().filter(|(name, _)| !name.is_empty());
+        let load = |(name, profile): (&String, &Profile)| Self {
+            profiles: BTreeMap::from([(name.clone(), profile.clone())]),
+            ..self.clone()
+        };
+        names
+            .map(|part| (part.0.as_str(), Arc::new(load(part)) as Arc<dyn Load>))
+            .collect()
+    }
+
     fn first_positive_time(&self) -> Option<Seconds> {
-        let mut steps = self.load_profile.steps_without_repetition().iter();
-        let (date, _) = steps.find(|(_, load)| *load > 0.0 && !self.has_random_start)?;
-        Seconds::new(*date)
+        let positive = |profile: &Profile| {
+            let mut steps = profile.steps_without_repetition().iter();
+            steps.find(|step| step.1 > 0.0).map(|step| step.0)
+        };
+        let times = self.profiles.values().filter_map(positive);
+        Seconds::new(times.min_by(f64::total_cmp)?).filter(|_| !self.has_random_start)
     }
 
     fn uses_seed(&self) -> bool {
@@ -345,24 +436,11 @@ impl Load for MeasuredLoad {
         Some((&self.trace_path, &self.file_sha256))
     }
 
-    fn note(&self) -> Option<String> {
-        let Self {
-            trace_path: source,
-            clipped_load_count: cut,
-            ..
-        } = self;
-        let loads = match cut {
-            0 => return None,
-            1 => format!(
-                "1 value of the load in `{source}` is above {MAX_LOAD} and counts as {MAX_LOAD}"
-            ),
-            some => format!(
-                "{some} values of the load in `{source}` are above {MAX_LOAD} and count as {MAX_LOAD}"
-            ),
-        };
-        Some(format!(
-            "{loads}, since a fully loaded host or link still works at 1/100 of its speed"
-        ))
+    fn notes(&self) -> Vec<(usize, &'static str)> {
+        let clipped = "above 0.99 count as 0.99, since a fully loaded host or link still works at 1/100 of its speed";
+        let gaps = "that are missing are replaced by the values before them";
+        let notes = [(self.clipped_load_count, clipped), (self.gap_count, gaps)];
+        notes.into_iter().filter(|(count, _)| *count > 0).collect()
     }
 }
 

@@ -1,7 +1,10 @@
-//! Reads the lines of a measured load in CSV: times and values, or values alone.
+//! Reads the lines of a measured load in CSV: a table of times and values, or values alone.
 //!
 //! The caller converts each value into a load; see the [kind `file`](super::file).
 
+use std::collections::BTreeMap;
+
+use super::dates::LoadTime;
 use migsim_base::document::{Separator, is_placeholder_heading};
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
@@ -9,6 +12,9 @@ use migsim_base::units::Seconds;
 /// Error in a value of a trace: the message, and a hint that replaces the general hint on the file format; `None` keeps the
 /// general hint.
 pub(super) type ValueError = (String, Option<&'static str>);
+
+/// Loads over time: the start \[s\] and the load of each step.
+pub(super) type LoadSteps = Vec<(f64, f64)>;
 
 /// Creates a problem with the message `what` and with the hint, if a hint is given.
 pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
@@ -22,10 +28,20 @@ pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
 /// Hint for a file that has values but no times.
 pub(super) const VALUES_HINT: &str = "if each line has only a value, state the time between two values and, for percentages, the scale: `period=5min,scale=percent`";
 
-/// Returns the lines of a text with their numbers, counted from 1; empty lines and comments are left out.
+/// Headings of a column with times, without units.
+const TIME_HEADINGS: [&str; 5] = ["time", "date", "timestamp", "datetime", "t"];
+/// Headings of a column with names of hosts.
+const HOST_HEADINGS: [&str; 4] = ["host", "hostname", "node", "machine"];
+
+/// Returns the lines of a text with their numbers, counted from 1; empty lines are left out.
 fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
-    let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
-    lines.filter(|(line, _)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+    let lines = text.lines().zip(1..);
+    lines.filter(|(line, _)| !line.trim().is_empty())
+}
+
+/// Whether a line is a comment.
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with('#')
 }
 
 /// Reads a trace with one value per line, each of which holds for `period`. Returns the start time of each value \[s\] and the
@@ -34,9 +50,10 @@ pub(super) fn read_values_without_times(
     text: &str,
     period: Seconds,
     load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
-) -> Result<Vec<(f64, f64)>, Problem> {
-    let mut steps: Vec<(f64, f64)> = Vec::new();
-    for (at, (line, number)) in numbered_lines(text).enumerate() {
+) -> Result<LoadSteps, Problem> {
+    let mut steps: LoadSteps = Vec::new();
+    let lines = numbered_lines(text).filter(|(line, _)| !is_comment(line));
+    for (at, (line, number)) in lines.enumerate() {
         let line = line.trim();
         let value = match line.parse::<f64>() {
             Ok(value) if value.is_finite() && value >= 0.0 => value,
@@ -56,68 +73,242 @@ pub(super) fn read_values_without_times(
     Ok(steps)
 }
 
-/// Reads a trace with a time and a value per line. Returns each time \[s\] and the load that `load_of` computes from the value.
+/// The loads in a table with times.
+#[derive(Debug, Default)]
+pub(super) struct LoadTable {
+    /// Loads by the name of the host or link; the name is empty in a table that names no hosts.
+    pub(super) steps_by_name: BTreeMap<String, LoadSteps>,
+    /// Number of fields without a value; the value before them holds on.
+    pub(super) gap_count: usize,
+    /// Whether the times are calendar dates, which are stored as seconds since 1970.
+    pub(super) has_dates: bool,
+}
+
+/// The headings by which the column with the values is found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ValueHeadings<'h> {
+    /// Heading that the user has chosen.
+    pub(super) chosen: Option<&'h str>,
+    /// Headings that usually stand above such values, without units.
+    pub(super) usual: &'h [&'h str],
+}
+
+/// Reads a table with the times and values of one host or of several hosts. `load_of` computes the load from a value.
 pub(super) fn read_times_and_values(
     text: &str,
+    headings: ValueHeadings<'_>,
     load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
-) -> Result<Vec<(f64, f64)>, Problem> {
-    let mut steps: Vec<(f64, f64)> = Vec::new();
-    let mut table = None;
+) -> Result<LoadTable, Problem> {
+    let mut table = LoadTable::default();
+    let (mut columns, mut comment) = (None, None);
     for (line, number) in numbered_lines(text) {
-        let is_first = table.is_none();
-        let (separator, has_index) = *table.get_or_insert_with(|| {
+        if is_comment(line) {
+            comment = Some((line, number));
+            continue;
+        }
+        let Some((columns, separator)) = &columns else {
             let separator = Separator::from_number_line(line);
-            let mut names = separator.split_fields(line);
-            (
-                separator,
-                names.next().is_some_and(is_placeholder_heading) && names.count() == 2,
-            )
-        });
-        let row = Row {
-            line_number: number,
-            separator,
-            fields: separator.split_fields(line).collect(),
+            let row = Row::new(line, number, separator);
+            // `sadf -d` writes the headings as a comment.
+            let heading = comment.map(|(text, number)| {
+                Row::new(text.trim_start_matches(['#', ' ']), number, separator)
+            });
+            let heading = heading.filter(|heading| {
+                heading.fields.len() == row.fields.len() && heading.find(&TIME_HEADINGS).is_some()
+            });
+            let is_heading = row.parse_time(0, None).is_err() && !row.is_single_number();
+            let found = match heading {
+                Some(heading) => Columns::from_headings(&heading, headings)?,
+                None if is_heading => {
+                    columns = Some((Columns::from_headings(&row, headings)?, separator));
+                    continue;
+                }
+                None => Columns::without_headings(),
+            };
+            found.read_row(&row, load_of, &mut table)?;
+            columns = Some((found, separator));
+            continue;
         };
-        if is_first && row.parse_time(usize::from(has_index)).is_err() && !is_single_number(&row) {
-            continue; // the names of the columns
-        }
-        let (date, value) = row.parse_time_and_value(has_index.then_some(steps.len()))?;
-        if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
-            let message =
-                format!("the time {date} is not later than the time of the previous line, {last}");
-            return Err(row.problem_at_field(0, message));
-        }
-        let load = load_of(value).map_err(|(what, hint)| {
-            let place = row.problem_at_field(row.fields.len() - 1, "").location;
-            Problem {
-                location: place,
-                ..problem_with_hint(what, hint)
-            }
-        })?;
-        steps.push((date, load));
+        columns.read_row(&Row::new(line, number, *separator), load_of, &mut table)?;
     }
-    if steps.is_empty() {
+    table.steps_by_name.retain(|_, steps| !steps.is_empty());
+    if table.steps_by_name.is_empty() {
         return Err(
             Problem::new("the file has no line with a time and a value").at_line_column(1, 1)
         );
     }
-    Ok(steps)
+    Ok(table)
 }
 
-/// Whether a row consists of a single number.
-fn is_single_number(row: &Row<'_>) -> bool {
-    row.fields.len() == 1 && row.parse_number(0).is_ok()
+/// The columns of a table, counted from 0.
+struct Columns {
+    time: usize,
+    /// Column with the name of the host to which a row belongs.
+    host: Option<usize>,
+    /// Columns with values, each with the name of its host or link; the name is empty if the column is not named after a host.
+    values: Vec<(usize, String)>,
+    /// Number of columns.
+    count: usize,
+}
+
+impl Columns {
+    /// Returns the columns of a table that begins with numbers: a time and a value.
+    fn without_headings() -> Self {
+        Self {
+            time: 0,
+            host: None,
+            values: vec![(1, String::new())],
+            count: 2,
+        }
+    }
+
+    /// Finds the columns by their headings. Two columns are a time and a value, however they are called. If no column is called as
+    /// a value is, each of several columns belongs to the host or link in its heading.
+    fn from_headings(row: &Row<'_>, headings: ValueHeadings<'_>) -> Result<Self, Problem> {
+        let has_index = is_placeholder_heading(row.fields[0]);
+        let time = row.find(&TIME_HEADINGS);
+        let Some(time) = time.or((has_index || row.fields.len() == 2).then_some(0)) else {
+            let problem = row.problem_at_field(0, "no column of the table has the name `time`");
+            return Err(problem.hint(
+                "name the columns in the first line, such as `time,load` or `host,time,load`",
+            ));
+        };
+        let host = row.find(&HOST_HEADINGS).filter(|host| *host != time);
+        let is_value = |column: &usize| {
+            ![Some(time), host].contains(&Some(*column)) && (*column > 0 || !has_index)
+        };
+        let rest: Vec<usize> = (0..row.fields.len()).filter(is_value).collect();
+        let chosen = match headings.chosen {
+            Some(name) => (rest.iter().copied()).find(|column| row.text(*column) == name),
+            None => row.find(headings.usual).or(match rest[..] {
+                [only] => Some(only),
+                _ => None,
+            }),
+        };
+        let values = match chosen {
+            Some(column) => vec![(column, String::new())],
+            None if host.is_none() && headings.chosen.is_none() && !rest.is_empty() => rest
+                .iter()
+                .map(|column| (*column, row.text(*column).to_owned()))
+                .collect(),
+            None => return Err(row.no_value_column(&rest, headings)),
+        };
+        Ok(Self {
+            time,
+            host,
+            values,
+            count: row.fields.len(),
+        })
+    }
+
+    /// Adds the values of a row to the table.
+    fn read_row(
+        &self,
+        row: &Row<'_>,
+        load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
+        table: &mut LoadTable,
+    ) -> Result<(), Problem> {
+        if row
+            .fields
+            .iter()
+            .any(|field| field.contains("LINUX-RESTART"))
+        {
+            return Ok(()); // `sadf -d` writes this line where the computer started
+        }
+        if row.is_single_number() {
+            let what = format!(
+                "this line has only the value `{}`, without a time",
+                row.text(0)
+            );
+            return Err(row.problem_at_field(0, what).hint(VALUES_HINT));
+        }
+        if row.fields.len() != self.count {
+            let what = if self.count == 2 {
+                let line = row.line;
+                format!("this line, `{line}`, is not a time and a value, separated by a comma")
+            } else {
+                let found = row.fields.len();
+                format!("this line has {found} fields instead of {}", self.count)
+            };
+            return Err(row.problem_at_field(0, what));
+        }
+        for (column, name) in &self.values {
+            let name = self.host.map_or(name.as_str(), |host| row.text(host));
+            let steps = table.steps_by_name.entry(name.to_owned()).or_default();
+            let last = steps.last().map(|step| step.0);
+            let (time, is_date) = row.parse_time(self.time, last)?;
+            table.has_dates |= is_date;
+            if row.text(*column).is_empty() {
+                table.gap_count += 1;
+                continue;
+            }
+            if let Some(last) = last.filter(|last| time <= *last) {
+                let line = if name.is_empty() {
+                    "line"
+                } else {
+                    "line of this host"
+                };
+                let message = format!(
+                    "the time {time} is not later than the time of the previous {line}, {last}"
+                );
+                return Err(row.problem_at_field(self.time, message));
+            }
+            let load = load_of(row.parse_number(*column)?).map_err(|(what, hint)| Problem {
+                location: row.problem_at_field(*column, "").location,
+                ..problem_with_hint(what, hint)
+            })?;
+            steps.push((time, load));
+        }
+        Ok(())
+    }
 }
 
 /// One line of a CSV trace, split into its fields.
 struct Row<'t> {
+    line: &'t str,
     /// Number of the line in the file, counted from 1.
     line_number: usize,
     separator: Separator,
     fields: Vec<&'t str>,
 }
 
-impl Row<'_> {
+impl<'t> Row<'t> {
+    fn new(line: &'t str, line_number: usize, separator: Separator) -> Self {
+        Self {
+            line,
+            line_number,
+            separator,
+            fields: separator.split_fields(line).collect(),
+        }
+    }
+
+    /// Returns the text of a field without quotation marks.
+    fn text(&self, field: usize) -> &'t str {
+        let text = self.fields.get(field).map_or("", |text| text.trim());
+        text.trim_matches('"')
+    }
+
+    /// Returns the first column whose heading is one of `names`, in the order of the names. The unit in a heading does not count:
+    /// `date_s` is `date`, and `Load [%]` is `load`.
+    fn find(&self, names: &[&str]) -> Option<usize> {
+        let heading = |field: usize| {
+            let text = self
+                .text(field)
+                .trim_start_matches('%')
+                .to_ascii_lowercase();
+            let end = text.find(['[', '(', '_', ' ']).unwrap_or(text.len());
+            text[..end].to_owned()
+        };
+        let headings: Vec<String> = (0..self.fields.len()).map(heading).collect();
+        let column = |name: &&str| headings.iter().position(|heading| heading == name);
+        names.iter().find_map(column)
+    }
+
+    /// Whether the row consists of a single number.
+    fn is_single_number(&self) -> bool {
+        self.fields.len() == 1 && self.parse_number(0).is_ok()
+    }
+
     /// Creates a problem that is located at a field of this row.
     fn problem_at_field(&self, field: usize, what: impl Into<String>) -> Problem {
         let before = self.fields[..field].iter();
@@ -125,40 +316,23 @@ impl Row<'_> {
         Problem::new(what).at_line_column(self.line_number, column)
     }
 
-    /// Reads the time \[s\] and the value of this row. If `index` is given, the row begins with a row number, which must be equal
-    /// to `index`.
-    fn parse_time_and_value(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
-        let first = usize::from(index.is_some());
-        if is_single_number(self) {
-            let what = format!(
-                "this line has only the value `{}`, without a time",
-                self.fields[0].trim()
-            );
-            return Err(self.problem_at_field(0, what).hint(VALUES_HINT));
-        }
-        if self.fields.len() != first + 2 {
-            let line = self
-                .fields
-                .join(&char::from(self.separator.as_byte()).to_string());
-            let what =
-                format!("this line, `{line}`, is not a time and a value, separated by a comma");
-            return Err(self.problem_at_field(0, what));
-        }
-        if let Some(index) = index.filter(|index| self.fields[0].trim() != index.to_string()) {
-            let what = format!(
-                "the first column has no name and so must count the rows from 0, but it has `{}` instead of {index}",
-                self.fields[0].trim()
-            );
-            return Err(self
-                .problem_at_field(0, what)
-                .hint("remove the first column from the file"));
-        }
-        Ok((self.parse_time(first)?, self.parse_number(first + 1)?))
+    /// Creates the problem that none of the columns `rest` has the values.
+    fn no_value_column(&self, rest: &[usize], headings: ValueHeadings<'_>) -> Problem {
+        let what = match headings.chosen {
+            Some(name) => format!("the table has no column `{name}`"),
+            None => "it is not clear which column has the values of the load".to_owned(),
+        };
+        let names: Vec<&str> = rest.iter().map(|column| self.text(*column)).collect();
+        self.problem_at_field(0, what).hint(format!(
+            "name one of the columns, such as `column={}`; columns: {}; for `sadf -d`, add `values=available,scale=percent`",
+            names.last().unwrap_or(&"load"),
+            names.join(", ")
+        ))
     }
 
     /// Reads a field as a number, which must be finite and not negative.
     fn parse_number(&self, field: usize) -> Result<f64, Problem> {
-        let text = self.fields.get(field).map_or("", |text| text.trim());
+        let text = self.text(field);
         match self.separator.replace_decimal_comma(text).parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
             _ => {
@@ -168,35 +342,13 @@ impl Row<'_> {
         }
     }
 
-    /// Reads a field as a time, written in seconds or as `12:00:05`; returns seconds.
-    fn parse_time(&self, field: usize) -> Result<f64, Problem> {
-        let text = self.fields.get(field).map_or("", |text| text.trim());
-        parse_clock_time(text).map_or_else(|| self.parse_number(field), Ok)
-    }
-}
-
-/// Converts a time of day such as `12:00:05` to seconds since midnight; `None` if the text is no such time.
-fn parse_clock_time(text: &str) -> Option<f64> {
-    let parts: Vec<&str> = text.split(':').collect();
-    let [hours, minutes, seconds] = parts[..] else {
-        return None;
-    };
-    let whole = |text: &str, most: u32| text.parse().ok().filter(|number| *number <= most);
-    let (hours, minutes): (u32, u32) = (whole(hours, u32::MAX)?, whole(minutes, 59)?);
-    let seconds: f64 = seconds.parse().ok()?;
-    let is_right = (0.0..60.0).contains(&seconds);
-    is_right.then(|| f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + seconds)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_of_day_has_three_parts() {
-        assert_eq!(
-            ["0:0:1", "1:60:0", "1:0", "1:0:60", "-1:0:0"].map(parse_clock_time),
-            [Some(1.0), None, None, None, None]
-        );
+    /// Reads a field as a time: seconds, a time of day or a date. Returns seconds, and whether the time is a date. `previous` is
+    /// the time of the line before.
+    fn parse_time(&self, field: usize, previous: Option<f64>) -> Result<(f64, bool), Problem> {
+        let Some(time) = LoadTime::parse(self.text(field)) else {
+            return Ok((self.parse_number(field)?, false));
+        };
+        let is_date = matches!(time, LoadTime::Calendar(_));
+        Ok((time.seconds_after(previous), is_date))
     }
 }

@@ -28,6 +28,7 @@ mod config;
 mod constant;
 mod course;
 mod daily;
+mod dates;
 mod entry;
 mod file;
 mod flag;
@@ -40,6 +41,7 @@ mod sampled;
 mod walk;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use ar::{ArConfig, AutoregressiveLoad};
 pub use config::load_key_schema;
@@ -67,6 +69,12 @@ pub trait Load: fmt::Debug + Send + Sync {
     /// maximum load, and holds until the next time.
     fn steps(&self, random: Stream) -> Box<dyn Steps>;
 
+    /// Returns the loads of single hosts and links, by name, if the file of the load states a load for each of them; empty if the
+    /// load applies to all its hosts and links.
+    fn loads_by_name(&self) -> Vec<(&str, Arc<dyn Load>)> {
+        Vec::new()
+    }
+
     /// Returns the share of the host or link that the load takes if this share never changes; `None` if it can change.
     fn constant_share(&self) -> Option<f64> {
         None
@@ -88,8 +96,9 @@ pub trait Load: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns a note for the user about the load, in one sentence; `None` if there is nothing to report.
-    fn note(&self) -> Option<String> {
-        None
+    /// Returns notes for the user about values of the file: their number, and what happens to them, as the rest of a sentence that
+    /// begins with "values of the load". Notes about several files are joined.
+    fn notes(&self) -> Vec<(usize, &'static str)> {
+        Vec::new()
     }
 }

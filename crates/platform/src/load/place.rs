@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::Load;
 use super::config::{LoadSpec, Loads, On};
 use super::course::{DrawnLoad, StepBudget};
 use crate::{BackgroundLoad, BufferedSteps, Platform};
@@ -47,6 +48,36 @@ fn resolve_targets(on: &On, platform: &Platform) -> Result<Vec<LoadTarget>, Prob
     Ok(targets)
 }
 
+/// Returns the hosts and links of a load, each with its load. Of a table with a load for each host, the rows of the hosts and links
+/// that `on` names are used.
+fn resolve_loads(
+    spec: &LoadSpec,
+    platform: &Platform,
+) -> Result<Vec<(LoadTarget, Arc<dyn Load>)>, Problem> {
+    let allowed = resolve_targets(&spec.targets, platform)?;
+    let named = spec.load.loads_by_name();
+    if named.is_empty() {
+        let shared = |target| (target, Arc::clone(&spec.load));
+        return Ok(allowed.into_iter().map(shared).collect());
+    }
+    let mut loads = Vec::new();
+    for (name, load) in named {
+        let on = On::One(name.to_owned());
+        let targets = resolve_targets(&on, platform).map_err(|problem| {
+            let file = spec.load.file_and_sha256().map_or("the load", |file| file.0);
+            let message = format!("`{file}` has a load of `{name}`, which is no cluster, host or link of the platform");
+            let hint = "remove this host from the file; or, if only one column is the load of all hosts, name it, such as `column=load`";
+            let message = Problem { message, ..problem };
+            message.hint(hint)
+        })?;
+        let placed = targets
+            .into_iter()
+            .filter(|target| allowed.contains(target));
+        loads.extend(placed.map(|target| (target, Arc::clone(&load))));
+    }
+    Ok(loads)
+}
+
 /// A load that varies over time, on one host or link.
 #[derive(Clone, Debug)]
 struct PlacedLoad(Arc<DrawnLoad>);
@@ -67,13 +98,14 @@ impl Loads {
         let mut before: BTreeMap<(&str, LoadTarget), u32> = BTreeMap::new();
         let (mut problems, room) = (Vec::new(), StepBudget::default());
         for spec in &self.load_specs {
-            let targets = resolve_targets(&spec.targets, platform).unwrap_or_else(|problem| {
+            let parts = resolve_loads(spec, platform).unwrap_or_else(|problem| {
                 problems.push(problem.key(format!("{}.on", spec.key)));
                 Vec::new()
             });
-            for target in targets {
+            for (target, load) in parts {
                 let count = before.entry((spec.kind, target)).or_default();
-                if let Err(problem) = apply_load((spec, &room), *count, target, platform, seed) {
+                let load = (spec.kind, &load, &room);
+                if let Err(problem) = apply_load(load, *count, target, platform, seed) {
                     problems.push(problem.key(format!("{}.on", spec.key)));
                     break;
                 }
@@ -89,21 +121,19 @@ impl Loads {
 }
 
 fn apply_load(
-    (spec, room): (&LoadSpec, &StepBudget),
+    (kind, load, room): (&str, &Arc<dyn Load>, &StepBudget),
     count: u32,
     target: LoadTarget,
     platform: &mut Platform,
     seed: u64,
 ) -> Result<(), Problem> {
-    if let Some(load) = spec.load.constant_share() {
-        return scale_capacity(target, platform, 1.0 - load);
+    if let Some(share) = load.constant_share() {
+        return scale_capacity(target, platform, 1.0 - share);
     }
     let placed = |purpose, name: &str| {
-        let name = format!("{}[{count}] {name}", spec.kind);
+        let name = format!("{kind}[{count}] {name}");
         let random = Stream::for_object(seed, purpose, &name);
-        Arc::new(PlacedLoad(Arc::new(DrawnLoad::new(
-            &spec.load, random, room,
-        ))))
+        Arc::new(PlacedLoad(Arc::new(DrawnLoad::new(load, random, room))))
     };
     match target {
         LoadTarget::Host(index) => {
