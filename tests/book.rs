@@ -248,6 +248,7 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
             section(&format!("Application {app}"), "workload.", &one["allOf"][0]);
         }
     }
+    section("Network", "network.", &properties["network"]);
     section("Runtime", "runtime.", &properties["runtime"]);
     section("Costs", "costs.", &properties["costs"]);
     section("View of policies", "view.", &properties["view"]);

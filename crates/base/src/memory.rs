@@ -104,7 +104,7 @@ pub struct Limits {
     pub thread_count: usize,
     /// Purpose for which the command uses the experiment; the memory needed depends on this purpose.
     pub purpose: ExperimentPurpose,
-    /// Whether a `SimGrid` platform file may include files that are outside its own folder.
+    /// Whether a `SimGrid` platform file may include and name files that are outside its own folder.
     pub allows_outside_files: bool,
     /// Whether input files may name programs that migsim then starts.
     pub allows_starting_programs: bool,

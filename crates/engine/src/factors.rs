@@ -1,13 +1,14 @@
 //! Settings of the network model that consist of several values: how flows are weighted, and factors that depend on the size of a
 //! message.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use migsim_base::error::Problem;
 use migsim_base::units::Bytes;
 
 /// Rule that sets the weights of flows that share a link, and so the parts of the capacity that they get.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
     /// The weight depends on the latency of the route: a flow with a longer latency gets a smaller share of a link.
@@ -25,7 +26,7 @@ impl Weights {
 }
 
 /// Factors by which latency and bandwidth are multiplied for all messages of a minimum size or more.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizeFactor {
     /// Minimum size of the messages to which the factors apply.

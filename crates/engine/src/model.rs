@@ -1,9 +1,10 @@
 //! The network model: the constants in which versions of SimGrid's network models differ, as named presets and as single
 //! settings.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::factors::{SizeFactors, Weights};
+use super::factors::{SizeFactor, SizeFactors, Weights};
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds, lesser};
 use migsim_platform::{Platform, Routes};
@@ -13,7 +14,7 @@ use migsim_platform::{Platform, Routes};
 /// A flow waits for `latency_factor · Σ latency`, then transfers its bytes at `bandwidth_factor` times its share of the links.
 /// Shares are weighted max-min fair: the weight of a flow is `Σ latency + Σ weight_s / bandwidth`, and its share is at most
 /// `tcp_gamma / (2 · Σ latency)`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -29,7 +30,7 @@ pub struct NetworkModel {
     /// Constant of the weights of flows \[B\]: each link on the route of a flow adds `weight_s / bandwidth` to the weight of the
     /// flow \[s\].
     pub weight_s: f64,
-    /// Maximum TCP window \[B\], which limits the rate on routes with a long latency; `None` for no limit.
+    /// Maximum TCP window \[B\], which limits the rate on routes with a long latency; `none` for no limit.
     pub tcp_gamma: Option<f64>,
     /// Whether a flow also takes 5 % of its rate on the links of the route from the receiver to the sender, for its
     /// acknowledgements.
@@ -39,13 +40,13 @@ pub struct NetworkModel {
     /// Latency of a message inside a host for which the platform defines no loopback; it is multiplied by `latency_factor`.
     #[serde(default, skip_serializing_if = "is_zero_duration")]
     pub loopback_latency: Seconds,
-    /// Time that a message inside a host takes in addition to its latency and its transfer; it replaces [`Self::overhead`].
+    /// Time that a message inside a host takes in addition to its latency and its transfer; it replaces `overhead`.
     #[serde(default, skip_serializing_if = "is_zero_duration")]
     pub loopback_overhead: Seconds,
     /// Whether all messages inside a host share one loopback; otherwise each message has the whole bandwidth.
     ///
     /// If they share a loopback, an experiment adds a link with `loopback_bandwidth` and `loopback_latency` to each host for
-    /// which the platform defines no loopback ([`Platform::add_loopbacks`]).
+    /// which the platform defines no loopback.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loopback_shared: bool,
     /// Whether a change of the weight of a flow in progress has the same two side effects as in SimGrid.
@@ -63,7 +64,7 @@ pub struct NetworkModel {
     /// Time that each message takes in addition to its time in the network; it also applies to the control messages of barriers.
     #[serde(default, skip_serializing_if = "is_zero_duration")]
     pub overhead: Seconds,
-    /// Maximum payload of a packet with store and forward, where routers forward only whole packets; `None` if routers forward
+    /// Maximum payload of a packet with store and forward, where routers forward only whole packets; `none` if routers forward
     /// each byte immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
@@ -79,6 +80,7 @@ pub struct NetworkModel {
     pub slow_start: bool,
     /// Factors of latency and bandwidth for messages of certain sizes, in addition to `latency_factor` and `bandwidth_factor`.
     #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
+    #[schemars(with = "Vec<SizeFactor>")]
     pub factors: SizeFactors,
 }
 
@@ -88,7 +90,7 @@ fn is_zero_duration(duration: &Seconds) -> bool {
 }
 
 /// The rule by which flows share a link of SimGrid's kind `FATPIPE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fatpipe {
     /// Flows share the link by the expressions of SimGrid, in which flows on longer routes get smaller shares.

@@ -334,9 +334,8 @@ fn find_application_name(
             .cloned();
     }
     let Some(Value::String(app)) = app else {
-        if given.get("workload").is_some_and(|keys| !keys.is_object()) {
-            document::from_value::<ExperimentConfig>(&given.merged_settings()?, "")?;
-        }
+        // A wrong key of the file comes first: the file may be no experiment.
+        document::from_value::<ExperimentConfig>(&given.merged_settings()?, "")?;
         let problem = Problem::new("no application is chosen (flag `--app` or key `workload.app`)")
             .key("workload.app");
         let names = registry.workloads().names();

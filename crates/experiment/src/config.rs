@@ -14,6 +14,7 @@ use super::built_in::ONE_READING;
 use super::neutral;
 use crate::registry::Registry;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
+use migsim_engine::{NetworkModel, PRESETS};
 use migsim_platform::load::{self, LoadKey};
 use migsim_platform::{Mapping, MappingRule, is_json_text};
 use migsim_policies::Forecast;
@@ -142,6 +143,7 @@ pub struct ExperimentConfig {
     pub mapping: Option<MappingKey>,
     /// The network model: a preset (`model`), and constants that replace the constants of the preset.
     #[serde(default)]
+    #[schemars(schema_with = "network_schema")]
     pub network: Map<String, Value>,
     /// The message-passing library: a name (`migsim list libraries`), or a file that `migsim calibrate` wrote. It sets keys of
     /// `network` and `runtime`. Keys that the experiment itself sets override the library; the library overrides what a trace
@@ -244,6 +246,33 @@ fn serialize_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::
 /// Returns the JSON Schema of the key `platform`.
 fn platform_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "object"], "default": default_platform() })
+}
+
+/// Returns the JSON Schema of the key `network`: the name of a preset, and the constants of the network model with the values of
+/// the default preset.
+fn network_schema(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = NetworkModel::json_schema(generator).to_value();
+    let default = json!(NetworkModel::default());
+    for (key, constant) in schema["properties"].as_object_mut().into_iter().flatten() {
+        if let Some(value) = default.get(key) {
+            constant["default"] = value.clone();
+        }
+    }
+    let names: Vec<&str> = PRESETS
+        .iter()
+        .map(|preset| preset.name)
+        .chain(["lv08"])
+        .collect();
+    schema["properties"]["model"] = json!({
+        "description": "The preset whose values all other keys of `network` replace (`migsim list networks`).",
+        "type": "string",
+        "enum": names,
+        "default": names[0],
+    });
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("required");
+    }
+    Schema::try_from(schema).expect("an object is a schema")
 }
 
 /// Returns the default of the key `scenarios`: all scenarios.

@@ -44,6 +44,25 @@ fn the_machine_of_the_papers_is_as_in_figure_3() {
 }
 
 #[test]
+fn the_router_of_a_topology_is_attached_to_its_host_0() {
+    let platform = open("two-fabrics").unwrap().platform;
+    let links = |from: &str, to: &str| -> Vec<&str> {
+        let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
+        let route = platform.route(from, to).unwrap();
+        let names = route.links().map(|id| &*platform.links[id.index()].name);
+        names.collect()
+    };
+    let between = ["torus-router_UP", "wan", "fat-router_DOWN"];
+    assert_eq!(links("torus-0", "fat-0"), between);
+    // Host 5 of the torus of 4 x 4 is one step from host 0 in both dimensions; host 7 of the tree is below another switch.
+    let mut way = links("torus-5", "torus-0");
+    way.extend(between);
+    way.extend(links("fat-0", "fat-7"));
+    assert_eq!(links("torus-5", "fat-7"), way);
+    assert_eq!(way.len(), 2 + 3 + 4);
+}
+
+#[test]
 fn every_calibrated_value_of_a_built_in_platform_has_its_origin() {
     for (file, text) in super::built_in_platforms() {
         let document = Document::parse(*file, *text).unwrap();

@@ -7,7 +7,8 @@
 //! node-1,west
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -171,7 +172,7 @@ pub enum GroupingRule {
     /// Hosts in the same zone of this depth form a cluster; the root zone has depth 0. Hosts that lie directly in a zone of
     /// smaller depth form a cluster of that zone.
     ZoneDepth(u32),
-    /// Hosts whose names are equal without the final digits and the separator before these digits form a cluster.
+    /// Hosts whose names are equal without the numbers that tell these hosts apart form a cluster.
     HostNamePrefix,
 }
 
@@ -186,9 +187,16 @@ impl Platform {
         else {
             return;
         };
-        let hosts = self.hosts.iter().zip(points);
-        let names = hosts.map(|(host, &point)| cluster_name_by_rule(zones, host, point, grouping));
-        self.group_by_cluster_names(names.collect());
+        let zone_name = |zone: u32| zones.zone(zone).name.clone();
+        let zones_of_hosts = points.iter().map(|&point| zones.zone_of(point));
+        let names = match grouping {
+            GroupingRule::InnermostZone => zones_of_hosts.map(zone_name).collect(),
+            GroupingRule::ZoneDepth(level) => zones_of_hosts
+                .map(|zone| zone_name(zones.ancestor_at_depth(zone, level)))
+                .collect(),
+            GroupingRule::HostNamePrefix => names_without_host_numbers(&self.hosts),
+        };
+        self.group_by_cluster_names(names);
     }
 
     /// Groups hosts with the same cluster name into one cluster; `names` has the cluster name of each host, in the order of
@@ -250,25 +258,77 @@ impl Platform {
     }
 }
 
-/// Returns the name of the cluster to which a rule assigns a host.
-fn cluster_name_by_rule(zones: &Zones, host: &Host, point: u32, grouping: GroupingRule) -> String {
-    let zone = zones.zone_of(point);
-    match grouping {
-        GroupingRule::InnermostZone => zones.zone(zone).name.clone(),
-        GroupingRule::ZoneDepth(level) => zones
-            .zone(zones.ancestor_at_depth(zone, level))
-            .name
-            .clone(),
-        GroupingRule::HostNamePrefix => name_without_number(&host.name).to_owned(),
+/// Returns the positions of the numbers in a name.
+fn numbers_in_name(name: &str) -> Vec<Range<usize>> {
+    let mut numbers: Vec<Range<usize>> = Vec::new();
+    for (at, _) in name.match_indices(|c: char| c.is_ascii_digit()) {
+        match numbers.last_mut().filter(|last| last.end == at) {
+            Some(last) => last.end += 1,
+            None => numbers.push(at..at + 1),
+        }
     }
+    numbers
 }
 
-/// Returns a host name without the digits at its end and the separator before these digits.
-fn name_without_number(name: &str) -> &str {
-    let stem = name
-        .trim_end_matches(|c: char| c.is_ascii_digit())
-        .trim_end_matches(['-', '_', '.', ':']);
-    if stem.is_empty() { name } else { stem }
+/// Returns the position of the number of a host in its name: of the numbers that differ between hosts with otherwise equal names,
+/// the last one before the domain, or else the last one. Without such numbers, it is the number at the end of the name.
+fn position_of_host_number(name: &str, differs: &[bool]) -> Option<Range<usize>> {
+    let starts_domain = |at: usize| name[at + 1..].starts_with(char::is_alphabetic);
+    let mut dots = name.match_indices('.').map(|(at, _)| at);
+    let domain = dots.find(|&at| starts_domain(at)).unwrap_or(name.len());
+    let numbers = numbers_in_name(name);
+    let different =
+        || (numbers.iter().zip(differs)).filter_map(|(at, differs)| differs.then_some(at));
+    let before_domain = different().rfind(|number| number.start < domain);
+    let at_end = || numbers.last().filter(|number| number.end == name.len());
+    before_domain
+        .or(different().last())
+        .or_else(at_end)
+        .cloned()
+}
+
+/// Returns the name of the cluster of each host: the name of the host without its number and the separator before the number. A
+/// domain is left out if the names of the clusters differ without it.
+fn names_without_host_numbers(hosts: &[Host]) -> Vec<String> {
+    let name_with_zeros = |name: &str| {
+        let mut text = name.to_owned();
+        for number in numbers_in_name(name).into_iter().rev() {
+            text.replace_range(number, "0");
+        }
+        text
+    };
+    // For each name with zeros as numbers: the first host, and whether each number differs between hosts.
+    let mut families: BTreeMap<String, (&str, Vec<bool>)> = BTreeMap::new();
+    for Host { name, .. } in hosts {
+        let numbers = numbers_in_name(name);
+        let (first, differs) = (families.entry(name_with_zeros(name)))
+            .or_insert_with(|| (name, vec![false; numbers.len()]));
+        let pairs = numbers_in_name(first).into_iter().zip(numbers);
+        for (differs, (a, b)) in differs.iter_mut().zip(pairs) {
+            *differs |= first[a] != name[b];
+        }
+    }
+    let is_separator = |c: char| c.is_whitespace() || "-_.:".contains(c);
+    let parts = hosts.iter().map(|Host { name, .. }| {
+        let number = position_of_host_number(name, &families[&name_with_zeros(name)].1);
+        let number = number.unwrap_or(name.len()..name.len());
+        (
+            name[..number.start].trim_end_matches(is_separator),
+            &name[number.end..],
+        )
+    });
+    let parts: Vec<(&str, &str)> = parts.collect();
+    let mut rests: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (stem, rest) in &parts {
+        rests.entry(stem).or_default().insert(rest);
+    }
+    let names = hosts.iter().zip(parts).map(|(host, (stem, rest))| {
+        let is_domain_needed = !rest.starts_with('.') || rests[stem].len() > 1;
+        let name = format!("{stem}{}", if is_domain_needed { rest } else { "" });
+        let name = name.trim_matches(is_separator);
+        (if name.is_empty() { &host.name } else { name }).to_owned()
+    });
+    names.collect()
 }
 
 #[cfg(test)]
@@ -312,6 +372,35 @@ mod tests {
         assert_eq!(clusters("level=0"), named(&[("root", 4)]));
         assert_eq!(clusters("level=1"), named(&[("root", 1), ("in", 3)]));
         assert_eq!(clusters("name"), named(&[("k", 1), ("h", 3)]));
+    }
+
+    #[test]
+    fn the_number_of_a_host_stands_anywhere_in_its_name() {
+        let of = |names: &[&str]| {
+            let host = |name: &&str| format!("<host id='{name}' speed='1'/>");
+            let hosts: String = names.iter().map(host).collect();
+            let zone = format!("<zone id='z' routing='None'>{hosts}</zone>");
+            let text = format!("<platform version='4'>{zone}</platform>");
+            let platform = from_simgrid("a.xml", &text).unwrap().platform;
+            let clusters = platform.clusters.into_iter();
+            let names: Vec<String> = clusters.map(|cluster| cluster.name).collect();
+            names.join(" ")
+        };
+        assert_eq!(
+            of(&["a-1.x5.org", "a-2.x5.org", "b-1.x5.org", "b-2.x5.org"]),
+            "a b"
+        );
+        assert_eq!(
+            of(&["a-1.x.fr", "a-2.x.fr", "a-1.y.fr", "a-2.y.fr"]),
+            "a.x.fr a.y.fr"
+        );
+        assert_eq!(
+            of(&["n-1.r1.org", "n-2.r1.org", "n-1.r2.org", "n-2.r2.org"]),
+            "n.r1.org n.r2.org"
+        );
+        assert_eq!(of(&["host 1", "host 2"]), "host");
+        assert_eq!(of(&["n-0.0", "n-0.1", "n-1.0", "n-1.1"]), "n-0 n-1");
+        assert_eq!(of(&["0-node", "1-node", "7", "8", "k-3"]), "node 7 8 k");
     }
 
     #[test]

@@ -58,8 +58,23 @@ struct SimgridTranslation {
     json_key_of_line: Vec<String>,
     /// Names of the duplex links of the platform.
     duplex_link_names: BTreeSet<String>,
+    /// Clusters with a topology, by the names of their routers.
+    topology_routers: BTreeMap<String, TopologyRouter>,
+    /// Names of the routers whose links are already translated.
+    linked_routers: BTreeSet<String>,
     /// Values that cannot be translated, each with its key and a message.
     problems: Vec<(String, String)>,
+}
+
+/// The router of a cluster with a topology. In SimGrid such a cluster has no router, and its gateways are hosts. The router is
+/// therefore translated into host 0 of the cluster and a link that each route through the router crosses at this end.
+#[derive(Clone, Debug)]
+struct TopologyRouter {
+    cluster: String,
+    /// Name of the host to which the router is attached.
+    host: String,
+    /// Link between this host and the router; it has the name of the router.
+    link: ZoneLink,
 }
 
 impl SimgridTranslation {
@@ -105,7 +120,7 @@ impl SimgridTranslation {
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">",
         );
         self.add_lines("", "<platform version=\"4.1\">");
-        self.collect_duplex_links(&file.zone);
+        self.collect_duplex_links_and_routers(&file.zone);
         self.translate_zone("zone", &file.zone);
         for (name, profile) in &file.profiles {
             self.translate_profile(&format!("profiles.{name}"), name, profile);
@@ -114,15 +129,23 @@ impl SimgridTranslation {
         self.add_lines("", "</platform>");
     }
 
-    /// Adds the names of the duplex links in a zone and in the zones inside it to the names of duplex links.
-    fn collect_duplex_links(&mut self, zone: &ZoneEntry) {
+    /// Adds the duplex links and the routers of the topologies of a zone and of the zones inside it.
+    fn collect_duplex_links_and_routers(&mut self, zone: &ZoneEntry) {
         let links = zone.links.iter();
         let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
         self.duplex_link_names
             .extend(duplex.map(|link| link.name.clone()));
+        for cluster in zone.clusters.iter().filter(|one| one.topology.is_some()) {
+            let router = topology_router(cluster);
+            if cluster.link.sharing == Sharing::Duplex {
+                self.duplex_link_names.insert(router.link.name.clone());
+            }
+            self.topology_routers
+                .insert(router.link.name.clone(), router);
+        }
         zone.zones
             .iter()
-            .for_each(|inner| self.collect_duplex_links(inner));
+            .for_each(|inner| self.collect_duplex_links_and_routers(inner));
     }
 
     /// Translates a zone and everything inside it, except profiles, into SimGrid's format.
@@ -158,6 +181,9 @@ impl SimgridTranslation {
     /// Translates the routers, hosts and peers of a zone into SimGrid's format; `key` is the key of the zone.
     fn translate_routers_hosts_and_peers(&mut self, key: &str, zone: &ZoneEntry) {
         for (at, router) in zone.routers.iter().enumerate() {
+            if self.topology_routers.contains_key(router) {
+                self.report_second_router(format!("{key}.routers[{at}]"), router);
+            }
             self.add_lines(
                 &format!("{key}.routers[{at}]"),
                 &format!("<router id=\"{}\"/>", escape_xml_attribute(router)),
@@ -205,19 +231,93 @@ impl SimgridTranslation {
             );
             self.add_lines(&format!("{key}.backbone"), &text);
         }
-        for (at, route) in zone.routes.iter().enumerate() {
-            self.add_lines(
-                &format!("{key}.routes[{at}]"),
-                &route_element(["route", "zoneRoute"], route, &self.duplex_link_names),
-            );
+        let routes = (["route", "zoneRoute"], "routes", &zone.routes);
+        let bypasses = (
+            ["bypassRoute", "bypassZoneRoute"],
+            "bypasses",
+            &zone.bypasses,
+        );
+        for (elements, list, routes) in [routes, bypasses] {
+            for (at, route) in routes.iter().enumerate() {
+                self.translate_route(&format!("{key}.{list}[{at}]"), elements, route);
+            }
         }
-        for (at, route) in zone.bypasses.iter().enumerate() {
-            let names = ["bypassRoute", "bypassZoneRoute"];
-            self.add_lines(
-                &format!("{key}.bypasses[{at}]"),
-                &route_element(names, route, &self.duplex_link_names),
-            );
+        for (at, bypass) in zone.bypasses.iter().enumerate() {
+            if bypass.symmetrical.is_some() {
+                let message = "a bypass holds for one direction only, so `symmetrical` has no effect; remove the key, or write a second bypass for the way back";
+                let key = format!("{key}.bypasses[{at}].symmetrical");
+                self.problems.push((key, message.to_owned()));
+            }
         }
+    }
+
+    fn report_second_router(&mut self, key: String, router: &str) {
+        let message =
+            format!("router `{router}` is defined twice; give one of the two another name");
+        self.problems.push((key, message));
+    }
+
+    /// Translates a route, and the links of its gateways if they are routers of topologies that no earlier route uses.
+    fn translate_route(
+        &mut self,
+        key: &str,
+        [between_points, between_zones]: [&str; 2],
+        route: &ZoneRouteEntry,
+    ) {
+        let mut text = format!(
+            "src=\"{}\" dst=\"{}\"",
+            escape_xml_attribute(&route.from),
+            escape_xml_attribute(&route.to)
+        );
+        let mut links = route.links.clone();
+        let mut element = between_points;
+        let ends = [(&route.from, "gw_src", "UP"), (&route.to, "gw_dst", "DOWN")];
+        for (at, (member, attribute, direction)) in ends.into_iter().enumerate() {
+            let name = route.gateways.as_ref().map(|gateways| &gateways[at]);
+            let router = match name {
+                Some(name) => self.topology_routers.get(name),
+                None => (self.topology_routers.values()).find(|router| router.cluster == *member),
+            };
+            let router = router.cloned();
+            if let Some(TopologyRouter { link, .. }) = &router {
+                let end = match link.sharing {
+                    Sharing::Duplex => format!("{}_{direction}", link.name),
+                    Sharing::Shared | Sharing::Unshared => link.name.clone(),
+                };
+                links.insert(if at == 0 { 0 } else { links.len() }, end);
+                if self.linked_routers.insert(link.name.clone()) {
+                    self.add_lines(key, &link_element(link));
+                }
+            }
+            if let Some(gateway) = router.as_ref().map(|router| &router.host).or(name) {
+                element = between_zones;
+                let gateway = escape_xml_attribute(gateway);
+                write!(text, " {attribute}=\"{gateway}\"").expect("a string can be written to");
+            }
+        }
+        if let Some(is_symmetrical) = route.symmetrical {
+            let word = if is_symmetrical { "YES" } else { "NO" };
+            write!(text, " symmetrical=\"{word}\"").expect("a string can be written to");
+        }
+        let links: String = links.iter().map(|link| self.link_reference(link)).collect();
+        self.add_lines(key, &format!("<{element} {text}>{links}</{element}>"));
+    }
+
+    /// Returns the element that names a link in a route, with the direction if the link is duplex.
+    fn link_reference(&self, link: &str) -> String {
+        let direction = ["UP", "DOWN"].iter().find_map(|direction| {
+            let stem = link.strip_suffix(direction)?.strip_suffix('_')?;
+            (self.duplex_link_names.contains(stem)).then_some((stem, direction))
+        });
+        direction.map_or_else(
+            || format!("<link_ctn id=\"{}\"/>", escape_xml_attribute(link)),
+            |(stem, direction)| {
+                format!(
+                    "<link_ctn id=\"{}\" direction=\"{direction}\"/>",
+                    escape_xml_attribute(stem)
+                )
+            },
+        )
     }
 
     /// Records a problem if a cluster has no hosts, or if the number of hosts of its topology differs from the number of hosts of
@@ -228,9 +328,32 @@ impl SimgridTranslation {
             self.problems.push((format!("{key}.hosts"), message));
             return;
         }
+        let backbone = cluster.backbone.as_ref().map(|one| one.sharing);
+        for (name, is_ignored, meaning) in [
+            (
+                "link",
+                cluster.link.sharing == Sharing::Unshared,
+                "`shared` or `duplex`",
+            ),
+            (
+                "backbone",
+                backbone == Some(Sharing::Duplex),
+                "`shared` or `unshared`",
+            ),
+        ] {
+            if is_ignored {
+                let message = format!("the `{name}` of a cluster can only be {meaning}");
+                let key = format!("{key}.{name}.sharing");
+                self.problems.push((key, message));
+            }
+        }
         let Some(topology) = &cluster.topology else {
             return;
         };
+        let router = topology_router(cluster).link.name;
+        if self.topology_routers[&router].cluster != cluster.name {
+            self.report_second_router(format!("{key}.router"), &router);
+        }
         if let Topology::FatTree { down, up, parallel } = topology
             && (up.len() != down.len() || parallel.len() != down.len())
         {
@@ -339,52 +462,23 @@ fn link_element(link: &ZoneLink) -> String {
     )
 }
 
-/// Returns the SimGrid element that describes a route. `duplex` contains the names of the duplex links, for which the element
-/// states a direction.
-fn route_element(
-    [between_points, between_zones]: [&str; 2],
-    route: &ZoneRouteEntry,
-    duplex: &BTreeSet<String>,
-) -> String {
-    let mut text = format!(
-        "src=\"{}\" dst=\"{}\"",
-        escape_xml_attribute(&route.from),
-        escape_xml_attribute(&route.to)
-    );
-    let mut element = between_points;
-    if let Some([out, into]) = &route.gateways {
-        element = between_zones;
-        write!(
-            text,
-            " gw_src=\"{}\" gw_dst=\"{}\"",
-            escape_xml_attribute(out),
-            escape_xml_attribute(into)
-        )
-        .expect("a string can be written to");
+/// Returns the router of a cluster with a topology; its link is as fast as the links and the limiter of the topology allow.
+fn topology_router(cluster: &ZoneCluster) -> TopologyRouter {
+    let prefix = (cluster.prefix.clone()).unwrap_or_else(|| format!("{}-", cluster.name));
+    let limiter = cluster.limiter.filter(|it| *it < cluster.link.bandwidth);
+    TopologyRouter {
+        cluster: cluster.name.clone(),
+        host: format!("{prefix}0"),
+        link: ZoneLink {
+            name: (cluster.router.clone())
+                .unwrap_or_else(|| format!("{prefix}{}_router", cluster.name)),
+            bandwidth: limiter.unwrap_or(cluster.link.bandwidth),
+            latency: cluster.link.latency,
+            sharing: cluster.link.sharing,
+            bandwidth_profile: None,
+            latency_profile: None,
+        },
     }
-    if let Some(is_symmetrical) = route.symmetrical {
-        let word = if is_symmetrical { "YES" } else { "NO" };
-        write!(text, " symmetrical=\"{word}\"").expect("a string can be written to");
-    }
-    let links = route.links.iter().map(|link| {
-        let direction = ["UP", "DOWN"].iter().find_map(|direction| {
-            let stem = link.strip_suffix(direction)?.strip_suffix('_')?;
-            duplex.contains(stem).then_some((stem, direction))
-        });
-        direction.map_or_else(
-            || format!("<link_ctn id=\"{}\"/>", escape_xml_attribute(link)),
-            |(stem, direction)| {
-                format!(
-                    "<link_ctn id=\"{}\" direction=\"{direction}\"/>",
-                    escape_xml_attribute(stem)
-                )
-            },
-        )
-    });
-    format!(
-        "<{element} {text}>{}</{element}>",
-        links.collect::<String>()
-    )
 }
 
 /// Returns the SimGrid element that describes a cluster.
@@ -427,7 +521,7 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
     if let Some(limiter) = &cluster.limiter {
         add("limiter_link", format!("{}Bps", limiter.get()));
     }
-    if let Some(router) = &cluster.router {
+    if let Some(router) = (cluster.router.as_ref()).filter(|_| cluster.topology.is_none()) {
         add("router_id", escape_xml_attribute(router));
     }
     if let Some(topology) = &cluster.topology {

@@ -147,17 +147,17 @@ pub struct ZoneCluster {
     /// Number of cores of each host. Default 1.
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
-    /// Bandwidth and latency of the access link of each host, or of each link of the topology. The value `unshared` of `sharing`
-    /// has no effect here, as in SimGrid: flows share these links.
+    /// Bandwidth, latency and sharing (`shared` or `duplex`) of the access link of each host, or of each link of the topology.
     pub link: LinkParameters,
-    /// Link that all messages between hosts of the cluster cross; there is no such link if absent.
+    /// Link that all messages between hosts of the cluster cross, `shared` or `unshared`; there is no such link if absent.
     pub backbone: Option<LinkParameters>,
     /// Loopback link of each host, for messages between processes on the host; if absent, these messages cross the access link.
-    /// Each message has the whole bandwidth of the loopback link, whatever `sharing` says.
-    pub loopback: Option<LinkParameters>,
+    /// Each message has the whole bandwidth of the loopback link.
+    pub loopback: Option<LoopbackParameters>,
     /// Maximum total rate of all messages from and to a host; not limited if absent.
     pub limiter: Option<BytesPerSecond>,
-    /// Name of the router of the cluster, for routes that use the router as gateway.
+    /// Name of the router of the cluster, for routes that use the router as gateway. The router of a `topology` is attached to
+    /// host 0 by a link like the others, which has the name of the router.
     pub router: Option<String>,
     /// Network between the hosts of the cluster; a single switch if absent.
     pub topology: Option<Topology>,
@@ -206,6 +206,17 @@ pub struct LinkParameters {
     /// Rule by which flows share the bandwidth of the link.
     #[serde(default)]
     pub sharing: Sharing,
+}
+
+/// Bandwidth and latency of the loopback link of a host.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoopbackParameters {
+    /// Bandwidth of the link.
+    pub bandwidth: BytesPerSecond,
+    /// Latency of the link. Default 0 s.
+    #[serde(default)]
+    pub latency: Seconds,
 }
 
 /// Rule by which flows share the bandwidth of a link.
@@ -281,7 +292,7 @@ pub struct ZoneRouteEntry {
     /// Names of the links of the route, in the order in which a message crosses them. A direction of a duplex link is `NAME_UP`
     /// or `NAME_DOWN`.
     pub links: Vec<String>,
-    /// Whether the route back uses the same links in reverse order. Default true. The key has no effect on a bypass, which holds
-    /// for one direction only.
+    /// Whether the route back uses the same links in reverse order. Default true. A bypass holds for one direction only and does
+    /// not have this key.
     pub symmetrical: Option<bool>,
 }

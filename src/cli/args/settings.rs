@@ -122,7 +122,7 @@ pub(in crate::cli) struct MemoryArguments {
     #[arg(long, value_name = "SIZE", help_heading = OUTPUT)]
     pub(in crate::cli) memory_limit: Option<Bytes>,
 
-    /// Allow `<include>` in SimGrid platforms to read files outside the folder of the platform
+    /// Allow SimGrid platforms to name files outside their folder (`<include>`, profiles)
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) include_outside: bool,
 

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use super::kind::FileKind;
 use super::{line_column, path_of_text};
 use crate::error::Problem;
 
@@ -175,6 +176,11 @@ fn is_pipe(_: &Metadata) -> bool {
 /// line and column of the error.
 fn not_text_error(why: &str, path: &Path, before: &[u8]) -> Problem {
     let text = String::from_utf8_lossy(before);
+    if let Some(kind) = FileKind::detect_from_text(&text)
+        && matches!(kind, FileKind::ForeignFormat(_))
+    {
+        return kind.wrong_kind_error("text", &path.display().to_string());
+    }
     let (line, column) = line_column(&text, text.len());
     Problem::new(format!("the file is not text: {why}"))
         .source(path.display().to_string())

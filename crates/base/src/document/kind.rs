@@ -40,7 +40,8 @@ pub enum FileKind {
 
 /// Recognisable file formats of other programs that migsim cannot read. Each entry contains the first characters of a file in the
 /// format, and the name of the format.
-const FOREIGN: [(&str, &str); 7] = [
+const FOREIGN: [(&str, &str); 8] = [
+    ("\u{3}BOTF2", OTF2),
     ("Topology: (", "a topology of BRITE"),
     ("num_ranks ", "a GOAL schedule of LogGOPSim"),
     ("%EventDef", "a Paje trace"),
@@ -49,6 +50,12 @@ const FOREIGN: [(&str, &str); 7] = [
     ("; Version:", "a workload in the Standard Workload Format"),
     (";  Version:", "a workload in the Standard Workload Format"),
 ];
+
+/// Name of the file with which a user names an OTF2 archive.
+const OTF2: &str = "the anchor of an OTF2 archive";
+
+/// Second words of the lines of SMPI's time-independent traces, by which such a trace is recognised.
+const SMPI_ACTIONS: [&str; 6] = ["init", "comm_size", "compute", "send", "isend", "irecv"];
 
 impl FileKind {
     /// Returns the kind of an input file with the given text; `None` if the text does not show the kind with certainty.
@@ -59,7 +66,11 @@ impl FileKind {
         }
         match text.chars().next()? {
             '{' => detect_json_kind(text),
-            '<' => text.contains("<platform").then_some(Self::Platform),
+            '<' if text.contains("<platform") => Some(Self::Platform),
+            '<' if text.contains("<adag") => {
+                Some(Self::ForeignFormat("a workflow of Pegasus (DAX)"))
+            }
+            '<' => None,
             _ => detect_kind_by_first_line(text),
         }
     }
@@ -112,6 +123,9 @@ impl FileKind {
             Self::ProcessMapping => format!("use `--mapping {source}`"),
             Self::ClusterTable => format!("use `--clusters {source}`"),
             Self::MeasuredLoad => format!("use `--load file,file={source}`"),
+            Self::ForeignFormat(OTF2) => {
+                format!("write a trace with `python -m migsim.otf2 {source} FILE.trace --speed SPEED`, and use that")
+            }
             Self::ForeignFormat(_) => {
                 "convert the file as `docs/guide/files.md` describes, since migsim does not read this format"
                     .to_owned()
@@ -135,6 +149,12 @@ struct TopLevelKeys {
     speeds: Option<IgnoredAny>,
     #[serde(default)]
     current: Option<IgnoredAny>,
+    #[serde(default)]
+    jobs: Option<IgnoredAny>,
+    #[serde(default)]
+    nb_res: Option<IgnoredAny>,
+    #[serde(default)]
+    nodes: Option<IgnoredAny>,
 }
 
 /// Returns the kind of a JSON file with the given text; `None` if its top-level keys do not show the kind.
@@ -148,6 +168,14 @@ fn detect_json_kind(text: &str) -> Option<FileKind> {
         _ if head.workload.is_some() || head.extends.is_some() => Some(FileKind::Experiment),
         _ if head.speeds.is_some() && head.current.is_some() => Some(FileKind::BarrierSnapshot),
         _ if head.clusters.is_some_and(|clusters| clusters.is_array()) => Some(FileKind::Platform),
+        _ if head.jobs.is_some() && head.nb_res.is_some() => {
+            Some(FileKind::ForeignFormat("a list of jobs for Batsim"))
+        }
+        Some(version)
+            if head.nodes.is_some() && version.starts_with(|c: char| c.is_ascii_digit()) =>
+        {
+            Some(FileKind::ForeignFormat("an execution trace of Chakra"))
+        }
         _ => None,
     }
 }
@@ -159,6 +187,15 @@ fn detect_kind_by_first_line(text: &str) -> Option<FileKind> {
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
     if line.starts_with("migsim-trace ") || line.starts_with("bsp 1 ") {
         return Some(FileKind::Trace);
+    }
+    let mut words = line.split_whitespace();
+    let is_rank = |word: &str| word.trim_start_matches('p').parse::<u32>().is_ok();
+    if words.next().is_some_and(is_rank)
+        && words
+            .next()
+            .is_some_and(|word| SMPI_ACTIONS.contains(&&*word.to_ascii_lowercase()))
+    {
+        return Some(FileKind::ForeignFormat("a time-independent trace of SMPI"));
     }
     let separator = Separator::from_heading_line(line);
     let name = |field: &str| {
@@ -216,6 +253,23 @@ mod tests {
             (
                 "%EventDef PajeX 1\n",
                 FileKind::ForeignFormat("a Paje trace"),
+            ),
+            ("\u{3}BOTF2", FileKind::ForeignFormat(OTF2)),
+            (
+                "<?xml version='1.0'?><adag><job/></adag>",
+                FileKind::ForeignFormat("a workflow of Pegasus (DAX)"),
+            ),
+            (
+                "0 init\n0 compute 1e9\n",
+                FileKind::ForeignFormat("a time-independent trace of SMPI"),
+            ),
+            (
+                "{\"nb_res\": 4, \"jobs\": []}",
+                FileKind::ForeignFormat("a list of jobs for Batsim"),
+            ),
+            (
+                "{\"schema\": \"1.0\", \"nodes\": []}",
+                FileKind::ForeignFormat("an execution trace of Chakra"),
             ),
         ] {
             assert_eq!(FileKind::detect_from_text(text), Some(kind), "{text}");

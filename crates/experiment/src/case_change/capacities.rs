@@ -71,12 +71,14 @@ fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
     })
 }
 
-/// Returns the link with this name; for a duplex link, returns the links of both directions.
+/// Returns the link with this name; for a duplex link, which may be named with or without its direction, returns the links of both
+/// directions.
 ///
 /// # Errors
 /// The platform has no link with this name.
 fn find_link_directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
-    let found = platform.links.iter().position(|link| link.name == name);
+    let named = |name: &str| platform.links.iter().position(|link| link.name == name);
+    let found = named(name).or_else(|| named(&format!("{name}_UP")));
     let Some(found) = found.map(LinkId::from_index) else {
         let names = platform.links.iter().map(|link| link.name.as_str());
         return Err(Problem::unknown_name("link", name).with_known_names("links", names));

@@ -7,12 +7,15 @@ use super::rules::{
 };
 use migsim_base::quantities::{format_duration, format_speed};
 use migsim_base::words::format_count;
-use migsim_platform::{Host, Link, Platform, Routes};
+use migsim_platform::{GroupingRule, Host, Link, Platform, Routes};
 use migsim_policies as policy;
 
 /// Minimum number of clusters for which small clusters are reported. On a platform with fewer clusters, small clusters are
 /// assumed to be intended.
 const MIN_CLUSTERS: usize = 3;
+
+/// Maximum depth of the zones whose clusters the note about small clusters counts.
+const MAX_LEVELS: usize = 3;
 
 /// Returns the implausible values of a platform. The sizes of the clusters are checked only if the user did not choose the
 /// clusters (`are_clusters_chosen` is false).
@@ -111,7 +114,23 @@ fn check_small_clusters(platform: &Platform) -> Option<Finding> {
             format_count(hosts, "host"),
             format_count(clusters, "cluster")
         );
-        Finding::new(SMALL_CLUSTERS, what)
+        let counted = |rule: GroupingRule| {
+            let mut other = platform.clone();
+            other.group_hosts(rule);
+            other.clusters.len()
+        };
+        let levels = (1..).map(|depth| (format!("level={depth}"), GroupingRule::ZoneDepth(depth)));
+        let rules = [
+            ("zone".to_owned(), GroupingRule::InnermostZone),
+            ("name".to_owned(), GroupingRule::HostNamePrefix),
+        ];
+        let larger = (rules.into_iter().chain(levels.take(MAX_LEVELS)))
+            .map(|(flag, rule)| (flag, counted(rule)))
+            .filter(|&(_, count)| count > 1 && count < clusters);
+        let larger: Vec<String> = larger
+            .map(|(flag, count)| format!(", or {count} with `--clusters {flag}`"))
+            .collect();
+        Finding::new(SMALL_CLUSTERS, what + &larger.concat())
     })
 }
 

@@ -60,7 +60,7 @@ pub(super) const SMALL_CLUSTERS: PlausibilityRule = PlausibilityRule {
     condition: "the clusters found from zones or host names have {} hosts or fewer on average, and there are at least three",
     threshold: 2.0,
     reason: "the manager of a cluster offers its hosts to processes; with one or two hosts there is no choice",
-    advice: "form larger clusters with `--clusters zone`, `--clusters level=N`, `--clusters name` or `--clusters FILE.csv`",
+    advice: "form larger clusters with `--clusters`: by a rule, or by a table of hosts and clusters (`--clusters FILE.csv`)",
 };
 
 /// Rule about a platform that has only one cluster.

@@ -64,6 +64,16 @@ impl NumberedHosts<'_> {
         ranges.into_iter().flat_map(|(from, to)| from..=to)
     }
 
+    /// Returns the name of the router of the cluster.
+    pub(super) fn router_name(&self, node: Node<'_>) -> String {
+        let id = node.attribute("id").unwrap_or("");
+        let written = node.attribute("router_id").map(str::trim);
+        written.filter(|name| !name.is_empty()).map_or_else(
+            || format!("{}{id}_router{}", self.name_prefix, self.name_suffix),
+            str::to_owned,
+        )
+    }
+
     /// Creates the host whose name contains the number `radical`.
     pub(super) fn create_host(&self, radical: u64) -> Host {
         Host {
@@ -172,26 +182,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             star.members = members;
         }
         let local = u32::try_from(hosts.host_count()).expect("the number of hosts is checked");
-        self.add_cluster_router(node, &hosts, PositionInZone::new(zone, local));
-    }
-
-    /// Adds the router of a cluster, which is the gateway of its zone.
-    pub(super) fn add_cluster_router(
-        &mut self,
-        node: Node<'a>,
-        hosts: &NumberedHosts<'a>,
-        place: PositionInZone,
-    ) {
-        let id = node.attribute("id").unwrap_or("");
-        let name = self
-            .reader
-            .non_empty_attribute(node, "router_id")
-            .map_or_else(
-                || format!("{}{id}_router{}", hosts.name_prefix, hosts.name_suffix),
-                str::to_owned,
-            );
-        let router = self.add_router(node, &name, place);
-        self.default_gateways.insert(place.zone, router);
+        let router = hosts.router_name(node);
+        let router = self.add_router(node, &router, PositionInZone::new(zone, local));
+        self.default_gateways.insert(zone, router);
     }
 
     /// Adds the access link, loopback and limiter of one host to the platform; the names of these links begin with `name`.

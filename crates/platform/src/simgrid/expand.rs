@@ -261,7 +261,7 @@ impl Expander {
 }
 
 /// Returns an error if a file is outside the folder of the platform.
-fn check_inside_folder(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
+pub(super) fn check_inside_folder(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -277,7 +277,7 @@ fn check_inside_folder(folder: &Path, file: &Path, name: &str) -> Result<(), Pro
         return Ok(());
     }
     let problem = Problem::new(format!(
-        "the included file `{name}` is outside of the folder of the platform file, where migsim does not read it by default"
+        "the file `{name}` is outside of the folder of the platform file, where migsim does not read it by default"
     ));
     Err(problem.hint("copy the file into the folder of the platform file, or allow such files with `--include-outside`"))
 }
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(read(true).unwrap().platform.hosts.len(), 3);
         let error = read(false).unwrap_err().to_string();
         assert!(
-            error.contains("the included file `../q.xml` is outside of the folder"),
+            error.contains("the file `../q.xml` is outside of the folder"),
             "{error}"
         );
         assert!(

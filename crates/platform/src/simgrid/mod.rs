@@ -127,7 +127,7 @@ fn read_expanded_platform(
     let content = expanded.as_deref().unwrap_or(text);
     let mut lenient = String::new();
     let document = parse_leniently(source, content, &mut lenient)?;
-    let mut reader = Reader::new(source, &document);
+    let mut reader = Reader::new(source, &document, limits.allows_outside_files);
     let platform = read_platform_element(&mut reader, document.root_element(), limits);
     reader.check_trace_connections();
     let problems = std::mem::take(&mut reader.problems);

@@ -73,7 +73,8 @@ pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<SimgridEx
     let mut lenient = String::new();
     let document = parse_leniently(source, text, &mut lenient)?;
     let root = document.root_element();
-    let mut reader = Reader::new(source, &document);
+    // The files were read before, with the permission that they needed.
+    let mut reader = Reader::new(source, &document, true);
     reader.version = match root.attribute("version") {
         Some("3" | "3.0") => Version::Three,
         _ => Version::Four,

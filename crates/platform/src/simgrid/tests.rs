@@ -179,6 +179,16 @@ fn errors_of_hosts_links_and_routes_say_what_and_where() {
 }
 
 #[test]
+fn a_cluster_with_a_topology_has_no_router() {
+    let text = "<cluster id='t' radical='0-3' prefix='t-' suffix='' speed='1Gf' bw='1MBps' lat='1ms' topology='TORUS' topo_parameters='2,2'/>\
+        <zone id='m' routing='Full'><host id='h' speed='1f'/></zone><link id='w' bandwidth='1Bps'/>\
+        <zoneRoute src='t' dst='m' gw_src='GATEWAY' gw_dst='h'><link_ctn id='w'/></zoneRoute>";
+    let error = zone("4.1", &text.replace("GATEWAY", "t-t_router")).unwrap_err();
+    assert!(error.to_string().contains("such as `t-0`"), "{error}");
+    zone("4.1", &text.replace("GATEWAY", "t-0")).unwrap();
+}
+
+#[test]
 fn errors_of_zones_and_cabinets_say_what_and_where() {
     assert_broken(&[
         (

@@ -90,7 +90,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 PositionInZone::new(zone, local),
             );
         }
-        self.add_cluster_router(node, hosts, PositionInZone::new(zone, shape.host_count));
+        let router = hosts.router_name(node);
+        self.absent_routers.insert(router, name);
     }
 }
 

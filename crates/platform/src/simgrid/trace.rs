@@ -4,6 +4,7 @@ use std::path::Path;
 
 use roxmltree::Node;
 
+use super::expand::check_inside_folder;
 use super::profile::{ProfileEvents, TracedQuantity, problem_in_file, read_profile_file};
 use super::xml::{Reader, Version};
 use crate::Profile;
@@ -231,7 +232,15 @@ impl<'a> Reader<'a, '_> {
         let folder = Path::new(self.source_path)
             .parent()
             .unwrap_or(Path::new(""));
-        let path = folder.join(name).to_string_lossy().into_owned();
+        let path = folder.join(name);
+        if !self.may_read_outside
+            && let Err(outside) = check_inside_folder(folder, &path, name)
+        {
+            let problem = self.problem_at_attribute(node, attribute, outside.message);
+            self.record_problem_once(problem.hint(outside.hint.unwrap_or_default()));
+            return None;
+        }
+        let path = path.to_string_lossy().into_owned();
         if !self.traces.profile_files.contains_key(&path) {
             let read = read_profile_file(&path);
             self.traces.profile_files.insert(path.clone(), read);

@@ -85,6 +85,9 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     pub(super) unrouted_zones: Vec<UnroutedZone<'a>>,
     /// Gateway of each zone that has only one host or router, which routes need not name.
     pub(super) default_gateways: BTreeMap<ZoneId, HostOrRouterId>,
+    /// Names of the routers that clusters with a topology would have, each with a host of the cluster. SimGrid has no such
+    /// routers.
+    pub(super) absent_routers: BTreeMap<String, String>,
     /// Earliest failure of a host or link that has been read so far; `None` if no failure has been read.
     pub(super) earliest_failure: Option<Failure>,
     pub(super) limits: Limits,
@@ -105,6 +108,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             named_links: BTreeMap::new(),
             unrouted_zones: Vec::new(),
             default_gateways: BTreeMap::new(),
+            absent_routers: BTreeMap::new(),
             earliest_failure: None,
             limits,
             total_hosts_and_bytes: (0, 0),
@@ -319,7 +323,10 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         let Some(name) = self.reader.read_name(node, "id") else {
             return false;
         };
-        let speed = self.reader.read_speed(node);
+        let number = self.reader.read_number_of_speed(node);
+        let has_no_speed = number.is_some_and(|(speed, ..)| speed == 0.0);
+        let speed = number.filter(|_| !has_no_speed);
+        let speed = speed.and_then(|_| self.reader.read_speed(node));
         let cores = self.reader.read_cores(node);
         let file = self
             .reader
@@ -329,6 +336,12 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             .reader
             .profile_of_element(node, name, attribute, TracedQuantity::Speed);
         self.read_state_profile(node, name, TracedQuantity::HostState);
+        if has_no_speed {
+            self.reader.hosts_without_speed.push(name);
+            self.add_router(node, name, place);
+            self.set_coordinates(node, place);
+            return true;
+        }
         let (Some(speed), Some(cores)) = (speed, cores) else {
             return false;
         };
@@ -593,9 +606,12 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             .problem_at_attribute(node, attribute, message)
             .with_unknown_name(what, name);
         let is_printed = self.reader.problems.len() < MOST_PROBLEMS;
-        let problem = match what {
+        let problem = match (what, self.absent_routers.get(name)) {
             _ if !is_printed => problem,
-            "link" => {
+            ("host" | "zone", Some(host)) => problem.hint(format!(
+                "a cluster with a topology has no router in SimGrid: name one of its hosts, such as `{host}`"
+            )),
+            ("link", _) => {
                 problem.with_known_names("links", self.named_links.keys().map(String::as_str))
             }
             _ => problem.with_known_names(

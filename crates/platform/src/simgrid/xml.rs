@@ -34,9 +34,13 @@ pub(super) struct Reader<'a, 'input> {
     pub(super) source_path: &'a str,
     /// The parsed XML document.
     document: &'a Document<'input>,
+    /// Whether profile files outside the folder of the platform may be read.
+    pub(super) may_read_outside: bool,
     pub(super) version: Version,
     /// Number of ignored elements by name, for a note to the user.
     pub(super) ignored_elements: BTreeMap<String, usize>,
+    /// Names of the hosts with a speed of 0, for a note to the user.
+    pub(super) hosts_without_speed: Vec<&'a str>,
     /// Number of values that are written without a unit, for a note to the user.
     pub(super) numbers_without_unit: usize,
     /// Notes for the user, except the notes about ignored elements and missing units.
@@ -52,12 +56,18 @@ pub(super) struct Reader<'a, 'input> {
 type RangedQuantity<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
 
 impl<'a, 'input> Reader<'a, 'input> {
-    pub(super) fn new(source: &'a str, document: &'a Document<'input>) -> Self {
+    pub(super) fn new(
+        source: &'a str,
+        document: &'a Document<'input>,
+        may_read_outside: bool,
+    ) -> Self {
         Self {
             source_path: source,
             document,
+            may_read_outside,
             version: Version::Four,
             ignored_elements: BTreeMap::new(),
+            hosts_without_speed: Vec::new(),
             numbers_without_unit: 0,
             notes: Vec::new(),
             experiment_settings: Vec::new(),
@@ -248,9 +258,13 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(value)
     }
 
-    /// Returns the speed of one core of a host. If the file lists one speed for each power state, the attribute `pstate` is the
-    /// index of the speed that is used, by default 0.
-    pub(super) fn read_speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
+    /// Returns the number that the file states as the speed of one core of a host [instructions/s], which may be 0, with the
+    /// attribute and the text of the number. If the file lists one speed for each power state, the attribute `pstate` is the index
+    /// of the speed that is used, by default 0.
+    pub(super) fn read_number_of_speed(
+        &mut self,
+        node: Node<'a, 'a>,
+    ) -> Option<(f64, &'static str, &'a str)> {
         let Some((name, list)) = self.attribute_with_either_name(node, ["speed", "power"]) else {
             self.required_attribute(node, "speed");
             return None;
@@ -276,14 +290,18 @@ impl<'a, 'input> Reader<'a, 'input> {
             );
             return None;
         };
+        Some((speed, name, text))
+    }
+
+    /// Returns the speed of one core of a host; records a problem if the speed is not valid.
+    pub(super) fn read_speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
+        let (speed, name, text) = self.read_number_of_speed(node)?;
         let found = InstructionsPerSecond::new(speed);
         if found.is_none() {
             let message = out_of_range_message("speed", text, &InstructionsPerSecond::RANGE);
             let problem = self.problem_at_attribute(node, name, message);
-            let hint =
-                "set a speed above 0; if the host only forwards messages, the speed has no effect";
             self.record_problem_once(if speed == 0.0 {
-                problem.hint(hint)
+                problem.hint("set a speed above 0; only a single `<host>` may have a speed of 0")
             } else {
                 problem
             });
@@ -375,6 +393,18 @@ impl<'a, 'input> Reader<'a, 'input> {
             let numbers = migsim_base::words::format_count(self.numbers_without_unit, "number");
             notes.push(format!(
                 "the platform file has {numbers} without unit, which migsim reads as speeds in flop/s (f), bandwidths in bytes per second (Bps) or latencies in seconds"
+            ));
+        }
+        if let [first, more @ ..] = &self.hosts_without_speed[..] {
+            let others = match more.len() {
+                0 => String::new(),
+                count => format!(
+                    " and {}",
+                    migsim_base::words::format_count(count, "other host")
+                ),
+            };
+            notes.push(format!(
+                "no process can run on `{first}`{others}, since the speed is 0; migsim treats each host with a speed of 0 like a router"
             ));
         }
         if !self.ignored_elements.is_empty() {

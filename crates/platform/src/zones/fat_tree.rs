@@ -169,11 +169,6 @@ impl FatTree {
 
     /// Appends the links of the route between two members to `way`; returns whether there is a route.
     pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
-        let hosts = self.node_count(0).unwrap_or(0);
-        // The gateway is a router without links.
-        if from >= hosts || to >= hosts {
-            return true;
-        }
         if from == to && self.link_kinds.has_loopback {
             way.links.push(LinkId(
                 self.first_link.0 + from * self.link_kinds.loopbacks_and_limiters_per_host(),

@@ -62,10 +62,6 @@ impl Torus {
 
     /// Appends the links of the route between two members to `way`; returns whether there is a route.
     pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
-        // The gateway is a router without links.
-        if from >= self.member_count() || to >= self.member_count() {
-            return true;
-        }
         if from == to {
             // The first own link is the loopback, or else the limiter.
             if self.link_kinds.loopbacks_and_limiters_per_host() > 0 {
