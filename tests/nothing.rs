@@ -35,6 +35,15 @@ const CHANGES: &[&str] = &[
     "imbalance -0%",
 ];
 
+/// Settings of options that disturb nothing.
+const SETTINGS: &[&str] = &[
+    "runtime.noise=0",
+    "view.noise=0",
+    "view.delay=0",
+    "view.window=1",
+    "view.missing=0",
+];
+
 /// Random choices of a case.
 struct Choices(u64);
 
@@ -202,11 +211,15 @@ fn what_changes_nothing_changes_no_time() {
         let changes = CHANGES
             .iter()
             .map(|change| (*change, run(&platform, &["--change", change])));
+        let settings = SETTINGS
+            .iter()
+            .map(|setting| (*setting, run(&platform, &["--set", setting])));
         let profiles = with_profiles(&platform)
             .into_iter()
             .map(|(what, other)| (what, run(&other, &[])));
         let in_all = loads
             .chain(changes)
+            .chain(settings)
             .chain(profiles)
             .map(|(what, found)| (what, found, 3));
         let hosts = with_other_hosts(&platform)

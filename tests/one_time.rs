@@ -342,6 +342,42 @@ proptest! {
 }
 
 #[test]
+fn a_packet_to_a_moving_process_goes_to_its_new_host() {
+    // Process 2 moves to the other host until 0.175 s. Process 1 is at the barrier from 0.17 s on; its packet takes 15 ms.
+    let wire = Wire(1.25e6, 5e-3);
+    let supersteps = vec![
+        plan(&[0.0, 0.0], &[]),
+        plan(&[0.17e9, 0.0], &[]),
+        plan(&[0.0, 1e7], &[]),
+    ];
+    let drawn = Drawn {
+        platform: machine(&[&[1e9], &[1e9]], wire, wire),
+        plans: Plans {
+            memory: vec![2e5; 2],
+            ..Plans::new(supersteps)
+        },
+        placement: vec![0, 0],
+        network: NetworkModel::default(),
+        runtime: packets_by_doubling(),
+        costs: Costs {
+            call: CallCostConfig {
+                model: CallModel::None,
+                ..CallCostConfig::default()
+            },
+            migration: MigrationCostConfig {
+                wait: WaitingProcesses::Movers,
+                ..MigrationCostConfig::default()
+            },
+        },
+        script: Script(vec![(0, vec![(1, 1)])]),
+    };
+    // So process 2 leaves at 0.185 s, computes for 10 ms and sends its last packet.
+    for time in drawn.makespans() {
+        assert_close(time, 0.185 + 0.01 + 0.015, ROUNDING, "time");
+    }
+}
+
+#[test]
 fn a_message_does_not_overtake_another_one_of_its_processes() {
     // Slow start delays the first message by 6 round trips or less; the second one fits into the first window.
     let messages = [(0, 1, 4e5), (0, 1, 1e4)];
@@ -366,6 +402,17 @@ fn a_message_does_not_overtake_another_one_of_its_processes() {
     assert!((two - one - more).abs() <= packet, "{one} {two}");
 }
 
+fn packets_by_doubling() -> RuntimeConfig {
+    RuntimeConfig {
+        barrier: BarrierConfig {
+            kind: BarrierKind::RecursiveDoubling,
+            notices: ControlTransport::Packets,
+            ..BarrierConfig::default()
+        },
+        ..RuntimeConfig::default()
+    }
+}
+
 /// Returns the times of four processes, two on each of two hosts, which pass the barrier of recursive doubling in 40 ms.
 fn times_of_four(list: Vec<Plan>) -> [f64; 3] {
     let plans = Plans::new(list);
@@ -376,14 +423,7 @@ fn times_of_four(list: Vec<Plan>) -> [f64; 3] {
             slow_start: true,
             ..NetworkModel::default()
         },
-        runtime: RuntimeConfig {
-            barrier: BarrierConfig {
-                kind: BarrierKind::RecursiveDoubling,
-                notices: ControlTransport::Packets,
-                ..BarrierConfig::default()
-            },
-            ..RuntimeConfig::default()
-        },
+        runtime: packets_by_doubling(),
         costs: Costs::default(),
         script: Script(Vec::new()),
         plans,

@@ -39,6 +39,8 @@ pub(super) struct BarrierContext<'a, 'p> {
     pub(super) may_fast_forward: bool,
     pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
+    /// The processes that are moving, and their destination hosts.
+    pub(super) pending_destinations: &'a [(ProcessId, HostId)],
 }
 
 impl BarrierContext<'_, '_> {
@@ -64,7 +66,8 @@ impl BarrierContext<'_, '_> {
     }
 
     /// Sends a control message between two processes as a packet: its duration is computed in advance, and it shares no link with
-    /// flows. If a link on the route has no bandwidth at present, the message is a flow that waits for bandwidth.
+    /// flows. If a link on the route has no bandwidth at present, the message is a flow that waits for bandwidth. A message to a
+    /// process that is moving goes to its destination, from where the process continues.
     fn send_control_packet(
         &mut self,
         packets: &mut PacketModel,
@@ -72,7 +75,11 @@ impl BarrierContext<'_, '_> {
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        let ends = MessageEnds::of_processes(ProcessId(from), ProcessId(to), self.placement);
+        let mut ends = MessageEnds::of_processes(ProcessId(from), ProcessId(to), self.placement);
+        let mut moving = self.pending_destinations.iter();
+        if let Some((_, host)) = moving.find(|(process, _)| process.0 == to) {
+            ends.hosts.1 = *host;
+        }
         packets.update_links(self.engine, ends.hosts)?;
         let packet = packets.packet_between(self.platform, ends.hosts);
         let Some(packet) = packet.filter(|packet| packet.duration.is_finite()) else {

@@ -143,6 +143,12 @@ impl Migrations {
         self.pending_migrations
     }
 
+    /// Returns the process and the destination host of each migration.
+    pub(super) fn destinations(&self) -> impl Iterator<Item = (ProcessId, HostId)> {
+        let moves = self.migrations.iter();
+        moves.map(|planned| (planned.process, planned.destination))
+    }
+
     /// Applies, before any migration that takes time starts, the decided migrations that take no time and that need not wait for
     /// other migrations.
     pub(super) fn apply_instant_migrations(
@@ -315,6 +321,9 @@ impl Migrations {
         booked.is_applied = true;
         let booked = *booked;
         let now = world.engine.now();
+        world
+            .pending_destinations
+            .retain(|(process, _)| *process != booked.process);
         let place = &mut world.placement[booked.process.index()];
         let record = MigrationRecord {
             superstep: world.ending_superstep,

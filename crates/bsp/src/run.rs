@@ -417,6 +417,7 @@ impl<'a, 'r> Run<'a, 'r> {
             &[]
         };
         let moves = migrations.set_decided_migrations(decided, world);
+        world.pending_destinations.extend(migrations.destinations());
         self.rescheduling.report_executed_migrations(moves, world)?;
         Ok(moves)
     }

@@ -335,5 +335,6 @@ fn barrier_context<'c, 'a>(world: &'c mut RunState<'a>) -> BarrierContext<'c, 'a
         may_fast_forward: world.may_fast_forward,
         platform: world.setup.platform,
         placement: &world.placement,
+        pending_destinations: &world.pending_destinations,
     }
 }

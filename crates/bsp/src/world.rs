@@ -59,6 +59,8 @@ pub(super) struct RunState<'a> {
     /// Number of the superstep at whose barrier processes are leaving at present, or left last, counted from 0.
     pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
+    /// The processes whose decided migrations have not ended, and their destination hosts.
+    pub(super) pending_destinations: Vec<(ProcessId, HostId)>,
     pub(super) process_memory: Vec<Bytes>,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub(super) pinned_processes: Vec<bool>,
@@ -101,6 +103,7 @@ impl<'a> RunState<'a> {
             open_superstep: 0,
             ending_superstep: 0,
             placement: setup.placement.to_vec(),
+            pending_destinations: Vec::new(),
             process_memory: (0..processes).map(memory).collect(),
             pinned_processes: pinned_processes(setup.workload),
             measurements: Measures::default(),
