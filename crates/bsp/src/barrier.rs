@@ -89,8 +89,8 @@ impl BarrierContext<'_, '_> {
             && let Some(connection) = self.engine.find_or_add_connection(ends)
         {
             let now = self.engine.local_time();
-            self.engine
-                .record_message(connection, now, now + packet.duration);
+            let message = (connection, now, now + packet.duration);
+            self.engine.record_messages([message]);
         }
         self.engine.add_to_flow_count(1);
         let duration = Seconds::of(packet.duration);

@@ -20,9 +20,9 @@ pub(super) struct PredictedBarrier {
     packet_model: PacketModel,
     /// For each process, the host for which the durations of its control messages were computed.
     placement_of_durations: Vec<HostId>,
-    /// The connection of each control message that uses one, in the order of messages; `None` until the engine has assigned the
+    /// The control messages that use a connection, each with its connection; `None` until the engine has assigned the
     /// connections.
-    connections: Option<Vec<u32>>,
+    connection_uses: Option<Vec<(u32, u32)>>,
     /// Local time at which each control message of the present barrier is delivered \[s\].
     delivery_times: Vec<f64>,
     /// Local time at which each process arrives at the barrier \[s\]; after the departures are computed, the time at which it
@@ -40,7 +40,7 @@ impl PredictedBarrier {
             script_stages: waves,
             packet_model: packets,
             placement_of_durations: Vec::new(),
-            connections: None,
+            connection_uses: None,
             arrival_or_departure_times: vec![0.0; processes as usize],
             arrived_processes: 0,
         }
@@ -122,7 +122,7 @@ impl PredictedBarrier {
                 (*duration, notice.uses_connection) = (packet.duration, packet.uses_connection);
             }
         }
-        self.connections = None;
+        self.connection_uses = None;
         self.placement_of_durations = before;
         self.placement_of_durations.clear();
         self.placement_of_durations.extend_from_slice(placement);
@@ -132,25 +132,27 @@ impl PredictedBarrier {
     /// Records in the engine the control messages that use a connection. The engine does not deliver these messages itself, but
     /// must know which connections are idle.
     pub(super) fn record_connection_uses(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
-        let placement = &self.placement_of_durations;
-        let messages = self
-            .script_stages
-            .iter_durations()
-            .zip(&self.delivery_times);
-        let uses = self.connections.get_or_insert_with(|| {
-            let used = messages
-                .clone()
-                .filter(|((notice, _), _)| notice.uses_connection);
-            used.filter_map(|((notice, _), _)| {
+        let Self {
+            script_stages: stages,
+            placement_of_durations: placement,
+            delivery_times: delivered,
+            ..
+        } = self;
+        let uses = self.connection_uses.get_or_insert_with(|| {
+            let messages = (0..).zip(stages.control_messages());
+            let used = messages.filter(|(_, notice)| notice.uses_connection);
+            used.filter_map(|(number, notice)| {
                 let (from, to) = (ProcessId(notice.from), ProcessId(notice.to));
-                engine.find_or_add_connection(MessageEnds::of_processes(from, to, placement))
+                let ends = MessageEnds::of_processes(from, to, placement);
+                Some((number, engine.find_or_add_connection(ends)?))
             })
             .collect()
         });
-        let used = messages.filter(|((notice, _), _)| notice.uses_connection);
-        for (((_, duration), delivered), connection) in used.zip(uses) {
-            engine.record_message(*connection, delivered - duration, *delivered);
-        }
+        let durations = stages.message_durations();
+        engine.record_messages(uses.iter().map(|&(message, connection)| {
+            let end = delivered[message as usize];
+            (connection, end - durations[message as usize], end)
+        }));
     }
 }
 

@@ -121,9 +121,9 @@ impl ScriptStages {
         &self.control_messages
     }
 
-    /// Returns an iterator over all control messages and their durations \[s\].
-    pub(super) fn iter_durations(&self) -> impl Iterator<Item = (&ControlMessage, &f64)> + Clone {
-        self.control_messages.iter().zip(&self.message_durations)
+    /// Returns the duration of each control message \[s\].
+    pub(super) fn message_durations(&self) -> &[f64] {
+        &self.message_durations
     }
 
     /// Returns an iterator over all control messages and their durations \[s\], both mutable.

@@ -319,12 +319,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             .find_or_add_connection(ends)
     }
 
-    /// Records the local times at which a message of a connection starts and ends \[s\], which was computed without events; used
-    /// with slow start.
-    pub fn record_message(&mut self, connection: u32, start: f64, end: f64) {
-        self.network
-            .network_state_mut()
-            .record_message(connection, start, end);
+    /// Records messages that were computed without events, each as its connection and the local times at which it starts and ends
+    /// \[s\]; used with slow start.
+    pub fn record_messages(&mut self, messages: impl IntoIterator<Item = (u32, f64, f64)>) {
+        self.network.network_state_mut().record_messages(messages);
     }
 
     /// Starts an execution of `work` \[instructions\] on a host; the executions on a host share its cores.

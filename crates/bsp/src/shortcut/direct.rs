@@ -693,11 +693,8 @@ impl DirectEvaluation {
             if let Some(known) = self.process_pair_connections.get_mut(pair) {
                 *known = connection;
             }
-            engine.record_message(
-                connection,
-                self.message_start(at, message),
-                self.delivery_times[at],
-            );
+            let times = (self.message_start(at, message), self.delivery_times[at]);
+            engine.record_messages([(connection, times.0, times.1)]);
         }
     }
 

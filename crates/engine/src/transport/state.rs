@@ -92,10 +92,13 @@ impl NetworkState {
         Some(connections.find_or_add(ends))
     }
 
-    /// Records the local times at which a message of a connection starts and ends \[s\], which was computed without events.
-    pub(crate) fn record_message(&mut self, connection: u32, start: f64, end: f64) {
+    /// Records messages that were computed without events, each as its connection and the local times at which it starts and ends
+    /// \[s\].
+    pub(crate) fn record_messages(&mut self, messages: impl IntoIterator<Item = (u32, f64, f64)>) {
         if let Some(connections) = &mut self.connections {
-            connections.record_message(connection, start, end);
+            for (connection, start, end) in messages {
+                connections.record_message(connection, start, end);
+            }
         }
     }
 
