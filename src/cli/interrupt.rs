@@ -15,12 +15,7 @@ const SIGINT_EXIT_CODE: i32 = 128 + SIGINT;
 
 /// The signals that request the end of a command: from a terminal (SIGINT), from a batch system (SIGTERM), and when a terminal is
 /// closed (SIGHUP).
-#[cfg(unix)]
 const END_SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
-/// The signals that request the end of a command on systems other than Unix: Ctrl-C in a terminal (SIGINT), and the request of
-/// the system to end (SIGTERM).
-#[cfg(not(unix))]
-const END_SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// The flags by which the handlers of SIGINT and the running command exchange information.
 #[derive(Debug)]

@@ -20,6 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(not(unix))]
+compile_error!("migsim needs a Unix system, such as Linux or macOS; on Windows build it in WSL");
+
 pub mod document;
 pub mod error;
 pub mod memory;

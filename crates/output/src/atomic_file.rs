@@ -163,17 +163,11 @@ pub(super) fn try_lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-#[cfg(unix)]
 fn is_file_at_path(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let name = |found: fs::Metadata| (found.dev(), found.ino());
     let (file, path) = (file.metadata(), fs::symlink_metadata(path));
     matches!((file.map(name), path.map(name)), (Ok(file), Ok(path)) if file == path)
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, path: &Path) -> bool {
-    path.exists()
 }
 
 /// Removes the file or link at `path`; does nothing if there is none.
@@ -310,7 +304,6 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_are_replaced_and_not_followed() {
         use std::os::unix::fs::symlink;
@@ -326,7 +319,6 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
     }
 
-    #[cfg(unix)]
     #[test]
     fn outputs_of_the_user_follow_links_and_replace_no_input() {
         use std::os::unix::fs::symlink;

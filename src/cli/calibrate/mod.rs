@@ -215,7 +215,6 @@ const ONE_HOST_PLATFORM: &str = r#"{ "schema": "migsim-platform-1", "name": "one
     { "name": "p", "hosts": 1, "speed": "1 GHz", "link": { "bandwidth": "1 Gbps", "latency": "0 s" } } ] }"#;
 
 /// Measures the times of messages between two MPI processes that the command `program` starts.
-#[cfg(unix)]
 fn measure(
     program: &[String],
     platform: Option<Platform>,
@@ -287,19 +286,6 @@ fn measure(
                 .collect(),
         )),
     })
-}
-
-#[cfg(not(unix))]
-fn measure(
-    _: &[String],
-    _: Option<Platform>,
-    _: Option<(String, String)>,
-    _: Option<String>,
-) -> Result<MessageMeasurements, Error> {
-    let problem = Problem::new("`migsim calibrate -- COMMAND` needs Linux");
-    Err(problem
-        .hint("measure on Linux, and name the table of measured times with `--table`")
-        .into())
 }
 
 /// Returns an error if the library would overwrite the table of measured messages.

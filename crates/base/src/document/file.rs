@@ -151,25 +151,13 @@ pub fn was_read(path: &Path) -> bool {
 }
 
 /// Returns device and inode of a regular file.
-#[cfg(unix)]
 fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     (metadata.is_file()).then(|| (metadata.dev(), metadata.ino()))
 }
 
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<(u64, u64)> {
-    None
-}
-
-#[cfg(unix)]
 fn is_pipe(metadata: &Metadata) -> bool {
     std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
-}
-
-#[cfg(not(unix))]
-fn is_pipe(_: &Metadata) -> bool {
-    false
 }
 
 /// Creates the error that the file at `path` is not text, for the reason `why`. The bytes `before` the faulty byte determine the
@@ -222,7 +210,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_pipe_is_read_to_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
