@@ -13,13 +13,16 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use migsim::Registry;
+use migsim::bsp::Scenario;
 use migsim::document::Document;
+use migsim::experiment::{Experiment, Layers, Limits, Progress, SharedInputs};
 use migsim::policy::decide::{
     self, Case, CaseContent, PolicyOrTriggerSelection, best_balancings_of_growth,
     decide_with_strategies, simulate_triggers,
 };
 use migsim::policy::{strategy, trigger};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::support::{ROUNDING, assert_close, migsim, succeeded};
 
@@ -65,6 +68,68 @@ impl Counts {
         assert_eq!(self.0.len(), originals);
         assert!(self.0.values().all(|(equal, of, _)| equal == of && *of > 0));
     }
+}
+
+/// Equal processes that stand right: 8 on 4 hosts of 2.7 GHz and 4 slower ones. At 26 speeds, rounding once decided that they
+/// swap their places for nothing.
+#[test]
+fn equal_processes_stay_whatever_the_last_digit_of_a_speed() {
+    let policies = [
+        "greedy",
+        "greedy-refine",
+        "greedy-comm",
+        "tempered",
+        "hierarchical",
+        "refine",
+        "refine-b",
+        "inform-and-transfer",
+        "prefix",
+        "diffusion",
+        "receiver-initiated",
+        "migcube",
+        "migpf",
+    ];
+    let mut moved = Vec::new();
+    for step in 0..26 {
+        let cluster = |name: &str, speed: f64| {
+            let link = json!({ "bandwidth": "1 Gbps", "latency": "50 us" });
+            json!({ "name": name, "hosts": 4, "speed": format!("{speed} GHz"), "link": link, "router": "r" })
+        };
+        let slow = 1.5 + 0.02 * f64::from(step);
+        let platform = json!({ "schema": "migsim-platform-1", "name": "two",
+            "clusters": [cluster("a", 2.7), cluster("b", slow)], "routers": ["r"] });
+        let shared = SharedInputs::default();
+        let platform = migsim::platform::from_json("two", &platform.to_string()).unwrap();
+        shared.store_platform("two", platform);
+        for policy in policies
+            .iter()
+            .map(|name| format!("{name}/every=10"))
+            .chain(["migbsp".into(), "ulba".into()])
+        {
+            let app = json!({ "app": "synthetic", "procs": 8, "supersteps": 40,
+                "instructions": "1e8 instr", "memory": "20 MB" });
+            let settings = Layers::from_pairs([
+                ("extends", json!("none")),
+                ("platform", json!("two")),
+                ("workload", app),
+                ("mapping", json!("contiguous")),
+                ("policy.name", json!(policy)),
+            ]);
+            let experiment = Experiment::load_shared(
+                &Registry::standard(),
+                &settings,
+                Limits::default(),
+                &shared,
+            )
+            .unwrap();
+            let results = experiment.run(&Progress::default()).unwrap();
+            let moves = results.get(Scenario::Iii).unwrap().outcome.migrations.len();
+            if moves > 0 {
+                moved.push(format!("{policy} at {slow} GHz: {moves}"));
+            }
+        }
+    }
+    assert_eq!(moved, [""; 0]);
 }
 
 #[test]

@@ -169,9 +169,11 @@ impl Arms {
                 / f64::from(self.call_counts_and_inverse_time_sums[arm].0);
             self.mean_reward(arm) + self.exploration * bonus.sqrt()
         };
-        strategy::candidate_with_min_key(0..self.call_counts_and_inverse_time_sums.len(), |arm| {
-            -value(arm)
-        })
+        strategy::candidate_with_min_key(
+            0..self.call_counts_and_inverse_time_sums.len(),
+            None,
+            |arm| -value(arm),
+        )
         .unwrap_or(0)
     }
 }

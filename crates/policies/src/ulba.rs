@@ -28,7 +28,9 @@ use serde::{Deserialize, Serialize};
 
 use super::balancer::{BalancerNarrator, decide_by_assignment, movable_processes};
 use super::explain::Narrator;
-use super::strategy::{Assignment, Instance, TentativePlacement, candidate_with_min_key};
+use super::strategy::{
+    Assignment, Instance, TentativePlacement, candidate_with_min_key, is_clearly_less,
+};
 use super::window::{Forecast, LoadWindow};
 use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
@@ -180,8 +182,8 @@ impl UlbaOptions {
                 let open = (0..times.len())
                     .filter(|&host| host != donor && room.has_memory_for(process, host));
                 tries += times.len() as u64;
-                if let Some(host) = candidate_with_min_key(open, after)
-                    .filter(|&host| work > 0.0 && after(host) < now)
+                if let Some(host) = candidate_with_min_key(open, None, after)
+                    .filter(|&host| work > 0.0 && is_clearly_less(after(host), now))
                 {
                     times[donor] -= work / instance.host_speeds[donor];
                     times[host] += work / instance.host_speeds[host];

@@ -54,7 +54,7 @@ impl Strategy for CRandomOptions {
         let mut room = TentativePlacement::new(instance);
         for (host, own) in instance.processes_by_host().into_iter().enumerate() {
             let asked = draw_random_hosts(host, instance.host_count(), self.choices, random);
-            let other = candidate_with_min_key(asked.into_iter(), |other| load[other].get());
+            let other = candidate_with_min_key(asked.into_iter(), None, |other| load[other].get());
             let other = other.filter(|&other| load[other].get() + self.margin < load[host].get());
             if let (Some(other), Some(&process)) = (other, own.first())
                 && room.has_memory_for(process, other)

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::greedy::processes_by_decreasing_work;
-use super::room::TentativePlacement;
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -146,7 +146,7 @@ impl DiffusionOptions {
 fn move_processes_along_flows(instance: &Instance<'_>, edges: &[NeighbourFlow]) -> Vec<usize> {
     let works = instance.works_in_seconds();
     let mut room = TentativePlacement::new(instance);
-    let order = processes_by_decreasing_work(&works);
+    let order = processes_by_decreasing_work(instance);
     for donor in 0..instance.host_count() {
         let mut flows: Vec<(usize, f64)> = (edges.iter())
             .filter_map(|edge| match edge.hosts {
@@ -162,7 +162,11 @@ fn move_processes_along_flows(instance: &Instance<'_>, edges: &[NeighbourFlow]) 
                 let is_own = instance.current_hosts[process] == donor
                     && room.hosts_of_processes()[process] == donor;
                 let work = works[process];
-                if is_own && work > 0.0 && work <= flow && room.has_memory_for(process, receiver) {
+                if is_own
+                    && work > 0.0
+                    && !is_clearly_less(flow, work)
+                    && room.has_memory_for(process, receiver)
+                {
                     room.move_process(process, receiver);
                     flow -= work;
                 }

@@ -1,5 +1,5 @@
 //! Greedy (list scheduling): assigns the processes in decreasing order of work, each to the host with the smallest load. The
-//! strategy ignores the present placement and therefore moves almost all processes.
+//! strategy ignores the present placement, except in ties, and therefore moves almost all processes.
 //!
 //! The variant `ours` is migsim's own; every other variant makes the same decisions as the program after which it is named.
 //!
@@ -11,8 +11,8 @@
 //! | `vt` | only load above a threshold is redistributed, smallest processes first (vt, `GreedyLB`) |
 //!
 //! Here h is the new host of process i, `w_i` its work, `s_h` the speed of host h, and `s_from(i)` the speed of the present host
-//! of process i. Ties: `ours` takes the lower number; the other variants follow the sorting algorithm and the heap of the GNU C++
-//! library. Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
+//! of process i. Ties (times that differ by less than 1e-9 of their value): `ours` keeps the process on its host, or takes the
+//! lower number; the other variants follow the sorting algorithm and the heap of the GNU C++ library. Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
 //!
 //! With `rate_aware`, the variant `charm-8` takes the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`;
 //! without it all hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::blocks::{
     LibraryHeap, Real, descending_order_and_comparisons, larger, sort_counting_comparisons,
 };
-use super::room::{TentativePlacement, candidate_with_min_key};
+use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -225,7 +225,7 @@ impl TreeLbInput {
 /// The result of the greedy assignment in migsim's own variant `ours`, which respects speeds and memory of hosts.
 #[derive(Debug)]
 pub(super) struct GreedyOursPlacement {
-    /// The numbers of the processes in decreasing order of work; processes with equal work in increasing order of number.
+    /// The numbers of the processes in decreasing order of work.
     pub(super) processes_by_decreasing_work: Vec<usize>,
     /// The time of each host in a superstep after the assignment \[s\].
     pub(super) host_times: Vec<f64>,
@@ -233,10 +233,16 @@ pub(super) struct GreedyOursPlacement {
     operation_count: u64,
 }
 
-/// Returns the numbers of the processes in decreasing order of work; processes with equal work in increasing order of number.
-pub(super) fn processes_by_decreasing_work(works: &[f64]) -> Vec<usize> {
+/// Returns the numbers of the processes in decreasing order of work. Of processes with equal work, those on faster hosts come
+/// first, so that they keep these hosts, then those with lower numbers.
+pub(super) fn processes_by_decreasing_work(instance: &Instance<'_>) -> Vec<usize> {
+    let works = instance.works_in_seconds();
     let mut order: Vec<usize> = (0..works.len()).collect();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
+    let speed = |process: usize| instance.host_speeds[instance.current_hosts[process]];
+    for equal in order.chunk_by_mut(|&a, &b| !is_clearly_less(works[b], works[a])) {
+        equal.sort_by(|&a, &b| speed(b).total_cmp(&speed(a)).then(a.cmp(&b)));
+    }
     order
 }
 
@@ -245,7 +251,7 @@ pub(super) fn processes_by_decreasing_work(works: &[f64]) -> Vec<usize> {
 pub(super) fn assign_variant_ours(instance: &Instance<'_>) -> GreedyOursPlacement {
     let works = instance.works_in_seconds();
     let mut placed = GreedyOursPlacement {
-        processes_by_decreasing_work: processes_by_decreasing_work(&works),
+        processes_by_decreasing_work: processes_by_decreasing_work(instance),
         host_times: instance.background_times_in_seconds(),
         tentative_placement: TentativePlacement::new(instance),
         operation_count: (instance.process_count() * (instance.host_count() + 1)) as u64,
@@ -255,7 +261,8 @@ pub(super) fn assign_variant_ours(instance: &Instance<'_>) -> GreedyOursPlacemen
             |host: usize| placed.host_times[host] + works[process] / instance.host_speeds[host];
         let open = (0..instance.host_count())
             .filter(|&host| placed.tentative_placement.has_memory_for(process, host));
-        if let Some(host) = candidate_with_min_key(open, after) {
+        let present = Some(instance.current_hosts[process]);
+        if let Some(host) = candidate_with_min_key(open, present, after) {
             placed.host_times[host] = after(host);
             placed.tentative_placement.move_process(process, host);
         }

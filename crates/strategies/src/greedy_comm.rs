@@ -240,7 +240,8 @@ impl GreedyCommOptions {
         let mut room = TentativePlacement::new(instance);
         let mut place: Vec<Option<usize>> = vec![None; works.len()];
         let mut operations = 0;
-        for process in processes_by_decreasing_work(&works) {
+        for process in processes_by_decreasing_work(instance) {
+            let present = instance.current_hosts[process];
             let placed = assigned_partners(&graph[process], &place);
             let compute = |host: usize| load[host] + works[process] / instance.host_speeds[host];
             let messages = |host: usize| -> f64 {
@@ -250,8 +251,7 @@ impl GreedyCommOptions {
                 costs.sum()
             };
             let open = (0..load.len()).filter(|&host| room.has_memory_for(process, host));
-            let lightest =
-                candidate_with_min_key(open, compute).unwrap_or(instance.current_hosts[process]);
+            let lightest = candidate_with_min_key(open, Some(present), compute).unwrap_or(present);
             let mut candidates: Vec<usize> = placed.iter().map(|(host, _)| *host).collect();
             candidates.retain(|&host| room.has_memory_for(process, host));
             candidates.push(lightest);
@@ -259,7 +259,8 @@ impl GreedyCommOptions {
             candidates.dedup();
             operations += (load.len() + candidates.len() * (placed.len() + 1)) as u64;
             let ends = |host: usize| compute(host) + messages(host);
-            let host = candidate_with_min_key(candidates.into_iter(), ends).unwrap_or(lightest);
+            let host = candidate_with_min_key(candidates.into_iter(), Some(present), ends)
+                .unwrap_or(lightest);
             load[host] = ends(host);
             for (other, neighbour) in &placed {
                 load[*other] += self.message_cost(instance, [host, *other], neighbour);

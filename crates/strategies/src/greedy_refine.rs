@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::{PositionHeap, Real, descending_order_and_comparisons, larger};
 use super::greedy::{self, TreeLbInput, heap_path_comparisons};
-use super::room::{TentativePlacement, candidate_with_min_key};
+use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -138,8 +138,8 @@ fn assign_variant_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, 
         let old = instance.current_hosts[process];
         let open = (0..instance.host_count()).filter(|&host| room.has_memory_for(process, host));
         let host = match after(old) {
-            stay if stay <= most => old,
-            _ => candidate_with_min_key(open, after).unwrap_or(old),
+            stay if !is_clearly_less(most, stay) => old,
+            _ => candidate_with_min_key(open, Some(old), after).unwrap_or(old),
         };
         loads[host] = after(host);
         most = most.max(loads[host]);

@@ -5,13 +5,14 @@
 //! L_g = Σ work_i + Σ b_h·s_h     load of cluster g, over its processes and hosts      S_g = Σ s_h      T = Σ L_g / Σ S_g
 //! above: L_g > S_g·T·(1 + epsilon)      below: L_g < S_g·T·(1 − epsilon)
 //! ```
-//! Here `b_h` is the background load and `s_h` the speed of host h; `S_g·T` is the share of cluster g in the total load. The root
-//! of the tree pairs the first cluster above its share with the first cluster below its share, as `TreeLB` pairs groups of
-//! processes. The smaller of excess and lack flows from the cluster above its share to the cluster below its share; a cluster
-//! within `epsilon` of its share takes no further part. For a flow, the cluster above its share gives the process with the most
-//! work that fits into the rest of the flow (ties: the process with the lowest number), until no process fits. The receiving
-//! cluster assigns the process to the host that would finish first. Then, in each cluster, the strategy given by the option
-//! `inside` decides about the processes that are now in this cluster.
+//! Here `b_h` is the background load and `s_h` the speed of host h; `S_g·T` is the share of cluster g in the total load. The
+//! root of the tree pairs the first cluster above its share with the first cluster below its share, as `TreeLB` pairs groups
+//! of processes. The smaller of excess and lack flows from the cluster above its share to the cluster below its share; a
+//! cluster within `epsilon` of its share takes no further part. For a flow, the cluster above its share gives the process
+//! with the most work that fits into the rest of the flow (ties: the process with the lowest number), until no process fits.
+//! The receiving cluster assigns the process to the host that would finish first, if this host then finishes before the
+//! present one does. Then, in each cluster, the strategy given by the option `inside` decides about the processes that are
+//! now in this cluster.
 //!
 //! The following choices are migsim's own. Groups are clusters, and their shares are proportional to their speeds (`TreeLB`:
 //! equal shares). A process must fit into the flow (`TreeLB` takes objects until the flow is reached or exceeded). Every
@@ -26,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::greedy::processes_by_decreasing_work;
-use super::room::{TentativePlacement, candidate_with_min_key};
+use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
 use super::{
     Assignment, Gather, GreedyOptions, GreedyRefineOptions, Instance, RefineOptions, Strategy,
     StrategyOptions, check_not_negative,
@@ -183,11 +184,11 @@ impl HierarchicalOptions {
             })
             .collect();
         let mut room = TentativePlacement::new(instance);
-        let order = processes_by_decreasing_work(&works);
+        let order = processes_by_decreasing_work(instance);
         for donor in 0..clusters.len() {
             for receiver in 0..clusters.len() {
-                let is_apart = excess[donor][0] > excess[donor][1]
-                    && -excess[receiver][0] > excess[receiver][1];
+                let is_apart = is_clearly_less(excess[donor][1], excess[donor][0])
+                    && is_clearly_less(excess[receiver][1], -excess[receiver][0]);
                 if !is_apart {
                     continue;
                 }
@@ -195,16 +196,20 @@ impl HierarchicalOptions {
                 let mut left = flow;
                 for &process in &order {
                     let (from, work) = (room.hosts_of_processes()[process], works[process]);
-                    if work <= 0.0 || work > left || !clusters[donor].contains(&from) {
+                    if work <= 0.0
+                        || is_clearly_less(left, work)
+                        || !clusters[donor].contains(&from)
+                    {
                         continue;
                     }
                     let open = clusters[receiver]
                         .iter()
                         .copied()
                         .filter(|&host| room.has_memory_for(process, host));
-                    if let Some(to) = candidate_with_min_key(open, |host| {
-                        times[host] + work / instance.host_speeds[host]
-                    }) {
+                    let after = |host: usize| times[host] + work / instance.host_speeds[host];
+                    if let Some(to) = candidate_with_min_key(open, None, after)
+                        .filter(|&to| is_clearly_less(after(to), times[from]))
+                    {
                         times[from] -= work / instance.host_speeds[from];
                         times[to] += work / instance.host_speeds[to];
                         room.move_process(process, to);

@@ -381,7 +381,8 @@ impl<'a> TransferState<'a> {
     fn best_destination(&self, process: usize, donor: usize) -> Option<usize> {
         let others = (0..self.host_loads.len()).filter(|&host| host != donor);
         let open = others.filter(|&host| self.has_memory_for(process, host));
-        let host = candidate_with_min_key(open, |host| -self.transfer_gain(process, donor, host))?;
+        let host =
+            candidate_with_min_key(open, None, |host| -self.transfer_gain(process, donor, host))?;
         self.is_acceptable_gain(self.transfer_gain(process, donor, host))
             .then_some(host)
     }

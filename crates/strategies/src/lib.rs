@@ -63,7 +63,7 @@ pub use price::CallCostConstants;
 pub use receiver_initiated::ReceiverInitiatedOptions;
 pub use refine::{RefineEdition, RefineOptions};
 pub use refine_b::{ReceiverChoice, RefineBEdition, RefineBOptions};
-pub use room::{TentativePlacement, candidate_with_min_key};
+pub use room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
 pub use rotate::RotateOptions;
 pub use table::standard_table;
 pub use tempered::TemperedOptions;

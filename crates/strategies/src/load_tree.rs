@@ -139,7 +139,8 @@ mod tests {
                 let (work, closed) = (random.draw_below(3) as f64, random.draw_below(hosts));
                 let key = |load: f64, speed: f64| f64::max(1.5, load + work / speed);
                 let open = (0..hosts).filter(|host| *host != closed);
-                let slow = candidate_with_min_key(open, |host| key(loads[host], speeds[host]));
+                let slow =
+                    candidate_with_min_key(open, None, |host| key(loads[host], speeds[host]));
                 let fast = tree.host_with_min_key(key, |host| host != closed);
                 assert_eq!(fast.map(|one| one.0), slow, "case {case}");
                 let lowest = loads.iter().copied().fold(f64::INFINITY, f64::min);

@@ -88,7 +88,7 @@ impl Strategy for MigCubeOptions {
                 }
                 let open = clusters[point.cluster].iter().copied();
                 let open = open.filter(|&host| room.has_memory_for(point.process, host));
-                if let Some(to) = candidate_with_min_key(open, |host| occupied[host] as f64) {
+                if let Some(to) = candidate_with_min_key(open, None, |host| occupied[host] as f64) {
                     occupied[from] -= 1;
                     occupied[to] += 1;
                     room.move_process(point.process, to);

@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load_tree::LoadTree;
-use super::room::TentativePlacement;
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, CallCostConstants, Instance, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -79,7 +79,7 @@ impl Strategy for MigPfOptions {
             plan.add_move(process, to);
             moves.push((process, to));
             let predicted = plan.predicted_time(self.horizon);
-            if predicted < best.0 {
+            if is_clearly_less(predicted, best.0) {
                 best = (predicted, moves.len());
             }
         }

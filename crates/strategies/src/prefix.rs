@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::blocks::LibraryHeap;
 use super::greedy::heap_path_comparisons;
 use super::load_tree::LoadTree;
-use super::room::TentativePlacement;
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -150,7 +150,7 @@ fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
             let is_open = |host: usize| host != donor && room.has_memory_for(process, host);
             operations += loads.len() as u64;
             if let Some((host, after)) = tree.host_with_min_key(after, is_open)
-                && after < tree.load_of_host(donor)
+                && is_clearly_less(after, tree.load_of_host(donor))
             {
                 room.move_process(process, host);
                 lists[donor].remove(&process);

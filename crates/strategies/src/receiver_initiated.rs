@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts};
+use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts, is_clearly_less};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -67,7 +67,8 @@ impl Strategy for ReceiverInitiatedOptions {
             probed.retain(|&victim| {
                 load[victim] > (1.0 + self.tolerance) * average && own(victim).len() > 1
             });
-            let Some(victim) = candidate_with_min_key(probed.into_iter(), |victim| -load[victim])
+            let Some(victim) =
+                candidate_with_min_key(probed.into_iter(), None, |victim| -load[victim])
             else {
                 continue;
             };
@@ -83,8 +84,8 @@ impl Strategy for ReceiverInitiatedOptions {
             let open = candidates
                 .into_iter()
                 .filter(|&process| room.has_memory_for(process, thief));
-            let process = candidate_with_min_key(open, after)
-                .filter(|&process| after(process) < load[victim]);
+            let process = candidate_with_min_key(open, None, after)
+                .filter(|&process| is_clearly_less(after(process), load[victim]));
             if let Some(process) = process {
                 load[victim] -= time(process, victim);
                 load[thief] += time(process, thief);

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
-use super::room::{TentativePlacement, candidate_with_min_key};
+use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -134,7 +134,9 @@ impl RefineOptions {
             let mut state = RefineAttempt::new(instance);
             let is_reached = state.try_limit(self.threshold_at_step(steps) * average);
             operations += state.operation_count;
-            if (state.max_load(), state.move_count) < (best.max_load(), best.move_count) {
+            let (new, old) = (state.max_load(), best.max_load());
+            let is_tie = !is_clearly_less(old, new) && state.move_count < best.move_count;
+            if is_clearly_less(new, old) || is_tie {
                 best = state;
             }
             is_reached
@@ -310,8 +312,9 @@ impl<'a> RefineAttempt<'a> {
     /// host has a load above `limit` \[s\]. Returns whether this was achieved.
     fn try_limit(&mut self, limit: f64) -> bool {
         loop {
-            let donor =
-                candidate_with_min_key(0..self.host_loads.len(), |host| -self.host_loads[host]);
+            let donor = candidate_with_min_key(0..self.host_loads.len(), None, |host| {
+                -self.host_loads[host]
+            });
             let Some(donor) = donor.filter(|&host| self.host_loads[host] > limit) else {
                 return true;
             };
@@ -351,8 +354,9 @@ impl<'a> RefineAttempt<'a> {
             self.operation_count += self.host_loads.len() as u64;
             let open = (0..self.host_loads.len())
                 .filter(|&host| host != donor && self.placement.has_memory_for(process, host));
-            let host =
-                candidate_with_min_key(open, |host| self.host_load_after_receiving(process, host));
+            let host = candidate_with_min_key(open, None, |host| {
+                self.host_load_after_receiving(process, host)
+            });
             if let Some(host) = host
                 && work > 0.0
                 && self.host_load_after_receiving(process, host) <= limit

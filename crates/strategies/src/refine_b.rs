@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::{LibraryHeap, Real, larger, sort_counting_comparisons};
 use super::greedy::{self, TreeLbInput, processes_by_decreasing_work};
-use super::room::{TentativePlacement, candidate_with_min_key};
+use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
@@ -423,11 +423,11 @@ fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let mut hosts = instance.current_hosts.clone();
     let mut operations = (instance.process_count() * (instance.host_count() + 1)) as u64;
     let works = instance.works_in_seconds();
-    let order = processes_by_decreasing_work(&works);
+    let order = processes_by_decreasing_work(instance);
     bisect_load_bound(lower, |bound| {
         let (max, places) = attempt_variant_ours(instance, &works, &order, bound);
         operations += (instance.process_count() + instance.host_count()) as u64;
-        if max < best {
+        if is_clearly_less(max, best) {
             (best, hosts) = (max, places);
         }
         max
@@ -448,7 +448,7 @@ fn attempt_variant_ours(
     let start = instance.host_times(&instance.current_hosts);
     let mut load: Vec<f64> = start.iter().map(|time| time.get()).collect();
     loop {
-        let donor = candidate_with_min_key(0..load.len(), |host| -load[host]);
+        let donor = candidate_with_min_key(0..load.len(), None, |host| -load[host]);
         let Some(donor) = donor.filter(|&host| load[host] > bound) else {
             break;
         };
@@ -460,7 +460,7 @@ fn attempt_variant_ours(
         let found = own.copied().find_map(|process| {
             let others =
                 (0..load.len()).filter(|&host| host != donor && room.has_memory_for(process, host));
-            let host = candidate_with_min_key(others, |host| after(process, host))?;
+            let host = candidate_with_min_key(others, None, |host| after(process, host))?;
             (after(process, host) <= bound).then_some((process, host))
         });
         let Some((process, host)) = found else { break };

@@ -74,12 +74,33 @@ impl TentativePlacement {
     }
 }
 
-/// Returns the candidate with the smallest key (ties: the first candidate); `None` if there are no candidates.
+/// Relative difference up to which two times or loads count as equal, so that the last digit of a sum decides nothing.
+const TIE: f64 = 1e-9;
+
+/// Whether `a` is less than `b` by more than rounding errors.
+pub fn is_clearly_less(a: f64, b: f64) -> bool {
+    a < b && b - a > TIE * a.abs().min(b.abs())
+}
+
+/// Returns the candidate with the smallest key; `None` if there are no candidates. Ties are decided for the candidate `present`,
+/// such as the host of a process, and otherwise for the first candidate.
 pub fn candidate_with_min_key(
     candidates: impl Iterator<Item = usize>,
+    present: Option<usize>,
     key: impl Fn(usize) -> f64,
 ) -> Option<usize> {
-    candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
+    let mut best: Option<(usize, f64)> = None;
+    for candidate in candidates {
+        let value = key(candidate);
+        let is_better = best.is_none_or(|(_, least)| {
+            is_clearly_less(value, least)
+                || present == Some(candidate) && !is_clearly_less(least, value)
+        });
+        if is_better {
+            best = Some((candidate, value));
+        }
+    }
+    best.map(|(candidate, _)| candidate)
 }
 
 /// Draws `count` different hosts out of `hosts` hosts, except for the host `own`, in random order; fewer if there are not enough

@@ -7,7 +7,7 @@
 //! c     max(W_a, W_b) before − after a swap between the hosts a and b
 //! ```
 //! In each iteration the hosts are sorted by decreasing W, and every host meets every host after it in this order, beginning with
-//! the last host. The two hosts make the swap with the largest c if this c is positive. In case of ties a move of one process is
+//! the last host. The two hosts make the swap with the largest c if c is more than 1e-9 of W. In case of ties a move of one process is
 //! preferred to a swap of two processes, then the lowest numbers of processes. The iterations end with the first iteration in
 //! which no swap is made.
 //!
@@ -23,7 +23,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::TentativePlacement;
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -234,7 +234,7 @@ impl<'a> SwapState<'a> {
         for swap in moves.chain(own.iter().copied().flat_map(pairs)) {
             *weighed += 1;
             let larger = self.larger_work_after([a, b], swap);
-            if larger < least {
+            if is_clearly_less(larger, least) {
                 (least, best) = (larger, Some(swap));
             }
         }
