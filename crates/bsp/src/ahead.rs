@@ -156,7 +156,12 @@ impl OpenSupersteps {
                 let at = self.contents.iter().position(holds);
                 self.oldest_superstep + at.expect("a message belongs to an open superstep")
             }
-            _ => return,
+            ActivityToken::ProcessBegins(_)
+            | ActivityToken::BarrierActivityEnded(_)
+            | ActivityToken::CallActivityEnded
+            | ActivityToken::ManagerActivityEnded(_)
+            | ActivityToken::MemoryTransferred(_)
+            | ActivityToken::MigrationEnded(_) => return,
         };
         self.switch_to_superstep(number, world, superstep);
     }

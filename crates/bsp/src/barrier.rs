@@ -392,7 +392,14 @@ impl Barrier {
     pub(super) fn root_message_time(&self) -> Seconds {
         match &self.protocol {
             Protocol::RootSerial(root) => root.root_message_time,
-            _ => Seconds::default(),
+            Protocol::Ideal { .. }
+            | Protocol::None
+            | Protocol::ReleasedByFirst(_)
+            | Protocol::Central(_)
+            | Protocol::Sequential(_)
+            | Protocol::Tree { .. }
+            | Protocol::Scripted(_)
+            | Protocol::Foreseen(_) => Seconds::default(),
         }
     }
 

@@ -243,9 +243,9 @@ impl ReschedulingCall {
 
     /// Returns the number of rounds of messages between neighbouring hosts in this call.
     fn neighbour_rounds(&self) -> u32 {
-        match self.procedure.map(|procedure| procedure.gather) {
-            Some(Gather::BetweenNeighbours { rounds, .. }) => rounds,
-            _ => 0,
+        match self.procedure.unwrap_or_default().gather {
+            Gather::BetweenNeighbours { rounds, .. } => rounds,
+            Gather::None | Gather::Central | Gather::ThroughManagers => 0,
         }
     }
 

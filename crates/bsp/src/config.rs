@@ -106,10 +106,10 @@ impl BarrierKind {
     /// Returns the barrier that Open MPI chooses for this number of processes if the kind is `library`; any other kind is
     /// returned unchanged.
     pub(super) const fn resolve_library(self, processes: u32) -> Self {
-        match (self, processes) {
-            (Self::Library, 4..8) => Self::Central,
-            (Self::Library, _) => Self::RecursiveDoubling,
-            _ => self,
+        match self {
+            Self::Library if 4 <= processes && processes < 8 => Self::Central,
+            Self::Library => Self::RecursiveDoubling,
+            kind => kind,
         }
     }
 }

@@ -51,6 +51,20 @@ const MAX_TABLE_PROCESSES: u32 = 512;
 /// The rounds use the following slots.
 const SLOT_OUTSIDE_ROUNDS: u32 = 0;
 
+/// The kinds of barriers that have a protocol of their own.
+macro_rules! without_script {
+    () => {
+        BarrierKind::Ideal
+            | BarrierKind::Central
+            | BarrierKind::Sequential
+            | BarrierKind::Tree
+            | BarrierKind::Library
+            | BarrierKind::None
+            | BarrierKind::ReleasedByFirst
+            | BarrierKind::RootSerial
+    };
+}
+
 impl BarrierScript {
     /// Creates the scripts for two or more processes.
     pub(super) fn new(kind: BarrierKind, processes: u32) -> Self {
@@ -58,7 +72,8 @@ impl BarrierScript {
         let is_power = processes.is_power_of_two();
         let rounds = match kind {
             BarrierKind::Dissemination => lower + u32::from(!is_power),
-            _ => lower,
+            BarrierKind::RecursiveDoubling => lower,
+            BarrierKind::DoubleRing | without_script!() => 0,
         };
         let mut script = Self {
             kind,
@@ -98,7 +113,8 @@ impl BarrierScript {
         match self.kind {
             BarrierKind::Dissemination => self.dissemination_action(process, at),
             BarrierKind::DoubleRing => self.ring_action(process, at),
-            _ => self.doubling_action(process, at),
+            BarrierKind::RecursiveDoubling => self.doubling_action(process, at),
+            without_script!() => None,
         }
     }
 

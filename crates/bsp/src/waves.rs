@@ -196,9 +196,9 @@ impl<'s> ScriptProgress<'s> {
     /// Returns the slot of the control message that a process sends next; `None` if the process must receive first or has
     /// finished its script.
     fn next_send_slot(&self, process: u32) -> Option<u32> {
-        match self.next_action(process) {
-            Some(ScriptAction::Send { slot, .. }) => Some(slot),
-            _ => None,
+        match self.next_action(process)? {
+            ScriptAction::Send { slot, .. } => Some(slot),
+            ScriptAction::Receive { .. } => None,
         }
     }
 

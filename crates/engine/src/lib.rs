@@ -64,6 +64,9 @@
 //! # Ok::<(), migsim_base::error::Error>(())
 //! ```
 
+// A new kind must not run as another one.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod batch;
 mod checks;
 mod clock;

@@ -69,7 +69,11 @@ impl Experiment {
                 let each = call.per_process.get() + call.per_process_superstep.get();
                 call.fixed.get() + each * processes as f64
             }
-            _ => 0.0,
+            CallModel::Additive
+            | CallModel::Messages
+            | CallModel::Overlapped
+            | CallModel::PingPong
+            | CallModel::None => 0.0,
         };
         let (waits, are_few) = (
             moves.wait == WaitingProcesses::All,

@@ -66,7 +66,7 @@ impl Experiment {
         let has_fixed_price = match call.model {
             CallModel::None => true,
             CallModel::Additive => call.per_process_superstep.get() <= 0.0,
-            _ => false,
+            CallModel::Messages | CallModel::Overlapped | CallModel::PingPong => false,
         };
         let kind = self.config.runtime.barrier.kind;
         let leave_together = matches!(kind, BarrierKind::Ideal | BarrierKind::RootSerial);
@@ -249,7 +249,9 @@ impl PlacementNumbering {
             CallModel::Additive => {
                 call.fixed.get() + call.per_process.get() * self.process_count as f64
             }
-            _ => 0.0,
+            CallModel::None | CallModel::Messages | CallModel::Overlapped | CallModel::PingPong => {
+                0.0
+            }
         };
         let prices: Vec<_> = (0..self.process_count)
             .map(|process| self.move_cost_matrix(process, experiment))

@@ -88,7 +88,12 @@ impl<'p> Engine<'p> {
         let (barrier, call) = self.delay_factors;
         let factor = match token {
             ActivityToken::CallActivityEnded | ActivityToken::ManagerActivityEnded(_) => call.0,
-            _ => barrier.0,
+            ActivityToken::BarrierActivityEnded(_)
+            | ActivityToken::ProcessBegins(_)
+            | ActivityToken::ComputationEnded(_)
+            | ActivityToken::MessageDelivered(_)
+            | ActivityToken::MemoryTransferred(_)
+            | ActivityToken::MigrationEnded(_) => barrier.0,
         };
         if self.cause_trace.is_some() {
             let flight = TracedMessage::new(ends.hosts, size, factor);

@@ -469,6 +469,11 @@ fn process_of_token(token: &ActivityToken) -> Option<ProcessId> {
         | ActivityToken::BarrierActivityEnded(BarrierMessage::LeavePermission(process)) => {
             Some(ProcessId(*process))
         }
-        _ => None,
+        ActivityToken::MessageDelivered(_)
+        | ActivityToken::BarrierActivityEnded(_)
+        | ActivityToken::CallActivityEnded
+        | ActivityToken::ManagerActivityEnded(_)
+        | ActivityToken::MemoryTransferred(_)
+        | ActivityToken::MigrationEnded(_) => None,
     }
 }

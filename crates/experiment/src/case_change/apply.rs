@@ -35,10 +35,10 @@ pub(in super::super) fn apply_changes(
     for (index, text) in texts.iter().enumerate() {
         let change = text.parse::<CaseChange>();
         let made = change.and_then(|change| {
-            match change.quantity {
-                ChangedQuantity::MoveCosts => memory *= change.cost_factor(),
-                ChangedQuantity::Imbalance => imbalance *= change.cost_factor(),
-                _ => {}
+            if change.quantity == ChangedQuantity::MoveCosts {
+                memory *= change.cost_factor();
+            } else if change.quantity == ChangedQuantity::Imbalance {
+                imbalance *= change.cost_factor();
             }
             apply_one_change(&change, &mut parts)
         });

@@ -55,7 +55,12 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
         }
         ChangedQuantity::RouteLatency(names) => change_route_latency(change, names, platform)?,
         ChangedQuantity::BackgroundLoad => change_background_load(change, platform),
-        _ => {}
+        ChangedQuantity::BarrierCosts
+        | ChangedQuantity::MessageOverhead
+        | ChangedQuantity::CallCosts
+        | ChangedQuantity::MoveCosts
+        | ChangedQuantity::Imbalance
+        | ChangedQuantity::ProcessesPerHost => {}
     }
     Ok(())
 }
@@ -108,7 +113,15 @@ pub(in super::super) fn links_altered_by_change(
                 .flat_map(|host| private_access_links(platform, host))
                 .collect()
         }
-        _ => Vec::new(),
+        ChangedQuantity::ClusterSpeed(_)
+        | ChangedQuantity::RouteLatency(_)
+        | ChangedQuantity::BarrierCosts
+        | ChangedQuantity::MessageOverhead
+        | ChangedQuantity::CallCosts
+        | ChangedQuantity::MoveCosts
+        | ChangedQuantity::BackgroundLoad
+        | ChangedQuantity::Imbalance
+        | ChangedQuantity::ProcessesPerHost => Vec::new(),
     }
 }
 
