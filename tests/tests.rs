@@ -8,6 +8,7 @@ mod book; // the book: current, no dead link, blocks that can be read, flags tha
 mod call_options; // options of calls: waiting, prices, moves at nominal speed
 mod cli; // the command: transcripts, folders, determinism
 mod compare; // folders compared as policies: the same numbers, other applications refused; bounds below optima below policies
+mod contracts; // plug-ins that break their contracts: each ends with an error that names it, none hangs or is believed
 mod corpus; // inputs kept by fuzzing, checked again
 mod data; // data of DARMA/vt and tables as applications: run, explained, exported, read again
 mod dependencies; // licences and sources of all packages

@@ -270,7 +270,7 @@ impl<'r> PluginFlags<'r> {
             let name = flag.name;
             let message =
                 format!("a plug-in defines the flag `--{name}`, which `migsim` itself already has");
-            let hint = "give the flag of the plug-in another name (`OptionFlag::of_key`)";
+            let hint = "give the flag of the plug-in another name (`OptionFlag::with_option_name`)";
             problems.push(Problem::new(message).hint(hint));
         }
         if problems.is_empty() {

@@ -18,7 +18,6 @@ mod memory_limit;
 mod options;
 mod print;
 mod progress;
-#[cfg(unix)]
 mod record;
 mod report;
 mod reproduce;
@@ -49,7 +48,7 @@ use print::print_text;
 
 use crate::Registry;
 use crate::document::{Document, path_of_text, text_of_path};
-use crate::error::{Error, InternalFault, Problem};
+use crate::error::{Error, InternalFault, Problem, catch_panic};
 use crate::experiment::Experiment;
 
 /// Runs the command line of this process as the command `migsim` with the built-in plug-ins, and returns the exit code.
@@ -129,7 +128,10 @@ pub fn run_with(
         },
     };
     let done = match parsed {
-        Ok(arguments) => run_subcommand(registry, &command_again, &arguments, out, errors),
+        Ok(arguments) => {
+            catch_panic(|| run_subcommand(registry, &command_again, &arguments, out, errors))
+                .unwrap_or_else(|text| Err(Error::panicked(&text)))
+        }
         // clap returns help and versions as errors, too.
         Err(error) if !error.use_stderr() => {
             print_text(out, &error.render().to_string()).map(|()| true)
@@ -248,15 +250,7 @@ fn run_subcommand(
         args::Command::Decide(question) => decide::run_decide(registry, question, out),
         args::Command::Report(report) => report::run_report(registry, report, out, errors),
         args::Command::Calibrate(arguments) => calibrate::run_calibrate(arguments, out, errors),
-        #[cfg(unix)]
         args::Command::Record(arguments) => record::run_record(arguments, out, errors),
-        #[cfg(not(unix))]
-        args::Command::Record(_) => {
-            let problem = Problem::new("`migsim record` needs Linux");
-            Err(problem
-                .hint("record on Linux, and simulate the trace here with `migsim run --app trace`")
-                .into())
-        }
         args::Command::Snapshot(arguments) => {
             snapshot::run_snapshot(registry, arguments, out, errors)
         }

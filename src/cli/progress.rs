@@ -85,13 +85,27 @@ pub(super) fn run_with_progress_and_farewell<R: Send>(
     std::thread::scope(|scope| {
         // If no thread can be started, the work is done without a bar.
         let painter = std::thread::Builder::new().spawn_scoped(scope, watched);
-        let result = work();
-        is_done.store(true, Ordering::Relaxed);
-        if let Ok(painter) = painter {
-            painter.thread().unpark();
-        }
-        result
+        let _end = EndOfWork {
+            is_done: &is_done,
+            painter: painter.ok().map(|painter| painter.thread().clone()),
+        };
+        work()
     })
+}
+
+/// Ends the thread that shows the progress when it is dropped, also if the work panics: the scope waits for this thread.
+struct EndOfWork<'a> {
+    is_done: &'a AtomicBool,
+    painter: Option<std::thread::Thread>,
+}
+
+impl Drop for EndOfWork<'_> {
+    fn drop(&mut self) {
+        self.is_done.store(true, Ordering::Relaxed);
+        if let Some(painter) = &self.painter {
+            painter.unpark();
+        }
+    }
 }
 
 /// Draws the progress bar on the terminal again and again until `is_over` returns true; then removes the bar.
@@ -289,6 +303,13 @@ mod tests {
             prints_lines_without_terminal: true,
             is_quiet: false,
         }
+    }
+
+    #[test]
+    fn a_panic_ends_the_progress() {
+        let work = || run_with_progress(&bar(None), &|| 0, || panic!("no more"));
+        let ended: Result<(), String> = migsim_base::error::catch_panic(work);
+        assert_eq!(ended, Err("no more".to_owned()));
     }
 
     #[test]

@@ -253,6 +253,18 @@ fn join_problems(problems: &[Problem]) -> String {
         .join("\n")
 }
 
+/// Calls `call`; if it panics, returns the text of the panic, which has also been printed on stderr with its file and line.
+///
+/// # Errors
+/// The text of the panic.
+pub fn catch_panic<R>(call: impl FnOnce() -> R) -> Result<R, String> {
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call));
+    done.map_err(|panic| match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => (*panic.downcast_ref::<&str>().unwrap_or(&"(no text)")).to_owned(),
+    })
+}
+
 /// The hint that is printed with the error of a failed internal check: a request to report the error to the developers.
 const REPORT: &str =
     "this is an error in migsim, not in your input: please report it and attach the dump";
@@ -270,6 +282,12 @@ impl InternalFault {
 }
 
 impl Error {
+    /// Creates the error that migsim, or a plug-in outside the calls that migsim checks, has panicked with this text.
+    pub fn panicked(text: &str) -> Self {
+        let problem = Problem::new(format!("migsim ended by a panic: {text}"));
+        Self::SimulationFailure(problem.hint("the line that begins with `thread` names the file and line of the panic: correct this file if it is yours, otherwise report the error"))
+    }
+
     /// Returns the exit code of the command. It is 2 for an invalid command line or input and for output that cannot be written,
     /// 1 for a failed run and for an internal error.
     pub fn exit_code(&self) -> u8 {

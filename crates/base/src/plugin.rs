@@ -10,7 +10,7 @@ use std::ops::Deref;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, catch_panic};
 
 /// An option of a plug-in that also has its own flag on the command line: `--alpha 8` instead of `--set policy.migbsp.alpha=8`.
 ///
@@ -209,9 +209,88 @@ impl<K> PluginEntry<K> {
         Error::Input(problems.into_iter().map(whole).collect())
     }
 
+    /// Returns the problems of what the plug-in declares of itself: its texts, its flags, its `variants` (names and options), and
+    /// the keys of its options, to which `keys` belong as well. `noun` is the kind of plug-in.
+    pub fn declaration_problems<'v>(
+        &self,
+        noun: &str,
+        keys: &[&str],
+        variants: impl IntoIterator<Item = (&'v str, &'v str)>,
+    ) -> Vec<Problem> {
+        let mut wrong: Vec<String> = Vec::new();
+        if self.summary.is_empty() || [self.summary, self.publication].concat().contains('\n') {
+            wrong.push("its summary or publication is not one line of text".into());
+        }
+        let is_word = |name: &str| {
+            let mut letters = name.bytes();
+            letters
+                .next()
+                .is_some_and(|first| first.is_ascii_alphanumeric())
+                && letters.all(|letter| letter.is_ascii_alphanumeric() || b"-_".contains(&letter))
+        };
+        let names = self
+            .flags
+            .iter()
+            .map(|flag| flag.name)
+            .filter(|name| !is_word(name));
+        wrong.extend(names.map(|name| {
+            format!(
+                "the flag `{name}` is no word of letters, digits, `-` and `_` without its dashes"
+            )
+        }));
+        let mut generator = SchemaGenerator::default();
+        let schema = self.options_schema(&mut generator);
+        let definitions = generator.take_definitions(false);
+        let name = schema.get("$ref").and_then(Value::as_str);
+        let options = name.and_then(|name| definitions.get(name.rsplit('/').next()?));
+        let options = options.unwrap_or_else(|| schema.as_value());
+        if options["type"] == "null" {
+            wrong.push("its options are a struct without braces: write `struct Options {}`".into());
+        } else if options
+            .get("additionalProperties")
+            .is_none_or(|more| more == false)
+        {
+            let flags = self.flags.iter().map(|flag| flag.option_name);
+            let declared = flags.chain(self.file_options.iter().copied());
+            let missing = declared.chain(keys.iter().copied());
+            let missing = missing.filter(|key| options["properties"].get(key).is_none());
+            wrong.extend(
+                missing.map(|key| format!("it declares `{key}`, which is none of its options")),
+            );
+        }
+        for (name, options) in variants {
+            if !name
+                .split(',')
+                .all(|part| !part.is_empty() && !part.contains('/'))
+                || serde_json::from_str::<Map<String, Value>>(options).is_err()
+            {
+                wrong.push(format!("the options `{options}` of its variant `{name}` are no JSON object, or its name is no name"));
+            }
+        }
+        let name = self.name;
+        let problem =
+            |what| Problem::new(format!("the {noun} `{name}` is declared wrongly: {what}"));
+        wrong.into_iter().map(problem).collect()
+    }
+
     /// Returns the command-line flag with this name; `None` if the plug-in does not declare it.
     pub fn flag(&self, name: &str) -> Option<&'static OptionFlag> {
         self.flags.iter().find(|flag| flag.name == name)
+    }
+}
+
+impl<K> PluginEntry<K> {
+    /// Creates the plug-in, or something of it, by calling `create`.
+    ///
+    /// # Errors
+    /// The error of `create`, or its panic.
+    pub fn catch_panic<R>(&self, create: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+        catch_panic(create).unwrap_or_else(|text| {
+            let message = format!("`{}` panics when it is created: {text}", self.name);
+            Err(Problem::new(message)
+                .hint(format!("correct the code of `{}`", self.name))
+                .into())
+        })
     }
 }
 
@@ -221,7 +300,7 @@ impl<K: PluginKind> PluginEntry<K> {
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.
     pub fn build(&self, options: &Value) -> Result<K::Product, Error> {
-        let built = self.kind_functions.build(options);
+        let built = self.catch_panic(|| self.kind_functions.build(options));
         built.map_err(|error| self.complete_keys_in_error(error))
     }
 
@@ -230,7 +309,7 @@ impl<K: PluginKind> PluginEntry<K> {
     /// # Errors
     /// As [`Self::build`], except that ranges are not checked.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        let resolved = self.kind_functions.resolve(options);
+        let resolved = self.catch_panic(|| self.kind_functions.resolve(options));
         resolved.map_err(|error| self.complete_keys_in_error(error))
     }
 

@@ -129,7 +129,7 @@ impl Run<'_, '_> {
         if ahead.is_open(number + 1) {
             ahead.switch_to_superstep(number + 1, &mut self.world, &mut self.superstep);
         } else {
-            self.open_superstep(number + 1);
+            self.open_superstep(number + 1)?;
             self.shortcuts
                 .record_simulation_by_events(false, &self.world);
         }

@@ -8,8 +8,8 @@ use super::record::{CallRecord, Period};
 use super::reports::ReportHistory;
 use super::world::RunState;
 use crate::PrescribedMigration;
-use crate::{Decision, Policy, View};
-use migsim_base::error::{Error, Problem};
+use crate::{CallProcedure, Decision, Gather, Policy, View};
+use migsim_base::error::{Error, Problem, catch_panic};
 use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
 use migsim_engine::AvailabilityIntervalStart;
@@ -95,7 +95,7 @@ impl<'a> Rescheduling<'a> {
         if self.reports.is_some() && world.has_active_policy() {
             self.record_reports(world)?;
         }
-        self.is_call_due = world.has_active_policy() && self.policy_requests_call(world);
+        self.is_call_due = world.has_active_policy() && self.policy_requests_call(world)?;
         if self.awaits_caller_decision {
             // Equal supersteps are not repeated before the caller has answered.
             self.must_synchronize = true;
@@ -165,18 +165,25 @@ impl<'a> Rescheduling<'a> {
 
     /// Returns whether the policy requests a rescheduling call after the superstep that is ending. Returns false without calling
     /// the policy if the policy has declared that it will request no more calls.
-    fn policy_requests_call(&mut self, world: &mut RunState<'a>) -> bool {
+    ///
+    /// # Errors
+    /// The policy panics.
+    fn policy_requests_call(&mut self, world: &mut RunState<'a>) -> Result<bool, Error> {
         let Some(policy) = &mut self.policy else {
             self.awaits_caller_decision = true;
-            return false;
+            return Ok(false);
         };
         let view = world.exact_view(&self.external_load);
-        let is_due = policy.is_call_due(&view_with_reports(self.reports.as_ref(), view));
+        let view = view_with_reports(self.reports.as_ref(), view);
         let left = world.superstep_count - 1 - world.ending_superstep;
-        if !is_due && policy.is_done(left) {
+        let (is_due, is_done) = ask_policy(world, || {
+            let is_due = policy.is_call_due(&view);
+            (is_due, !is_due && policy.is_done(left))
+        })?;
+        if is_done {
             world.record_policy_done();
         }
-        is_due
+        Ok(is_due)
     }
 
     /// Postpones the rescheduling call until the end of superstep `to`, which is the last superstep that any process has begun;
@@ -240,7 +247,8 @@ impl<'a> Rescheduling<'a> {
         let view = world.exact_view(&self.external_load);
         let view = view_with_reports(self.reports.as_ref(), view);
         let decision = match &mut self.policy {
-            Some(policy) => policy.decide(&view, &mut self.random)?,
+            Some(policy) => ask_policy(world, || policy.decide(&view, &mut self.random))?
+                .map_err(|error| with_place(error, world.ending_superstep))?,
             None => self.caller_decision.take().unwrap_or_default(),
         };
         check_decision(&decision, world)?;
@@ -288,11 +296,12 @@ impl<'a> Rescheduling<'a> {
         let Some(policy) = &mut self.policy else {
             return Ok(());
         };
-        policy.on_migrations_executed(moves);
-        match policy.fault() {
-            Some(fault) => Err(world.internal_error(None, &fault)),
-            None => Ok(()),
-        }
+        let fault = ask_policy(world, || {
+            policy.on_migrations_executed(moves);
+            policy.fault()
+        })?;
+        let fault = fault.map(|fault| format!("reports a fault of its own state: {fault}"));
+        fault.map_or(Ok(()), |fault| Err(policy_error(world, &fault)))
     }
 
     /// Measures the external loads of the hosts: their means since the last rescheduling call or their present values, as the
@@ -315,6 +324,26 @@ impl<'a> Rescheduling<'a> {
     }
 }
 
+/// Calls the policy.
+///
+/// # Errors
+/// The policy panics.
+fn ask_policy<R>(world: &RunState<'_>, call: impl FnOnce() -> R) -> Result<R, Error> {
+    catch_panic(call).map_err(|text| policy_error(world, &format!("panics: {text}")))
+}
+
+/// Creates the error that the policy does something wrong after the superstep that is ending.
+fn policy_error(world: &RunState<'_>, what: &str) -> Error {
+    let problem = Problem::new(format!("the policy {what}")).hint("correct the code of the policy");
+    with_place(Error::SimulationFailure(problem), world.ending_superstep)
+}
+
+/// Adds to an error of the policy after which superstep it occurs, unless the error names its place itself.
+fn with_place(error: Error, superstep: usize) -> Error {
+    let place = format!("call after superstep {}", superstep + 1);
+    error.map_problems_without_location(|problem| problem.source(place.clone()).key("policy"))
+}
+
 /// Returns the view that the policy receives: the exact view if there are no reports, otherwise the view with the errors and
 /// delays of the reports.
 fn view_with_reports<'v>(reports: Option<&'v ReportHistory>, view: View<'v>) -> View<'v> {
@@ -331,11 +360,27 @@ fn is_call_allowed_after(superstep: usize, world: &RunState<'_>) -> bool {
 }
 
 /// Checks that a decision can be carried out: its processes and hosts exist, no process migrates twice, no pinned process
-/// migrates, and the destination hosts have enough memory.
+/// migrates, the destination hosts have enough memory, and the rounds of its call can be simulated.
 fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;
     let number = |process: ProcessId| u64::from(process.0) + 1;
+    if let Some(CallProcedure {
+        gather: Gather::BetweenNeighbours { rounds, .. },
+        ..
+    }) = decision.procedure
+        && rounds > MAX_ROUNDS
+    {
+        let what = format!("its call has {rounds} rounds of messages, more than {MAX_ROUNDS}");
+        return Err(impossible_decision_error(decision, world, &what));
+    }
+    let operations = decision
+        .procedure
+        .map_or(0, |procedure| procedure.operation_count);
+    if operations > MAX_OPERATIONS {
+        let what = format!("its call has {operations} operations, more than 2^53");
+        return Err(impossible_decision_error(decision, world, &what));
+    }
     let mut seen: Vec<ProcessId> = wanted.iter().map(|wanted| wanted.process).collect();
     seen.sort_unstable();
     if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -383,6 +428,12 @@ fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error
     }
     Ok(())
 }
+
+/// Maximum number of operations of a call, 2^53, up to which numbers are exact.
+const MAX_OPERATIONS: u64 = 1 << 53;
+
+/// Maximum number of rounds of messages of a call; more would take hours to simulate.
+const MAX_ROUNDS: u32 = 1_000_000;
 
 /// Maximum number of migrations that the error for an impossible decision lists.
 const MAX_LISTED_MIGRATIONS: usize = 8;

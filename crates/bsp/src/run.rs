@@ -202,7 +202,7 @@ impl<'a, 'r> Run<'a, 'r> {
         {
             return Ok(());
         }
-        self.open_superstep(superstep);
+        self.open_superstep(superstep)?;
         let is_idle = self.world.engine.try_move_time_origin_to_now();
         if is_idle {
             self.superstep.local_time_origin = self.world.engine.now();
@@ -330,7 +330,7 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             return Ok(());
         }
-        self.open_superstep(self.world.ending_superstep + 1);
+        self.open_superstep(self.world.ending_superstep + 1)?;
         self.shortcuts
             .record_simulation_by_events(false, &self.world);
         self.superstep.may_next_superstep_have_begun = true;
@@ -435,7 +435,7 @@ impl<'a, 'r> Run<'a, 'r> {
             let movers = migrations.migrating_processes(world.placement.len());
             // Processes whose moves were applied begin with the processes that stay.
             migrations.take_migrated_processes();
-            self.open_superstep(self.world.ending_superstep + 1);
+            self.open_superstep(self.world.ending_superstep + 1)?;
             self.shortcuts
                 .record_simulation_by_events(false, &self.world);
             let world = &mut self.world;
@@ -492,7 +492,12 @@ impl<'a, 'r> Run<'a, 'r> {
                 ActivityToken::MigrationEnded(index) => {
                     migrations.on_migration_ended(index, world, self.recorder)?;
                 }
-                _ => {}
+                ActivityToken::ProcessBegins(_)
+                | ActivityToken::ComputationEnded(_)
+                | ActivityToken::MessageDelivered(_)
+                | ActivityToken::BarrierActivityEnded(_)
+                | ActivityToken::CallActivityEnded
+                | ActivityToken::ManagerActivityEnded(_) => {}
             }
         }
         if let Some(since) = &mut self.rescheduling.call.all_waiting_since
@@ -723,7 +728,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         if !self.superstep.may_next_superstep_have_begun {
             self.superstep.may_next_superstep_have_begun = true;
-            self.open_superstep(self.world.ending_superstep + 1);
+            self.open_superstep(self.world.ending_superstep + 1)?;
             self.shortcuts
                 .record_simulation_by_events(false, &self.world);
         }
@@ -742,16 +747,17 @@ impl<'a, 'r> Run<'a, 'r> {
         migrations.start_prescribed_migration(process, prescribed, &mut self.world)
     }
 
-    pub(super) fn open_superstep(&mut self, superstep: usize) {
+    pub(super) fn open_superstep(&mut self, superstep: usize) -> Result<(), Error> {
         if let Some(ahead) = &mut self.open_supersteps {
             ahead.open_superstep(superstep, &mut self.world, &mut self.superstep);
         }
-        let is_new = self.world.read_plan(superstep);
+        let is_new = self.world.read_plan(superstep)?;
         self.superstep.open_superstep(is_new, &self.world);
         self.shortcuts.open_superstep(is_new);
         if let Some(ahead) = &mut self.open_supersteps {
             ahead.reserve_message_numbers(self.world.superstep_plan.messages.len());
         }
+        Ok(())
     }
 
     pub(super) fn finish(mut self) -> Result<RunOutcome, Error> {

@@ -18,7 +18,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
     fn fill(&self, superstep: usize, plan: &mut Plan);
 
     /// Returns whether superstep `superstep` (counted from 0) certainly has the same work and messages as the superstep before
-    /// it.
+    /// it. The answer for superstep 0 is ignored.
     fn repeats(&self, _superstep: usize) -> bool {
         false
     }
@@ -73,8 +73,8 @@ pub trait Workload: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Returns the error because of which the application could not fill a plan; `None` if no error occurred. It is called at the
-    /// end of a run. An application in another language may fail in [`Self::fill`], and then leaves plans empty.
+    /// Returns the error because of which the application could not fill a plan; `None` if no error occurred. It is called after
+    /// each [`Self::fill`], and ends the run. An application in another language may fail in [`Self::fill`], and then leaves plans empty.
     fn failure(&self) -> Option<Error> {
         None
     }

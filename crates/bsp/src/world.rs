@@ -124,8 +124,11 @@ impl<'a> RunState<'a> {
     }
 
     /// Reads the plan of a superstep from the application, and returns whether this plan differs from the previous plan.
-    pub(super) fn read_plan(&mut self, superstep: usize) -> bool {
-        let repeats = self.setup.workload.repeats(superstep);
+    ///
+    /// # Errors
+    /// The failure of the application, which could not fill the plan.
+    pub(super) fn read_plan(&mut self, superstep: usize) -> Result<bool, Error> {
+        let repeats = superstep > 0 && self.setup.workload.repeats(superstep);
         if !repeats {
             self.superstep_plan.clear(self.placement.len());
             self.setup
@@ -137,10 +140,11 @@ impl<'a> RunState<'a> {
                 .iter()
                 .map(|message| message.size.get());
             self.planned_bytes = sizes.sum();
+            self.setup.workload.failure().map_or(Ok(()), Err)?;
         }
         self.engine.record_superstep_start();
         self.begin_superstep(superstep);
-        !repeats
+        Ok(!repeats)
     }
 
     /// Begins a superstep whose plan has been read, and adds its messages to the statistics of the run.

@@ -24,6 +24,7 @@ mod built_in;
 mod by_workload;
 mod calibrate;
 mod case_change;
+mod checked;
 mod config;
 mod critical_path;
 mod effect;

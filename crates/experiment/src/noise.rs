@@ -85,6 +85,10 @@ impl Workload for NoisyWorkload {
     fn uses_seed(&self) -> bool {
         true
     }
+
+    fn failure(&self) -> Option<Error> {
+        self.original_workload.failure()
+    }
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ impl Registry {
     /// Adds a policy: the type `T` of its options, its name, a sentence about what the policy does, and its publication (`-` for
     /// none).
     ///
-    /// A name that another policy already has is refused when the registry is used ([`Self::check`]).
+    /// A name that another policy already has, and a wrong declaration, are refused when the registry is used ([`Self::check`]).
     #[must_use]
     pub fn policy<T: PolicyOptions>(
         self,
@@ -103,11 +103,8 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.add_entry(|tables| {
-            tables
-                .policies
-                .add(policy::table_entry::<T>(name, summary, source))
-        })
+        let entry = policy::table_entry::<T>(name, summary, source);
+        self.add_entry(policy_problems(&entry), |tables| tables.policies.add(entry))
     }
 
     /// Adds a policy whose options are not described by a Rust type; `maker` creates the policy from its options.
@@ -120,7 +117,7 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         let entry = policy::entry_from_maker(maker, name, summary, source);
-        self.add_entry(|tables| tables.policies.add(entry))
+        self.add_entry(policy_problems(&entry), |tables| tables.policies.add(entry))
     }
 
     /// Adds a strategy, with the same arguments as [`Self::policy`]. Any trigger can call the strategy, and `migsim decide` can
@@ -166,8 +163,9 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         let entry = strategy::strategy_entry::<T>(name, summary, source);
-        self.add_entry(|tables| {
-            tables.policies.add(policy::entry_from_strategy(&entry))?;
+        let of_policy = policy::entry_from_strategy(&entry);
+        self.add_entry(policy_problems(&of_policy), |tables| {
+            tables.policies.add(of_policy)?;
             tables.strategies.add(entry)
         })
     }
@@ -180,10 +178,9 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.add_entry(|tables| {
-            tables
-                .triggers
-                .add(trigger::table_entry::<T>(name, summary, source))
+        let entry = trigger::table_entry::<T>(name, summary, source);
+        self.add_entry(trigger_problems(&entry), |tables| {
+            tables.triggers.add(entry)
         })
     }
 
@@ -197,7 +194,9 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         let entry = trigger::entry_from_maker(maker, name, summary, source);
-        self.add_entry(|tables| tables.triggers.add(entry))
+        self.add_entry(trigger_problems(&entry), |tables| {
+            tables.triggers.add(entry)
+        })
     }
 
     /// Adds an application, with the same arguments as [`Self::policy`].
@@ -208,10 +207,9 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.add_entry(|tables| {
-            tables
-                .workloads
-                .add(workload::table_entry::<T>(name, summary, source))
+        let entry = workload::table_entry::<T>(name, summary, source);
+        self.add_entry(workload_problems(&entry), |tables| {
+            tables.workloads.add(entry)
         })
     }
 
@@ -226,7 +224,9 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         let entry = workload::entry_of_maker(maker, name, summary, source);
-        self.add_entry(|tables| tables.workloads.add(entry))
+        self.add_entry(workload_problems(&entry), |tables| {
+            tables.workloads.add(entry)
+        })
     }
 
     /// Adds a kind of background load, with the same arguments as [`Self::policy`].
@@ -237,27 +237,30 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.add_entry(|tables| {
-            tables
-                .loads
-                .add(load::load_entry::<T>(name, summary, source))
-        })
+        let entry = load::load_entry::<T>(name, summary, source);
+        self.add_entry(load_problems(&entry), |tables| tables.loads.add(entry))
     }
 
-    /// Adds an entry to the tables of the registry by calling the function `add`; if this fails, stores the problem, which
-    /// [`Self::check`] reports.
-    fn add_entry(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
+    /// Adds an entry to the tables of the registry by calling the function `add`; stores the `problems` of its declarations, and
+    /// the problem if it cannot be added, which [`Self::check`] reports.
+    fn add_entry(
+        mut self,
+        problems: Vec<Problem>,
+        add: impl FnOnce(&mut Tables) -> Result<(), Problem>,
+    ) -> Self {
         let tables = Arc::make_mut(&mut self.0);
+        tables.registration_problems.extend(problems);
         if let Err(problem) = add(tables) {
             tables.registration_problems.push(problem);
         }
         self
     }
 
-    /// Checks that all entries of the registry could be added and that their flags are unique.
+    /// Checks that all entries of the registry could be added, that their declarations are right and that their flags are unique.
     ///
     /// # Errors
-    /// A name is already taken or cannot be written in settings, or a flag has two meanings; all problems are reported together.
+    /// A name is already taken or cannot be written in settings, a declaration names an option that does not exist, or a flag has
+    /// two meanings; all problems are reported together.
     pub fn check(&self) -> Result<(), Error> {
         let mut problems = self.0.registration_problems.clone();
         let flags = [self.workload_flags(), self.policy_flags()].concat();
@@ -265,7 +268,8 @@ impl Registry {
             let is_again = flags[..index].iter().any(|other| other.name == flag.name);
             if is_again || self.has_conflicting_flag(flag) {
                 let message = format!("two plug-ins define the flag `--{}`", flag.name);
-                let hint = "give one of the two flags another name (`OptionFlag::of_key`)";
+                let hint =
+                    "give one of the two flags another name (`OptionFlag::with_option_name`)";
                 problems.push(Problem::new(message).hint(hint));
             }
         }
@@ -369,6 +373,42 @@ impl Registry {
     }
 }
 
+fn variant_texts(variants: &[strategy::Variant]) -> impl Iterator<Item = (&str, &str)> {
+    variants
+        .iter()
+        .map(|variant| (variant.name, variant.options))
+}
+
+fn policy_problems(entry: &policy::Entry) -> Vec<Problem> {
+    let variants = variant_texts(entry.variants());
+    let mut problems = entry.declaration_problems("policy", &entry.declared_keys(), variants);
+    let empty = entry
+        .tuning_ranges()
+        .iter()
+        .filter(|range| range.1.is_empty());
+    problems.extend(empty.map(|(key, _)| {
+        Problem::new(format!(
+            "the policy `{}` is declared wrongly: its range of `{key}` is empty",
+            entry.name
+        ))
+    }));
+    problems
+}
+
+fn trigger_problems(entry: &trigger::Entry) -> Vec<Problem> {
+    let key = [entry.main_option_key()];
+    let keys: &[&str] = if key[0].is_empty() { &[] } else { &key };
+    entry.declaration_problems("trigger", keys, variant_texts(entry.variants()))
+}
+
+fn workload_problems(entry: &workload::Entry) -> Vec<Problem> {
+    entry.declaration_problems("application", &entry.declared_keys(), [])
+}
+
+fn load_problems(entry: &load::Entry) -> Vec<Problem> {
+    entry.declaration_problems("load", &[], [])
+}
+
 /// Merges lists of flags into one list without duplicates, in the order of the lists as far as possible.
 fn merge_flag_lists<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
     let mut all: Vec<&OptionFlag> = Vec::new();
@@ -404,6 +444,64 @@ mod tests {
         }
     }
 
+    /// Declares what it does not have; its options have no braces.
+    #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Bare;
+
+    /// Declares what it does not have.
+    #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Boastful {
+        share: f64,
+    }
+
+    impl PolicyOptions for Bare {
+        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+            Ok(Box::new(Never {}))
+        }
+    }
+
+    impl PolicyOptions for Boastful {
+        const FLAGS: &'static [OptionFlag] = &[
+            OptionFlag::new("", FlagValues::Numbers, "no name").with_option_name("share"),
+            OptionFlag::new("a=b", FlagValues::Numbers, "no word").with_option_name("share"),
+            OptionFlag::new("--a", FlagValues::Numbers, "dashes").with_option_name("share"),
+            OptionFlag::new("own-flag", FlagValues::Numbers, "no option"),
+        ];
+        const FILES: &'static [&'static str] = &["own-file"];
+        const RANGES: &'static [(&'static str, &'static str)] = &[("range", "1,2"), ("share", "")];
+        const SHARES: &'static [&'static str] = &["share", "percent"];
+        const MOVE_INSIDE: &'static str = "cluster=within";
+        const VARIANTS: &'static [strategy::Variant] =
+            &[strategy::Variant::new("one", "{ no JSON", "")];
+
+        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+            Ok(Box::new(Never {}))
+        }
+    }
+
+    #[test]
+    fn declarations_of_what_is_not_there_are_refused() {
+        let registry = Registry::standard().policy::<Bare>("bare", "two\nlines", "-");
+        let error = refused(&registry.policy::<Boastful>("boastful", "much", "-"));
+        for what in [
+            "the policy `bare` is declared wrongly: its summary or publication is not one line",
+            "the policy `bare` is declared wrongly: its options are a struct without braces",
+            "the flag `` is no word",
+            "the flag `a=b` is no word",
+            "the flag `--a` is no word",
+            "it declares `own-flag`",
+            "it declares `own-file`",
+            "it declares `range`",
+            "it declares `percent`",
+            "it declares `cluster`",
+            "its range of `share` is empty",
+            "the options `{ no JSON` of its variant `one`",
+        ] {
+            assert!(error.contains(what), "{what}: {error}");
+        }
+        assert!(!error.contains("declares `share`"), "{error}");
+    }
+
     fn refused(registry: &Registry) -> String {
         registry.check().unwrap_err().to_string()
     }
@@ -412,6 +510,15 @@ mod tests {
     fn built_in_plug_ins_are_consistent() {
         let registry = Registry::standard();
         registry.check().unwrap();
+        let mut problems: Vec<Problem> = registry
+            .policies()
+            .iter()
+            .flat_map(policy_problems)
+            .collect();
+        problems.extend(registry.triggers().iter().flat_map(trigger_problems));
+        problems.extend(registry.workloads().iter().flat_map(workload_problems));
+        problems.extend(registry.loads().iter().flat_map(load_problems));
+        assert!(problems.is_empty(), "{problems:?}");
         let names: Vec<&str> = registry
             .workload_flags()
             .iter()

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::basis::{BasisRemark, CompleteSettings, calibrated_platform_problems, merge_remarks};
 use super::by_workload;
 use super::case_change;
+use super::checked::CheckedWorkload;
 use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig};
 use super::former;
 use super::idle_cores;
@@ -381,7 +382,11 @@ impl<'r> ExperimentParts<'r> {
         let loads = Loads::read(registry.loads(), config.load.as_ref());
         let loads = ok_or_collect_problems(loads, &mut problems);
         let shares_seed = seed::share_seed_with_workload(whole, &config, app, &mut keys);
-        let built = ok_or_collect_problems(app.build(&keys), &mut problems);
+        let built = app.build(&keys).and_then(|mut built| {
+            built.workload = Box::new(CheckedWorkload::new(app.name, built.workload)?);
+            Ok(built)
+        });
+        let built = ok_or_collect_problems(built, &mut problems);
         let all = (platform, network, policy, loads, built);
         let (Some(platform), Some(network), Some(policy), Some(loads), Some(built)) = all else {
             return Err(Error::Input(problems));
@@ -441,6 +446,12 @@ impl<'r> ExperimentParts<'r> {
             self.policy.create_policy()?,
             self.built_workload.workload.as_ref(),
         );
+        if !(0.0..f64::MAX).contains(&policy.memory(1.0, 1.0)) {
+            let name = self.policy.registry_entry.name;
+            let message = format!("the policy `{name}` states a wrong size of its memory");
+            let problem = Problem::new(message).key(format!("policy.{name}"));
+            return Err(problem.hint("correct the code of the policy").into());
+        }
         let settings = (&self.config, self.application_entry);
         size::check_experiment_memory(settings, workload, &*policy, &self.platform, limits)?;
         Ok(RandomDraws {

@@ -12,7 +12,7 @@ use super::ledger::MakespanLedger;
 use super::policy_choice::policy_label;
 use super::resolve::Experiment;
 use super::starts::StaticPlacementMakespan;
-use migsim_base::error::{Error, InternalFault, Problem};
+use migsim_base::error::{Error, InternalFault, Problem, catch_panic};
 use migsim_base::units::HostId;
 use migsim_bsp::{
     CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Recorder, RunOutcome, Scenario,
@@ -186,6 +186,26 @@ impl Experiment {
         error
     }
 
+    /// Creates the error that a run has panicked, with the names of the plug-ins that took part in it.
+    fn panic_error(&self, scenario: Scenario, text: &str) -> Error {
+        let app = self.config.workload["app"].as_str().unwrap_or_default();
+        let policy = self.policy_name();
+        Error::panicked(text).map_problems(|problem| {
+            let scenario = scenario.name();
+            problem.source(format!(
+                "scenario {scenario}, application `{app}`, policy `{policy}`"
+            ))
+        })
+    }
+
+    /// Adds the name of the policy to an error of the policy.
+    fn name_policy_in_error(&self, error: Error) -> Error {
+        error.map_problems(|problem| match problem.location.key.as_deref() {
+            Some("policy") => problem.key(format!("policy.{}", self.policy_name())),
+            _ => problem,
+        })
+    }
+
     /// Creates a cache of simulated supersteps that the scenarios share; `None` if only one scenario is run.
     pub fn new_superstep_cache(&self) -> Option<Memo> {
         (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
@@ -309,16 +329,15 @@ impl Experiment {
             ..self.scenario_setup(scenario)
         };
         let start = ThreadTime::now();
-        let outcome = simulate(
-            &setup,
-            policy,
-            &mut SuperstepCounter {
-                progress,
-                inner_recorder: recorder,
-            },
-        )
-        .map_err(|error| self.add_settings_to_error(error))?;
+        let mut recorder = SuperstepCounter {
+            progress,
+            inner_recorder: recorder,
+        };
+        let outcome = catch_panic(|| simulate(&setup, policy, &mut recorder))
+            .unwrap_or_else(|text| Err(self.panic_error(scenario, &text)))
+            .map_err(|error| self.name_policy_in_error(self.add_settings_to_error(error)))?;
         self.workload.failure().map_or(Ok(()), Err)?;
+        self.platform.platform.load_fault().map_or(Ok(()), Err)?;
         Ok(ScenarioRun {
             scenario,
             outcome,

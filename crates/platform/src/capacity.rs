@@ -11,12 +11,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::profile::{BufferedSteps, Profile};
+use migsim_base::error::Error;
 
 /// A background load on a host or link: other users take part of the capacity, in the same way in every run.
 pub trait BackgroundLoad: fmt::Debug + Send + Sync {
     /// Returns the share of the capacity that other users leave to the application, as steps (time \[s\], share) that begin at
     /// the start of the run. Each share is above 0 and at most 1, and holds until the time of the next step.
     fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps>;
+
+    /// Returns the error of a wrong step that was read; the load ends before this step.
+    fn fault(&self) -> Option<Error> {
+        None
+    }
 }
 
 /// Available capacity of a host or link over time: the product of the base capacity and the share that each background load

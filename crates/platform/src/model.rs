@@ -9,6 +9,7 @@ use super::capacity::{BackgroundLoad, Capacity};
 use super::profile::{BufferedSteps, Profile};
 use super::router_paths::RouterPaths;
 use super::zones::Zones;
+use migsim_base::error::Error;
 use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
 };
@@ -480,6 +481,17 @@ impl Platform {
             number
         };
         clusters.map(number).collect()
+    }
+
+    /// Returns the first fault of the background loads, in the steps that were read so far.
+    pub fn load_fault(&self) -> Option<Error> {
+        let of_links = self.links.iter().flat_map(|link| &link.loads);
+        let mut loads = self
+            .hosts
+            .iter()
+            .flat_map(|host| &host.loads)
+            .chain(of_links);
+        loads.find_map(|load| load.fault())
     }
 
     /// Returns the id of the host with the name `name`; `None` if no host has this name.

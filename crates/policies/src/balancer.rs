@@ -24,7 +24,7 @@ use super::explain::{
 use super::strategy::{Assignment, HostPaths, Instance, Strategy};
 use super::window::{Forecast, LoadWindow};
 use super::{CallProcedure, Candidate, Decision, Migration, Policy, View};
-use migsim_base::error::Error;
+use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_base::words::format_count;
@@ -92,12 +92,34 @@ pub(super) fn decide_by_assignment(
     let window = window.take_measures(view);
     let instance = build_instance(view, &cores, &routes, &window);
     let assignment = assign(&instance)?;
+    check_assignment(&assignment, &instance).map_err(Error::SimulationFailure)?;
     let mut hosts = view.placement.to_vec();
     for (&process, &pe) in movable.iter().zip(&assignment.assigned_hosts) {
         hosts[process] = cores.hosts_by_core[pe];
     }
     let kept = cancel_moves_without_memory(&mut hosts, view);
     Ok(build_decision(view, &instance, &assignment, &hosts, kept))
+}
+
+/// Checks that a strategy has assigned each process to a core of the platform.
+///
+/// # Errors
+/// The assignment has too few or too many processes, or a core that does not exist.
+fn check_assignment(assignment: &Assignment, instance: &Instance<'_>) -> Result<(), Problem> {
+    let (found, wanted) = (assignment.assigned_hosts.len(), instance.process_count());
+    let cores = instance.host_count();
+    let mut processes = assignment.assigned_hosts.iter().enumerate();
+    let what = if found != wanted {
+        format!("the strategy returned the cores of {found} processes instead of {wanted}")
+    } else if let Some((process, core)) = processes.find(|(_, core)| **core >= cores) {
+        let process = process + 1;
+        format!(
+            "the strategy assigned movable process {process} to core {core}, which does not exist: the {cores} cores count from 0"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Problem::new(what).hint("correct the code of the strategy"))
 }
 
 /// The cores of all hosts of the platform, numbered in the order of hosts.

@@ -220,7 +220,8 @@ impl PolicyKind {
         self.variants().iter().map(|variant| variant.name)
     }
 
-    fn variants(&self) -> &'static [strategy::Variant] {
+    /// Returns the variants of the policy, which are sets of options with a name.
+    pub fn variants(&self) -> &'static [strategy::Variant] {
         match self.constructor {
             Constructor::Strategy(kind) => kind.variants(),
             Constructor::RustPolicy { variants, .. } => variants,
@@ -298,6 +299,15 @@ impl PolicyKind {
     /// values, as a list or range.
     pub fn tuning_ranges(&self) -> &'static [(&'static str, &'static str)] {
         self.tuning_ranges
+    }
+
+    /// Returns the keys of the options that the policy names in its declarations.
+    pub fn declared_keys(&self) -> Vec<&'static str> {
+        let inside = self.option_for_moves_within_cluster.split('=').next();
+        let inside = inside.filter(|key| !key.is_empty());
+        let tuned = self.tuning_ranges.iter().map(|(key, _)| *key);
+        let shares = self.fraction_option_keys.iter().copied();
+        tuned.chain(shares).chain(inside).collect()
     }
 
     /// Returns the narrator, which describes the rescheduling calls of the policy in `migsim explain`.

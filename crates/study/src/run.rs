@@ -6,7 +6,6 @@
 //! ([`migsim_bsp::Memo`]). The rows depend neither on this sharing nor on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -18,7 +17,7 @@ use super::ready::LoadedExperiments;
 use super::row::RunRow;
 use super::setting::scenario_i_key;
 use super::store::Store;
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::{Error, Problem, catch_panic};
 use migsim_bsp::{Memo, MemoBudget, RunOutcome, Scenario};
 use migsim_experiment::{Experiment, Limits, Progress, SharedInputs, get_or_compute};
 
@@ -147,12 +146,7 @@ pub fn simulate_run(
         Err(error) => failed_row(&error, true),
     };
     // A fault of the program (of a new policy, for example) ends only its own run.
-    catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| {
-        RunRow::failed(
-            "an error in migsim itself ended this run (panic)".into(),
-            false,
-        )
-    })
+    catch_panic(attempt).unwrap_or_else(|text| failed_row(&Error::panicked(&text), false))
 }
 
 /// Creates the row of a failed run, with its error message on one line. `is_input` states whether settings or files are the

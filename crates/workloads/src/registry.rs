@@ -230,6 +230,11 @@ impl WorkloadKind {
         })
     }
 
+    /// Returns the keys of the options that the application names in its declarations.
+    pub fn declared_keys(&self) -> Vec<&'static str> {
+        [self.process_keys, self.superstep_keys, self.title_keys].concat()
+    }
+
     /// Returns the key and the value of the option in `workload` that requests the largest number of processes; `None` if no
     /// option states a number.
     pub fn requested_processes(

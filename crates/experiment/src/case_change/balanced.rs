@@ -53,7 +53,7 @@ impl ScaledWorkload {
 }
 
 /// Defines the methods of a [`Workload`] that forward to another application in the field `inner`: all methods except those for
-/// work, memory and prescribed moves.
+/// work, memory, prescribed moves and failures.
 macro_rules! other_methods {
     () => {
         fn processes(&self) -> usize {
@@ -90,10 +90,6 @@ macro_rules! other_methods {
 
         fn prescribes_moves(&self) -> bool {
             self.original_workload.prescribes_moves()
-        }
-
-        fn failure(&self) -> Option<Error> {
-            self.original_workload.failure()
         }
 
         fn cycles_per_instruction(&self) -> f64 {
@@ -135,5 +131,9 @@ impl Workload for ScaledWorkload {
 
     fn uses_seed(&self) -> bool {
         self.original_workload.uses_seed()
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.original_workload.failure()
     }
 }

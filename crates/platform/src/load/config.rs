@@ -214,7 +214,7 @@ fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Load
         Some(on) => document::from_value(&on, "on")?,
     };
     let entry = table.find(&kind)?;
-    let (load, own) = entry.create_load(&Value::Object(keys))?;
+    let (load, own) = entry.catch_panic(|| entry.create_load(&Value::Object(keys)))?;
     let mut resolved = json!({ "kind": entry.name, "on": on });
     if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), own) {
         all.extend(rest);

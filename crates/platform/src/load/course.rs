@@ -11,10 +11,11 @@
 //! steps of a block in one operation. Cost: 3 ns per stored step that is read, and 16 B of memory per stored step.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{Load, MAX_LOAD};
 use crate::{BufferedSteps, Steps};
+use migsim_base::error::catch_panic;
 use migsim_base::random::Stream;
 
 /// Number of further steps that the background loads of one platform may store in memory; clones share the same counter.
@@ -61,6 +62,8 @@ pub(super) struct DrawnLoad {
     budget: StepBudget,
     /// The steps that are stored for all runs.
     stored_steps: Mutex<Drawn>,
+    /// What is wrong with the first wrong step, with which the load ends.
+    fault: Arc<OnceLock<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -77,7 +80,13 @@ impl DrawnLoad {
             initial_random: random,
             budget: room.clone(),
             stored_steps: Mutex::default(),
+            fault: Arc::default(),
         }
+    }
+
+    /// Returns what is wrong with the steps that were read; `None` if they are right.
+    pub(super) fn fault(&self) -> Option<&String> {
+        self.fault.get()
     }
 
     /// Returns a reader of the shares that the load leaves to the application; the reader starts at the first step.
@@ -94,11 +103,16 @@ impl DrawnLoad {
 
     /// Returns a generator of the shares that the load leaves to the application; the generator starts at the first step.
     fn step_generator(&self) -> Box<dyn Steps> {
-        let loads = self.load.steps(self.initial_random.clone());
-        Box::new(loads.map(|(date, load)| {
-            debug_assert!((0.0..=MAX_LOAD).contains(&load), "{load} is no load");
-            (date, 1.0 - load)
-        }))
+        let loads = catch_panic(|| self.load.steps(self.initial_random.clone()));
+        let loads = loads.map_err(|text| {
+            let _ = self.fault.set(format!("it panics: {text}"));
+        });
+        Box::new(CheckedSteps {
+            steps: loads.ok(),
+            last_time: 0.0,
+            steps_at_last_time: 0,
+            fault: Arc::clone(&self.fault),
+        })
     }
 
     /// Returns the block of steps with the number `number`, counted from 0, which is drawn if necessary; `None` if there is no
@@ -118,6 +132,63 @@ impl DrawnLoad {
         let block: StepBlock = rest.take(steps_in_block(number)).collect();
         drawn.blocks.push(Arc::clone(&block));
         Some(block)
+    }
+}
+
+/// Maximum number of steps of a load at one time; a load whose times converge would never end.
+const MAX_STEPS_AT_A_TIME: usize = 1_000;
+
+/// The shares that the steps of a load leave to the application. They are checked, since the load may be a user's own; they end
+/// at the first wrong step.
+#[derive(Debug)]
+struct CheckedSteps {
+    /// The steps of the load; `None` after a wrong step.
+    steps: Option<Box<dyn Steps>>,
+    last_time: f64,
+    steps_at_last_time: usize,
+    fault: Arc<OnceLock<String>>,
+}
+
+impl Iterator for CheckedSteps {
+    type Item = (f64, f64);
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        let steps = self.steps.as_mut()?;
+        let next = catch_panic(|| steps.next()).map_err(|text| format!("it panics: {text}"));
+        let checked = next.and_then(|step| step.map(|step| self.check(step)).transpose());
+        checked.unwrap_or_else(|fault| {
+            let _ = self.fault.set(fault);
+            self.steps = None;
+            None
+        })
+    }
+}
+
+impl CheckedSteps {
+    fn check(&mut self, (time, load): (f64, f64)) -> Result<(f64, f64), String> {
+        if !(0.0..=MAX_LOAD).contains(&load) {
+            return Err(format!(
+                "its value at {time} s is {load}, not from 0 to {MAX_LOAD}"
+            ));
+        }
+        let last = self.last_time;
+        if !(time >= last && time.is_finite()) {
+            return Err(format!(
+                "its step at {last} s is followed by a step at {time} s"
+            ));
+        }
+        self.steps_at_last_time = if time > last {
+            0
+        } else {
+            self.steps_at_last_time + 1
+        };
+        if self.steps_at_last_time > MAX_STEPS_AT_A_TIME {
+            return Err(format!(
+                "it has more than {MAX_STEPS_AT_A_TIME} steps at {time} s"
+            ));
+        }
+        self.last_time = time;
+        Ok((time, 1.0 - load))
     }
 }
 

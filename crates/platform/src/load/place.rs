@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Load;
 use super::config::{LoadSpec, Loads, On};
 use super::course::{DrawnLoad, StepBudget};
+use super::{Load, MAX_LOAD};
 use crate::{BackgroundLoad, BufferedSteps, Platform};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Stream, StreamPurpose};
@@ -80,11 +80,24 @@ fn resolve_loads(
 
 /// A load that varies over time, on one host or link.
 #[derive(Clone, Debug)]
-struct PlacedLoad(Arc<DrawnLoad>);
+struct PlacedLoad {
+    kind: &'static str,
+    /// Name of the host or link.
+    place: String,
+    drawn: Arc<DrawnLoad>,
+}
 
 impl BackgroundLoad for PlacedLoad {
     fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps> {
-        Box::new(self.0.reader())
+        Box::new(self.drawn.reader())
+    }
+
+    fn fault(&self) -> Option<Error> {
+        let (kind, place, fault) = (self.kind, &self.place, self.drawn.fault()?);
+        let message = format!("the load `{kind}` of `{place}` has a fault: {fault}");
+        let problem = Problem::new(message).key("load");
+        let hint = format!("correct the code of the load `{kind}`");
+        Some(Error::SimulationFailure(problem.hint(hint)))
     }
 }
 
@@ -121,19 +134,26 @@ impl Loads {
 }
 
 fn apply_load(
-    (kind, load, room): (&str, &Arc<dyn Load>, &StepBudget),
+    (kind, load, room): (&'static str, &Arc<dyn Load>, &StepBudget),
     count: u32,
     target: LoadTarget,
     platform: &mut Platform,
     seed: u64,
 ) -> Result<(), Problem> {
     if let Some(share) = load.constant_share() {
+        if !(0.0..=MAX_LOAD).contains(&share) {
+            let message = format!("the load `{kind}` is {share}, not from 0 to {MAX_LOAD}");
+            return Err(Problem::new(message).hint("correct the code of the load"));
+        }
         return scale_capacity(target, platform, 1.0 - share);
     }
     let placed = |purpose, name: &str| {
-        let name = format!("{kind}[{count}] {name}");
-        let random = Stream::for_object(seed, purpose, &name);
-        Arc::new(PlacedLoad(Arc::new(DrawnLoad::new(load, random, room))))
+        let random = Stream::for_object(seed, purpose, &format!("{kind}[{count}] {name}"));
+        Arc::new(PlacedLoad {
+            kind,
+            place: name.to_owned(),
+            drawn: Arc::new(DrawnLoad::new(load, random, room)),
+        })
     };
     match target {
         LoadTarget::Host(index) => {
