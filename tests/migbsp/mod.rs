@@ -92,6 +92,7 @@ impl World {
             measurements: &self.measures,
             process_memory: &self.memory,
             external_load: &self.external_load,
+            seed: 0,
             cycles_per_instruction: 1.0,
             executes_migrations: true,
             messages: &[],
