@@ -6,7 +6,7 @@ use std::sync::Arc;
 use migsim::bsp::{Recorder, Scenario};
 use migsim::document::Document;
 use migsim::error::Error;
-use migsim::experiment::{Experiment as Settings, Progress, Results};
+use migsim::experiment::{Experiment as Settings, Progress, ReschedulingPlan, Results};
 use migsim::output::{PendingResults, ProcessTableWriter, ProcessTimes, RunFolder};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -37,6 +37,8 @@ pub(crate) struct Wanted<'f> {
     pub(crate) processes: bool,
     pub(crate) activities: bool,
     pub(crate) table_in: Option<&'f RunFolder>,
+    /// The run that is repeated: its calls are made again, and no policy is asked.
+    pub(crate) repeated: Option<&'f Results>,
     /// Whether scenario i is run from the starts of the built-in mappings.
     pub(crate) static_starts: bool,
 }
@@ -186,7 +188,15 @@ fn run_scenarios(
         watchers.extend(processes.as_mut().map(|one| one as &mut dyn Recorder));
         watchers.extend(activity.as_mut().map(|one| one as &mut dyn Recorder));
         watchers.extend(table.as_mut().map(|one| one as &mut dyn Recorder));
-        let run = settings.run_scenario(scenario, progress, &mut watchers, memo.as_ref())?;
+        let repeated = wanted.repeated.and_then(|results| {
+            let mut runs = results.scenario_runs.iter();
+            runs.find(|run| run.scenario == scenario && scenario != Scenario::I)
+        });
+        let memo = memo.as_ref();
+        let run = match repeated.map(|run| ReschedulingPlan::from_outcome(&run.outcome)) {
+            Some(plan) => settings.run_with_plan(scenario, &plan, progress, &mut watchers, memo),
+            None => settings.run_scenario(scenario, progress, &mut watchers, memo),
+        }?;
         drop(watchers);
         Ok((
             run,

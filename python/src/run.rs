@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use migsim::bsp::{CriticalPath, PathPiece, Recorder, Scenario};
-use migsim::experiment::{Experiment as Settings, Progress, Results};
+use migsim::experiment::{Experiment as Settings, Progress, ReschedulingPlan, Results};
 use migsim::output::{self, CallExplanation, EvaluatedCall, Overview, Question, Report, RunFolder};
 use migsim::policy::Measures;
 use migsim::units::{HostId, ProcessId};
@@ -165,15 +165,19 @@ impl Run {
         Ok(self.told.get_or_init(|| told))
     }
 
-    /// Repeats the run, and records the requested data; the results are equal to the last bit.
-    fn again(&self, py: Python<'_>, wanted: Wanted<'_>) -> PyResult<(Results, Recorded)> {
+    /// Repeats the run with its recorded calls, and records the requested data.
+    fn again(&self, py: Python<'_>, wanted: Wanted<'_>) -> PyResult<Recorded> {
         let plugins = self
             .plugins
             .iter()
             .map(|plugin| plugin.clone_ref(py))
             .collect();
         let experiment = Experiment::of(Arc::clone(&self.settings), plugins);
-        let (mut results, recorded) = experiment.run_recorded(py, wanted, None)?;
+        let wanted = Wanted {
+            repeated: Some(&self.results),
+            ..wanted
+        };
+        let (results, recorded) = experiment.run_recorded(py, wanted, None)?;
         let hashes = |results: &Results| -> Vec<String> {
             let runs = results.scenario_runs.iter();
             runs.map(|run| run.outcome.event_hash.clone()).collect()
@@ -181,10 +185,7 @@ impl Run {
         if hashes(&results) != hashes(&self.results) {
             return Err(is_another_run());
         }
-        results
-            .static_placement_makespans
-            .clone_from(&self.results.static_placement_makespans);
-        Ok((results, recorded))
+        Ok(recorded)
     }
 
     fn supersteps(&self, py: Python<'_>) -> PyResult<Table> {
@@ -277,10 +278,19 @@ impl Run {
         let scenario = last.unwrap_or(Scenario::I);
         if self.path.get().is_none() {
             let progress = Progress::default();
-            let run = || settings.run_with_path(scenario, &progress);
+            let was = self.results.scenario_runs.last().map(|run| &run.outcome);
+            let plan = was.filter(|_| scenario != Scenario::I);
+            let plan = plan.map(ReschedulingPlan::from_outcome).unwrap_or_default();
+            let run = || {
+                let mut path: Option<CriticalPath> = None;
+                let run = settings.run_with_plan(scenario, &plan, &progress, &mut path, None)?;
+                Ok((run, path))
+            };
             let run = watched(py, run, || Ok(()), || progress.stop())?;
             let (repeated, path) = or_raise(py, &self.plugins, run)?;
-            let was = self.results.scenario_runs.last().map(|run| &run.outcome);
+            let path = path.ok_or_else(|| {
+                PyValueError::new_err("the run has no critical path, since nothing takes time")
+            })?;
             // Times by events and computed directly differ by rounding.
             let is_same = was.is_some_and(|was| {
                 let (was_s, now_s) = (was.makespan.get(), repeated.outcome.makespan.get());
@@ -360,7 +370,7 @@ impl Run {
 /// The exception of a table for which the run was repeated, with another result.
 fn is_another_run() -> PyErr {
     PyRuntimeError::new_err(
-        "the run cannot be repeated for this table, since its class now decides differently: record the table in the run with `processes=True`, and let the class depend on its options and `view` only",
+        "the run cannot be repeated for this table, since its application now fills other supersteps, or a file that it reads has changed: record the table in the run with `processes=True`",
     )
 }
 
@@ -434,7 +444,7 @@ impl Run {
                         processes: true,
                         ..Wanted::default()
                     };
-                    let (_, recorded) = self.again(py, wanted)?;
+                    let recorded = self.again(py, wanted)?;
                     let none = || Processes::new(&self.settings, Scenario::I);
                     self.processes
                         .get_or_init(|| recorded.processes.unwrap_or_else(none));
@@ -494,9 +504,9 @@ impl Run {
             activities: true,
             ..Wanted::default()
         };
-        let (results, recorded) = self.again(py, wanted)?;
+        let recorded = self.again(py, wanted)?;
         let page = py.detach(|| {
-            let report = Report::from_results(&self.settings, &results, recorded.activities)?;
+            let report = Report::from_results(&self.settings, &self.results, recorded.activities)?;
             Ok(report.to_html())
         });
         page.map_err(|error| exception(py, &error))
@@ -518,7 +528,7 @@ impl Run {
                 table_in: Some(&opened),
                 ..Wanted::default()
             };
-            self.again(py, wanted)?.1.drafts
+            self.again(py, wanted)?.drafts
         } else {
             output::PendingResults::default()
         };

@@ -197,21 +197,25 @@ def test_ctrl_c_ends_a_call_while_classes_are_registered(call: Any) -> None:
     assert len(migsim.sweep(app="sw", n=10, seeds=1).rows) == 1
 
 
-def test_a_table_of_a_class_that_has_changed_its_mind_is_refused() -> None:
-    target = {"host": 3}
+def test_tables_have_the_decisions_of_the_run(tmp_path: Path) -> None:
+    target = {"host": 3, "calls": 0}
 
     @migsim.policy("fickle")
     class Fickle(migsim.Policy):
         def is_call_due(self, view: migsim.View) -> bool:
-            return view.superstep == 5
+            return view.superstep % 5 == 4
 
         def decide(self, view: migsim.View) -> dict[int, int]:
+            target["calls"] += 1
             return {0: target["host"]}
 
-    run = migsim.run(app="sw", n=10, policy="fickle", scenario="iii")
-    first = run.processes
-    assert run.processes["host"] == first["host"]
-    run = migsim.run(app="sw", n=10, policy="fickle", scenario="iii")
-    target["host"] = 4
-    with pytest.raises(RuntimeError, match="decides differently"):
-        run.processes
+    run = migsim.run(app="sw", n=10, policy="fickle")
+    asked, target["host"] = target["calls"], 4
+    moved_to = {row["to"] for row in run.migrations.rows()}
+    rows = [row for row in run.processes.rows() if row["scenario"] == "iii" and row["process"] == 1]
+    assert rows[-1]["host"] in moved_to
+    assert list(run.critical_path.rows())[-1]["end_s"] == pytest.approx(run.makespan, rel=1e-9)
+    run.save(tmp_path / "run", processes=True)
+    loaded = migsim.load(tmp_path / "run")
+    assert loaded.processes["host"][-10] in moved_to
+    assert target["calls"] == asked
