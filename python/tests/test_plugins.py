@@ -211,7 +211,7 @@ def test_tables_have_the_decisions_of_the_run(tmp_path: Path) -> None:
 
     run = migsim.run(app="sw", n=10, policy="fickle")
     asked, target["host"] = target["calls"], 4
-    moved_to = {row["to"] for row in run.migrations.rows()}
+    moved_to = {row["to_host"] for row in run.migrations.rows()}
     rows = [row for row in run.processes.rows() if row["scenario"] == "iii" and row["process"] == 1]
     assert rows[-1]["host"] in moved_to
     assert list(run.critical_path.rows())[-1]["end_s"] == pytest.approx(run.makespan, rel=1e-9)
