@@ -92,7 +92,7 @@ fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>
         let best = starts.iter().map(|one| one.makespan_s);
         let best = best.fold(f64::INFINITY, f64::min);
         for start in &starts {
-            let (rule, ratio) = (start.mapping_rule.name(), start.makespan_s / best);
+            let (rule, ratio) = (start.rule_name(), start.makespan_s / best);
             match all.iter_mut().find(|one| one.0 == rule) {
                 Some((_, known)) => known.push(ratio),
                 None => all.push((rule, vec![ratio])),
@@ -251,6 +251,51 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
         );
         assert!(alone.get("static_starts").is_none() && alone.get("best_static_start").is_none());
     }
+}
+
+#[test]
+fn the_start_of_the_run_is_one_of_the_starts() {
+    let scratch = tempfile::tempdir().unwrap();
+    let files = [
+        ("c.prof", "0 0.001\n"),
+        (
+            "slow.xml",
+            r#"<platform version="4.1"><zone id="z" routing="Full">
+            <host id="a-0" speed="4Gf" speed_file="c.prof"/><host id="b-0" speed="1Gf"/>
+            <link id="l" bandwidth="125MBps" latency="10us"/>
+            <route src="a-0" dst="b-0"><link_ctn id="l"/></route></zone></platform>"#,
+        ),
+        (
+            "w.trace",
+            "migsim-trace 2\nprocesses 2\nhost 0 b-0\nhost 1 b-0\nstep 0\nc 0 18000000000\nc 1 18000000000\nend\n",
+        ),
+    ];
+    for (name, text) in files {
+        fs::write(scratch.path().join(name), text).unwrap();
+    }
+    let line = [
+        "run",
+        "--platform",
+        "slow.xml",
+        "--app",
+        "trace",
+        "--trace",
+        "w.trace",
+    ];
+    let rest = ["--set", "extends=none", "--policy", "never", "--json"];
+    let summary = printed(scratch.path(), &[&line[..], &rest].concat());
+    let best = &serde_json::from_str::<Value>(&summary).unwrap()["best_static_start"];
+    // Both processes share b-0: 2 x 18e9 / 1e9 s. The host a-0 works at 4 MHz.
+    assert_eq!(
+        (&best["makespan_s"], &best["own"]),
+        (&json!(36.0), &json!(true))
+    );
+    // A list of hosts that no rule yields is a start of its own.
+    let listed = ["--set", "mapping=b-0,a-0"];
+    let summary = printed(scratch.path(), &[&line[..], &rest, &listed].concat());
+    let starts = &serde_json::from_str::<Value>(&summary).unwrap()["static_starts"];
+    let own = json!({ "rule": "own", "makespan_s": 4500.0, "own": true });
+    assert_eq!(starts[0], own, "{starts}");
 }
 
 #[test]

@@ -39,13 +39,12 @@ pub(super) fn set_default_mapping(
     config.mapping.get_or_insert_with(usual);
 }
 
-/// The makespan of scenario i (without migrations) from the initial placement of one mapping rule; it serves as a reference for
-/// gains.
+/// The makespan of scenario i (without migrations) from one initial placement; it serves as a reference for gains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StaticPlacementMakespan {
-    /// The rule that places the processes at the start.
-    pub mapping_rule: MappingRule,
+    /// The rule that places the processes at the start; `None` for the initial placement of the run, if no rule yields it.
+    pub mapping_rule: Option<MappingRule>,
     /// The makespan of scenario i from this initial placement \[s\].
     pub makespan_s: f64,
     /// Whether this initial placement equals the initial placement of the run.
@@ -53,11 +52,14 @@ pub struct StaticPlacementMakespan {
 }
 
 impl StaticPlacementMakespan {
+    /// Name that stands for a rule where the run has an initial placement that no rule yields.
+    pub const OWN: &str = "own";
+
     /// Creates the record of the makespan of scenario i \[s\] from the initial placement of a rule; `is_own` states whether the
     /// run has the same initial placement.
-    pub const fn new(rule: MappingRule, makespan_s: f64, is_own: bool) -> Self {
+    pub fn new(rule: impl Into<Option<MappingRule>>, makespan_s: f64, is_own: bool) -> Self {
         Self {
-            mapping_rule: rule,
+            mapping_rule: rule.into(),
             makespan_s,
             is_initial_placement_of_run: is_own,
         }
@@ -66,12 +68,18 @@ impl StaticPlacementMakespan {
     /// Describes the initial placement in words that can begin a sentence: `a start of one process per host`.
     pub fn placement_description(&self) -> &'static str {
         match self.mapping_rule {
-            MappingRule::Contiguous => "a start of one process per host",
-            MappingRule::RoundRobin => "a start on all clusters in turn",
-            MappingRule::ByCore => "a start of one process per core",
-            MappingRule::BySpeed => "a start in proportion to the speeds of the hosts",
-            MappingRule::FastFirst => "a start on the fastest cores",
+            None => "the start of these runs",
+            Some(MappingRule::Contiguous) => "a start of one process per host",
+            Some(MappingRule::RoundRobin) => "a start on all clusters in turn",
+            Some(MappingRule::ByCore) => "a start of one process per core",
+            Some(MappingRule::BySpeed) => "a start in proportion to the speeds of the hosts",
+            Some(MappingRule::FastFirst) => "a start on the fastest cores",
         }
+    }
+
+    /// Returns the name of the mapping rule, or [`Self::OWN`].
+    pub fn rule_name(&self) -> &'static str {
+        self.mapping_rule.map_or(Self::OWN, MappingRule::name)
     }
 }
 

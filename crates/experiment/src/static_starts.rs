@@ -3,7 +3,8 @@
 //! The gain compares scenario iii with scenario i from the same initial placement, called the start. If the start leaves fast
 //! cores idle, migrations correct this and the gain is large, although a better start would have had the same effect without any
 //! cost. On a platform that no paper used, a run therefore also simulates scenario i from the start of every rule of
-//! [`MappingRule::ALL`], with the same workload, load and seed. The default start on such a platform is [`MappingRule::DEFAULT`].
+//! [`MappingRule::ALL`], with the same workload, load and seed. The start of the run is one of the starts, also if a list, a table
+//! or the application places the processes. The default start on such a platform is [`MappingRule::DEFAULT`].
 //!
 //! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload
 //! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
@@ -22,12 +23,13 @@ use migsim_platform::{Mapping, MappingRule};
 /// Maximum of the number of processes times the number of supersteps of a scenario up to which the static starts are simulated.
 const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 
-/// The distinct initial placements that mapping rules yield for an experiment, for the comparison of their makespans in scenario
-/// i.
+/// The distinct initial placements of an experiment, its own and those that mapping rules yield, for the comparison of their
+/// makespans in scenario i.
 #[derive(Debug, Default)]
 pub struct InitialPlacements {
-    /// The mapping rules, beginning with the rule of the run, each with the index of its placement in `distinct_placements`.
-    rules_with_placements: Vec<(MappingRule, usize)>,
+    /// The mapping rules, beginning with the rule of the run (`None` if no rule yields its placement), each with the index of its
+    /// placement in `distinct_placements`.
+    rules_with_placements: Vec<(Option<MappingRule>, usize)>,
     /// The distinct initial placements, each as a list of the host of each process.
     distinct_placements: Vec<Vec<HostId>>,
     /// The note for the user that the initial placements of other mapping rules are not simulated because the scenario is too
@@ -98,7 +100,12 @@ impl Experiment {
                 starts.distinct_placements.push(placement);
                 starts.distinct_placements.len() - 1
             });
-            starts.rules_with_placements.push((rule, index));
+            starts.rules_with_placements.push((Some(rule), index));
+        }
+        if !starts.distinct_placements.contains(&self.placement) {
+            let own = starts.distinct_placements.len();
+            starts.distinct_placements.push(self.placement.clone());
+            starts.rules_with_placements.insert(0, (None, own));
         }
         Ok(starts)
     }
@@ -135,7 +142,7 @@ impl Experiment {
         let makespans = starts.distinct_placements.par_iter().map(makespan);
         let makespans: Vec<Result<Option<f64>, Error>> = makespans.collect();
         let makespans: Vec<Option<f64>> = makespans.into_iter().collect::<Result<_, _>>()?;
-        let start = |&(rule, index): &(MappingRule, usize)| {
+        let start = |&(rule, index): &(Option<MappingRule>, usize)| {
             let is_own = starts.distinct_placements[index] == self.placement;
             Some(StaticPlacementMakespan::new(
                 rule,

@@ -250,13 +250,13 @@ impl StaticStartRecord {
     /// There is no placement rule with the recorded name; the error names the file and the problem.
     fn to_static_start(&self) -> Result<StaticPlacementMakespan, (&'static str, String)> {
         let rule = MappingRule::from_name(&self.rule);
-        let rule = rule.ok_or_else(|| {
+        if rule.is_none() && self.rule != StaticPlacementMakespan::OWN {
             let text = format!(
                 "unknown rule `{}` for a static start (placement of the processes before a run)",
                 self.rule
             );
-            ("run.json", text)
-        })?;
+            return Err(("run.json", text));
+        }
         Ok(StaticPlacementMakespan::new(
             rule,
             self.makespan_s,

@@ -84,7 +84,9 @@ pub(super) fn fastest_start_line(
     iii: Option<f64>,
 ) -> Option<String> {
     let best = best_static_placement(starts)?;
-    let name = best.mapping_rule.name();
+    let rule = best.mapping_rule.map_or_else(String::new, |rule| {
+        format!(" with `--mapping {}`", rule.name())
+    });
     let time = format_seconds(best.makespan_s);
     let rest = match iii {
         _ if best.is_initial_placement_of_run => ", the start of this run".to_owned(),
@@ -94,9 +96,7 @@ pub(super) fn fastest_start_line(
         ),
         None => String::new(),
     };
-    Some(format!(
-        "fastest start without moves: {time} s with `--mapping {name}`{rest}"
-    ))
+    Some(format!("fastest start without moves: {time} s{rule}{rest}"))
 }
 
 /// Compares the makespan `iii` of scenario iii (with migrations) \[s\] with the fastest static start, in a sentence that follows
@@ -118,7 +118,7 @@ pub(super) fn fastest_start_sentence(
         verb,
         joined,
         best.placement_description(),
-        best.mapping_rule.name(),
+        best.rule_name(),
         BEST_STATIC_MAKESPAN
             .with_value(best.makespan_s)
             .with_shown_text(time)
@@ -135,7 +135,7 @@ pub(super) fn static_starts_table(starts: &[StaticPlacementMakespan]) -> Table {
     let mut table = Table::new("static_starts", "", &columns);
     for start in starts {
         table.push_row([
-            Cell::text(start.mapping_rule.name()),
+            Cell::text(start.rule_name()),
             Cell::from_value_and_text(start.makespan_s, format_seconds(start.makespan_s)),
             Cell::from_value_and_text(
                 start.is_initial_placement_of_run,
@@ -159,7 +159,7 @@ pub(super) fn static_starts_json(
 ) -> Option<(Value, Value)> {
     let of_one = |start: &StaticPlacementMakespan| {
         json!({
-            "rule": start.mapping_rule.name(),
+            "rule": start.rule_name(),
             "makespan_s": start.makespan_s,
             "own": start.is_initial_placement_of_run,
         })
@@ -209,6 +209,11 @@ mod tests {
         assert_eq!(
             fastest_start_line(&own, Some(10.0)).unwrap(),
             "fastest start without moves: 11.43 s with `--mapping by-core`, the start of this run"
+        );
+        let listed = [StaticPlacementMakespan::new(None, 9.0, true), own[0]];
+        assert_eq!(
+            fastest_start_line(&listed, Some(10.0)).unwrap(),
+            "fastest start without moves: 9.00 s, the start of this run"
         );
         assert_eq!(fastest_start_line(&[], Some(10.0)), None);
     }

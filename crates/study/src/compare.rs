@@ -25,7 +25,6 @@ use super::stats::Sample;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Limits, Progress, ReschedulingPlan, StaticPlacementMakespan};
-use migsim_platform::MappingRule;
 use migsim_policies::explain::quantity_definitions;
 
 /// The results of one policy in a comparison of policies, over the seeds.
@@ -288,10 +287,11 @@ impl Comparison {
             all["failed"] = json!(self.failed_policies);
         }
         if let Some(start) = &self.best_static_start {
-            let of_rule = |(rule, makespan): &(MappingRule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
+            let of_rule =
+                |(rule, makespan): &(&str, Sample)| json!({ "rule": rule, "makespan_s": makespan });
             all["static_starts"] = start.makespans_by_rule.iter().map(of_rule).collect();
             all["best_static_start"] = json!({
-                "rule": start.mapping_rule.name(),
+                "rule": start.mapping_rule,
                 "makespan_s": start.makespan,
                 "own": start.is_start_of_policies,
                 "behind_best_s": start.behind_best_policy,

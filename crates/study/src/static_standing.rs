@@ -9,7 +9,6 @@ use super::separate::TestConditions;
 use super::stats::{Sample, format_short};
 use migsim_experiment::StaticPlacementMakespan;
 use migsim_output::compare_makespans;
-use migsim_platform::MappingRule;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Explanation of the number `best_static_makespan_s` in sentences: the mean makespan of scenario i from the best initial
@@ -24,8 +23,8 @@ const BEST_STATIC_MAKESPAN: Meaning = Meaning::new(
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BestStaticStart {
-    /// Mapping rule that creates this initial placement.
-    pub mapping_rule: MappingRule,
+    /// Name of the mapping rule that creates this initial placement; `own` for that of the policies, if no rule creates it.
+    pub mapping_rule: &'static str,
     /// Makespan of scenario i from this initial placement \[s\], over the seeds.
     pub makespan: Sample,
     /// Whether the compared policies begin with the same initial placement.
@@ -36,8 +35,9 @@ pub struct BestStaticStart {
     /// Gain of scenario i from this initial placement over scenario i from the initial placement of the policies \[%\], over the
     /// seeds.
     pub gain_percent: Option<Sample>,
-    /// Makespan of scenario i \[s\], over the seeds, from the initial placement of each mapping rule.
-    pub makespans_by_rule: Vec<(MappingRule, Sample)>,
+    /// Makespan of scenario i \[s\], over the seeds, from each initial placement, by the name of its
+    /// mapping rule.
+    pub makespans_by_rule: Vec<(&'static str, Sample)>,
     /// Mean makespan of the best policy over the seeds \[s\].
     best_policy_makespan: f64,
     /// Description of this initial placement, as the subject of a sentence.
@@ -47,7 +47,7 @@ pub struct BestStaticStart {
 impl BestStaticStart {
     /// Returns the label in tables of a run without migrations from this initial placement.
     pub fn table_label(&self) -> String {
-        format!("never from {}", self.mapping_rule.name())
+        format!("never from {}", self.mapping_rule)
     }
 
     /// Returns a sentence that compares the static start with `policy`, the best of `policies` policies.
@@ -115,9 +115,9 @@ pub(super) fn find_best_static_start(
         return None;
     }
     // A rule counts if it has a makespan with each seed.
-    let times = |rule: MappingRule| -> Option<Vec<f64>> {
+    let times = |rule: &str| -> Option<Vec<f64>> {
         let found = starts.iter().map(|seed| {
-            let start = seed.iter().find(|one| one.mapping_rule == rule)?;
+            let start = seed.iter().find(|one| one.rule_name() == rule)?;
             Some(start.makespan_s)
         });
         found.collect()
@@ -125,11 +125,11 @@ pub(super) fn find_best_static_start(
     let mut all = Vec::new();
     let mut best: Option<(&StaticPlacementMakespan, Vec<f64>, Sample)> = None;
     for start in first {
-        let Some(times) = times(start.mapping_rule) else {
+        let Some(times) = times(start.rule_name()) else {
             continue;
         };
         let sample = Sample::from_numbers(&times)?;
-        all.push((start.mapping_rule, sample));
+        all.push((start.rule_name(), sample));
         if best.as_ref().is_none_or(|best| sample.mean < best.2.mean) {
             best = Some((start, times, sample));
         }
@@ -144,7 +144,7 @@ pub(super) fn find_best_static_start(
             .collect::<Vec<f64>>()
     });
     Some(BestStaticStart {
-        mapping_rule: start.mapping_rule,
+        mapping_rule: start.rule_name(),
         makespan,
         is_start_of_policies: start.is_initial_placement_of_run,
         behind_best_policy: Sample::from_numbers(&behind)?,
@@ -159,6 +159,7 @@ pub(super) fn find_best_static_start(
 mod tests {
     use super::*;
     use crate::separate::Indifference;
+    use migsim_platform::MappingRule;
 
     fn seed(contiguous: f64, by_core: f64) -> Vec<StaticPlacementMakespan> {
         vec![
@@ -183,7 +184,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             (best.mapping_rule, best.behind_best_policy.mean),
-            (MappingRule::ByCore, -12.0)
+            ("by-core", -12.0)
         );
         assert_eq!(best.gain_percent.unwrap().mean, 75.0);
         assert_eq!(

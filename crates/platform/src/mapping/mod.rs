@@ -5,13 +5,14 @@
 //! | `contiguous` | host p mod the number of hosts, whatever its cores: the mapping of the papers on LU and Smith-Waterman |
 //! | `round-robin` | the next host of cluster p mod the number of clusters |
 //! | `by-core` | the host of the next core: all cores of a host, then all cores of the next host |
-//! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
-//! | `fast-first` | the host where the process computes fastest, given the hosts of the earlier processes: the default on platforms that belong to no paper |
+//! | `by-speed` | hosts get shares of the processes in proportion to speed at the start x cores |
+//! | `fast-first` | the host where the process computes fastest at the start, given the hosts of the earlier processes: the default on platforms that belong to no paper |
 //! | `by-core:epyc,old-3` | the host that the rule before the colon chooses among the listed clusters and hosts only |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper lists its hosts in this way) |
 //! | `places.csv` | the host that a table assigns to the process: [`mod@file`] |
 //!
-//! A rule that has placed a process on its last host continues with its first host.
+//! A rule that has placed a process on its last host continues with its first host. The speed at the start is what the profile of
+//! the host and its background load leave of the nominal speed at time 0.
 
 mod fast_first;
 mod file;
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use super::Platform;
+use super::{Host, Platform};
 pub(super) use file::Row;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId};
@@ -61,7 +62,7 @@ pub enum MappingRule {
     /// Each host gets as many processes as it has cores, then the next host follows; after the last core, the placement continues
     /// with the first core.
     ByCore,
-    /// Each host gets a number of processes in proportion to its speed times its cores. Processes left over by rounding down go
+    /// Each host gets a number of processes in proportion to its speed at the start times its cores. Processes left over by rounding down go
     /// to the hosts with the largest remainders, and among equal remainders to the first hosts. The processes of a host are
     /// consecutive.
     BySpeed,
@@ -116,7 +117,8 @@ impl MappingRule {
                 hosts.flat_map(cores).cycle().take(processes).collect()
             }
             Self::BySpeed => {
-                let speed = |id| host(id).speed.get();
+                let speeds = speeds_at_start(platform);
+                let speed = |id: HostId| speeds[id.index()];
                 let fastest = hosts.clone().map(speed).fold(0.0, f64::max);
                 // The unit is a power of two, so that nothing is rounded; sums in this unit stay finite.
                 let unit = fastest.log2().floor().exp2();
@@ -125,9 +127,8 @@ impl MappingRule {
                 repeat_hosts(hosts, &shares)
             }
             Self::FastFirst => {
-                let places = hosts
-                    .clone()
-                    .map(|id| (host(id).speed.get(), host(id).cores));
+                let speeds = speeds_at_start(platform);
+                let places = hosts.clone().map(|id| (speeds[id.index()], host(id).cores));
                 let places: Vec<(f64, u32)> = places.collect();
                 repeat_hosts(hosts, &fast_first::processes_per_host(&places, processes))
             }
@@ -198,6 +199,24 @@ impl Mapping {
             Self::File(path) => file::read_mapping_file(path, platform, processes),
         }
     }
+}
+
+/// Returns the speed of each host at time 0 \[instructions/s\]; the nominal speeds if all hosts stand still at that time.
+fn speeds_at_start(platform: &Platform) -> Vec<f64> {
+    let nominal = |host: &Host| host.speed.get();
+    let at_start = |host: &Host| {
+        let mut steps = host.availability_over_time();
+        let first = steps.as_mut().and_then(Iterator::next);
+        let share = first
+            .filter(|step| step.0 <= 0.0)
+            .map_or(1.0, |step| step.1);
+        nominal(host) * share
+    };
+    let speeds: Vec<f64> = platform.hosts.iter().map(at_start).collect();
+    if speeds.iter().all(|speed| *speed <= 0.0) {
+        return platform.hosts.iter().map(nominal).collect();
+    }
+    speeds
 }
 
 /// Returns a list in which each host appears as often as the number of its processes in `counts`.
