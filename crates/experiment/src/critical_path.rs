@@ -174,9 +174,18 @@ impl Experiment {
                 (ChangedQuantity::MessageOverhead, PieceResources::Overhead) => seconds,
                 (
                     ChangedQuantity::Link(_, LinkQuantity::Bandwidth)
-                    | ChangedQuantity::ClusterLinks(_, LinkQuantity::Bandwidth),
+                    | ChangedQuantity::ClusterLinks(_, LinkQuantity::Bandwidth)
+                    | ChangedQuantity::Loopback(LinkQuantity::Bandwidth),
                     PieceResources::Transfer(_, _, RateLimit::Link { link, .. }),
                 ) => is_it(links.contains(&link)),
+                (
+                    ChangedQuantity::Loopback(LinkQuantity::Bandwidth),
+                    PieceResources::Transfer(_, _, RateLimit::Loopback),
+                ) => seconds,
+                (
+                    ChangedQuantity::Loopback(LinkQuantity::Latency),
+                    PieceResources::Latency(from, to),
+                ) => is_it(from == to),
                 (
                     ChangedQuantity::Link(_, LinkQuantity::Latency)
                     | ChangedQuantity::ClusterLinks(_, LinkQuantity::Latency),

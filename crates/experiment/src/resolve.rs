@@ -88,7 +88,7 @@ pub struct Experiment {
     /// Which parts of the run draw random numbers.
     random_draws: RandomDraws,
     /// The background loads as the settings describe them, before they reduce the capacities of the platform.
-    loads: Loads,
+    pub(super) loads: Loads,
     /// The chosen policy, with its trigger.
     pub(super) policy: PolicyChoice,
 }
@@ -156,6 +156,7 @@ impl Experiment {
         let is_clustered = parts.config.clusters.is_some();
         let findings =
             plausibility::find_implausible_platform_values(&parts.platform.platform, is_clustered);
+        let unloaded = Arc::clone(&parts.platform);
         if !parts.loads.is_empty() {
             parts.platform =
                 shared.get_or_apply_load(&parts.platform, &parts.loads, parts.config.seed)?;
@@ -164,9 +165,7 @@ impl Experiment {
         let (noise, seed) = (parts.config.runtime.noise, parts.config.seed);
         parts.built_workload.workload =
             noise::add_work_noise(parts.built_workload.workload, noise, seed)?;
-        if parts.network.loopback_shared {
-            parts.platform = add_missing_loopbacks(&parts.platform, &parts.network);
-        }
+        parts.platform = add_missing_loopbacks(parts.platform, &parts.network);
         let is_recorded = !parts.built_workload.recording.is_empty();
         starts::set_default_mapping(&mut parts.config, &parts.platform, is_recorded);
         let draws = parts.check_memory_and_find_random_draws(limits)?;
@@ -201,17 +200,20 @@ impl Experiment {
             loads: parts.loads,
             policy: parts.policy,
         };
-        experiment.apply_changes()
+        experiment.apply_changes(unloaded)
     }
 
     /// Applies the changes that the key `changes` lists to the experiment. The resolved settings stay without these changes, so
-    /// that a run of the resolved settings applies the changes once only.
-    fn apply_changes(mut self) -> Result<Self, Error> {
+    /// that a run of the resolved settings applies the changes once only. `unloaded` is the platform without background load.
+    fn apply_changes(mut self, unloaded: Arc<LoadedPlatform>) -> Result<Self, Error> {
         if self.config.changes.is_empty() {
             return Ok(self);
         }
         let parts = case_change::ChangeableParts {
             platform: self.platform,
+            unloaded_platform: unloaded,
+            loads: (self.loads.clone(), self.config.seed),
+            scenarios: self.config.scenarios.clone(),
             workload: self.workload,
             placement: self.placement,
             network: self.network,
@@ -663,13 +665,19 @@ fn read_platform(
 
 /// Returns a copy of the platform in which each host without a loopback (the link for messages inside the host) gets the loopback
 /// of the network model.
-fn add_missing_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<LoadedPlatform> {
-    let mut platform = platform.clone();
-    let hosts = 0..HostId::from_index(platform.platform.hosts.len()).0;
+pub(super) fn add_missing_loopbacks(
+    mut loaded: Arc<LoadedPlatform>,
+    network: &NetworkModel,
+) -> Arc<LoadedPlatform> {
+    if !network.loopback_shared {
+        return loaded;
+    }
+    let platform = &mut Arc::make_mut(&mut loaded).platform;
+    let hosts = 0..HostId::from_index(platform.hosts.len()).0;
     let bandwidth = BytesPerSecond::of(network.loopback_bandwidth);
     let latency = network.loopback_latency;
-    (platform.platform).add_loopbacks(hosts, bandwidth, latency);
-    Arc::new(platform)
+    platform.add_loopbacks(hosts, bandwidth, latency);
+    loaded
 }
 
 /// Returns the value of a successful result; for an error, returns `None` and appends its problems to `problems`.

@@ -1,7 +1,7 @@
 //! The data model of a platform: clusters of hosts, links, and the route between any two hosts.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -256,6 +256,33 @@ impl Platform {
     /// Returns the link that all messages between processes on `host` cross and share; `None` if the host has no such link.
     fn shared_loopback(&self, host: HostId) -> Option<LinkId> {
         *self.loopback_links.get(host.index())?
+    }
+
+    /// Returns the links that only messages between processes of the same host cross, in the order of their ids.
+    pub fn loopbacks(&self) -> Vec<LinkId> {
+        let mut own: BTreeSet<LinkId> = self.loopback_links.iter().copied().flatten().collect();
+        if let Routes::Zoned { zones, .. } = &self.routes {
+            let mut other = BTreeSet::new();
+            zones.for_each_link(&mut |link, is_loopback| {
+                let links = if is_loopback { &mut own } else { &mut other };
+                links.insert(link);
+            });
+            own.retain(|link| !other.contains(link));
+        }
+        own.into_iter().collect()
+    }
+
+    /// Returns all cables of the torus, fat tree or dragonfly that joins the hosts of a cluster; `None` if they are joined in
+    /// another way.
+    pub fn fabric_cables(&self, cluster: ClusterId) -> Option<Vec<LinkId>> {
+        let first = self.clusters[cluster.index()].hosts.start as usize;
+        match &self.routes {
+            Routes::Zoned {
+                zones,
+                host_or_router_ids: points,
+            } => zones.fabric_cables(points[first]),
+            Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. } => None,
+        }
     }
 
     /// Adds a loopback link `HOST-loopback`, which all messages between processes on the host share, to each host in the range

@@ -216,7 +216,10 @@ impl Comparison {
             .iter()
             .enumerate()
             .filter_map(|(place, (setting, rows, times))| {
-                let rank = 1 + faster[place];
+                let rank = 1 + faster
+                    .iter()
+                    .filter(|count| **count < faster[place])
+                    .count();
                 others.results_of_policy((named(*setting), *setting), (place, rank), (rows, times))
             });
         let mut standings: Vec<PolicyResults> = standings.collect();
@@ -302,20 +305,18 @@ impl Comparison {
     }
 }
 
-/// Returns the number of seeds with which the tests would separate the policies of rank 1; `None` if the number cannot be
-/// computed.
-///
-/// The number follows from the largest standard deviation of the differences between these policies and the best policy.
+/// Returns the number of seeds with which the tests would separate the best two policies of rank 1, if their difference stays;
+/// `None` if no number of seeds suffices or the number cannot be computed.
 fn seeds_needed(basis: TestConditions, standings: &[PolicyResults]) -> Option<usize> {
-    let ties = standings.iter().filter(|one| one.is_rank_one());
-    let deviations = ties.filter_map(|one| one.makespan_behind_best_policy?.deviation);
-    let deviation = deviations
-        .reduce(f64::max)
-        .filter(|_| basis.are_tests_possible())?;
     let best = standings.first()?.makespan.mean;
-    let difference = basis.indifference.separable_percent() / 100.0 * best;
+    let behind = standings
+        .get(1)
+        .filter(|one| one.is_rank_one())?
+        .makespan_behind_best_policy?;
+    let deviation = behind.deviation.filter(|_| basis.are_tests_possible())?;
     let margin = basis.indifference_margin(false, best);
-    basis.seeds_to_separate(difference, margin, deviation, standings.len())
+    let above = Some(behind.mean).filter(|mean| *mean > margin)?;
+    basis.seeds_to_separate(above, margin, deviation, standings.len())
 }
 
 /// Computes the lower bound of each seed and, if requested, the static starts and the best plan of moves in hindsight.

@@ -29,15 +29,15 @@ const INDIFFERENCE_MARGIN: Meaning = Meaning::new(
 const SEEDS_NEEDED: Meaning = Meaning::new(
     "seeds_needed",
     Unit::Count,
-    "the number of seeds that would separate separable_percent with a probability of 80 %, if the deviation of the differences stays",
+    "the number of seeds that would separate the best two policies with a probability of 80 %, if their difference and its deviation stay",
 );
 
-/// Meaning of the quantity `separable_percent`: the difference of makespans to which the number of seeds needed refers \[% of the
-/// best mean makespan\].
-const SEPARABLE_DIFFERENCE: Meaning = Meaning::new(
-    "separable_percent",
+/// Meaning of the quantity `best_two_difference_percent`: the difference between the mean makespans of the best two policies, to
+/// which the number of seeds needed refers \[% of the best mean makespan\].
+const BEST_TWO_DIFFERENCE: Meaning = Meaning::new(
+    "best_two_difference_percent",
     Unit::Percent,
-    "the difference that seeds_needed refers to: twice the margin of indifference, 1 % at least, in percent of the best mean makespan",
+    "the difference between the mean makespans of the best two policies, in percent of the best mean makespan",
 );
 
 /// Meaning of the quantity `best_makespan_s`: the lowest mean makespan of a policy over the seeds \[s\].
@@ -196,30 +196,31 @@ impl Comparison {
         )
     }
 
-    /// Returns the sentence on the number of seeds that would suffice to detect a difference between the policies; `seeds` is the
-    /// present number.
+    /// Returns the sentence on the number of seeds that would separate the best two policies if their difference stays as it is;
+    /// `seeds` is the present number.
     fn needed_seeds_sentence(&self, seeds: u64) -> Sentence {
-        let percent = self.test_conditions.indifference.separable_percent();
-        let percent = SEPARABLE_DIFFERENCE
+        let results = &self.ranked_policy_results;
+        let [best, next] = [&results[0], &results[1]].map(|one| one.makespan.mean);
+        let percent = 100.0 * (next - best) / best;
+        let is_within_margin = percent <= self.test_conditions.indifference.percent();
+        let shown = BEST_TWO_DIFFERENCE
             .with_value(percent)
-            .with_shown_text(format!("{percent} %"));
+            .with_shown_text(format!("{} %", format_short(percent)));
         match self.seeds_needed.map(|needed| needed as u64) {
-            Some(needed) if needed <= seeds => {
-                say!(
-                    "This number of seeds would suffice to detect a difference of {}.",
-                    percent
-                )
-            }
-            Some(needed) => say!(
-                "About {} would be needed to detect a difference of {}.",
-                SEEDS_NEEDED
-                    .with_count(needed)
-                    .with_shown_text(format_count(needed, "seed")),
-                percent
+            None if is_within_margin => say!(
+                "The best two differ by {}, which is within this margin, so that more seeds would not separate them.",
+                shown
             ),
             None => say!(
-                "Not even ten thousand seeds would suffice to detect a difference of {}: the makespans differ too much from seed to seed.",
-                percent
+                "Not even ten thousand seeds would separate the best two, which differ by {}: the makespans differ too much from seed to seed.",
+                shown
+            ),
+            Some(needed) => say!(
+                "About {} would separate the best two, if they still differ by {}.",
+                SEEDS_NEEDED
+                    .with_count(needed.max(seeds + 1))
+                    .with_shown_text(format_count(needed.max(seeds + 1), "seed")),
+                shown
             ),
         }
     }
@@ -310,7 +311,7 @@ impl Comparison {
 }
 
 /// Joins names in backticks with commas, and with `and` before the last name.
-fn join_names(names: &[String]) -> String {
+pub(crate) fn join_names(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::effects::describe_extreme_values;
 use super::plan::Plan;
+use super::printed::INTERACTIONS;
 use super::spec::value_label;
 use super::summary::Summary;
 use migsim_base::words::format_count;
@@ -94,19 +95,22 @@ fn effects_section(plan: &Plan, summary: &Summary) -> String {
         text_column("mean by value, from best to worst", "values"),
     ];
     let mut table = Table::new("sensitivity", "", &columns);
+    let cell = |share: f64| {
+        let shown = format!("{:.1}", 100.0 * share);
+        Cell::from_value_and_text(100.0 * share, shown).with_bar(share)
+    };
     for effect in &summary.parameter_effects {
-        let share = match effect.variance_share {
-            Some(share) => {
-                Cell::from_value_and_text(100.0 * share, format!("{:.1}", 100.0 * share))
-                    .with_bar(share)
-            }
-            None => Cell::text("none"),
-        };
+        let share = effect
+            .variance_share
+            .map_or_else(|| Cell::text("none"), cell);
         table.push_row([
             Cell::text(&plan.names[effect.parameter_index]),
             share,
             Cell::text(describe_extreme_values(&effect.means_by_value)),
         ]);
+    }
+    if let Some(share) = summary.interaction_share() {
+        table.push_row([Cell::text(INTERACTIONS), cell(share), Cell::empty()]);
     }
     table.to_html(INITIAL_ROWS)
 }

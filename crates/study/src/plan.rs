@@ -14,9 +14,12 @@ use super::config::{Sweep, SweepFile};
 use super::ready::LoadedExperiments;
 use super::run::SharedRunData;
 use super::separate::Indifference;
-use super::setting::{SettingProperties, load_experiment, load_properties, run_ids};
+use super::setting::{
+    SettingProperties, default_setting, load_experiment, load_properties, run_ids,
+};
 use super::settings::{MAX_RUNS, check_parameters, check_run_count, list_settings};
 use super::spec::{ValuesSpec, value_label};
+use super::summary::missing_baseline_note;
 use super::{change, keys};
 use migsim_base::error::{Error, Problem, UnknownName, did_you_mean};
 use migsim_base::words::most_similar_name;
@@ -53,6 +56,9 @@ pub struct Plan {
     /// The parameter values of each setting, in the order of `names`; `null` if a parameter does not apply (such as α for a
     /// policy without calls).
     pub settings: Vec<Vec<Option<Value>>>,
+    /// The values that the parameters have without the sweep, in the order of `names`; empty if they are unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defaults: Vec<Option<Value>>,
     /// The seeds with which each setting is run.
     pub seeds: Vec<u64>,
     /// Whether the seed changes the results of at least one run.
@@ -115,8 +121,11 @@ impl Plan {
         let settings = list_settings(sweep, &mut notes)?;
         let plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
         change::check_parameter_effects(sweep, &plan, with)?;
+        let defaults = default_setting(sweep, plan.seeds[0], with).unwrap_or_default();
+        let plan = Self { defaults, ..plan };
         notes.extend(plan.notes.iter().cloned());
         notes.extend(change::equal_settings_note(&plan));
+        notes.extend(missing_baseline_note(&plan));
         Ok(Self { notes, ..plan })
     }
 
@@ -172,6 +181,7 @@ impl Plan {
                 .collect(),
             names,
             settings,
+            defaults: Vec::new(),
             seeds,
             is_random,
             drawn: if is_random { drawn } else { Vec::new() },

@@ -21,6 +21,9 @@ use migsim_output::{
 /// Maximum number of settings in the printed output for people.
 const MAX_PRINTED_SETTINGS: usize = 10;
 
+/// Name of the share of the variance that values of several parameters explain only together.
+pub(super) const INTERACTIONS: &str = "interactions";
+
 impl Summary {
     /// Returns the result of a sweep as text in the output form `form` (for people, CSV or JSON). `runs` is the number of
     /// finished runs, and `place` the folder with the files.
@@ -253,6 +256,7 @@ impl Summary {
             "indifference_percent": self.test_conditions.indifference.percent(),
             "settings": settings.collect::<Vec<Value>>(),
             "sensitivity": sensitivity.collect::<Vec<Value>>(),
+            "interactions": self.interaction_share(),
         })
     }
 
@@ -266,18 +270,24 @@ impl Summary {
             .iter()
             .map(|effect| &plan.names[effect.parameter_index]);
         let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
+        let width = width.max(INTERACTIONS.len());
         let mut lines = vec![
             String::new(),
             "sensitivity: share of the variance of the goal that each parameter explains; its values from best to worst, with their means".into(),
         ];
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         lines.extend(self.parameter_effects.iter().map(|effect| {
             let share = effect.variance_share;
-            let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+            let share = share.map_or("none".to_owned(), percent);
             let name = &plan.names[effect.parameter_index];
             format!(
                 "  {name:<width$} {share:>8}  {}",
                 describe_extreme_values(&effect.means_by_value)
             )
+        }));
+        lines.extend(self.interaction_share().map(|share| {
+            let share = percent(share);
+            format!("  {:<width$} {share:>8}", INTERACTIONS)
         }));
         lines
     }

@@ -13,8 +13,8 @@
 //! others" is true for equal policies. `docs/guide/compare.md` lists the simulated error probabilities; `tests/statistics.rs`
 //! repeats the simulation.
 //!
-//! *Rank.* The rank of a policy is 1 plus the number of policies that the tests show to be faster. Policies whose order the seeds
-//! do not show have equal ranks.
+//! *Rank.* Policies are ordered by the number of policies that the tests show to be faster. Policies with equal numbers share a
+//! rank, and the rank is 1 plus the number of policies before them, as in sports: 1, 1, 1, 4.
 //!
 //! *Results without randomness.* If seeds change nothing, one run decides: a policy is faster if the difference exceeds the
 //! margin. If seeds change results, a single seed cannot separate policies.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::config::Sweep;
+use super::config::{Parameter, Sweep};
 use super::keys;
 use super::ready::LoadedExperiments;
 use super::whole::object_from_text_form;
@@ -13,7 +13,7 @@ use migsim_base::document::sha256;
 use migsim_base::error::Error;
 use migsim_experiment::{
     BasisRemark, Experiment, INFORMATIVE_KEYS, KeySetting, Layers, Limits, SharedInputs,
-    remove_informative_keys,
+    remove_informative_keys, value_at_path,
 };
 
 /// Returns the name of the policy in a setting or, if the policy does not vary, the policy of the experiment.
@@ -26,6 +26,29 @@ pub(super) fn policy_of_setting(sweep: &Sweep, values: &[Option<Value>]) -> Stri
         || keys::policy_name_in_settings(&sweep.fixed_settings()),
         str::to_owned,
     )
+}
+
+/// Returns the values that the varied parameters have in the experiment without variation; `None` for a parameter that does not
+/// apply.
+///
+/// # Errors
+/// The experiment cannot be loaded without the varied parameters.
+pub(super) fn default_setting(
+    sweep: &Sweep,
+    seed: u64,
+    with: (Limits, &SharedInputs),
+) -> Result<Vec<Option<Value>>, Error> {
+    let alone = Sweep {
+        varied_parameters: Vec::new(),
+        ..sweep.clone()
+    };
+    let experiment = load_experiment(&alone, &[], seed, with)?;
+    let value = |one: &Parameter| {
+        let policy = experiment.policy_name();
+        let key = keys::parameter_key_for_policy(&sweep.registry, &one.name, policy)?;
+        value_at_path(&experiment.resolved_settings, &key).cloned()
+    };
+    Ok(sweep.varied_parameters.iter().map(value).collect())
 }
 
 /// Returns the values of a setting as flags with complete keys, such as `policy.migbsp.alpha`. Parameters that do not apply are

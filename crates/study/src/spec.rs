@@ -1,5 +1,7 @@
 //! The notation for the values of a parameter: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
 //!
+//! Numbers without a unit in a list get the unit of the last value: `0,0.1,1s` stands for `0 s,0.1 s,1s`.
+//!
 //! A range includes both ends. It is computed with decimal digits, so that the third value of `0.1..0.9:0.1` is 0.3 and not
 //! 0.30000000000000004. The values of a range are computed when they are needed, so that a long range takes no memory. A range of
 //! whole numbers without a step has the step 1. A range of decimals without a step has 10 000 steps; it is meant for plans that
@@ -68,6 +70,15 @@ impl ValuesSpec {
                 Some(range) => Part::Range(range),
                 None => Part::One(parse_typed_value(part)),
             });
+        }
+        if let Some(Part::One(Value::String(last))) = parts.last()
+            && let Some(unit) = unit_of_number(last).map(str::to_owned)
+        {
+            for part in &mut parts {
+                if let Part::One(value @ Value::Number(_)) = part {
+                    *value = Value::from(format!("{value} {unit}"));
+                }
+            }
         }
         Ok(Self {
             values_and_ranges: parts,
@@ -315,6 +326,20 @@ fn parse_decimal(text: &str) -> Option<(i128, u32)> {
     };
     let is_small = mantissa.unsigned_abs() < 10_u128.pow(MAX_DIGITS + digits);
     is_small.then_some((mantissa, digits))
+}
+
+/// Returns the unit that follows a number in a text, such as `ms` of `1.5 ms`; `None` for any other text.
+fn unit_of_number(text: &str) -> Option<&str> {
+    let is_unit = |unit: &str| {
+        unit.chars()
+            .all(|letter| letter.is_alphabetic() || "/%".contains(letter))
+    };
+    let places = text.char_indices().skip(1);
+    let parts = places.map(|(at, _)| text.split_at(at));
+    parts
+        .filter(|(number, _)| parse_decimal(number).is_some())
+        .map(|(_, unit)| unit.trim())
+        .find(|unit| is_unit(unit))
 }
 
 /// Splits a text at those commas that are outside brackets and quotes.

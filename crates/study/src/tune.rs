@@ -25,7 +25,7 @@ use super::plan::{Plan, seeds_of_sweep};
 use super::row::RunRow;
 use super::run::{FinishedRunCounter, Shard, SharedRunData, missing_runs, simulate_runs};
 use super::separate::Indifference;
-use super::setting::{load_experiment, policy_of_setting};
+use super::setting::{default_setting, policy_of_setting};
 use super::settings::{
     check_parameters, check_parameters_apply, parameter_value_counts, parameter_values_at,
 };
@@ -41,7 +41,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::words::format_count;
 use migsim_experiment::Registry;
-use migsim_experiment::{Limits, SharedInputs, value_at_path};
+use migsim_experiment::{Limits, SharedInputs};
 
 /// Maximum number of values of a parameter. It is limited because the search compares all values with the default value to find
 /// the value nearest to the default.
@@ -139,7 +139,8 @@ impl Tuning<'_> {
         self.check_varied_parameters()?;
         let seeds = seeds_of_sweep(self.sweep)?;
         let fresh = self.fresh_seeds(&seeds)?;
-        let defaults = self.default_setting(seeds[0])?;
+        let with = (self.limits, &self.shared_run_data.shared_inputs);
+        let defaults = default_setting(self.sweep, seeds[0], with)?;
         let is_random = self.seeds_change_results(&defaults, &seeds)?;
         let seeds = if is_random { seeds } else { vec![seeds[0]] };
         let mut search = SearchState {
@@ -277,29 +278,6 @@ impl Tuning<'_> {
                 .hint("name other seeds than in `--seeds`: the best setting is compared with the defaults on seeds that the search has not used")
                 .into()),
         }
-    }
-
-    /// Returns the values that the parameters have in the experiment without tuning.
-    fn default_setting(&self, seed: u64) -> Result<Setting, Error> {
-        let alone = Sweep {
-            varied_parameters: Vec::new(),
-            ..self.sweep.clone()
-        };
-        let experiment = load_experiment(
-            &alone,
-            &[],
-            seed,
-            (self.limits, &self.shared_run_data.shared_inputs),
-        )?;
-        let value = |one: &Parameter| {
-            let key = keys::parameter_key_for_policy(
-                &self.sweep.registry,
-                &one.name,
-                experiment.policy_name(),
-            )?;
-            value_at_path(&experiment.resolved_settings, &key).cloned()
-        };
-        Ok(self.sweep.varied_parameters.iter().map(value).collect())
     }
 
     /// Returns whether the seed changes the results of the defaults or of at least one of several random settings.

@@ -340,7 +340,7 @@ impl TuneReport {
         let doubt = if is_shown {
             String::new()
         } else {
-            describe_doubt_about_gain(basis, deviation, unit)
+            describe_doubt_about_gain(basis, (sample, deviation), unit)
         };
         format!(
             "{} {unit} (mean and 95 % interval over {seeds}, compared seed by seed){doubt}",
@@ -366,10 +366,28 @@ fn describe_fresh_seeds(seeds: &[u64]) -> String {
     }
 }
 
-/// Returns the end of a sentence about a gain that may be chance, with the number of seeds that would detect a gain. `deviation`
-/// is the standard deviation of the gain over the seeds, in `unit`.
-fn describe_doubt_about_gain(basis: TestConditions, deviation: f64, unit: &str) -> String {
+/// Returns the end of a sentence about a gain that does not count. It is negligible if its interval excludes 0; otherwise it may
+/// be chance, and the sentence has the number of seeds that would detect a gain. `deviation` is the standard deviation of the
+/// gain over the seeds, in `unit`.
+fn describe_doubt_about_gain(
+    basis: TestConditions,
+    (gain, deviation): (Sample, f64),
+    unit: &str,
+) -> String {
     let margin = basis.indifference.percent();
+    let size = Sample {
+        mean: gain.mean.abs(),
+        ..gain
+    };
+    if basis.is_significant(size, 0.0, 1) {
+        return if gain.mean < 0.0 {
+            "; the defaults are better with these seeds".to_owned()
+        } else {
+            format!(
+                "; this is negligible, since it is not significantly above {margin} %, the margin of indifference"
+            )
+        };
+    }
     let separable = basis.indifference.separable_percent();
     let needed = basis.seeds_to_separate(separable, margin, deviation, 2);
     let needed = needed.map_or("more than ten thousand".to_owned(), |needed| {

@@ -120,29 +120,37 @@ impl PolicyWinnerMap {
         })
     }
 
-    /// Describes in one sentence per policy at how many pairs of values the policy is the fastest. The sentence also states at
-    /// how many of these pairs the tests separate the policy from all other policies.
+    /// Describes in one sentence per policy at how many pairs of values the policy is the fastest, alone or beside others. The
+    /// sentence also states at how many of these pairs the tests separate the policy from all other policies.
     pub fn separated_wins_text(&self) -> String {
         let mut sentences = Vec::new();
+        let all = self.axes[0].1.len() * self.axes[1].1.len();
         for policy in &self.policies {
             let is_best = |won: &&PolicyWinnerCell| {
-                won.is_compared() && won.comparison.ranked_policy_results[0].policy == *policy
+                let results = &won.comparison.ranked_policy_results;
+                let best = results[0].makespan.mean;
+                let mut equal = results.iter().filter(|one| one.makespan.mean <= best);
+                won.is_compared() && equal.any(|one| one.policy == *policy)
             };
             let won: Vec<&PolicyWinnerCell> = self.cells.iter().filter(is_best).collect();
             let separated = won.iter().filter(|won| won.is_separated()).count();
             if !won.is_empty() {
                 sentences.push(format!(
-                    "`{policy}` is fastest at {} of {} pairs of values. At {separated} of these it is clearly faster than all others: by more than the margin of indifference and, if runs are random, significantly.",
-                    won.len(),
-                    self.cells.len()
+                    "`{policy}` is fastest at {} of {all} pairs of values. At {separated} of these it is clearly faster than all others: by more than the margin of indifference and, if runs are random, significantly.",
+                    won.len()
                 ));
             }
         }
         let alone = self.cells.iter().filter(|won| !won.is_compared()).count();
         if alone > 0 {
             sentences.push(format!(
-                "At {alone} of {} pairs of values only one policy completed its runs with all seeds, so that nothing is compared there.",
-                self.cells.len()
+                "At {alone} of {all} pairs of values only one policy completed its runs with all seeds, so that nothing is compared there."
+            ));
+        }
+        let failed = all - self.cells.len();
+        if failed > 0 && !sentences.is_empty() {
+            sentences.push(format!(
+                "At {failed} of {all} pairs of values no policy completed its runs with all seeds."
             ));
         }
         if sentences.is_empty() {

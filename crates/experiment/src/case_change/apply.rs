@@ -4,17 +4,23 @@ use std::sync::Arc;
 
 use super::balanced::ScaledWorkload;
 use super::{CaseChange, ChangedQuantity, capacities, spread};
+use crate::resolve::add_missing_loopbacks;
 use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, HostId, Instructions, Seconds};
-use migsim_bsp::{BarrierKind, CallModel, Costs, MemoryTransfer, RuntimeConfig};
+use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
+use migsim_bsp::{BarrierKind, CallModel, Costs, MemoryTransfer, RuntimeConfig, Scenario};
 use migsim_engine::NetworkModel;
 use migsim_platform::LoadedPlatform;
+use migsim_platform::load::Loads;
 use migsim_workloads::Workload;
 
 /// The parts of an experiment that the changes under its key `changes` can alter.
 #[derive(Debug)]
 pub(in super::super) struct ChangeableParts {
     pub(in super::super) platform: Arc<LoadedPlatform>,
+    /// The platform without the background load, and the load, with the seed from which it is drawn.
+    pub(in super::super) unloaded_platform: Arc<LoadedPlatform>,
+    pub(in super::super) loads: (Loads, u64),
+    pub(in super::super) scenarios: Vec<Scenario>,
     pub(in super::super) workload: Box<dyn Workload>,
     pub(in super::super) placement: Vec<HostId>,
     pub(in super::super) network: NetworkModel,
@@ -31,15 +37,27 @@ pub(in super::super) fn apply_changes(
     mut parts: ChangeableParts,
 ) -> Result<ChangeableParts, Error> {
     let mut problems = Vec::new();
-    let (mut memory, mut imbalance) = (1.0, 1.0);
-    for (index, text) in texts.iter().enumerate() {
-        let change = text.parse::<CaseChange>();
+    let changes: Vec<_> = texts
+        .iter()
+        .map(|text| text.parse::<CaseChange>())
+        .collect();
+    let factor = |quantity: &ChangedQuantity| -> f64 {
+        let changes = changes.iter().flatten();
+        let of_it = changes.filter(|change| change.quantity == *quantity);
+        of_it.map(CaseChange::cost_factor).product()
+    };
+    let [load, memory, imbalance] = [
+        ChangedQuantity::BackgroundLoad,
+        ChangedQuantity::MoveCosts,
+        ChangedQuantity::Imbalance,
+    ]
+    .map(|quantity| factor(&quantity));
+    if load != 1.0 {
+        parts.put_load_on_platform(load)?;
+    }
+    for (index, change) in changes.into_iter().enumerate() {
         let made = change.and_then(|change| {
-            if change.quantity == ChangedQuantity::MoveCosts {
-                memory *= change.cost_factor();
-            } else if change.quantity == ChangedQuantity::Imbalance {
-                imbalance *= change.cost_factor();
-            }
+            parts.check_presence(&change)?;
             apply_one_change(&change, &mut parts)
         });
         problems.extend(
@@ -59,20 +77,85 @@ pub(in super::super) fn apply_changes(
     Ok(parts)
 }
 
-/// Applies one change to the parts of an experiment. The memory that migrations transfer and the imbalance of the work are
-/// changed by [`apply_changes`] instead.
+impl ChangeableParts {
+    /// Makes the platform again, with each share that the background load takes multiplied by `factor`.
+    fn put_load_on_platform(&mut self, factor: f64) -> Result<(), Error> {
+        let mut platform = LoadedPlatform::clone(&self.unloaded_platform);
+        let (loads, seed) = self.loads.clone();
+        loads.scaled(factor).put_on(&mut platform.platform, seed)?;
+        self.platform = add_missing_loopbacks(Arc::new(platform), &self.network);
+        Ok(())
+    }
+
+    /// Checks that the run has the quantity that a change alters. A change by 0 % is always allowed.
+    fn check_presence(&self, change: &CaseChange) -> Result<(), Problem> {
+        let is_moved = || {
+            let processes = (0..self.workload.processes()).map(ProcessId::from_index);
+            let mut memory = processes.map(|process| self.workload.memory(process).get());
+            let migration = self.costs.migration;
+            migration.fixed.get() > 0.0
+                || migration.transfer != MemoryTransfer::None && memory.any(|bytes| bytes > 0.0)
+        };
+        let runs = |scenario: Scenario| self.scenarios.iter().any(|one| *one >= scenario);
+        let is_present = match &change.quantity {
+            ChangedQuantity::BarrierCosts => has_barrier_costs(&self.runtime),
+            ChangedQuantity::MessageOverhead => has_overhead(&self.network),
+            ChangedQuantity::CallCosts => {
+                self.costs.call.model != CallModel::None && runs(Scenario::Ii)
+            }
+            ChangedQuantity::MoveCosts => {
+                self.workload.prescribes_moves() || is_moved() && runs(Scenario::Iii)
+            }
+            ChangedQuantity::BackgroundLoad => !self.loads.0.is_empty(),
+            ChangedQuantity::Imbalance => self.placement.len() > 1,
+            ChangedQuantity::ClusterSpeed(_)
+            | ChangedQuantity::ClusterLinks(..)
+            | ChangedQuantity::Link(..)
+            | ChangedQuantity::Loopback(_)
+            | ChangedQuantity::RouteLatency(_)
+            | ChangedQuantity::ProcessesPerHost => true,
+        };
+        if is_present || change.is_zero() {
+            return Ok(());
+        }
+        let message = format!(
+            "the change `{change}` has no effect, since `{}` takes no time in this run",
+            change.quantity
+        );
+        Err(Problem::new(message).hint("leave out this change"))
+    }
+}
+
+/// Returns whether the barrier takes time.
+pub(super) fn has_barrier_costs(runtime: &RuntimeConfig) -> bool {
+    !matches!(runtime.barrier.kind, BarrierKind::Ideal | BarrierKind::None)
+}
+
+/// Returns whether the library adds a fixed time to messages.
+pub(super) fn has_overhead(network: &NetworkModel) -> bool {
+    network.overhead.get() > 0.0 || network.loopback_overhead.get() > 0.0
+}
+
+/// Applies one change to the parts of an experiment. The background load, the memory that migrations transfer and the imbalance
+/// of the work are changed by [`apply_changes`] instead.
 fn apply_one_change(change: &CaseChange, parts: &mut ChangeableParts) -> Result<(), Problem> {
     let factor = change.cost_factor();
     match &change.quantity {
         ChangedQuantity::ClusterSpeed(_)
         | ChangedQuantity::ClusterLinks(..)
         | ChangedQuantity::Link(..)
-        | ChangedQuantity::RouteLatency(_)
-        | ChangedQuantity::BackgroundLoad => {
+        | ChangedQuantity::RouteLatency(_) => {
             capacities::change_platform(change, &mut Arc::make_mut(&mut parts.platform).platform)?;
         }
         ChangedQuantity::BarrierCosts => scale_barrier_costs(factor, &mut parts.runtime),
-        ChangedQuantity::MessageOverhead => multiply_duration(&mut parts.network.overhead, factor),
+        ChangedQuantity::Loopback(of) => {
+            let platform = &mut Arc::make_mut(&mut parts.platform).platform;
+            capacities::change_loopbacks(change, *of, platform, &mut parts.network)?;
+        }
+        ChangedQuantity::MessageOverhead => {
+            multiply_duration(&mut parts.network.overhead, factor);
+            multiply_duration(&mut parts.network.loopback_overhead, factor);
+        }
         ChangedQuantity::CallCosts => scale_call_costs(factor, &mut parts.costs),
         ChangedQuantity::MoveCosts => {
             let migration = &mut parts.costs.migration;
@@ -81,7 +164,7 @@ fn apply_one_change(change: &CaseChange, parts: &mut ChangeableParts) -> Result<
                 migration.transfer = MemoryTransfer::None;
             }
         }
-        ChangedQuantity::Imbalance => {}
+        ChangedQuantity::BackgroundLoad | ChangedQuantity::Imbalance => {}
         ChangedQuantity::ProcessesPerHost => {
             let hosts = parts.platform.platform.hosts.len();
             spread::change_processes_per_host(change.amount, &mut parts.placement, hosts)?;

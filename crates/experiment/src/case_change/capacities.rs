@@ -1,16 +1,16 @@
-//! Changes of the capacities of a platform: speeds of hosts, bandwidths and latencies of links, latencies of routes, and the
-//! share of the capacity that the background load takes.
+//! Changes of the capacities of a platform: speeds of hosts, bandwidths and latencies of links, and latencies of routes.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use super::{Amount, CaseChange, ChangedQuantity, LinkQuantity};
+use super::{CaseChange, ChangedQuantity, LinkQuantity};
 use migsim_base::error::Problem;
 use migsim_base::units::{
     BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
 };
-use migsim_platform::{BackgroundLoad, BufferedSteps, Platform, Routes};
+use migsim_engine::NetworkModel;
+use migsim_platform::{Platform, Routes};
 
-/// Applies a change of a speed, bandwidth, latency or background load to the platform.
+/// Applies a change of a speed, bandwidth or latency to the platform.
 ///
 /// # Errors
 /// The platform has no cluster, link or latency with the name that the change states.
@@ -27,35 +27,29 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
         }
         ChangedQuantity::ClusterLinks(name, of) => {
             let cluster = find_cluster(platform, name)?;
-            let hosts = platform.clusters[cluster.index()].hosts.clone();
-            let links: Vec<LinkId> = hosts
-                .flat_map(|host| private_access_links(platform, HostId(host)))
-                .collect();
+            let links = links_of_cluster(platform, cluster);
             if links.is_empty() {
                 let message = format!("the hosts of cluster `{name}` have no links of their own");
                 return Err(Problem::new(message).hint(
                     "change a named link of the platform instead: `link NAME bandwidth +10%`",
                 ));
             }
-            if *of == LinkQuantity::Latency {
-                check_latency_effect(platform, &links, &format!("the links of cluster `{name}`"))?;
-            }
+            let what = format!("the links of cluster `{name}`");
+            check_effect(change, *of, platform, &links, &what)?;
             for link in links {
                 change_link(change, *of, link, platform);
             }
         }
         ChangedQuantity::Link(name, of) => {
             let links = find_link_directions(platform, name)?;
-            if *of == LinkQuantity::Latency {
-                check_latency_effect(platform, &links, &format!("link `{name}`"))?;
-            }
+            check_effect(change, *of, platform, &links, &format!("link `{name}`"))?;
             for link in links {
                 change_link(change, *of, link, platform);
             }
         }
         ChangedQuantity::RouteLatency(names) => change_route_latency(change, names, platform)?,
-        ChangedQuantity::BackgroundLoad => change_background_load(change, platform),
-        ChangedQuantity::BarrierCosts
+        ChangedQuantity::BackgroundLoad
+        | ChangedQuantity::BarrierCosts
         | ChangedQuantity::MessageOverhead
         | ChangedQuantity::CallCosts
         | ChangedQuantity::MoveCosts
@@ -103,16 +97,10 @@ pub(in super::super) fn links_altered_by_change(
 ) -> Vec<LinkId> {
     match changed {
         ChangedQuantity::Link(name, _) => find_link_directions(platform, name).unwrap_or_default(),
-        ChangedQuantity::ClusterLinks(name, _) => {
-            let hosts = find_cluster(platform, name).map(|cluster| {
-                let hosts = &platform.clusters[cluster.index()].hosts;
-                hosts.clone()
-            });
-            let hosts = hosts.unwrap_or_default().map(HostId);
-            hosts
-                .flat_map(|host| private_access_links(platform, host))
-                .collect()
-        }
+        ChangedQuantity::ClusterLinks(name, _) => platform
+            .cluster_named(name)
+            .map_or_else(Vec::new, |cluster| links_of_cluster(platform, cluster)),
+        ChangedQuantity::Loopback(_) => platform.loopbacks(),
         ChangedQuantity::ClusterSpeed(_)
         | ChangedQuantity::RouteLatency(_)
         | ChangedQuantity::BarrierCosts
@@ -125,9 +113,22 @@ pub(in super::super) fn links_altered_by_change(
     }
 }
 
+/// Returns the links that `cluster NAME links` means, each once: the access links of the hosts that no other host uses, or all
+/// cables of a torus, fat tree or dragonfly.
+pub(super) fn links_of_cluster(platform: &Platform, cluster: ClusterId) -> Vec<LinkId> {
+    if let Some(cables) = platform.fabric_cables(cluster) {
+        return cables;
+    }
+    let hosts = platform.clusters[cluster.index()].hosts.clone();
+    let links: BTreeSet<LinkId> = hosts
+        .flat_map(|host| private_access_links(platform, HostId(host)))
+        .collect();
+    links.into_iter().collect()
+}
+
 /// Returns the access links that only this host uses, in both directions; empty if the host shares its access link with other
 /// hosts of its cluster.
-pub(super) fn private_access_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
+fn private_access_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let Some(access) = platform.access_links() else {
         return private_access_links_in_zones(platform, host);
     };
@@ -147,38 +148,42 @@ pub(super) fn private_access_links(platform: &Platform, host: HostId) -> Vec<Lin
     links
 }
 
+/// Maximum number of other hosts whose routes are compared with those of a host.
+const MAX_COMPARED_HOSTS: usize = 8;
+
 /// Returns the access links that only this host uses on a platform of zones (`SimGrid`).
 ///
-/// These are the first link of its outgoing routes and the last link of its incoming routes. Links that are also on routes
-/// between two other hosts of the cluster do not count.
+/// These are the links that all routes from this host cross, and those that all routes to this host cross, unless a route between
+/// two other hosts crosses them as well. Routes to hosts of other clusters count too, since a link behind which all hosts of
+/// the cluster are is no link of a host.
 fn private_access_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
-    let hosts = platform.clusters[platform.cluster_of(host).index()]
-        .hosts
-        .clone();
-    let others: Vec<HostId> = hosts
-        .map(HostId)
-        .filter(|other| *other != host)
-        .take(2)
-        .collect();
-    let [one, two] = others[..] else {
-        return Vec::new();
+    let (count, own) = (platform.hosts.len(), host.index());
+    // The nearest hosts in the order of the platform, then hosts that are spread over it.
+    let near = [own + 1, own.wrapping_sub(1), own + 2, own.wrapping_sub(2)];
+    let spread = (0..MAX_COMPARED_HOSTS).map(|part| part * count / MAX_COMPARED_HOSTS);
+    let others: BTreeSet<usize> = near.into_iter().chain(spread).collect();
+    let others = others
+        .into_iter()
+        .filter(|other| *other != own && *other < count);
+    let others: Vec<HostId> = others.map(HostId::from_index).collect();
+    let links = |from: HostId, to: HostId| -> Option<BTreeSet<LinkId>> {
+        Some(platform.route(from, to)?.links().collect())
     };
-    let end = |from: HostId, to: HostId, is_first: bool| {
-        let route = platform.route(from, to)?;
-        if is_first {
-            route.links().next()
-        } else {
-            route.links().last()
+    let common = |routes: &dyn Fn(HostId) -> Option<BTreeSet<LinkId>>| {
+        let all = others.iter().filter_map(|other| routes(*other));
+        all.reduce(|a, b| &a & &b).unwrap_or_default()
+    };
+    let mut found = &common(&|other| links(host, other)) | &common(&|other| links(other, host));
+    for (place, from) in others.iter().enumerate() {
+        for to in others[..place].iter().chain(&others[place + 1..]) {
+            if !found.is_empty()
+                && let Some(crossed) = links(*from, *to)
+            {
+                found = &found - &crossed;
+            }
         }
-    };
-    let ways = [
-        (end(host, one, true), end(two, one, true)),
-        (end(one, host, false), end(one, two, false)),
-    ];
-    let own = ways.into_iter().filter(|(own, other)| own != other);
-    let mut links: Vec<LinkId> = own.filter_map(|(own, _)| own).collect();
-    links.dedup();
-    links
+    }
+    found.into_iter().collect()
 }
 
 /// Applies a change to the bandwidth or the latency of one link.
@@ -201,16 +206,64 @@ fn change_link(change: &CaseChange, of: LinkQuantity, link: LinkId, platform: &m
     }
 }
 
+/// Applies a change to the loopbacks of the platform and to that of the network model, which serves the other hosts.
+pub(super) fn change_loopbacks(
+    change: &CaseChange,
+    of: LinkQuantity,
+    platform: &mut Platform,
+    network: &mut NetworkModel,
+) -> Result<(), Problem> {
+    let links = platform.loopbacks();
+    if network.loopback_latency.get() <= 0.0 {
+        check_effect(change, of, platform, &links, "messages inside a host")?;
+    }
+    for link in links {
+        change_link(change, of, link, platform);
+    }
+    match of {
+        LinkQuantity::Bandwidth => {
+            network.loopback_bandwidth *= change.speed_or_bandwidth_factor();
+        }
+        LinkQuantity::Latency => {
+            let latency = network.loopback_latency.get() * change.cost_factor();
+            network.loopback_latency = Seconds::of(latency);
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a change of the links `changed`, other than by 0 %, has an effect.
+fn check_effect(
+    change: &CaseChange,
+    of: LinkQuantity,
+    platform: &Platform,
+    changed: &[LinkId],
+    what: &str,
+) -> Result<(), Problem> {
+    if of == LinkQuantity::Bandwidth || change.is_zero() {
+        return Ok(());
+    }
+    check_latency_effect(platform, changed, what)
+}
+
 /// Checks that a change of the latency of the links `changed` changes the latency of at least one route.
 ///
 /// # Errors
-/// The change has no effect, because the platform specifies the latency of the whole route for all pairs of clusters that the
-/// links connect.
+/// The change has no effect, because the latency is 0, or because the platform specifies the latency of the whole route for all
+/// pairs of clusters that the links connect.
 pub(super) fn check_latency_effect(
     platform: &Platform,
     changed: &[LinkId],
     what: &str,
 ) -> Result<(), Problem> {
+    let has_latency = |link: &LinkId| {
+        let link = &platform.links[link.index()];
+        link.latency.get() > 0.0 || link.latency_profile.is_some()
+    };
+    if !changed.iter().any(has_latency) {
+        let message = format!("the latency of {what} is 0, so that a change has no effect");
+        return Err(Problem::new(message).hint("leave out this change"));
+    }
     let Routes::StoredClusterPaths {
         access_links: access,
         cluster_paths: pairs,
@@ -289,62 +342,4 @@ fn change_route_latency(
     let message =
         format!("the platform states no latency for the route between the clusters `{names}`");
     Err(Problem::new(message).hint("change the latency of the links between the two clusters instead: `link NAME latency -10%`"))
-}
-
-/// Multiplies the share of the capacity of hosts and links that the background load takes.
-fn change_background_load(change: &CaseChange, platform: &mut Platform) {
-    let hosts = platform.hosts.iter_mut().map(|host| &mut host.loads);
-    let links = platform.links.iter_mut().map(|link| &mut link.loads);
-    for loads in hosts.chain(links) {
-        if change.amount == Amount::Unlimited {
-            loads.clear();
-        }
-        for load in loads {
-            *load = Arc::new(ScaledBackgroundLoad {
-                unscaled_load: Arc::clone(load),
-                load_factor: change.cost_factor(),
-            });
-        }
-    }
-}
-
-/// Background load whose share of the capacity is a multiple of the share that another background load takes.
-#[derive(Debug)]
-struct ScaledBackgroundLoad {
-    unscaled_load: Arc<dyn BackgroundLoad>,
-    /// Factor that multiplies the share of capacity that the unscaled background load takes.
-    load_factor: f64,
-}
-
-impl BackgroundLoad for ScaledBackgroundLoad {
-    fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps> {
-        Box::new(ScaledLoadSteps {
-            unscaled_steps: self.unscaled_load.remaining_capacity_shares(),
-            load_factor: self.load_factor,
-        })
-    }
-}
-
-/// Iterator over the changes of the share of capacity that a scaled background load leaves: the time of each change and the new
-/// share.
-#[derive(Clone, Debug)]
-struct ScaledLoadSteps {
-    unscaled_steps: Box<dyn BufferedSteps>,
-    /// Factor that multiplies the share of capacity that the unscaled background load takes.
-    load_factor: f64,
-}
-
-impl Iterator for ScaledLoadSteps {
-    type Item = (f64, f64);
-
-    fn next(&mut self) -> Option<(f64, f64)> {
-        let (date, share) = self.unscaled_steps.next()?;
-        Some((date, 1.0 - (1.0 - share) * self.load_factor))
-    }
-}
-
-impl BufferedSteps for ScaledLoadSteps {
-    fn boxed_clone(&self) -> Box<dyn BufferedSteps> {
-        Box::new(self.clone())
-    }
 }

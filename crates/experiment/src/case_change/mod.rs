@@ -5,6 +5,7 @@
 //! cluster NAME links bandwidth|latency AMOUNT     the access link of each host of a cluster
 //! link NAME bandwidth|latency AMOUNT              one link, with both directions if it is duplex
 //! route A B latency AMOUNT                        the latency that the platform gives for two clusters
+//! loopback bandwidth|latency AMOUNT               messages between processes of the same host
 //! barrier AMOUNT                                  the times of the barrier, and the delays and sizes of its messages
 //! overhead AMOUNT                                 the fixed time that the library adds to each message
 //! calls AMOUNT                                    times and work of rescheduling calls, delays and sizes of their messages
@@ -65,6 +66,8 @@ pub enum ChangedQuantity {
     ClusterLinks(String, LinkQuantity),
     /// Bandwidth or latency of the link with this name.
     Link(String, LinkQuantity),
+    /// Bandwidth or latency of messages between processes of the same host.
+    Loopback(LinkQuantity),
     /// Latency that the platform specifies for the route between two clusters; the text holds their names, separated by a space.
     RouteLatency(String),
     /// Times that the barrier protocol adds, and delays and sizes of the messages of the barrier.
@@ -116,12 +119,13 @@ pub struct CaseChange {
 }
 
 /// The forms in which a change can be written, for error messages.
-const CHANGE_FORMS: [&str; 7] = [
+const CHANGE_FORMS: [&str; 8] = [
     "barrier|overhead|calls|moves|load|imbalance -10%",
     "cluster NAME links bandwidth|latency +10%",
     "cluster NAME speed +10%",
     "link NAME bandwidth +10%",
     "link NAME latency -10%",
+    "loopback bandwidth|latency +10%",
     "processes per host +1",
     "route CLUSTER CLUSTER latency -10%",
 ];
@@ -133,6 +137,11 @@ impl CaseChange {
             quantity: changed,
             amount,
         }
+    }
+
+    /// Returns whether the change leaves its quantity as it is.
+    fn is_zero(&self) -> bool {
+        self.amount == Amount::Percent(0.0)
     }
 
     /// Returns the factor by which the change multiplies a speed or a bandwidth.
@@ -163,6 +172,7 @@ impl ChangedQuantity {
             Self::ClusterSpeed(_)
                 | Self::ClusterLinks(_, LinkQuantity::Bandwidth)
                 | Self::Link(_, LinkQuantity::Bandwidth)
+                | Self::Loopback(LinkQuantity::Bandwidth)
         )
     }
 }
@@ -173,6 +183,7 @@ impl fmt::Display for ChangedQuantity {
             Self::ClusterSpeed(name) => write!(out, "cluster {name} speed"),
             Self::ClusterLinks(name, of) => write!(out, "cluster {name} links {}", of.name()),
             Self::Link(name, of) => write!(out, "link {name} {}", of.name()),
+            Self::Loopback(of) => write!(out, "loopback {}", of.name()),
             Self::RouteLatency(names) => write!(out, "route {names} latency"),
             Self::BarrierCosts => out.write_str("barrier"),
             Self::MessageOverhead => out.write_str("overhead"),
@@ -246,6 +257,7 @@ fn parse_quantity(words: &[&str]) -> Option<ChangedQuantity> {
         ["link", name @ .., of] if !name.is_empty() => {
             ChangedQuantity::Link(name.join(" "), link(of)?)
         }
+        ["loopback", of] => ChangedQuantity::Loopback(link(of)?),
         ["route", names @ .., "latency"] if names.len() > 1 => {
             ChangedQuantity::RouteLatency(names.join(" "))
         }

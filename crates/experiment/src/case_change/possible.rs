@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::capacities::{check_latency_effect, private_access_links};
+use super::apply::{has_barrier_costs, has_overhead};
+use super::capacities::{check_latency_effect, links_of_cluster};
 use super::{Amount, ChangedQuantity, LinkQuantity, spread};
 use crate::resolve::Experiment;
 use migsim_base::units::{ClusterId, HostId, LinkId};
-use migsim_bsp::{BarrierKind, CallModel, RunOutcome};
+use migsim_bsp::{CallModel, RunOutcome};
 use migsim_platform::{Platform, Routes};
 
 /// Maximum number of clusters for which all clusters of the platform are listed. On a larger platform, only clusters that have a
@@ -47,10 +48,7 @@ impl Experiment {
                 .map(|one| ChangedQuantity::ClusterSpeed(name(one))),
         );
         for cluster in &clusters {
-            let hosts = platform.clusters[cluster.index()].hosts.clone();
-            let own: Vec<LinkId> = hosts
-                .flat_map(|host| private_access_links(platform, HostId(host)))
-                .collect();
+            let own = links_of_cluster(platform, *cluster);
             if !own.is_empty() {
                 all.push(ChangedQuantity::ClusterLinks(
                     name(cluster),
@@ -93,30 +91,37 @@ impl Experiment {
         possible
     }
 
-    /// Lists the costs that occur in the run and can therefore be changed: costs of the barrier, of messages, of rescheduling
+    /// Lists the costs that occur in the run and can therefore be changed: costs of messages inside a host, of the barrier, of messages, of rescheduling
     /// calls, of migrations, and the background load.
     fn changeable_costs(&self, outcome: &RunOutcome) -> Vec<ChangedQuantity> {
         let platform = &self.platform.platform;
-        let kind = self.config.runtime.barrier.kind;
-        let loads = platform.hosts.iter().map(|host| &host.loads);
-        let mut loads = loads.chain(platform.links.iter().map(|link| &link.loads));
+        let mut used = vec![false; platform.hosts.len()];
+        let is_second = |host: &HostId| std::mem::replace(&mut used[host.index()], true);
+        let is_shared = self.placement.iter().any(is_second) || !outcome.migrations.is_empty();
+        let has_latency = self.network.loopback_latency.get() > 0.0
+            || check_latency_effect(platform, &platform.loopbacks(), "").is_ok();
         let has_calls =
             !outcome.calls.is_empty() && self.config.costs.call.model != CallModel::None;
         let prices = [
             (
+                ChangedQuantity::Loopback(LinkQuantity::Bandwidth),
+                is_shared,
+            ),
+            (
+                ChangedQuantity::Loopback(LinkQuantity::Latency),
+                is_shared && has_latency,
+            ),
+            (
                 ChangedQuantity::BarrierCosts,
-                !matches!(kind, BarrierKind::Ideal | BarrierKind::None),
+                has_barrier_costs(&self.config.runtime),
             ),
             (
                 ChangedQuantity::MessageOverhead,
-                self.network.overhead.get() > 0.0,
+                has_overhead(&self.network),
             ),
             (ChangedQuantity::CallCosts, has_calls),
             (ChangedQuantity::MoveCosts, !outcome.migrations.is_empty()),
-            (
-                ChangedQuantity::BackgroundLoad,
-                loads.any(|loads| !loads.is_empty()),
-            ),
+            (ChangedQuantity::BackgroundLoad, !self.loads.is_empty()),
         ];
         let paid = prices.into_iter().filter(|one| one.1);
         paid.map(|one| one.0).collect()
@@ -148,9 +153,9 @@ fn non_access_links(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> 
         hosts.take(2).map(HostId).collect::<Vec<_>>()
     };
     let hosts: Vec<HostId> = clusters.iter().flat_map(ends).collect();
-    let own: BTreeSet<LinkId> = hosts
+    let own: BTreeSet<LinkId> = clusters
         .iter()
-        .flat_map(|host| private_access_links(platform, *host))
+        .flat_map(|cluster| links_of_cluster(platform, *cluster))
         .collect();
     let mut links = BTreeSet::new();
     for &from in &hosts {

@@ -42,6 +42,10 @@ pub(super) fn change_processes_per_host(
         return Err(Problem::new(message)
             .hint("leave out this change, or run the experiment on a platform with more hosts"));
     }
+    if placed == placement {
+        let message = "no host can have one process more, since all processes are on one host";
+        return Err(Problem::new(message).hint("leave out this change"));
+    }
     placement.copy_from_slice(&placed);
     Ok(())
 }

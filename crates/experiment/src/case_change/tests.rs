@@ -16,6 +16,7 @@ fn a_change_reads_back_as_it_is_written() {
         "barrier -10%",
         "overhead unlimited",
         "calls +25%",
+        "loopback bandwidth +10%",
         "moves -10%",
         "load -10%",
         "imbalance unlimited",
@@ -196,6 +197,90 @@ fn less_load_leaves_more_and_no_load_leaves_all() {
     let (all, less, none) = (with(&[]), with(&["load -50%"]), with(&["load unlimited"]));
     assert!(none < less && less < all, "{none} {less} {all}");
     assert_eq!(none, makespan(&[]));
+}
+
+#[test]
+fn a_constant_load_changes_as_every_other_load() {
+    let with = |load: Option<f64>, changes: &[&str]| {
+        let mut settings = settings(changes);
+        settings.push(("workload.pattern", "none".into()));
+        settings.extend(load.map(|load| ("load", json!({ "kind": "constant", "load": load }))));
+        let settings = settings.iter().map(|(key, value)| (*key, value.clone()));
+        let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default())?;
+        let run = experiment.run_scenario(Scenario::I, &Progress::default(), &mut (), None)?;
+        Ok::<f64, migsim_base::error::Error>(run.outcome.makespan.get())
+    };
+    assert_eq!(
+        with(Some(0.5), &["load unlimited"]).unwrap(),
+        with(None, &[]).unwrap()
+    );
+    // 0.9 x 0.5 of each host is loaded, which leaves 0.55.
+    assert_eq!(
+        with(Some(0.5), &["load -10%"]).unwrap(),
+        with(Some(0.45), &[]).unwrap()
+    );
+}
+
+#[test]
+fn a_change_of_a_quantity_that_the_run_does_not_have_is_refused() {
+    for (change, settings) in [
+        ("load -10%", vec![]),
+        (
+            "barrier -10%",
+            vec![("runtime.barrier.kind", json!("ideal"))],
+        ),
+        ("overhead -10%", vec![]),
+        ("calls -10%", vec![("costs.call.model", json!("none"))]),
+        ("calls -10%", vec![("scenarios", json!(["i"]))]),
+        ("moves -10%", vec![("scenarios", json!(["i", "ii"]))]),
+        ("loopback latency -10%", vec![]),
+        ("imbalance -10%", vec![("workload.procs", json!(1))]),
+    ] {
+        let load = |change: &str| {
+            let mut all = self::settings(&[change]);
+            all.extend(settings.iter().cloned());
+            let all = all.iter().map(|(key, value)| (*key, value.clone()));
+            Experiment::load(&Layers::from_pairs(all), Limits::default())
+        };
+        let error = load(change).unwrap_err().to_string();
+        assert!(error.contains("no effect"), "{change}: {error}");
+        let quantity = change.strip_suffix("-10%").unwrap();
+        load(&format!("{quantity}-0%")).expect(change);
+    }
+}
+
+#[test]
+fn the_links_of_a_cluster_are_those_of_its_hosts_and_no_others() {
+    // Three hosts in a row: the link between the first two also serves the third. Each host of the
+    // second zone has its own link, and the hosts leave the zone over `gate`.
+    let row = r#"<zone id="row" routing="Floyd">
+        <host id="row-1" speed="1Gf"/><host id="row-2" speed="1Gf"/><host id="row-3" speed="1Gf"/>
+        <link id="l12" bandwidth="1GBps" latency="1us"/><link id="l23" bandwidth="1GBps" latency="1us"/>
+        <route src="row-1" dst="row-2"><link_ctn id="l12"/></route>
+        <route src="row-2" dst="row-3"><link_ctn id="l23"/></route></zone>"#;
+    let star = r#"<cluster id="star" prefix="star-" suffix="" radical="1-2" speed="1Gf" bw="1GBps" lat="1us" router_id="center"/>"#;
+    let text = format!(
+        r#"<platform version="4.1"><zone id="all" routing="Full">{row}{star}
+        <link id="gate" bandwidth="1GBps" latency="1us"/>
+        <zoneRoute src="row" dst="star" gw_src="row-1" gw_dst="center"><link_ctn id="gate"/></zoneRoute></zone></platform>"#
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("p.xml");
+    std::fs::write(&file, text).unwrap();
+    let platform = migsim_platform::open(file.to_str().unwrap())
+        .unwrap()
+        .platform;
+    let links = |cluster: &str| -> Vec<&str> {
+        let cluster = platform.cluster_named(cluster).expect(cluster);
+        let links = capacities::links_of_cluster(&platform, cluster);
+        links
+            .iter()
+            .map(|link| &*platform.links[link.index()].name)
+            .collect()
+    };
+    assert_eq!(links("row"), ["l23"]); // `row-3` alone is behind it
+    assert_eq!(links("star").len(), 4, "{:?}", links("star"));
+    assert!(links("star").iter().all(|name| name.starts_with("star")));
 }
 
 /// An experiment on `ufrgs` in which only control messages take time, and the computations before calls.

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::scaled::ScaledLoad;
 use super::{Entry, Load, Table};
 use migsim_base::document;
 use migsim_base::error::{Error, Problem};
@@ -135,6 +136,19 @@ impl Loads {
     /// Whether there are no loads.
     pub fn is_empty(&self) -> bool {
         self.load_specs.is_empty()
+    }
+
+    /// Returns the loads with each share multiplied by `factor`, which is from 0 to 1; no loads for the factor 0.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64) -> Self {
+        if factor <= 0.0 {
+            self.load_specs.clear();
+        }
+        for spec in &mut self.load_specs {
+            let load = Arc::clone(&spec.load);
+            spec.load = Arc::new(ScaledLoad { load, factor });
+        }
+        self
     }
 
     /// Whether any load depends on the seed of the random numbers.

@@ -38,6 +38,7 @@ mod place;
 mod range;
 mod registry;
 mod sampled;
+mod scaled;
 mod walk;
 
 use std::fmt;

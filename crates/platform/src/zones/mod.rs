@@ -22,7 +22,7 @@ mod table;
 mod torus;
 mod vivaldi;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use dragonfly::Dragonfly;
 pub(super) use fat_tree::{FatTree, LevelConnections};
@@ -493,6 +493,23 @@ impl Zones {
             gateways[1] = into;
         }
         Some(gateways)
+    }
+
+    /// Returns the cables of the torus, fat tree or dragonfly in which a host is, without loopbacks; `None` if its zone is none.
+    pub(super) fn fabric_cables(&self, host: HostOrRouterId) -> Option<Vec<LinkId>> {
+        let mut cables = BTreeSet::new();
+        let mut mark = |link: LinkId, is_loopback: bool| {
+            if !is_loopback {
+                cables.insert(link);
+            }
+        };
+        match &self.zone(self.zone_of(host)).routing {
+            Routing::Torus(torus) => torus.for_each_link(&mut mark),
+            Routing::FatTree(tree) => tree.for_each_link(&mut mark),
+            Routing::Dragonfly(dragonfly) => dragonfly.for_each_link(&mut mark),
+            _ => return None,
+        }
+        Some(cables.into_iter().collect())
     }
 
     /// Calls `mark` with the id of every link that some route may cross, and whether the link serves only messages inside a host.

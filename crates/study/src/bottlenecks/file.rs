@@ -24,8 +24,8 @@ struct BottlenecksOutput {
     schema: Version,
     /// The makespan of the run without changes \[s\]; with several seeds, the mean over the seeds.
     makespan_s: f64,
-    /// Three sentences that summarise the profile: the quantities whose change shortens the makespan most, and the quantities
-    /// without effect.
+    /// Sentences that summarise the profile: the quantities whose change shortens the makespan most, how many improvements
+    /// lengthen it, and the quantities with hardly an effect.
     verdict: String,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process; the longest time
     /// first.
@@ -67,9 +67,14 @@ struct ChangeRow {
     /// With several seeds: half the width of the 95 % confidence interval of the gain \[percentage points\].
     #[serde(skip_serializing_if = "Option::is_none")]
     gain_ci95_percent: Option<f64>,
-    /// With `--hold-decisions`: the reduction of the makespan if the rescheduling decisions of the unchanged run are kept \[%\].
+    /// If the policy may move processes: the reduction of the makespan if the rescheduling decisions of the unchanged run are kept
+    /// \[%\].
     #[serde(skip_serializing_if = "Option::is_none")]
     held_gain_percent: Option<f64>,
+    /// Whether makespan and gain are those with the decisions of the unchanged run, since the change was simulated with these only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    held_only: bool,
 }
 
 /// Two changes made together, with the gain by which they shorten the makespan.
@@ -130,6 +135,7 @@ impl CausalProfile {
                 .confidence_half_width()
                 .filter(|_| self.seed_count > 1),
             held_gain_percent: tried.gain_with_kept_decisions.map(|held| held.mean),
+            held_only: tried.is_held_only,
         }
     }
 }

@@ -5,7 +5,8 @@
 //! gain = 100 · (T - T') / T      T the makespan of the run, T' with the change
 //! ```
 //! Each quantity is improved by 10 % in one run, and its limit is removed in another run ([`CaseChange`]). The policy may make
-//! other decisions in a changed run; with `--hold-decisions`, runs with the decisions of the unchanged run are added. With
+//! other decisions in a changed run; if it may move processes, runs with the decisions of the unchanged run are added. Speeds
+//! without limit are simulated with these decisions only, since a host of endless speed would attract all processes. With
 //! several seeds, a gain is the mean of the gains of each seed. Every gain of a change comes from a simulated run, which the
 //! option `--change` repeats; no gain is predicted. Each finished run is a row of a [`Store`], so that an interrupted profile can
 //! be continued.
@@ -32,6 +33,7 @@ use migsim_experiment::{
     Amount, CaseChange, ChangedQuantity, CriticalPathShare, Experiment, KeySetting, Layers, Limits,
     Progress, Registry, ReschedulingPlan, ScenarioRun, SharedInputs,
 };
+use migsim_policies::NEVER;
 
 pub use file::schema;
 pub use pairs::ChangePair;
@@ -49,7 +51,7 @@ pub struct ProfileOptions {
     pub scenario: Option<Scenario>,
     /// The seeds with which each run is repeated; empty for the seed of the settings.
     pub seeds: Vec<u64>,
-    /// Whether each change is also simulated with the rescheduling decisions of the unchanged run.
+    /// Whether changes are ranked by their gains with the rescheduling decisions of the unchanged run.
     pub keeps_decisions: bool,
     /// Whether the changes with the largest gains are also simulated in pairs.
     pub simulates_pairs: bool,
@@ -66,8 +68,25 @@ pub struct SimulatedChange {
     /// Reduction of the makespan by the change \[%\]: mean and spread over the seeds.
     pub gain: Sample,
     /// Reduction of the makespan by the change if the rescheduling decisions of the unchanged run are kept \[%\], over the seeds;
-    /// `None` if this was not requested.
+    /// `None` if no policy may move processes, unless this was requested.
     pub gain_with_kept_decisions: Option<Sample>,
+    /// Whether the change was simulated with the decisions of the unchanged run only, so that the makespan and both gains are
+    /// those of these runs.
+    pub is_held_only: bool,
+}
+
+impl SimulatedChange {
+    /// Returns the gain by which the change is ranked \[%\], over the seeds: with the decisions of the unchanged run if `is_held`
+    /// is true, otherwise with new decisions.
+    fn ranking_gain(&self, is_held: bool) -> Sample {
+        let held = self.gain_with_kept_decisions.filter(|_| is_held);
+        held.unwrap_or(self.gain)
+    }
+
+    /// Returns the gain with new decisions \[%\], over the seeds; `None` if the change was not simulated with new decisions.
+    fn free_gain(&self) -> Option<Sample> {
+        (!self.is_held_only).then_some(self.gain)
+    }
 }
 
 /// A quantity of the experiment, with the gains that its changes have.
@@ -110,9 +129,10 @@ pub struct CausalProfile {
     pub scenario: Scenario,
     /// The number of seeds with which the run was simulated.
     pub seed_count: usize,
-    /// Whether each change was also simulated with the decisions of the unchanged run; the gains of these runs then determine the
-    /// order of the rows.
+    /// Whether the gains with the decisions of the unchanged run determine the order of the rows.
     pub keeps_decisions: bool,
+    /// Whether each change was also simulated with the decisions of the unchanged run.
+    pub has_held_gains: bool,
     /// Makespan of the unchanged run \[s\]: mean and spread over the seeds.
     pub makespan: Sample,
     /// The quantities with their gains, sorted by the gain of the step, then by the gain without limit, then by their order on
@@ -140,6 +160,22 @@ struct PlannedQuantity {
     critical_path_percent: Option<f64>,
 }
 
+impl PlannedQuantity {
+    /// Returns the changes of the quantity: the improvement, then the removal of the limit if there is one.
+    fn changes(&self) -> impl Iterator<Item = &CaseChange> {
+        [Some(&self.improvement), self.limit_removal.as_ref()]
+            .into_iter()
+            .flatten()
+    }
+}
+
+/// Returns whether a change is simulated with the placement of the unchanged run only: hosts of endless speed would attract all
+/// processes, so that the gain would say nothing about the run.
+fn keeps_placement(change: &CaseChange) -> bool {
+    change.amount == Amount::Unlimited
+        && matches!(change.quantity, ChangedQuantity::ClusterSpeed(_))
+}
+
 /// A profile that is ready to be simulated: the results of the unchanged runs, and the changes that will be simulated.
 #[derive(Debug)]
 pub struct PreparedProfile<'a> {
@@ -149,6 +185,8 @@ pub struct PreparedProfile<'a> {
     options: ProfileOptions,
     /// The scenario that is profiled.
     scenario: Scenario,
+    /// Whether each change is also simulated with the decisions of the unchanged run.
+    has_held_gains: bool,
     /// Files that are read only once and shared by all runs.
     shared_files: SharedInputs,
     /// The changes that the user's settings already contain (key `changes`).
@@ -198,9 +236,11 @@ pub fn prepare_profile<'a>(
         seeds.truncate(1);
     }
     let changes = experiment.config.changes.clone();
+    let may_move = scenario == Scenario::Iii && experiment.policy_name() != NEVER;
     let mut prepared = PreparedProfile {
         registry_layers_limits: with,
         scenario,
+        has_held_gains: may_move || wanted.keeps_decisions,
         shared_files: shared,
         changes_in_settings: changes,
         unchanged_runs: Vec::new(),
@@ -268,17 +308,19 @@ impl PreparedProfile<'_> {
 
     /// Returns the number of runs that the profile simulates in addition to the unchanged runs.
     pub fn run_count(&self) -> u64 {
-        let steps = self.planned_quantities.iter();
-        let changes: u64 = steps
-            .map(|one| 1 + u64::from(one.limit_removal.is_some()))
+        let changes = self
+            .planned_quantities
+            .iter()
+            .flat_map(PlannedQuantity::changes);
+        let changes: u64 = changes
+            .map(|change| 1 + u64::from(self.has_held_gains && !keeps_placement(change)))
             .sum();
         let pairs = if self.options.simulates_pairs {
             pairs::simulated_pair_count(self.planned_quantities.len())
         } else {
             0
         };
-        let held = 1 + u64::from(self.options.keeps_decisions);
-        (changes + pairs) * self.unchanged_runs.len() as u64 * held
+        (changes + pairs) * self.unchanged_runs.len() as u64
     }
 
     /// Returns the counter of the runs that are finished.
@@ -315,28 +357,25 @@ impl PreparedProfile<'_> {
         Experiment::load_shared(registry, &layers, limits, &self.shared_files)
     }
 
-    /// Returns the makespan of the run with these changes \[s\] and, if requested, the makespan with the changes but the
-    /// decisions of the unchanged run \[s\].
-    fn makespans_with_changes(
+    /// Returns the makespan of the run with these changes \[s\], with new decisions, or with those of the unchanged run.
+    fn makespan_with_changes(
         &self,
         (seed, base): &(u64, RunOutcome),
-        changes: &[&CaseChange],
+        (changes, is_held): (&[&CaseChange], bool),
         store: &Mutex<Store>,
-    ) -> Result<(f64, Option<f64>), Error> {
+    ) -> Result<f64, Error> {
         let progress = Progress::default();
         let experiment = self.experiment_with_changes(*seed, changes)?;
         let id = run_id(&experiment);
-        let free = self.stored_or_simulated_makespan(&id, store, || {
-            experiment.run_scenario(self.scenario, &progress, &mut (), None)
-        })?;
-        let held = || {
-            self.stored_or_simulated_makespan(&format!("{id}-held"), store, || {
+        if is_held {
+            return self.stored_or_simulated_makespan(&format!("{id}-held"), store, || {
                 let plan = ReschedulingPlan::from_outcome(base);
                 experiment.run_with_plan(self.scenario, &plan, &progress, &mut (), None)
-            })
-        };
-        let held = self.options.keeps_decisions.then(held).transpose()?;
-        Ok((free, held))
+            });
+        }
+        self.stored_or_simulated_makespan(&id, store, || {
+            experiment.run_scenario(self.scenario, &progress, &mut (), None)
+        })
     }
 
     /// Returns the makespan of a run \[s\] from the run's row in the store. If there is no row, simulates the run by `simulate`
@@ -362,17 +401,18 @@ impl PreparedProfile<'_> {
         Ok(makespan)
     }
 
-    /// Simulates several changes made together with each seed, and returns the makespan \[s\] and the gain \[%\] over the seeds.
-    /// The third value is the gain with the decisions of the unchanged run \[%\]; `None` if it was not requested.
+    /// Simulates several changes made together with each seed, with new decisions, or with those of the unchanged run if `is_held`
+    /// is true. Returns the makespan \[s\] and the gain \[%\] over the seeds.
     fn simulate_changes(
         &self,
         changes: &[&CaseChange],
+        is_held: bool,
         store: &Mutex<Store>,
-    ) -> Result<(Sample, Sample, Option<Sample>), Error> {
+    ) -> Result<(Sample, Sample), Error> {
         let bases = self.unchanged_runs.iter();
-        let all = bases.map(|base| self.makespans_with_changes(base, changes, store));
-        let all: Vec<(f64, Option<f64>)> = all.collect::<Result<_, _>>()?;
-        let gain = |time: f64, base: &(u64, RunOutcome)| {
+        let times = bases.map(|base| self.makespan_with_changes(base, (changes, is_held), store));
+        let times: Vec<f64> = times.collect::<Result<_, _>>()?;
+        let gain = |(time, base): (&f64, &(u64, RunOutcome))| {
             let base = base.1.makespan.get();
             if base > 0.0 {
                 100.0 * (base - time) / base
@@ -380,14 +420,9 @@ impl PreparedProfile<'_> {
                 0.0
             }
         };
-        let pairs = || all.iter().zip(&self.unchanged_runs);
-        let times: Vec<f64> = all.iter().map(|one| one.0).collect();
-        let gains: Vec<f64> = pairs().map(|(time, base)| gain(time.0, base)).collect();
-        let held: Vec<f64> = pairs()
-            .filter_map(|(time, base)| Some(gain(time.1?, base)))
-            .collect();
+        let gains: Vec<f64> = times.iter().zip(&self.unchanged_runs).map(gain).collect();
         let sample = |numbers: &[f64]| Sample::from_numbers(numbers).expect("there is a seed");
-        Ok((sample(&times), sample(&gains), Sample::from_numbers(&held)))
+        Ok((sample(&times), sample(&gains)))
     }
 
     /// Simulates one change with each seed, and returns the change with its gain.
@@ -396,12 +431,20 @@ impl PreparedProfile<'_> {
         change: &CaseChange,
         store: &Mutex<Store>,
     ) -> Result<SimulatedChange, Error> {
-        let (makespan, gain, held) = self.simulate_changes(&[change], store)?;
+        let simulate = |is_held| self.simulate_changes(&[change], is_held, store);
+        let is_held_only = self.has_held_gains && keeps_placement(change);
+        let (makespan, gain) = simulate(is_held_only)?;
+        let held = match (self.has_held_gains, is_held_only) {
+            (false, _) => None,
+            (true, true) => Some(gain),
+            (true, false) => Some(simulate(true)?.1),
+        };
         Ok(SimulatedChange {
             change: change.clone(),
             makespan,
             gain,
             gain_with_kept_decisions: held,
+            is_held_only,
         })
     }
 
@@ -414,8 +457,7 @@ impl PreparedProfile<'_> {
         let all: Vec<&CaseChange> = self
             .planned_quantities
             .iter()
-            .flat_map(|one| [Some(&one.improvement), one.limit_removal.as_ref()])
-            .flatten()
+            .flat_map(PlannedQuantity::changes)
             .collect();
         let tried: Vec<_> = all
             .into_par_iter()
@@ -449,12 +491,7 @@ impl PreparedProfile<'_> {
             }
         }
         let is_held = self.options.keeps_decisions;
-        let gain = |one: &SimulatedChange| {
-            one.gain_with_kept_decisions
-                .filter(|_| is_held)
-                .unwrap_or(one.gain)
-                .mean
-        };
+        let gain = |one: &SimulatedChange| one.ranking_gain(is_held).mean;
         let rank = |row: &QuantityRow| {
             (
                 gain(&row.improvement),
@@ -479,6 +516,7 @@ impl PreparedProfile<'_> {
             scenario: self.scenario,
             seed_count: self.unchanged_runs.len(),
             keeps_decisions: is_held,
+            has_held_gains: self.has_held_gains,
             makespan: Sample::from_numbers(&times).expect("there is a seed"),
             quantity_rows: rows,
             change_pairs: pairs,

@@ -24,13 +24,14 @@ impl CausalProfile {
         sheet
     }
 
-    /// Returns a line that names the quantities whose changes have no effect; `None` if every quantity has an effect.
+    /// Returns a line that names the quantities whose changes have hardly an effect; `None` if every quantity has an effect.
     pub(super) fn ineffective_quantities_line(&self) -> Option<String> {
         let vain = self.quantity_rows.iter().filter(|row| !row.has_effect());
         let vain: Vec<String> = vain.map(|row| format!("`{}`", row.quantity)).collect();
         (!vain.is_empty()).then(|| {
             format!(
-                "Quantities whose changes have no effect on the time: {}.",
+                "Quantities that change the time by less than {} %, even without limit: {}.",
+                super::MIN_GAIN_PERCENT,
                 vain.join(", ")
             )
         })
@@ -55,18 +56,26 @@ impl CausalProfile {
     /// Returns the columns of the table of gains, depending on the options of the profile.
     fn gain_columns(&self) -> Vec<Column> {
         let mut columns = vec![text_column("change", "change")];
-        if self.keeps_decisions {
-            columns.push(number_column("gain, held [%]", "held_gain_percent"));
-            columns.push(number_column("decisions free [%]", "gain_percent"));
-            columns.push(number_column(
-                "without limit, held [%]",
-                "unlimited_held_gain_percent",
-            ));
-            columns.push(number_column("free [%]", "unlimited_gain_percent"));
+        columns.extend(if self.keeps_decisions {
+            vec![
+                number_column("gain, held [%]", "held_gain_percent"),
+                number_column("decisions free [%]", "gain_percent"),
+                number_column("without limit, held [%]", "unlimited_held_gain_percent"),
+                number_column("free [%]", "unlimited_gain_percent"),
+            ]
+        } else if self.has_held_gains {
+            vec![
+                number_column("gain [%]", "gain_percent"),
+                number_column("decisions held [%]", "held_gain_percent"),
+                number_column("without limit [%]", "unlimited_gain_percent"),
+                number_column("held [%]", "unlimited_held_gain_percent"),
+            ]
         } else {
-            columns.push(number_column("gain [%]", "gain_percent"));
-            columns.push(number_column("without limit [%]", "unlimited_gain_percent"));
-        }
+            vec![
+                number_column("gain [%]", "gain_percent"),
+                number_column("without limit [%]", "unlimited_gain_percent"),
+            ]
+        });
         columns.push(number_column("on the critical path [%]", "path_percent"));
         columns
     }
@@ -75,12 +84,13 @@ impl CausalProfile {
     fn gain_cells(&self, row: &QuantityRow) -> Vec<Cell> {
         let mut cells = vec![Cell::text(row.label())];
         for tried in [Some(&row.improvement), row.limit_removal.as_ref()] {
-            if self.keeps_decisions {
-                cells.push(gain_cell(
-                    tried.and_then(|one| one.gain_with_kept_decisions),
-                ));
+            let free = gain_cell(tried.and_then(SimulatedChange::free_gain));
+            let held = gain_cell(tried.and_then(|one| one.gain_with_kept_decisions));
+            match (self.has_held_gains, self.keeps_decisions) {
+                (false, _) => cells.push(free),
+                (true, false) => cells.extend([free, held]),
+                (true, true) => cells.extend([held, free]),
             }
-            cells.push(gain_cell(tried.map(|one| one.gain)));
         }
         let share = |share: f64| Cell::from_value_and_text(share, format_short(share));
         cells.push(row.critical_path_percent.map_or_else(Cell::empty, share));
@@ -97,7 +107,7 @@ impl CausalProfile {
         if self.seed_count > 1 {
             columns.push(number_column("± [%]", "gain_ci95_percent"));
         }
-        if self.keeps_decisions {
+        if self.has_held_gains {
             columns.push(number_column("held [%]", "held_gain_percent"));
         }
         let mut table = Table::new("changes", "", &columns);
@@ -110,17 +120,19 @@ impl CausalProfile {
                 let mut cells = vec![
                     Cell::text(tried.change.to_string()),
                     number(tried.makespan.mean),
-                    number(tried.gain.mean),
+                    tried
+                        .free_gain()
+                        .map_or_else(Cell::empty, |gain| number(gain.mean)),
                 ];
                 if self.seed_count > 1 {
                     cells.push(
                         tried
-                            .gain
-                            .confidence_half_width()
+                            .free_gain()
+                            .and_then(|gain| gain.confidence_half_width())
                             .map_or_else(Cell::empty, number),
                     );
                 }
-                if self.keeps_decisions {
+                if self.has_held_gains {
                     cells.push(
                         tried
                             .gain_with_kept_decisions
@@ -135,9 +147,8 @@ impl CausalProfile {
 
     /// Draws the gains as a figure with a row for each quantity that has an effect.
     pub fn gain_figure(&self, style: &FigureStyle) -> Figure {
-        let step = |one: &SimulatedChange| self.ranking_gain(one);
         let dot = |key: usize, tried: &SimulatedChange| {
-            let gain = step(tried);
+            let gain = tried.ranking_gain(self.keeps_decisions);
             Dot::from_half_width(key, gain.mean, gain.confidence_half_width())
         };
         let rows = self.quantity_rows.iter().filter(|row| row.has_effect());
@@ -178,7 +189,14 @@ impl CausalProfile {
     pub(super) fn pair_table(&self) -> Table {
         let columns = [
             text_column("two changes together", "changes"),
-            number_column("gain [%]", "gain_percent"),
+            number_column(
+                if self.keeps_decisions {
+                    "gain, held [%]"
+                } else {
+                    "gain [%]"
+                },
+                "gain_percent",
+            ),
             number_column("beyond the sum [%]", "beyond_percent"),
         ];
         let mut table = Table::new("pairs", "", &columns);

@@ -51,9 +51,11 @@ impl PreparedProfile<'_> {
             .flat_map(|(place, a)| best[place + 1..].iter().map(move |b| (a, b)))
             .collect();
         let pair = |(a, b): (&QuantityRow, &QuantityRow)| {
-            let (makespan, gain, _) =
-                self.simulate_changes(&[&a.improvement.change, &b.improvement.change], store)?;
-            let beyond = gain.mean - a.improvement.gain.mean - b.improvement.gain.mean;
+            let is_held = self.options.keeps_decisions;
+            let changes = [a, b].map(|one| &one.improvement.change);
+            let (makespan, gain) = self.simulate_changes(&changes, is_held, store)?;
+            let alone = [a, b].map(|one| one.improvement.ranking_gain(is_held).mean);
+            let beyond = gain.mean - alone[0] - alone[1];
             Ok(ChangePair {
                 changes: [a.improvement.change.clone(), b.improvement.change.clone()],
                 makespan,

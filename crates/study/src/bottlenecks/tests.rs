@@ -253,3 +253,48 @@ fn a_profile_that_was_stopped_goes_on_with_equal_bytes() {
     let (before, after, again) = run("whole");
     assert!(before == all && after == all && again == whole);
 }
+
+#[test]
+fn the_verdict_names_equal_gains_together_the_decisions_and_the_losses() {
+    let sample = |numbers: f64| Sample::from_numbers(&[numbers]).unwrap();
+    let tried = |text: &str, free: f64, held: f64| SimulatedChange {
+        change: text.parse().unwrap(),
+        makespan: sample(1.0),
+        gain: sample(free),
+        gain_with_kept_decisions: Some(sample(held)),
+        is_held_only: false,
+    };
+    let row = |name: &str, [step, held]: [f64; 2], unlimited: f64| QuantityRow {
+        quantity: format!("{name} +10%")
+            .parse::<CaseChange>()
+            .unwrap()
+            .quantity,
+        improvement: tried(&format!("{name} +10%"), step, held),
+        limit_removal: Some(SimulatedChange {
+            is_held_only: true,
+            ..tried(&format!("{name} unlimited"), unlimited, unlimited)
+        }),
+        critical_path_percent: None,
+    };
+    let mut all = profile(&[], ProfileOptions::default());
+    all.has_held_gains = true;
+    all.quantity_rows = vec![
+        row("cluster slow speed", [5.8, 1.0], 20.0),
+        row("cluster fast speed", [5.8, 2.0], 20.0),
+        row("link wan bandwidth", [-3.0, 2.5], 0.001),
+    ];
+    let verdict = all.verdict();
+    for sentence in [
+        "`cluster slow speed +10%` and `cluster fast speed +10%` shorten the run most, by 5.80 % each.",
+        "`cluster slow speed` and `cluster fast speed` would gain most, 20.00 % of the time each with the decisions of the unchanged run, and no",
+        "1 of 6 improvements makes the run slower, since the policy then decides otherwise.",
+    ] {
+        assert!(verdict.contains(sentence), "{sentence}: {verdict}");
+    }
+    // Ranked by held decisions, the verdict follows that column and says so.
+    all.keeps_decisions = true;
+    all.quantity_rows.reverse();
+    let verdict = all.verdict();
+    let sentence = "`link wan bandwidth +10%` shortens the run most, by 2.50 % with the decisions of the unchanged run (-3.00 % if the policy decides anew).";
+    assert!(verdict.contains(sentence), "{verdict}");
+}

@@ -1,88 +1,142 @@
-//! The verdict of a profile: three sentences that summarise which changes shorten the run.
+//! The verdict of a profile: sentences that summarise which changes shorten the run, generated from the rows of its table.
 
 use super::{CausalProfile, QuantityRow, SimulatedChange};
-use crate::stats::{Sample, format_short};
-use migsim_experiment::Amount;
+use crate::compare_verdict::join_names;
+use crate::stats::format_short;
+use migsim_experiment::{Amount, ChangedQuantity};
+
+/// Difference below which two gains count as equal \[percentage points\].
+const EQUAL_GAINS: f64 = 1e-6;
 
 impl CausalProfile {
-    /// Returns the three sentences of the verdict: the quantity whose improvement by 10 % (or by one process per host) shortens
-    /// the makespan most, the quantity that shortens the makespan most if it has no limit (a capacity without bound, a cost of 0), and the quantities without effect.
+    /// Returns the sentences of the verdict: the changes by 10 % (or by one process per host) that shorten the makespan most, the
+    /// quantities that shorten it most without a limit (a capacity without bound, a cost of 0), the number of improvements that
+    /// lengthen it, and the quantities with hardly an effect.
     pub fn verdict(&self) -> String {
         let sentences = [
-            self.best_improvement_sentence(),
-            self.best_limit_removal_sentence(),
-            self.ineffective_quantities_sentence(),
+            Some(self.best_improvement_sentence()),
+            Some(self.best_limit_removal_sentence()),
+            self.losses_sentence(),
+            Some(self.ineffective_quantities_sentence()),
         ];
-        sentences.join(" ")
-    }
-
-    /// Returns the gain by which a change is ranked \[%\], over the seeds. It is the gain with the decisions of the unchanged run
-    /// if the user requested it, otherwise the gain with new decisions.
-    pub(super) fn ranking_gain(&self, tried: &SimulatedChange) -> Sample {
-        let held = tried
-            .gain_with_kept_decisions
-            .filter(|_| self.keeps_decisions);
-        held.unwrap_or(tried.gain)
+        sentences
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// Returns the gain by which a change is ranked \[%\], as a mean over the seeds.
     fn mean_ranking_gain(&self, tried: &SimulatedChange) -> f64 {
-        self.ranking_gain(tried).mean
+        tried.ranking_gain(self.keeps_decisions).mean
     }
 
-    /// Returns the sentence on the change with the largest gain by a step of 10 % or one process per host.
-    fn best_improvement_sentence(&self) -> String {
-        let time = self.makespan.format();
-        match self.quantity_rows.first() {
-            Some(row) if self.mean_ranking_gain(&row.improvement) >= super::MIN_GAIN_PERCENT => {
-                format!(
-                    "The run takes {time} s. Of all changes by {step} % or by one process per host, `{name}` shortens the run most, by {gain} %.",
-                    step = super::STEP_PERCENT,
-                    name = row.label(),
-                    gain = format_short(self.mean_ranking_gain(&row.improvement)),
-                )
-            }
-            _ => format!(
-                "The run takes {time} s. No single change by {} % or by one process per host makes it faster.",
-                super::STEP_PERCENT
+    /// Returns the changes with the largest gain, if it counts as an effect, and this gain \[%\].
+    fn best<'a>(
+        &self,
+        tried: impl Iterator<Item = &'a SimulatedChange> + Clone,
+    ) -> Option<(Vec<&'a SimulatedChange>, f64)> {
+        let gains = tried.clone().map(|one| self.mean_ranking_gain(one));
+        let best = gains.reduce(f64::max)?;
+        let is_best = |one: &&SimulatedChange| best - self.mean_ranking_gain(one) < EQUAL_GAINS;
+        let found = (tried.filter(is_best).collect(), best);
+        (best >= super::MIN_GAIN_PERCENT).then_some(found)
+    }
+
+    /// Describes with which decisions these changes were simulated; empty if there is only one possibility.
+    fn decisions(&self, tried: &[&SimulatedChange]) -> String {
+        let is_held = self.keeps_decisions || tried.iter().all(|one| one.is_held_only);
+        match (tried, is_held && self.has_held_gains) {
+            ([one], true) if !one.is_held_only => format!(
+                " with the decisions of the unchanged run ({} % if the policy decides anew)",
+                format_short(one.gain.mean)
             ),
+            (_, true) => " with the decisions of the unchanged run".to_owned(),
+            ([one], false) => one
+                .gain_with_kept_decisions
+                .map_or_else(String::new, |held| {
+                    let held = format_short(held.mean);
+                    format!(" ({held} % with the decisions of the unchanged run)")
+                }),
+            _ => String::new(),
         }
     }
 
-    /// Returns the sentence on the quantity that would gain most if it had no limit (an unbounded capacity, or a cost of 0).
+    /// Returns the sentence on the changes with the largest gain by a step of 10 % or one process per host.
+    fn best_improvement_sentence(&self) -> String {
+        let (time, step) = (self.makespan.format(), super::STEP_PERCENT);
+        let steps = self.quantity_rows.iter().map(|row| &row.improvement);
+        let Some((best, gain)) = self.best(steps) else {
+            return format!(
+                "The run takes {time} s. No single change by {step} % or by one process per host makes it faster."
+            );
+        };
+        let (verb, each) = if best.len() > 1 {
+            ("shorten", " each")
+        } else {
+            ("shortens", "")
+        };
+        format!(
+            "The run takes {time} s. Of all changes by {step} % or by one process per host, {names} {verb} the run most, by {gain} %{each}{decisions}.",
+            names = join_names(&Vec::from_iter(
+                best.iter().map(|one| one.change.to_string())
+            )),
+            gain = format_short(gain),
+            decisions = self.decisions(&best),
+        )
+    }
+
+    /// Returns the sentence on the quantities that would gain most if they had no limit (an unbounded capacity, or a cost of 0).
     fn best_limit_removal_sentence(&self) -> String {
-        let unlimited = self
-            .quantity_rows
-            .iter()
-            .filter_map(|row| row.limit_removal.as_ref());
-        let best = unlimited.reduce(|best, one| {
-            if self.mean_ranking_gain(one) > self.mean_ranking_gain(best) {
-                one
-            } else {
-                best
-            }
-        });
-        match best {
-            Some(one) if self.mean_ranking_gain(one) >= super::MIN_GAIN_PERCENT => {
-                let gain = self.mean_ranking_gain(one);
-                let exceeds = |row: &QuantityRow| self.mean_ranking_gain(&row.improvement) > gain;
-                // The number of processes cannot be unlimited, so the gain of its step may be larger.
-                let end = if self.quantity_rows.iter().any(exceeds) {
-                    ""
-                } else {
-                    ", and no change of a single quantity would gain more"
-                };
-                format!(
-                    "If a single quantity had no limit (a capacity without bound, a cost of 0), `{}` would gain most, {} % of the time{end}.",
-                    one.change.quantity,
-                    format_short(gain),
-                )
-            }
-            _ => "Even if a single quantity had no limit (a capacity without bound, a cost of 0), the run would not be faster.".to_owned(),
-        }
+        let rows = self.quantity_rows.iter();
+        let Some((best, gain)) = self.best(rows.filter_map(|row| row.limit_removal.as_ref()))
+        else {
+            return "Even if a single quantity had no limit (a capacity without bound, a cost of 0), the run would not be faster.".to_owned();
+        };
+        let exceeds = |row: &QuantityRow| self.mean_ranking_gain(&row.improvement) > gain;
+        // The number of processes cannot be unlimited, so the gain of its step may be larger.
+        let end = if self.quantity_rows.iter().any(exceeds) {
+            ""
+        } else {
+            ", and no change of a single quantity would gain more"
+        };
+        format!(
+            "If a single quantity had no limit (a capacity without bound, a cost of 0), {names} would gain most, {gain} % of the time{each}{decisions}{end}.",
+            names = join_names(&Vec::from_iter(
+                best.iter().map(|one| one.change.quantity.to_string())
+            )),
+            gain = format_short(gain),
+            each = if best.len() > 1 { " each" } else { "" },
+            decisions = self.decisions(&best),
+        )
     }
 
-    /// Returns the sentence on the quantities whose changes have no effect.
+    /// Returns the sentence on the improvements that make the run slower; `None` if there are none. A change of the number of
+    /// processes per host is no improvement.
+    fn losses_sentence(&self) -> Option<String> {
+        let rows = self.quantity_rows.iter();
+        let rows = rows.filter(|row| row.quantity != ChangedQuantity::ProcessesPerHost);
+        let tried = rows.flat_map(|row| [Some(&row.improvement), row.limit_removal.as_ref()]);
+        let tried: Vec<&SimulatedChange> = tried.flatten().collect();
+        let is_loss = |gain: f64| gain <= -super::MIN_GAIN_PERCENT;
+        let losses = tried.iter().filter(|one| is_loss(one.gain.mean));
+        let by_decisions = losses.clone().filter(|one| {
+            let held = one.gain_with_kept_decisions;
+            held.is_some_and(|held| !is_loss(held.mean))
+        });
+        let (losses, by_decisions) = (losses.count(), by_decisions.count());
+        let since = match by_decisions {
+            0 => String::new(),
+            all if all == losses => ", since the policy then decides otherwise".to_owned(),
+            some => format!(", {some} of them since the policy then decides otherwise"),
+        };
+        let verb = if losses == 1 { "makes" } else { "make" };
+        let all = tried.len();
+        (losses > 0)
+            .then(|| format!("{losses} of {all} improvements {verb} the run slower{since}."))
+    }
+
+    /// Returns the sentence on the quantities whose changes have hardly an effect.
     fn ineffective_quantities_sentence(&self) -> String {
         let all = self.quantity_rows.len();
         let vain: Vec<&QuantityRow> = self

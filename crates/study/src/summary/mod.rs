@@ -4,9 +4,9 @@
 //! *Goal.* Settings are ranked by the makespan of the last scenario that was run (iii if it was run). If the application or the
 //! platform varies, makespans cannot be compared, and settings are ranked by the gain over scenario i.
 //!
-//! *Baseline.* If the policy varies, the baseline of a setting is the setting with the policy `never` (or else the first policy)
-//! and otherwise equal values. If the policy does not vary, the baseline is the first setting with the same application and
-//! platform.
+//! *Baseline.* If the policy `never` is one of several policies, the baseline of a setting is the setting with this policy and
+//! otherwise equal values. Otherwise the baseline is the setting that has the same application and platform, and in all other
+//! parameters the values that the experiment has without the sweep; there is no baseline if the sweep has no such setting.
 //!
 //! *Not separated.* A setting is not separated from the best setting if the tests of [`separate`](super::separate), with the
 //! margin of indifference of 0.5 %, do not show that it is worse. Bonferroni's correction counts all pairs of settings, because
@@ -186,6 +186,15 @@ impl Summary {
         table.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 
+    /// Returns the share of the variance of the goal that the values of the parameters explain together and not one by one; `None`
+    /// for fewer than two parameters, or if their shares overlap, since the settings are no grid.
+    pub(super) fn interaction_share(&self) -> Option<f64> {
+        let shares = self.parameter_effects.iter().map(|one| one.variance_share);
+        let shares: Vec<f64> = shares.collect::<Option<_>>()?;
+        let rest = 1.0 - shares.iter().sum::<f64>();
+        (shares.len() > 1 && rest > -1e-9).then_some(rest.max(0.0))
+    }
+
     /// Lists the indices of the settings that have a mean of the goal, from the best to the worst. Settings with equal means stay
     /// in the order of the plan.
     pub(super) fn ranked_settings(&self) -> Vec<usize> {
@@ -266,7 +275,8 @@ impl Summary {
             ));
         }
         lines.extend(self.not_separated_line());
-        if tried > 1 && plan.seeds.len() > 1 {
+        let differs = sample.deviation.is_some_and(|deviation| deviation > 0.0);
+        if tried > 1 && plan.seeds.len() > 1 && differs {
             lines.push(format!(
                 "  This setting was chosen as the best of {tried} on these seeds, so its result is probably too good; `migsim tune` compares the best setting with the defaults on other seeds."
             ));
@@ -423,7 +433,39 @@ fn choose_goal(
 /// For each parameter, the index of its value in a setting; `None` for a parameter that does not apply.
 type ValueIndices = Vec<Option<usize>>;
 
-/// Finds for each setting the index of its baseline, which is the setting with which it is compared.
+/// Returns whether a value of a parameter equals its default.
+fn is_default(value: &Value, default: Option<&Value>) -> bool {
+    let numbers = value.as_f64().zip(default.and_then(Value::as_f64));
+    numbers.is_some_and(|(value, default)| value == default)
+        || default.is_some_and(|default| value_label(value) == value_label(default))
+}
+
+/// Returns whether all parameters of a setting that do not change the work or the platform have their default values.
+fn has_defaults(plan: &Plan, setting: &[Option<Value>]) -> bool {
+    let mut values = plan.names.iter().zip(setting).zip(&plan.defaults);
+    !plan.defaults.is_empty()
+        && values.all(|((name, value), default)| {
+            let value = value.as_ref().filter(|_| !plan.work.contains(name));
+            value.is_none_or(|value| is_default(value, default.as_ref()))
+        })
+}
+
+/// Returns the note for the user that the settings of a sweep are compared with no baseline, since the defaults are not among
+/// them; `None` if there is a baseline, or a single setting.
+pub(super) fn missing_baseline_note(plan: &Plan) -> Option<String> {
+    let is_never =
+        |setting: &Vec<Option<Value>>| setting.iter().flatten().any(|one| one == "never");
+    let has = |setting: &Vec<Option<Value>>| is_never(setting) || has_defaults(plan, setting);
+    let is_missing = plan.settings.len() > 1 && !plan.defaults.is_empty();
+    (is_missing && !plan.settings.iter().any(has)).then(|| {
+        format!(
+            "the defaults, {}, are not among the values, so that no setting is compared with them; add them to the values",
+            format_setting(&plan.names, &plan.defaults)
+        )
+    })
+}
+
+/// Finds for each setting the index of its baseline, which is the setting with which it is compared; its own index if it has none.
 fn find_baselines(plan: &Plan, values: &[ParameterValues<'_>]) -> Vec<usize> {
     let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> ValueIndices {
         let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));
@@ -432,16 +474,25 @@ fn find_baselines(plan: &Plan, values: &[ParameterValues<'_>]) -> Vec<usize> {
             .collect()
     };
     let settings = 0..plan.settings.len();
-    let Some(policy) = plan.names.iter().position(|name| name == "policy") else {
+    let policy = plan.names.iter().position(|name| name == "policy");
+    let never = policy.and_then(|policy| {
+        let policies = &values[policy].distinct_values;
+        Some((policy, policies.iter().position(|name| **name == "never")?))
+    });
+    let Some((policy, never)) = never else {
         let is_meant = |parameter: usize| plan.work.contains(&plan.names[parameter]);
-        let mut first: BTreeMap<ValueIndices, usize> = BTreeMap::new();
+        let defaults = settings
+            .clone()
+            .filter(|setting| has_defaults(plan, &plan.settings[*setting]));
+        let bases: BTreeMap<ValueIndices, usize> = defaults
+            .map(|setting| (ranks(setting, &is_meant), setting))
+            .collect();
+        let of_setting = |setting| bases.get(&ranks(setting, &is_meant)).copied();
         return settings
-            .map(|setting| *first.entry(ranks(setting, &is_meant)).or_insert(setting))
+            .map(|setting| of_setting(setting).unwrap_or(setting))
             .collect();
     };
-    let policies = &values[policy].distinct_values;
-    let never = policies.iter().position(|name| **name == "never");
-    let base = Some(never.unwrap_or(0));
+    let base = Some(never);
     // Index the settings of the base policy by the parameters that apply to them: the values of these must be equal.
     let mut bases: BTreeMap<Vec<usize>, BTreeMap<ValueIndices, usize>> = BTreeMap::new();
     for setting in settings
