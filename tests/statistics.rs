@@ -210,7 +210,7 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
     assert!((40..1000).contains(&needed), "{needed}");
     assert!(
         verdict.contains(&format!(
-            "About {needed} seeds would be needed to detect a difference of 1 %."
+            "About {needed} seeds would separate the best two, if they still differ by 3.61 %."
         )),
         "{verdict}"
     );

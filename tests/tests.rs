@@ -72,3 +72,4 @@ mod trace_format; // traces: read, written, refused; `lu` against the oracle
 mod trace_runs; // traces as applications: exported and run again, memory, hosts, flags, the page that describes them
 mod traces; // traces for viewers: strict readers, totals of the tables, complete or absent
 mod tune; // searches: threads, budget, fresh seeds, the command that is printed
+mod verdicts; // verdicts: each best row that a sentence names is the best of the table

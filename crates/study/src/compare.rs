@@ -83,8 +83,7 @@ pub struct Comparison {
     pub failed_policies: Vec<String>,
     /// Number of seeds and margin of indifference with which the differences between policies were tested to compute the ranks.
     pub test_conditions: TestConditions,
-    /// Number of seeds with which the statistical tests would detect a difference of makespans of
-    /// [`Indifference::separable_percent`]. `None` if no tests are possible, if no other policy shares rank 1, or if the number
+    /// Number of seeds with which the statistical tests would separate the best two policies, if their difference stays. `None` if no tests are possible, if no other policy shares rank 1, or if the number
     /// is above 10 000.
     pub seeds_needed: Option<usize>,
     /// Makespan of scenario i (no rescheduling) \[s\], over the seeds; `None` if it was not run.
@@ -564,7 +563,7 @@ mod tests {
         let verdict = comparison.verdict();
         assert!(
             verdict.starts_with(
-                "The makespans of `a` and `c` in scenario iii (with migrations) do not differ significantly with 3 seeds (at 95 % after Holm's correction; differences up to 0.5 %, the margin of indifference, count as none); the shortest mean makespan is 6.00 s. About "
+                "The makespans of `a` and `c` in scenario iii (with migrations) do not differ significantly with 3 seeds (at 95 % after Holm's correction; differences up to 0.5 %, the margin of indifference, count as none); the shortest mean makespan is 6.00 s. "
             ),
             "{verdict}"
         );

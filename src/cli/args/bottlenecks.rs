@@ -32,9 +32,9 @@ pub(in crate::cli) struct BottleneckArguments {
     /// The seeds with which each change of the platform or settings is run
     #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, conflicts_with = "seed", help_heading = VARIED)]
     pub(in crate::cli) seeds: Option<ValuesSpec>,
-    /// Also run each change with the decisions of the unchanged run
+    /// Rank the changes by their gains with the decisions of the unchanged run
     ///
-    /// The gain with the same decisions is shown beside the gain with new decisions.
+    /// If the policy may move processes, these gains are always shown beside those with new decisions.
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) hold_decisions: bool,
     /// Also combine the changes with the largest gains in pairs

@@ -1,0 +1,131 @@
+//! Verdicts: each sentence that names a best row is checked against the table of the same output, for drawn experiments.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use migsim::random::{Stream, StreamPurpose};
+use serde_json::Value;
+
+use crate::support::{migsim, succeeded};
+
+/// Runs a command with `--json`; returns what it prints.
+fn told(line: &[&str], rest: &[&str]) -> Value {
+    let output = succeeded(migsim(&[line, rest, &["--json"]].concat()));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Returns the names in backticks in a text.
+fn names(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// Returns the numbers of the rows under a key.
+fn numbers(rows: &[&Value], key: &str) -> Vec<f64> {
+    rows.iter().map(|row| row[key].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn verdicts_name_the_best_rows_of_their_tables() {
+    let mut random = Stream::for_object(1, StreamPurpose::SweepSampling, "verdicts");
+    let mut one_of = |values: &[&str]| values[random.draw_below(values.len())].to_owned();
+    for _ in 0..4 {
+        let spread = format!("workload.spread={}", one_of(&["0", "0.4", "0.8"]));
+        let (procs, mapping) = (
+            one_of(&["8", "12", "20"]),
+            one_of(&["contiguous", "by-core", "fast-first"]),
+        );
+        let policy = one_of(&["never", "greedy/every=4", "refine/menon", "migbsp"]);
+        let line = [
+            "--platform",
+            "two-fabrics",
+            "--app",
+            "synthetic",
+            "--procs",
+            &procs,
+            "--set",
+            &spread,
+            "--set",
+            "workload.supersteps=12",
+            "--mapping",
+            &mapping,
+        ];
+        let line = |command| [&[command][..], &line].concat();
+
+        let run = told(&line("run"), &["--policy", &policy]);
+        let starts: Vec<&Value> = run["static_starts"].as_array().unwrap().iter().collect();
+        let fastest = numbers(&starts, "makespan_s").into_iter().reduce(f64::min);
+        assert_eq!(run["best_static_start"]["makespan_s"].as_f64(), fastest);
+        assert!(starts.iter().any(|start| start["own"] == true), "{run}");
+
+        let compared = told(
+            &line("compare"),
+            &["--policies", "never,migbsp,greedy/every=4,refine"],
+        );
+        let verdict = compared["verdict"].as_str().unwrap();
+        let rows: Vec<&Value> = compared["policies"].as_array().unwrap().iter().collect();
+        let ties = rows.iter().filter(|row| row["ties_with_best"] == true);
+        let ties: Vec<&str> = ties.map(|row| row["policy"].as_str().unwrap()).collect();
+        assert_eq!(names(verdict)[..ties.len()], ties[..], "{verdict}");
+        for (place, row) in rows.iter().enumerate() {
+            let rank = row["rank"].as_u64().unwrap();
+            let before = rows[..place]
+                .iter()
+                .filter(|other| other["rank"] != row["rank"]);
+            assert_eq!(rank, before.count() as u64 + 1, "{compared}");
+        }
+
+        for held in [&[][..], &["--hold-decisions"]] {
+            let profile = told(
+                &line("bottlenecks"),
+                &[&["--policy", &policy, "--scenario", "iii"], held].concat(),
+            );
+            let verdict = profile["verdict"].as_str().unwrap();
+            let column = if held.is_empty() {
+                "gain_percent"
+            } else {
+                "held_gain_percent"
+            };
+            let rows = profile["changes"].as_array().unwrap().iter();
+            let is_step = |row: &&Value| !row["change"].as_str().unwrap().ends_with("unlimited");
+            let (steps, unlimited): (Vec<&Value>, Vec<&Value>) = rows.partition(is_step);
+            for (rows, words) in [(steps, "shorten"), (unlimited, "would gain most")] {
+                let best = numbers(&rows, column).into_iter().fold(f64::MIN, f64::max);
+                let sentence = verdict
+                    .split(". ")
+                    .find(|sentence| sentence.contains(words));
+                let Some(sentence) = sentence else {
+                    assert!(best < 0.005, "{verdict}");
+                    continue;
+                };
+                let is_best = |row: &&&Value| best - row[column].as_f64().unwrap() < 1e-6;
+                let best = rows
+                    .iter()
+                    .filter(is_best)
+                    .map(|row| row["change"].as_str().unwrap());
+                let best: Vec<&str> = best
+                    .map(|name| name.trim_end_matches(" unlimited"))
+                    .collect();
+                assert_eq!(names(sentence), best, "{verdict}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_example_of_a_map_runs_and_numbers_get_the_unit_of_the_last_value() {
+    let map = "workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s";
+    let line = [
+        "compare",
+        "--app",
+        "synthetic",
+        "--procs",
+        "20",
+        "--set",
+        "workload.supersteps=10",
+    ];
+    let found = told(&line, &["--seeds", "1..2", "--map", map]);
+    assert_eq!(
+        found["axes"][1]["values"],
+        serde_json::json!(["0 s", "0.1 s", "1s"])
+    );
+    assert_eq!(found["cells"].as_array().unwrap().len(), 9);
+}
