@@ -270,7 +270,8 @@ impl Summary {
             .iter()
             .map(|effect| &plan.names[effect.parameter_index]);
         let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
-        let width = width.max(INTERACTIONS.len());
+        let joint = self.interaction_share();
+        let width = joint.map_or(width, |_| width.max(INTERACTIONS.len()));
         let mut lines = vec![
             String::new(),
             "sensitivity: share of the variance of the goal that each parameter explains; its values from best to worst, with their means".into(),
@@ -285,7 +286,7 @@ impl Summary {
                 describe_extreme_values(&effect.means_by_value)
             )
         }));
-        lines.extend(self.interaction_share().map(|share| {
+        lines.extend(joint.map(|share| {
             let share = percent(share);
             format!("  {:<width$} {share:>8}", INTERACTIONS)
         }));
