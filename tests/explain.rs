@@ -294,7 +294,7 @@ fn a_folder_of_another_version_is_refused() {
     let text = fs::read_to_string(&path).unwrap();
     for (ours, theirs) in [
         ("migsim-run-1", "migsim-run-0"),
-        (env!("CARGO_PKG_VERSION"), "0.0.1"),
+        (env!("CARGO_PKG_VERSION"), "1.0.0"),
     ] {
         fs::write(&path, text.replacen(ours, theirs, 1)).unwrap();
         let error = Run::read(&Registry::standard(), scratch.path()).unwrap_err();

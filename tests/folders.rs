@@ -6,7 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::support::migsim;
+use serde_json::json;
+
+use crate::support::{migsim, migsim_in};
 
 /// The command for a run of LU of order `n` into `folder`.
 fn run(folder: &Path, n: &str, more: &[&str]) -> Output {
@@ -222,7 +224,7 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
                     found.extend(text.lines().next().unwrap().split(',').map(str::to_owned));
                 }
                 "jsonl" => {
-                    let (_, record) = text.lines().next().unwrap().split_once(' ').unwrap();
+                    let record = text.lines().next().unwrap();
                     keys(&serde_json::from_str(record).unwrap(), &mut found);
                 }
                 "json" => {
@@ -248,4 +250,211 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
             }
         }
     }
+}
+
+/// Writes a platform, two loads of one name, and a table of work below `folder`, and runs two policies from there.
+fn run_own_files(folder: &Path) {
+    let link = r#""link": { "bandwidth": "100 MB/s", "latency": "1 us" }"#;
+    let platform = format!(
+        r#"{{ "schema": "migsim-platform-1", "name": "two", "clusters": [
+            {{ "name": "slow", "hosts": 2, "speed": "1 GHz", {link}, "router": "a" }},
+            {{ "name": "fast", "hosts": 2, "speed": "2 GHz", {link}, "router": "b" }} ],
+          "routers": ["a", "b"],
+          "links": [{{ "name": "wan", "from": "a", "to": "b", "bandwidth": "1 MB/s", "latency": "10 ms" }}] }}"#
+    );
+    let rows = (1..=20).flat_map(|step| (1..=4).map(move |one| format!("{step},{one},{one}\n")));
+    let work = format!(
+        "superstep,process,work [Ginstr]\n{}",
+        rows.collect::<String>()
+    );
+    let loads = ["one", "two"].map(|one| {
+        let load = json!({ "kind": "file", "file": format!("{one}/load.csv"), "on": "slow" });
+        let steps = if one == "one" {
+            "0,0\n9,0.5\n"
+        } else {
+            "0,0\n5,0.1\n"
+        };
+        fs::create_dir_all(folder.join(one)).unwrap();
+        fs::write(
+            folder.join(one).join("load.csv"),
+            format!("date_s,load\n{steps}"),
+        )
+        .unwrap();
+        load
+    });
+    fs::create_dir(folder.join("in")).unwrap();
+    fs::write(folder.join("in/two.json"), platform).unwrap();
+    fs::write(folder.join("in/work.csv"), work).unwrap();
+    let experiment =
+        json!({ "load": loads, "workload": { "app": "table", "work": "in/work.csv" } });
+    fs::write(folder.join("e.json"), experiment.to_string()).unwrap();
+    for policy in ["migbsp/every=5", "refine/every=5"] {
+        let name = policy.split('/').next().unwrap();
+        let output = migsim_in(
+            folder,
+            &[
+                "run",
+                "e.json",
+                "--platform",
+                "in/two.json",
+                "--mapping",
+                "contiguous",
+                "--quiet",
+                "--policy",
+                policy,
+                "--out",
+                name,
+                "--processes",
+            ],
+        );
+        succeeded(&output);
+    }
+}
+
+#[test]
+fn a_moved_folder_is_run_explained_and_compared_without_its_input_files() {
+    let made = tempfile::tempdir().unwrap();
+    run_own_files(made.path());
+    let text = |folder: &Path, arguments: &[&str]| {
+        let output = migsim_in(folder, arguments);
+        succeeded(&output);
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines()
+            .filter(|line| !line.contains("CPU time"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let compare = ["compare", "migbsp", "refine"];
+    let verdict = text(made.path(), &compare);
+    assert!(verdict.contains("nothing is random"), "{verdict}");
+    let before = text(
+        made.path(),
+        &["run", "refine/run.json", "--quiet", "--json"],
+    );
+    // Elsewhere, with nothing but the two folders.
+    let moved = tempfile::tempdir().unwrap();
+    for name in ["migbsp", "refine"] {
+        fs::rename(made.path().join(name), moved.path().join(name)).unwrap();
+    }
+    drop(made);
+    let copies =
+        ["load.csv", "2-load.csv", "two.json", "work.csv"].map(|name| format!("inputs/{name}"));
+    assert!(
+        copies
+            .iter()
+            .all(|name| moved.path().join("refine").join(name).is_file())
+    );
+    assert_eq!(text(moved.path(), &compare), verdict);
+    let parent = moved.path().parent().unwrap();
+    let inside = |name: &str| moved.path().join(name).display().to_string();
+    let all = ["compare", &inside("migbsp"), &inside("refine")];
+    assert_eq!(text(parent, &all), verdict);
+    let scenarios = |text: &str| {
+        let text: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(text["version"], env!("CARGO_PKG_VERSION"));
+        text["scenarios"].clone()
+    };
+    let again = text(
+        parent,
+        &["run", &inside("refine/run.json"), "--quiet", "--json"],
+    );
+    assert_eq!(scenarios(&before), scenarios(&again));
+    let call = text(parent, &["explain", &inside("migbsp"), "--superstep", "5"]);
+    assert!(!call.contains("unknown"), "{call}");
+    text(parent, &["bottlenecks", &inside("refine"), "--quiet"]);
+    text(parent, &["report", &inside("refine")]);
+    // Run again into its own folder, which has the same settings.
+    let own = ["run", "refine/run.json", "--quiet", "--out", "refine"];
+    text(moved.path(), &own);
+    // A column of the user is ignored; a missing file is named once.
+    let path = moved.path().join("refine/supersteps.csv");
+    let table = fs::read_to_string(&path).unwrap();
+    let noted = table
+        .lines()
+        .map(|line| match line.strip_prefix("scenario,") {
+            Some(rest) => format!("note,scenario,{rest}\n"),
+            None => format!("mine,{line}\n"),
+        });
+    fs::write(&path, noted.collect::<String>()).unwrap();
+    text(moved.path(), &["explain", "refine"]);
+    for name in &copies {
+        fs::remove_file(moved.path().join("refine").join(name)).unwrap();
+    }
+    let errors = refused(&migsim_in(
+        moved.path(),
+        &["run", "refine/run.json", "--quiet"],
+    ));
+    assert_eq!(errors.matches("error: ").count(), 1, "{errors}");
+    assert!(
+        errors.contains("two.json` of the run and 3 more are missing"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn what_another_run_or_sweep_has_written_is_not_replaced() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let report = |n: &str, more: &[&str]| {
+        let usual = [
+            "run", "--app", "lu", "--procs", "4", "--grid", "2x2", "--quiet", "--report", "--n", n,
+        ];
+        migsim_in(folder, &[&usual[..], more].concat())
+    };
+    succeeded(&report("20", &[]));
+    succeeded(&report("20", &[]));
+    let errors = refused(&report("24", &[]));
+    assert!(
+        errors.contains("report.html") && errors.contains("--force"),
+        "{errors}"
+    );
+    succeeded(&report("24", &["--force"]));
+    let sweep = |alphas: &str| {
+        let usual = [
+            "sweep", "--app", "lu", "--procs", "4", "--grid", "2x2", "--n", "20", "--quiet",
+            "--alpha", alphas,
+        ];
+        migsim_in(folder, &usual)
+    };
+    succeeded(&sweep("4,8"));
+    succeeded(&sweep("4,8,12"));
+    let errors = refused(&sweep("4,16"));
+    assert!(
+        errors.contains("other settings") && errors.contains("--out"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_run_that_is_too_long_for_a_viewer_keeps_its_other_files() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("run");
+    let output = migsim(&[
+        "run",
+        "--app",
+        "synthetic",
+        "--procs",
+        "2",
+        "--set",
+        "workload.supersteps=4",
+        "--set",
+        "workload.instructions=1e19 instr",
+        "--policy",
+        "never",
+        "--scenario",
+        "i",
+        "--quiet",
+        "--write-trace",
+        "perfetto,paje",
+        "--out",
+        folder.to_str().unwrap(),
+    ]);
+    let errors = refused(&output);
+    assert!(
+        errors.contains("latest time of a trace for Perfetto"),
+        "{errors}"
+    );
+    let mut all = ALWAYS.to_vec();
+    all.push("trace-i.paje");
+    assert_eq!(names(&folder), all);
 }

@@ -483,6 +483,10 @@ impl Recorder for Keep {
     fn on_superstep(&mut self, _: usize, measures: &Measures, _: &[HostId]) {
         self.0.push(measures.clone());
     }
+
+    fn wants_transfer_times(&self) -> bool {
+        true
+    }
 }
 
 /// Lists all measured durations.
@@ -491,6 +495,8 @@ fn durations(measures: &Measures) -> Vec<f64> {
         &measures.computation_times,
         &measures.send_times,
         &measures.communication_times,
+        &measures.transfer_times,
+        &measures.message_waits,
     ];
     // Sorted by process and cluster; the table itself has the order in which messages arrived.
     let of = |process| {

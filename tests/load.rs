@@ -220,7 +220,7 @@ fn a_trace_is_found_beside_its_experiment_and_listed_in_the_manifest() {
     let inputs = manifest["inputs"].as_array().expect("a list");
     let is_load = |input: &&Value| input["role"] == "load";
     let load = inputs.iter().find(is_load).expect("the trace");
-    assert_eq!(load["source"], path("trace.csv"));
+    assert_eq!(load["source"], "inputs/trace.csv");
     let load = &manifest["experiment"]["load"][0];
     assert_eq!(
         (&load["format"], &load["values"]),

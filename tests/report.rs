@@ -241,7 +241,7 @@ fn the_page_contains_the_values_of_the_tables() {
         facts["link_usage"]["scenarios"][0]["rows"],
         Value::Array(Vec::new())
     );
-    // Every host is busy while its process computes.
+    // A core of every host is busy while its process computes.
     let mut busy: BTreeMap<String, f64> = BTreeMap::new();
     let mut rows = csv::Reader::from_path(folder.join("processes.csv")).unwrap();
     for row in rows
@@ -252,11 +252,15 @@ fn the_page_contains_the_values_of_the_tables() {
         *busy.entry(row[4].to_owned()).or_default() += row[7].parse::<f64>().unwrap();
     }
     let makespan = facts["scenarios"][2]["makespan_s"].as_f64().unwrap();
+    let machine = fs::read_to_string(folder.join("platform.json")).unwrap();
+    let machine: Value = serde_json::from_str(&machine).unwrap();
     for row in facts["host_usage"]["scenarios"][2]["rows"]
         .as_array()
         .unwrap()
     {
-        let expected = busy[row[0].as_str().unwrap()] / makespan;
+        let cluster = usize::try_from(row[1].as_u64().unwrap()).unwrap();
+        let cores = machine["clusters"][cluster]["cores"].as_f64().unwrap();
+        let expected = busy[row[0].as_str().unwrap()] / makespan / cores;
         assert_near(row[2].as_f64().unwrap(), expected, 2e-6, "share of a host");
     }
 }
@@ -418,7 +422,11 @@ fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
     let p3 = 1 + (2 * 41 + 6) * 4 + 2; // iii, superstep 7, p3, which is in Aquario
     assert!(lines[p3].starts_with("iii,7,3,Aquario,"), "{}", lines[p3]);
     let cases = [
-        (with(0, lines[0].replace("delay_s", "delay")), 1, "columns"),
+        (
+            with(0, lines[0].replace("delay_s", "delay")),
+            1,
+            "no column `delay_s`",
+        ),
         (
             with(5, lines[5].replacen("i,2,", "i,3,", 1)),
             6,

@@ -309,7 +309,8 @@ fn a_sweep_holds_nasty_file_names_as_data() {
     let sweep = |name: &str| {
         let folder = scratch.path().join(format!("sweep-{}", name.len()));
         for end in ["1", "2"] {
-            fs::copy(&file, scratch.path().join(format!("{name}{end}"))).unwrap();
+            let text = fs::read_to_string(&file).unwrap() + &"\n".repeat(end.parse().unwrap());
+            fs::write(scratch.path().join(format!("{name}{end}")), text).unwrap();
         }
         let file = json!({
             "schema": "migsim-sweep-1",

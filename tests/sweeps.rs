@@ -456,7 +456,9 @@ fn files_that_a_sweep_file_names_are_found_beside_it() {
     fs::create_dir(&folder).unwrap();
     let ufrgs = Path::new(env!("CARGO_MANIFEST_DIR")).join("platforms/ufrgs.json");
     for name in ["one.json", "two.json"] {
-        fs::copy(&ufrgs, folder.join(name)).unwrap();
+        let text = fs::read_to_string(&ufrgs).unwrap();
+        let other = if name == "one.json" { "" } else { "\n" };
+        fs::write(folder.join(name), text + other).unwrap();
     }
     fs::write(folder.join("load.csv"), "0,0.5\n").unwrap();
     let sweep = r#"{
@@ -475,6 +477,7 @@ fn files_that_a_sweep_file_names_are_found_beside_it() {
     );
     fs::write(folder.join("varied.json"), varied).unwrap();
     for file in ["mine/sweep.json", "mine/varied.json"] {
+        let _ = fs::remove_dir_all(scratch.path().join("out"));
         let arguments = ["sweep", file, "--quiet", "--out", "out"];
         succeeded(migsim_in(scratch.path(), &arguments));
         assert_eq!(

@@ -25,16 +25,17 @@ pub(crate) struct Processes {
     supersteps: Vec<i64>,
     processes: Vec<i64>,
     hosts: Vec<i32>,
-    numbers: [Vec<f64>; 5],
+    numbers: [Vec<f64>; 6],
 }
 
 /// The columns of numbers, as in `processes.csv`.
-const NUMBERS: [&str; 5] = [
+const NUMBERS: [&str; 6] = [
     "delay_s",
     "instructions",
     "compute_s",
     "send_s",
     "communication_s",
+    "message_wait_s",
 ];
 
 impl Processes {
@@ -114,12 +115,17 @@ impl Recorder for Processes {
         self.processes.extend(1..=count as i64);
         self.hosts
             .extend(placement.iter().map(|host| host.0 as i32));
-        let [delay, work, compute, send, communication] = &mut self.numbers;
+        let [delay, work, compute, send, transfer, wait] = &mut self.numbers;
         delay.extend(measures.begin_delays.iter().map(|value| value.get()));
         work.extend(measures.work.iter().map(|value| value.get()));
         compute.extend(measures.computation_times.iter().map(|value| value.get()));
         send.extend(measures.send_times.iter().map(|value| value.get()));
-        communication.extend(measures.communication_times.iter().map(|value| value.get()));
+        transfer.extend(measures.transfer_times.iter().map(|value| value.get()));
+        wait.extend(measures.message_waits.iter().map(|value| value.get()));
+    }
+
+    fn wants_transfer_times(&self) -> bool {
+        true
     }
 }
 

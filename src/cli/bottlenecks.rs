@@ -5,9 +5,10 @@ use std::io::Write;
 use std::sync::Mutex;
 
 use super::args::{BottleneckArguments, ScenarioChoice};
+use super::experiment_file::settings_of_run_folder;
 use super::memory_limit::memory_and_thread_limits;
 use super::print::print_result;
-use super::run::{join_settings, read_experiment, typed_setting_flags};
+use super::run::{join_settings, typed_setting_flags};
 use super::setup::{SimulationSetup, kept_results_message};
 use crate::Registry;
 use crate::error::{Error, Problem};
@@ -90,8 +91,7 @@ fn experiment_settings(
         return Err(problem.hint(hint).into());
     }
     let run = Run::read(registry, folder)?;
-    let mut layers = Layers::default();
-    layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
+    let layers = settings_of_run_folder(registry, folder)?;
     run.check_inputs_are_unchanged(&Experiment::load_with(registry, &layers, limits)?)?;
     Ok(layers)
 }

@@ -55,6 +55,9 @@ pub(super) fn run_compare(
     let sweep = comparison_sweep(registry, arguments)?;
     let setup = SimulationSetup::new(&arguments.varied, arguments.output_and_threads)?;
     let plan = setup.plan_with_notes(&sweep, errors)?;
+    if let Some(folder) = &arguments.out {
+        folder::check_earlier_plan_is_part(folder, &plan)?;
+    }
     let store = setup.open_store(arguments.out.as_deref(), errors)?;
     if let Some(folder) = &arguments.out {
         folder::write_plan(folder, &plan)?;
@@ -237,7 +240,8 @@ fn additional_results_of_run(
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
     AdditionalRunResults {
-        is_random: known.as_ref().is_none_or(Experiment::uses_seed),
+        is_random: (folder.run.is_random)
+            .unwrap_or_else(|| known.as_ref().is_none_or(Experiment::uses_seed)),
         static_starts: starts.copied().collect(),
         lower_bound_and_clusters: known.map(|experiment| {
             let platform = &experiment.platform.platform;

@@ -7,10 +7,13 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{ExplainArguments, ScenarioChoice};
+use super::experiment_file::{
+    check_input_files_exist, read_experiment, referenced_file_names, settings_of_run_folder,
+};
 use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_notes, print_text};
 use super::progress::{ProgressDisplay, run_with_progress};
-use super::run::{join_settings, read_experiment, referenced_file_names, typed_setting_flags};
+use super::run::{join_settings, typed_setting_flags};
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, escape_control_characters};
@@ -18,7 +21,7 @@ use crate::experiment::{Experiment, KeySetting, Layers, Progress};
 use crate::memory::{ExperimentPurpose, Limits};
 use crate::output::{
     CallExplanation, EvaluatedCall, Overview, Question, Run, describe_superstep_time,
-    read_critical_paths, to_path_rows, write_file_named_by_user,
+    read_critical_paths, to_path_rows, with_version, write_file_named_by_user,
 };
 use crate::policy::explain::Sentence;
 
@@ -42,7 +45,7 @@ pub(super) fn run_explain(
             write_file_named_by_user(file, overview.to_html(&run)?.as_bytes())?;
         }
         return if arguments.json {
-            print_json(out, &overview.to_json())
+            print_json(out, &with_version(overview.to_json()))
         } else {
             print_text(out, &overview.to_text())
         };
@@ -102,7 +105,7 @@ pub(super) fn run_explain(
         write_file_named_by_user(file, story.to_html().as_bytes())?;
     }
     if arguments.json {
-        print_json(out, &story.to_json())
+        print_json(out, &with_version(story.to_json()))
     } else {
         print_text(out, &escape_control_characters(&story.to_text()))
     }
@@ -129,11 +132,7 @@ fn explain_superstep_duration(
         ExperimentPurpose::Explanation,
     );
     let layers = match named_run_folder(arguments) {
-        Some(folder) => {
-            let mut layers = Layers::default();
-            layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
-            layers
-        }
+        Some(folder) => settings_of_run_folder(registry, folder)?,
         None => join_settings(registry, &arguments.settings, None)?,
     };
     let experiment = Experiment::load_with(registry, &layers, memory)?;
@@ -196,6 +195,7 @@ pub(super) fn load_experiment_for_replay(
     }
     let mut layers = Layers::default();
     layers.push_file(document);
+    check_input_files_exist(registry, &manifest, &layers)?;
     let experiment = Experiment::load_with(registry, &layers, limits)?;
     run.check_inputs_are_unchanged(&experiment)?;
     Ok(experiment)

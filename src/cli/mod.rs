@@ -8,6 +8,7 @@ mod command;
 mod compare;
 mod complete;
 mod decide;
+mod experiment_file;
 mod explain;
 mod export;
 mod figures;

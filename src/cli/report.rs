@@ -84,6 +84,12 @@ impl ResultsKind {
         ) {
             (true, false) => Ok(Self::Sweep),
             (true, true) => Ok(Self::Search),
+            (false, _) if folder_contains_file(folder, "bottlenecks.json") => {
+                let what = "the folder has the results of `migsim bottlenecks`, whose page is `index.html` in this folder";
+                let hint = "open this page; `migsim bottlenecks` with the settings of the run and this folder as `--out` prints the results and draws them with `--figure`";
+                let problem = Problem::new(what).source(folder.display().to_string());
+                Err(problem.hint(hint).into())
+            }
             (false, _) => Err(no_results_error(folder)),
         }
     }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
+use super::experiment_file::{check_input_files_exist, read_experiment};
 use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_line, print_notes, print_result};
 use super::progress::{ProgressDisplay, run_with_progress};
@@ -16,26 +17,21 @@ use super::setup::PROGRAM_LOG;
 use super::threads::start_threads;
 use crate::Registry;
 use crate::bsp::{CriticalPath, Recorder, Scenario};
-use crate::document::{
-    Document, FileKind, parse_typed_value, path_of_text, read_text, text_of_path,
-};
-use crate::error::{Error, Problem, did_you_mean};
+use crate::document::{Document, parse_typed_value};
+use crate::error::{Error, Problem};
 use crate::experiment::{
     Experiment, InitialPlacements, KeySetting, Layers, Progress, Results, ScenarioRun,
-    add_keys_missing_in_version, built_in_names, json_pointers_to_file_names,
 };
 use crate::load::from_flag;
 use crate::memory::ExperimentPurpose;
 use crate::output::{
     PathRow, PendingResults, ProcessTableWriter, ProcessTimes, Report, RunFolder, TraceFormat,
-    TraceSubject, TraceWriter, cannot_write_error, check_settings_are_equal, results_sheet,
-    summary, to_path_rows, write_file_named_by_user,
+    TraceSubject, TraceWriter, cannot_write_error, check_page_is_of_same_run,
+    check_settings_are_equal, results_sheet, summary, to_path_rows, write_file_named_by_user,
 };
-use crate::platform::{HostGrouping, Mapping, is_experiment_text};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::policy::log_error_output_to;
-use crate::sweep::{Parameter, ValuesSpec, keys, whole};
-use crate::words::most_similar_name;
+use crate::sweep::{ValuesSpec, keys, whole};
 
 pub(super) fn run(
     registry: &Registry,
@@ -91,11 +87,15 @@ pub(super) fn run(
     if !arguments.quiet {
         print_notes(&experiment.implausible_result_notes(&results), errors);
     }
+    let failed_trace = std::mem::take(&mut drafts.failed_traces).into_iter().next();
     let (mut elsewhere, mut place) = (None, None);
     if let Some(page) = page {
-        let html = Report::from_results(&experiment, &results, activity)?
-            .with_critical_paths(path.clone())
-            .to_html();
+        let mut report = Report::from_results(&experiment, &results, activity)?
+            .with_critical_paths(path.clone());
+        if let (PageDestination::InFolder(_), Some(folder)) = (&page, &folder) {
+            report = folder.name_inputs_in(report, &experiment);
+        }
+        let html = report.to_html();
         match page {
             PageDestination::InFolder(name) => {
                 place = arguments.out.as_ref().map(|folder| folder.join(&name));
@@ -122,7 +122,8 @@ pub(super) fn run(
         arguments.form.output_form_unless_quiet(arguments.quiet),
         || summary(&experiment, &results),
         || results_sheet(&experiment, &results),
-    )
+    )?;
+    failed_trace.map_or(Ok(()), Err)
 }
 
 /// Checks that at least one requested output can show the critical path if the user requested to record it.
@@ -219,6 +220,7 @@ fn page_destination(
     }
     if !arguments.force {
         check_settings_are_equal(folder, experiment)?;
+        check_page_is_of_same_run(&file, experiment)?;
     }
     Ok(Some(PageDestination::OutsideFolder(file)))
 }
@@ -265,6 +267,7 @@ fn run_scenarios(
             .process_table_parts
             .extend(written.process_table_parts);
         drafts.trace_files.extend(written.trace_files);
+        drafts.failed_traces.extend(written.failed_traces);
         activities.extend(activity);
     }
     Ok((experiment.collect_results(runs)?, drafts, activities, paths))
@@ -324,7 +327,10 @@ fn run_recorded_scenario(
         drafts.process_table_parts.push(table.finish()?);
     }
     for trace in traces {
-        drafts.trace_files.push(trace.finish(&run.outcome)?);
+        match trace.finish(&run.outcome) {
+            Ok(file) => drafts.trace_files.push(file),
+            Err(error) => drafts.failed_traces.push(error),
+        }
     }
     Ok((run, drafts, activity, path))
 }
@@ -373,6 +379,9 @@ pub(super) fn join_settings(
     flags.extend(background_load_setting(&arguments.load)?);
     flags.extend(key_value_settings(arguments)?);
     layers.push_flags(flags);
+    if let Some(path) = &arguments.experiment {
+        check_input_files_exist(registry, path, &layers)?;
+    }
     Ok(layers)
 }
 
@@ -421,137 +430,6 @@ pub(super) fn check_policy_flags(
         one.flag_text
     ));
     Err(problem.source(&one.flag_text).hint(hint).into())
-}
-
-/// Reads an experiment file. Files to which it refers are also searched in the folder of the experiment file.
-pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {
-    let name = path.display().to_string();
-    if !path.exists()
-        && let Some(document) = crate::experiment::find_built_in_experiment(&name)?
-    {
-        return Ok(document);
-    }
-    let mut hint = "name a file that exists, or a built-in experiment (`migsim list experiments`); `migsim run NAME --show` prints the settings of an experiment, from which you can make a file".to_owned();
-    if let Some(meant) = most_similar_name(&name, built_in_names()) {
-        hint = format!("{} {hint}", did_you_mean(meant));
-    }
-    let is_there = path.exists();
-    let text = read_text(path).map_err(|problem| {
-        if is_there {
-            problem
-        } else {
-            problem.hint(hint)
-        }
-    })?;
-    if let Some(kind) = FileKind::detect_from_text(&text)
-        && !matches!(kind, FileKind::Experiment | FileKind::SweepOrRunManifest)
-    {
-        return Err(kind.wrong_kind_error("an experiment", &name).into());
-    }
-    let mut document = Document::parse(name, text)?;
-    if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {
-        // The file is the manifest of a run, whose experiment is run again.
-        let version = document.value["version"].as_str().unwrap_or_default();
-        let mut experiment = document.value["experiment"].clone();
-        add_keys_missing_in_version(&mut experiment, version);
-        let text = format!("{experiment:#}");
-        document = Document::parse(format!("{}, experiment", document.source), text)?;
-    }
-    let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
-    let experiment = if is_sweep_file {
-        document.value.pointer_mut("/experiment")
-    } else {
-        Some(&mut document.value)
-    };
-    if let Some(experiment) = experiment {
-        resolve_file_names(registry, path, experiment);
-    }
-    Ok(document)
-}
-
-/// Name and version of the format of sweep files, which is the value of their key `schema`.
-pub(super) const SWEEP_SCHEMA: &str = "migsim-sweep-1";
-
-/// Lists the names of the files to which an experiment refers.
-pub(super) fn referenced_file_names(registry: &Registry, experiment: &Value) -> Vec<String> {
-    let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
-    let pointers = json_pointers_to_file_names(registry, experiment);
-    pointers.iter().filter_map(named).collect()
-}
-
-/// Replaces the names of files in the experiment file `path` by paths that are valid in the working directory, if the files are
-/// in the folder of the experiment file.
-fn resolve_file_names(registry: &Registry, path: &Path, experiment: &mut Value) {
-    for pointer in json_pointers_to_file_names(registry, experiment) {
-        if let Some(value) = experiment.pointer_mut(&pointer) {
-            *value = resolve_file_name(path, &pointer[1..], value);
-        }
-    }
-}
-
-/// Returns the path of the file that the value of the key `key` names, if this file is in the folder of the file `path`. Any
-/// other value is returned unchanged, for example a rule or a list as mapping.
-///
-/// An experiment file that has the name of its platform is not mistaken for this platform.
-fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
-    let is_meant = |file: &Path| {
-        let is_other = || read_text(file).is_ok_and(|text| is_experiment_text(&text));
-        !(key == "platform" && file.is_file() && is_other())
-    };
-    let is_table = |text: &str| {
-        let mapping = text.parse::<Mapping>();
-        mapping.is_ok_and(|mapping| mapping.table_file().is_some())
-    };
-    let named = value
-        .as_str()
-        .filter(|text| key != "mapping" || is_table(text))
-        .filter(|text| {
-            key != "clusters"
-                || text
-                    .parse::<HostGrouping>()
-                    .is_ok_and(|all| all.table_file().is_some())
-        });
-    let found = named.map(Path::new).and_then(|named| {
-        let candidate = path.parent()?.join(named);
-        let is_here = named.is_absolute() || has_file_or_rank_files(named) && is_meant(named);
-        let is_beside = !is_here && has_file_or_rank_files(&candidate) && is_meant(&candidate);
-        is_beside.then(|| Value::from(text_of_path(&candidate)))
-    });
-    found.unwrap_or_else(|| value.clone())
-}
-
-/// Returns whether there is a file with this path, or a file for rank 0 whose name begins with this path (data with one file per
-/// rank).
-fn has_file_or_rank_files(path: &Path) -> bool {
-    let path = &*path_of_text(path);
-    let first = |end: &str| path.with_added_extension(end).is_file();
-    path.is_file() || first("0.json") || first("0.json.br")
-}
-
-/// Replaces the names of files in the values of a parameter of the sweep file `path` by paths that are valid in the working
-/// directory.
-pub(super) fn resolve_parameter_file_names(
-    registry: &Registry,
-    path: &Path,
-    parameter: &mut Parameter,
-) {
-    let keys = keys::parameter_keys_for_all_policies(registry, &parameter.name);
-    let files = registry.keys_of_file_names();
-    if keys.iter().flatten().any(|key| files.contains(key)) {
-        let spec = parameter.values_spec.clone();
-        let name = &parameter.name;
-        parameter.values_spec =
-            spec.map_single_values(|value| resolve_file_name(path, name, value));
-    }
-    let name = parameter.name.clone();
-    if whole::has_text_form(&name) {
-        let spec = parameter.values_spec.clone();
-        parameter.values_spec = spec.map_single_values(|value| {
-            let mut experiment = json!({ &name: whole::object_from_text_form(&name, value) });
-            resolve_file_names(registry, path, &mut experiment);
-            whole::text_form(&name, &experiment[&name])
-        });
-    }
 }
 
 /// Checks that no `--load` flag lists alternative loads, because only a sweep can use them.

@@ -3,12 +3,13 @@
 use std::io::Write;
 
 use super::args::SnapshotArguments;
+use super::experiment_file::settings_of_run_folder;
 use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_notes};
-use super::run::{join_settings, read_experiment};
+use super::run::join_settings;
 use crate::Registry;
 use crate::error::Error;
-use crate::experiment::{Experiment, Layers};
+use crate::experiment::Experiment;
 use crate::memory::ExperimentPurpose;
 use crate::output::write_file_named_by_user;
 
@@ -21,11 +22,7 @@ pub(super) fn run_snapshot(
     let settings = &arguments.settings;
     let folder = settings.experiment.as_deref().filter(|path| path.is_dir());
     let layers = match folder {
-        Some(folder) => {
-            let mut layers = Layers::default();
-            layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
-            layers
-        }
+        Some(folder) => settings_of_run_folder(registry, folder)?,
         None => join_settings(registry, settings, None)?,
     };
     let limits =

@@ -9,11 +9,11 @@ use cpu_time::ThreadTime;
 use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
+use super::experiment_file::{SWEEP_SCHEMA, read_experiment, resolve_parameter_file_names};
 use super::print::{escape_json_controls, print_json, print_line, print_text};
 use super::run::{
-    SWEEP_SCHEMA, background_load_flags_text, background_load_setting, check_policy_flags,
-    chosen_policy_name, key_value_settings, read_experiment, resolve_parameter_file_names,
-    typed_flags,
+    background_load_flags_text, background_load_setting, check_policy_flags, chosen_policy_name,
+    key_value_settings, typed_flags,
 };
 use super::setup::{SimulationSetup, kept_results_message};
 use super::slurm::SlurmSweep;
@@ -81,6 +81,7 @@ pub(super) fn run_sweep(
         let report = job.run_job_array()?;
         return print_sweep_report(&report, (is_silent, form), out, errors);
     }
+    folder::check_earlier_plan_is_part(&folder, &plan)?;
     let store = setup.open_store(Some(&folder), errors)?;
     folder::write_plan(&folder, &plan)?;
     let runs = missing_runs(&plan, shard, store.rows());

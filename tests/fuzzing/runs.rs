@@ -379,6 +379,10 @@ impl Recorder for Watcher<'_> {
         assert!(migration.start <= migration.end);
         *place = migration.to;
     }
+
+    fn wants_transfer_times(&self) -> bool {
+        true
+    }
 }
 
 /// Runs all scenarios, unless the policy requests an impossible move.

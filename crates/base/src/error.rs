@@ -161,7 +161,11 @@ pub fn did_you_mean(name: &str) -> String {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", escape_as_single_line(&self.message))?;
+        write!(
+            f,
+            "{}",
+            escape_as_single_line(&shorten_values(&self.message))
+        )?;
         let Location {
             source,
             line_column,
@@ -178,7 +182,7 @@ impl fmt::Display for Problem {
         }
         if let Some(key) = key {
             let comma = if source.is_some() { ", " } else { "" };
-            write!(f, "{comma}{}", escape_as_single_line(key))?;
+            write!(f, "{comma}{}", escape_as_single_line(&shorten_value(key)))?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n  hint: {}", escape_as_single_line(hint))?;
@@ -207,6 +211,45 @@ pub fn escape_control_characters(text: &str) -> Cow<'_, str> {
         }
     }
     shown.into()
+}
+
+/// Maximum number of characters with which a value, a name or a word is printed in full.
+const MAX_VALUE_CHARACTERS: usize = 120;
+/// Number of characters that are printed of a longer value.
+const CUT_VALUE_CHARACTERS: usize = 60;
+
+/// Shortens each text in backticks, and each word outside them, as [`shorten_value`].
+fn shorten_values(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(index, part)| {
+        if index % 2 == 1 {
+            return shorten_value(part).into_owned();
+        }
+        let shorten = |word: &str| {
+            let value = word.trim_end_matches([',', ';', ':', ')']);
+            shorten_value(value).into_owned() + &word[value.len()..]
+        };
+        let words: Vec<String> = part.split(' ').map(shorten).collect();
+        words.join(" ")
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+/// Cuts a value that is too long, and writes a number with many digits in the form `1e308`.
+fn shorten_value(value: &str) -> Cow<'_, str> {
+    const MAX_DIGITS: usize = 40;
+    let is_number = value.len() > MAX_DIGITS && !value.contains(|one: char| one.is_alphabetic());
+    if let Some(number) = value
+        .parse::<f64>()
+        .ok()
+        .filter(|one| is_number && one.is_finite())
+    {
+        return format!("{number:e}").into();
+    }
+    if value.chars().nth(MAX_VALUE_CHARACTERS).is_none() {
+        return value.into();
+    }
+    let cut = value.chars().take(CUT_VALUE_CHARACTERS);
+    (cut.collect::<String>() + "...").into()
 }
 
 /// Returns a text as a single line that is safe to print on a terminal: characters that control the terminal are escaped, and
@@ -371,6 +414,17 @@ impl From<Problem> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_values_are_cut_and_long_numbers_have_an_exponent() {
+        let digits = "1".repeat(100_000);
+        let message = format!("`{digits}` is not {} or `{}`", 1e308, "ab ".repeat(50));
+        let shown = Problem::new(message).to_string();
+        let (ones, text) = ("1".repeat(60), "ab ".repeat(20));
+        assert_eq!(shown, format!("`{ones}...` is not 1e308 or `{text}...`"));
+        let path = format!("cannot read `{}`", "folder/".repeat(15));
+        assert_eq!(Problem::new(&path).to_string(), path);
+    }
 
     #[test]
     fn nothing_from_an_input_steers_the_terminal() {

@@ -35,6 +35,8 @@ pub(super) struct MessageExchange {
     next_blocked_messages: Vec<u32>,
     /// For each message, the local time at which its transfer started \[s\]; NaN after the message is delivered.
     start_times: Vec<f64>,
+    /// For each delivered message, the local times at which its transfer started and ended \[s\].
+    pub(super) transfer_periods: Vec<(f64, f64)>,
     /// The hosts of the sender and of the receiver of each flow, stored only with debug assertions. Processes may be on other
     /// hosts at the end of the superstep, if a migration ended during the superstep.
     flow_hosts: Vec<(HostId, HostId)>,
@@ -58,6 +60,7 @@ impl MessageExchange {
         resize_and_fill(&mut self.last_blocked_messages, processes, NONE);
         resize_and_fill(&mut self.next_blocked_messages, count, NONE);
         resize_and_fill(&mut self.start_times, count, 0.0);
+        resize_and_fill(&mut self.transfer_periods, count, (0.0, 0.0));
         resize_and_fill(&mut self.messages_by_sender, count, 0);
         if cfg!(debug_assertions) {
             resize_and_fill(&mut self.flow_hosts, count, (HostId(0), HostId(0)));

@@ -2,7 +2,7 @@
 
 use super::pairs::ProcessClusterTable;
 use super::workload::Plan;
-use migsim_base::units::{Bytes, Instructions, Seconds};
+use migsim_base::units::{Bytes, Instructions, Seconds, greater};
 
 /// The measurements of one superstep for each process: work, times, and traffic with each cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +18,13 @@ pub struct Measures {
     /// Duration from the end of the computation of each process until the process reached the barrier; it includes its sends and
     /// receives.
     pub communication_times: Vec<Seconds>,
+    /// Time after the computation of each process in which at least one message that the process sends or receives is in
+    /// progress. This list and the next one are empty unless a recorder requests them
+    /// ([`Recorder::wants_transfer_times`](super::Recorder::wants_transfer_times)).
+    pub transfer_times: Vec<Seconds>,
+    /// Time between the end of the computation of each process and its arrival at the barrier in which none of its messages is in
+    /// progress.
+    pub message_waits: Vec<Seconds>,
     /// Traffic of each process with each cluster with which it exchanged messages. It is empty if no policy needs it: in scenario
     /// i, and when no more rescheduling calls can come ([`Policy::is_done`](super::Policy::is_done)).
     pub traffic: ProcessClusterTable<Traffic>,
@@ -69,6 +76,35 @@ impl Measures {
     #[inline]
     pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
         self.traffic.get_or_default(process, cluster)
+    }
+
+    /// Sets `transfer_times` and `message_waits` from the local times at which the computation of each process ended, and the
+    /// start and delivery of each message of `plan` \[s\].
+    pub(crate) fn record_transfers(
+        &mut self,
+        plan: &Plan,
+        computed: &[f64],
+        periods: impl Iterator<Item = (f64, f64)>,
+    ) {
+        resize_and_fill(&mut self.transfer_times, computed.len(), Seconds::default());
+        resize_and_fill(&mut self.message_waits, computed.len(), Seconds::default());
+        let messages = plan.messages.iter().zip(periods);
+        let ends = messages.flat_map(|(message, (start, end))| {
+            [message.from.index(), message.to.index()].map(|process| (process, start, end))
+        });
+        let mut parts: Vec<(usize, f64, f64)> = ends.collect();
+        parts.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let mut now = 0.0;
+        for (at, &(process, start, end)) in parts.iter().enumerate() {
+            if at == 0 || parts[at - 1].0 != process {
+                now = computed[process];
+            }
+            let begin = greater(start, now);
+            let arrived = computed[process] + self.communication_times[process].get();
+            self.message_waits[process] += Seconds::of((begin.min(arrived) - now).max(0.0));
+            self.transfer_times[process] += Seconds::of((end - begin).max(0.0));
+            now = greater(begin, end);
+        }
     }
 
     /// Adds all messages of a superstep to the traffic of their senders and receivers. The function `cluster` returns the cluster
@@ -132,6 +168,30 @@ mod tests {
         assert_eq!(measures.traffic(1, 3).sent_bytes, Bytes::of(7.0));
         assert_eq!(measures.traffic(0, 3), Traffic::default());
         assert_ne!(measures, quiet);
+    }
+
+    #[test]
+    fn a_process_waits_for_the_message_of_a_late_sender() {
+        use crate::Message;
+        use migsim_base::units::ProcessId;
+        let message = |from, to| Message {
+            from: ProcessId(from),
+            to: ProcessId(to),
+            size: Bytes::of(1.0),
+        };
+        let plan = Plan {
+            messages: vec![message(0, 1), message(1, 0), message(1, 0)],
+            ..Plan::default()
+        };
+        let mut measures = Measures::default();
+        measures.clear(2);
+        // Process 1 ends its computation at 1 s and sends until 3 s, in two messages that overlap; process 0 sends from 10 to 11 s.
+        measures.communication_times = vec![Seconds::of(1.0), Seconds::of(10.0)];
+        let periods = [(10.0, 11.0), (1.0, 2.5), (2.0, 3.0)];
+        measures.record_transfers(&plan, &[10.0, 1.0], periods.into_iter());
+        let numbers = |list: &[Seconds]| list.iter().map(|one| one.get()).collect::<Vec<_>>();
+        assert_eq!(numbers(&measures.transfer_times), [1.0, 3.0]);
+        assert_eq!(numbers(&measures.message_waits), [0.0, 7.0]);
     }
 
     #[test]

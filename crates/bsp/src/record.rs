@@ -199,6 +199,12 @@ pub trait Recorder: Send {
         false
     }
 
+    /// Returns whether the measurements should contain the times of transfers ([`Measures::transfer_times`]). It is called before
+    /// the run.
+    fn wants_transfer_times(&self) -> bool {
+        false
+    }
+
     /// Receives the critical path of a run at its end, if any recorder requested the path.
     fn on_critical_path(&mut self, _path: CriticalPath) {}
 }
@@ -253,6 +259,10 @@ impl Recorder for Vec<&mut dyn Recorder> {
 
     fn wants_critical_path(&self) -> bool {
         self.iter().any(|one| one.wants_critical_path())
+    }
+
+    fn wants_transfer_times(&self) -> bool {
+        self.iter().any(|one| one.wants_transfer_times())
     }
 
     fn on_critical_path(&mut self, path: CriticalPath) {

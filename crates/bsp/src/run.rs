@@ -102,7 +102,8 @@ impl<'a, 'r> Run<'a, 'r> {
         policy: Option<Box<dyn Policy>>,
         recorder: &'r mut dyn Recorder,
     ) -> Self {
-        let world = RunState::new(setup);
+        let mut world = RunState::new(setup);
+        world.records_transfers = recorder.wants_transfer_times();
         let superstep = SuperstepState::new(setup);
         Self {
             open_supersteps: superstep
@@ -645,6 +646,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// superstep.
     pub(super) fn close_superstep(&mut self) -> Result<(), Error> {
         let world = &mut self.world;
+        self.superstep.record_transfers(world);
         let price = self.superstep.barrier.root_message_time();
         let (digest, longest) = self
             .shortcuts

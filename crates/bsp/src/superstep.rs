@@ -255,6 +255,7 @@ impl SuperstepState {
                 world.internal_error(Some(to), "a message to the process was delivered twice")
             );
         };
+        self.message_exchange.transfer_periods[message as usize] = (started, now);
         let duration = Seconds::of((now - started).max(0.0));
         let end = |process: usize| {
             let cluster = world.setup.platform.cluster_of(world.placement[process]);
@@ -316,6 +317,15 @@ impl SuperstepState {
         }
         self.barrier
             .record_arrival(process, &mut barrier_context(world))
+    }
+
+    /// Adds the times of transfers to the measurements of a superstep that was simulated by events, if a recorder requests them.
+    pub(super) fn record_transfers(&self, world: &mut RunState<'_>) {
+        if world.records_transfers && self.is_simulated_by_events {
+            let periods = self.message_exchange.transfer_periods.iter().copied();
+            let (plan, measures) = (&world.superstep_plan, &mut world.measurements);
+            measures.record_transfers(plan, &self.computation_ends, periods);
+        }
     }
 
     /// Handles the delivery of a barrier message.

@@ -65,6 +65,8 @@ pub(super) struct RunState<'a> {
     /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub(super) pinned_processes: Vec<bool>,
     pub(super) measurements: Measures,
+    /// Whether the measurements contain the times of transfers.
+    pub(super) records_transfers: bool,
     /// Whether the policy is no longer called because it will request no more rescheduling calls.
     is_policy_done: bool,
     pub(super) outcome: RunOutcome,
@@ -107,6 +109,7 @@ impl<'a> RunState<'a> {
             process_memory: (0..processes).map(memory).collect(),
             pinned_processes: pinned_processes(setup.workload),
             measurements: Measures::default(),
+            records_transfers: false,
             is_policy_done: false,
             outcome: RunOutcome {
                 makespan: Time::ZERO,

@@ -60,6 +60,31 @@ pub fn json_pointers_to_file_names(registry: &Registry, experiment: &Value) -> V
     pointers.chain(of_loads).collect()
 }
 
+/// Returns whether the setting `named` names the input file `file`, or is the common beginning of its name and the names of other
+/// files (data with one file per rank).
+pub fn names_input_file(named: &str, file: &str) -> bool {
+    let rest = file.strip_prefix(named);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Replaces the names of the input files `files` in the settings of a resolved experiment by null. Settings can then be compared
+/// wherever their files are; the contents of the files must be compared separately.
+pub fn remove_input_file_names<'f>(
+    registry: &Registry,
+    settings: &mut Value,
+    files: impl Iterator<Item = &'f str> + Clone,
+) {
+    for pointer in json_pointers_to_file_names(registry, settings) {
+        let Some(value) = settings.pointer_mut(&pointer) else {
+            continue;
+        };
+        let is_input = |named: &str| files.clone().any(|file| names_input_file(named, file));
+        if value.as_str().is_some_and(is_input) {
+            *value = Value::Null;
+        }
+    }
+}
+
 /// The built-in experiment that completes the settings of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -68,6 +68,7 @@ pub use calibrate::{
 pub use case_change::{Amount, CaseChange, ChangedQuantity, LinkQuantity, PossibleChanges};
 pub use config::{
     Basis, ExperimentConfig, MappingKey, SchemaVersion, json_pointers_to_file_names, json_schema,
+    names_input_file, remove_input_file_names,
 };
 pub use config::{INFORMATIVE_KEYS, remove_informative_keys};
 pub use critical_path::{CriticalPathGrouping, CriticalPathShare};

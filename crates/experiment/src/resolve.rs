@@ -9,7 +9,7 @@ use super::basis::{BasisRemark, CompleteSettings, calibrated_platform_problems, 
 use super::by_workload;
 use super::case_change;
 use super::checked::CheckedWorkload;
-use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig};
+use super::config::{self, Basis, EXTENDS_NOTHING, ExperimentConfig};
 use super::former;
 use super::idle_cores;
 use super::noise;
@@ -252,6 +252,19 @@ impl Experiment {
             return Vec::new();
         }
         self.policy.list_open_interpretations().unwrap_or_default() // its options have been read before
+    }
+
+    /// Returns all settings on which the results depend, as JSON, with the SHA-256 of the input files instead of their names.
+    pub fn identifying_settings(&self) -> Value {
+        let mut settings = self.resolved_settings.clone();
+        config::remove_informative_keys(&mut settings);
+        let names = self.input_files.iter().map(|input| &*input.name);
+        config::remove_input_file_names(&self.registry, &mut settings, names);
+        let inputs = self.input_files.iter();
+        settings["inputs"] = inputs
+            .map(|input| json!([input.role, input.sha256]))
+            .collect();
+        settings
     }
 
     /// Returns the name of the application.

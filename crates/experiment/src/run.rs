@@ -129,6 +129,10 @@ impl Recorder for SuperstepCounter<'_> {
         self.inner_recorder.wants_critical_path()
     }
 
+    fn wants_transfer_times(&self) -> bool {
+        self.inner_recorder.wants_transfer_times()
+    }
+
     fn on_critical_path(&mut self, path: CriticalPath) {
         self.inner_recorder.on_critical_path(path);
     }

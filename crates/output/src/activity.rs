@@ -25,8 +25,8 @@ pub struct ProcessTimes {
     pub start_delay_s: Vec<f32>,
     /// Computation time of each process in each superstep \[s\].
     pub computation_s: Vec<f32>,
-    /// Time from the end of the computation of a process until the process reaches the barrier, for each process in each
-    /// superstep \[s\].
+    /// Time after the computation of each process in each superstep in which at least one message of the process is in progress
+    /// \[s\].
     pub communication_s: Vec<f32>,
 }
 
@@ -41,12 +41,16 @@ impl Recorder for ProcessTimes {
         };
         short(&mut self.start_delay_s, &measures.begin_delays);
         short(&mut self.computation_s, &measures.computation_times);
-        short(&mut self.communication_s, &measures.communication_times);
+        short(&mut self.communication_s, &measures.transfer_times);
+    }
+
+    fn wants_transfer_times(&self) -> bool {
+        true
     }
 }
 
 /// Names of the columns of the table `processes.csv`, in the order of the columns.
-pub(super) const COLUMNS: [&str; 10] = [
+pub(super) const COLUMNS: [&str; 11] = [
     "scenario",
     "superstep",
     "process",
@@ -56,6 +60,19 @@ pub(super) const COLUMNS: [&str; 10] = [
     "instructions",
     "compute_s",
     "send_s",
+    "communication_s",
+    "message_wait_s",
+];
+
+/// The columns that pages are drawn from, in the order in which the reader uses them; other columns are ignored.
+const READ_COLUMNS: [&str; 8] = [
+    "scenario",
+    "superstep",
+    "process",
+    "cluster",
+    "host",
+    "delay_s",
+    "compute_s",
     "communication_s",
 ];
 
@@ -138,7 +155,8 @@ struct ProcessTableReader<'b> {
     reader: csv::Reader<&'b [u8]>,
     record: csv::ByteRecord,
     is_cut: bool,
-    has_header: bool,
+    /// For each of [`READ_COLUMNS`], its position in the table; `None` before the first line was read.
+    positions: Option<[usize; READ_COLUMNS.len()]>,
 }
 
 impl<'b> ProcessTableReader<'b> {
@@ -149,7 +167,7 @@ impl<'b> ProcessTableReader<'b> {
                 .from_reader(bytes),
             record: csv::ByteRecord::new(),
             is_cut: !bytes.ends_with(b"\n"),
-            has_header: false,
+            positions: None,
         }
     }
 
@@ -178,14 +196,15 @@ impl<'b> ProcessTableReader<'b> {
         run: &ScenarioRecords,
         machine: &PlatformSummary,
     ) -> Result<ProcessTimes, String> {
-        if !self.has_header {
-            self.has_header = true;
-            if !self.read_record()? || !self.record.iter().eq(COLUMNS.map(str::as_bytes)) {
-                return Err(format!(
-                    "the first line does not name the columns {}",
-                    COLUMNS.join(", ")
-                ));
+        if self.positions.is_none() {
+            self.read_record()?;
+            let mut positions = [0; READ_COLUMNS.len()];
+            for (position, name) in positions.iter_mut().zip(READ_COLUMNS) {
+                let place = self.record.iter().position(|one| one == name.as_bytes());
+                *position =
+                    place.ok_or_else(|| format!("the first line has no column `{name}`"))?;
             }
+            self.positions = Some(positions);
         }
         let cells = run.supersteps.len() * machine.placement.len();
         let mut activity = ProcessTimes::default();
@@ -211,14 +230,12 @@ impl<'b> ProcessTableReader<'b> {
                 activity
                     .start_delay_s
                     .push(self.parse_seconds_in_column(5)?);
-                self.parse_seconds_in_column(6)?;
                 activity
                     .computation_s
-                    .push(self.parse_seconds_in_column(7)?);
-                self.parse_seconds_in_column(8)?;
+                    .push(self.parse_seconds_in_column(6)?);
                 activity
                     .communication_s
-                    .push(self.parse_seconds_in_column(9)?);
+                    .push(self.parse_seconds_in_column(7)?);
             }
         }
         Ok(activity)
@@ -232,11 +249,11 @@ impl<'b> ProcessTableReader<'b> {
         place: &HostLocation,
     ) -> Result<(), String> {
         let number = |column: usize| {
-            std::str::from_utf8(&self.record[column])
+            std::str::from_utf8(self.field(column))
                 .ok()
                 .and_then(|text| text.parse::<u64>().ok())
         };
-        if &self.record[0] != scenario.name().as_bytes()
+        if self.field(0) != scenario.name().as_bytes()
             || number(1) != Some(superstep)
             || number(2) != Some(process)
         {
@@ -247,7 +264,7 @@ impl<'b> ProcessTableReader<'b> {
         }
         let [cluster, host] =
             [&place.cluster, &place.host].map(|name| protect_formula_like_text(name));
-        if &self.record[3] != cluster.as_bytes() || &self.record[4] != host.as_bytes() {
+        if self.field(3) != cluster.as_bytes() || self.field(4) != host.as_bytes() {
             return Err(format!(
                 "in this line process {process} is not on host {} of cluster {}, where `platform.json` and `migrations.csv` place it",
                 place.host, place.cluster
@@ -256,7 +273,13 @@ impl<'b> ProcessTableReader<'b> {
         Ok(())
     }
 
-    /// Parses the value in column `column` (counted from 0) of the current record as a duration \[s\].
+    /// Returns the value of the current record in a column, given by its place in [`READ_COLUMNS`].
+    fn field(&self, column: usize) -> &[u8] {
+        let position = self.positions.map_or(column, |all| all[column]);
+        self.record.get(position).unwrap_or_default()
+    }
+
+    /// Parses the value in a column of the current record as a duration \[s\].
     ///
     /// # Errors
     /// The value is not a finite number, or it is negative.
@@ -265,14 +288,14 @@ impl<'b> ProcessTableReader<'b> {
         reason = "seven digits are enough for pictures"
     )]
     fn parse_seconds_in_column(&self, column: usize) -> Result<f32, String> {
-        let text = std::str::from_utf8(&self.record[column]).unwrap_or_default();
+        let text = std::str::from_utf8(self.field(column)).unwrap_or_default();
         let value = text.parse::<f64>().ok();
         let value = value.filter(|value| value.is_finite() && *value >= 0.0);
         value.map(|value| value as f32).ok_or_else(|| {
-            let text = String::from_utf8_lossy(&self.record[column]);
+            let text = String::from_utf8_lossy(self.field(column));
             format!(
                 "`{text}` is not a time in seconds, which the column `{}` needs",
-                COLUMNS[column]
+                READ_COLUMNS[column]
             )
         })
     }

@@ -8,15 +8,16 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
+use super::inputs;
+use super::summary::settings_sha256;
 use migsim_base::document::{read_text, sha256};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::format_count;
-use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, json_pointers_to_file_names, remove_informative_keys};
+use migsim_experiment::{Experiment, remove_informative_keys, remove_input_file_names};
 
 /// Names of the files that identify a folder as the folder of a parameter sweep.
 const SWEEP_FILES: [&str; 2] = ["plan.json", "runs.jsonl"];
@@ -88,9 +89,42 @@ fn read_first_bytes(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Computes the mark that HTML pages of a run contain to identify their run: the SHA-256 checksum of the settings of the run.
-pub(super) fn settings_checksum_mark(settings: &Value) -> String {
-    sha256(settings.to_string().as_bytes())
+/// Checks that the file `page`, if it exists, is a page of a run with the settings of `experiment`.
+///
+/// # Errors
+/// The file is another one.
+pub fn check_page_is_of_same_run(page: &Path, experiment: &Experiment) -> Result<(), Error> {
+    let is_file = fs::metadata(page).is_ok_and(|found| found.is_file());
+    let mark = settings_sha256(experiment);
+    let is_same =
+        |text: String| text.is_empty() || text.contains(PAGE_MARK) && text.contains(&mark);
+    if !is_file || read_first_bytes(page).is_some_and(is_same) {
+        return Ok(());
+    }
+    let problem = Problem::new("the file exists, and is no page of a run with these settings");
+    Err(problem
+        .source(page.display().to_string())
+        .hint("name another file with `--report`, or replace this one with `--force`")
+        .into())
+}
+
+/// Returns the mark that HTML pages of a run contain to identify their run, from the manifest of the run.
+pub(super) fn page_mark(manifest: &Value) -> String {
+    let mark = manifest["settings_sha256"].as_str().map(str::to_owned);
+    mark.unwrap_or_else(|| sha256(manifest["experiment"].to_string().as_bytes()))
+}
+
+/// Lists the names in a run folder of the copies of input files that its manifest names.
+pub(super) fn kept_input_names(folder: &Path) -> Vec<String> {
+    let earlier = read_manifest(folder).unwrap_or_default();
+    let all = earlier["inputs"].as_array().into_iter().flatten();
+    let names = all.filter_map(|one| one["source"].as_str());
+    let is_copy = |name: &&str| {
+        let mut parts = Path::new(name).components();
+        let is_in_folder = parts.next() == Some(Component::Normal(inputs::FOLDER.as_ref()));
+        is_in_folder && parts.all(|part| matches!(part, Component::Normal(_)))
+    };
+    names.filter(is_copy).map(str::to_owned).collect()
 }
 
 /// Lists the HTML pages in a folder that belong to the run whose manifest `run.json` is in the same folder, recognised by the
@@ -99,7 +133,7 @@ pub(super) fn html_pages_of_run(folder: &Path) -> Vec<PathBuf> {
     let Some(earlier) = read_manifest(folder) else {
         return Vec::new();
     };
-    let mark = settings_checksum_mark(&earlier["experiment"]);
+    let mark = page_mark(&earlier);
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
     let is_page = |file: &PathBuf| {
@@ -189,33 +223,21 @@ fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec
         earlier["experiment"].clone(),
         experiment.resolved_settings.clone(),
     );
+    let earlier_names: Vec<&str> = inputs
+        .iter()
+        .filter_map(|one| one["source"].as_str())
+        .collect();
+    let names = experiment.input_files.iter().map(|one| &*one.name);
+    remove_input_file_names(&experiment.registry, &mut other, names);
+    remove_input_file_names(&experiment.registry, &mut one, earlier_names.into_iter());
     for settings in [&mut one, &mut other] {
-        remove_names_and_notes(&experiment.registry, settings);
+        remove_informative_keys(settings);
+        // The platform is an input file, built in, or a part of the settings; its SHA-256 has been compared.
+        settings["platform"].take();
     }
     add_value_differences("", &one, &other, &mut found);
     found
 }
-
-/// Removes the names and notes, which have no effect on a run, from settings, and replaces the names of files by null. The
-/// settings of two runs can then be compared.
-fn remove_names_and_notes(registry: &Registry, settings: &mut Value) {
-    remove_informative_keys(settings);
-    for pointer in json_pointers_to_file_names(registry, settings) {
-        if pointer == MAPPING_POINTER {
-            continue;
-        }
-        if let Some(name) = settings
-            .pointer_mut(&pointer)
-            .filter(|name| name.is_string())
-        {
-            *name = Value::Null;
-        }
-    }
-}
-
-/// JSON pointer of the setting `mapping`, which is compared even though it may contain the name of a file: its text may also be a
-/// rule of placement.
-const MAPPING_POINTER: &str = "/mapping";
 
 /// Adds to `found` a description of each key in which two JSON values differ; `path` is the name of the key that both values have
 /// in the settings.

@@ -10,9 +10,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::{Draft, remove_file_if_present, try_lock};
+use super::inputs::{self, KeptInputs};
 use super::machine::PlatformSummary;
 use super::path_rows::{self, PathRow};
-use super::{TraceFormat, cannot_write_error, earlier, manifest, records, traffic};
+use super::summary::manifest_with_file_names;
+use super::{Report, TraceFormat, cannot_write_error, earlier, records, traffic};
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
@@ -39,6 +41,8 @@ pub struct PendingResults {
     pub process_table_parts: Vec<Draft>,
     /// Temporary files with the traces of the run, one for each scenario and format.
     pub trace_files: Vec<Draft>,
+    /// Errors of traces that could not be written, such as a trace for Perfetto of a run that is too long for this viewer.
+    pub failed_traces: Vec<Error>,
     /// Rows of the critical paths of all scenarios; empty if the critical paths were not recorded.
     pub critical_path_rows: Vec<PathRow>,
     /// Name and content of an HTML page that is to be written into the folder; `None` if no page was requested.
@@ -119,11 +123,29 @@ impl RunFolder {
         for page in earlier::html_pages_of_run(&self.path) {
             remove_file_if_exists(&page)?;
         }
+        let copies = earlier::kept_input_names(&self.path);
         remove_file_if_exists(&self.path.join("run.json"))?;
-        for name in all_file_names() {
+        for name in all_file_names().chain(copies) {
             remove_file_if_exists(&self.path.join(name))?;
         }
+        let _ = fs::remove_dir(self.path.join(inputs::FOLDER)); // if it is empty
         files.into_iter().try_for_each(Draft::publish)
+    }
+
+    /// Names the input files in a report as the folder does that will contain it.
+    #[must_use]
+    pub fn name_inputs_in(&self, report: Report, experiment: &Experiment) -> Report {
+        let kept = self.keep_inputs(experiment);
+        report.with_input_files(kept.settings, &kept.files)
+    }
+
+    /// Chooses and reads the input files of which the folder keeps copies.
+    fn keep_inputs(&self, experiment: &Experiment) -> KeptInputs {
+        let earlier = earlier::kept_input_names(&self.path);
+        KeptInputs::new(experiment, &self.path, |name, bytes| {
+            let is_own = earlier.iter().any(|one| one == name);
+            is_own || fs::read(self.path.join(name)).map_or(true, |found| found == bytes)
+        })
     }
 
     /// Writes all result files under temporary names. Returns the temporary files in the order in which they are to be published;
@@ -139,6 +161,7 @@ impl RunFolder {
             trace_files: traces,
             critical_path_rows: path,
             html_page_name_and_content: page,
+            failed_traces: _,
         } = drafts;
         let mut files = traces;
         let mut add = |name: &str, fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>| {
@@ -175,7 +198,16 @@ impl RunFolder {
         if let Some((name, html)) = page {
             add(&name, &mut |out| out.write_all(html.as_bytes()))?;
         }
-        let manifest = manifest(experiment, results);
+        let kept = self.keep_inputs(experiment);
+        for (name, bytes) in &kept.copies {
+            let beside = self.path.join(name).parent().map(fs::create_dir_all);
+            beside
+                .unwrap_or(Ok(()))
+                .map_err(|error| cannot_write_error(name, &error))?;
+            add(name, &mut |out| out.write_all(bytes))?;
+        }
+        let names = (&kept.settings, &*kept.files);
+        let manifest = manifest_with_file_names(experiment, results, names);
         add("run.json", &mut |out| {
             serde_json::to_writer_pretty(&mut *out, &manifest)?;
             out.write_all(b"\n")

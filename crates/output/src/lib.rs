@@ -37,8 +37,10 @@ pub mod figure;
 mod folder;
 pub mod frame;
 mod html;
+mod inputs;
 mod inside;
 mod lb_data;
+mod lines;
 mod machine;
 mod path_rows;
 mod placed;
@@ -59,7 +61,7 @@ mod workload;
 pub use activity::ProcessTimes;
 pub use atomic_file::{Draft, output_file, write_file_atomically, write_file_named_by_user};
 pub use csv_guard::protect_formula_like_text;
-pub use earlier::check_settings_are_equal;
+pub use earlier::{check_page_is_of_same_run, check_settings_are_equal};
 pub use explain::{CallExplanation, EvaluatedCall, Overview, Question, describe_superstep_time};
 pub use folder::lock_folder;
 pub use folder::{PendingResults, RunFolder};
@@ -90,6 +92,16 @@ pub use traffic::{LinkTraffic, compute_link_traffic};
 pub use workload::{SuperstepLoad, superstep_loads, workload_sheet, workload_svg};
 
 use migsim_base::error::{Error, Problem};
+
+/// Adds the version of migsim to the JSON of a result, after the name of its format if it has one.
+#[must_use]
+pub fn with_version(mut json: serde_json::Value) -> serde_json::Value {
+    if let Some(keys) = json.as_object_mut() {
+        let place = usize::from(keys.contains_key("schema"));
+        keys.shift_insert(place, "version".into(), env!("CARGO_PKG_VERSION").into());
+    }
+    json
+}
 
 /// Creates an error which says that `what`, such as the path of a file, cannot be written because of `error`.
 pub fn cannot_write_error(what: &str, error: &std::io::Error) -> Error {

@@ -3,6 +3,7 @@
 //! The summary contains the clusters with their number of hosts, the links between clusters, and the links that each pair of
 //! clusters uses. It does not replace the platform file, whose hash is in the manifest.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,6 @@ const MAX_HOST_GROUPS: usize = 64;
 
 /// Summary of the platform of a run, with the host on which each process starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PlatformSummary {
     /// Name and version of the schema of the file `platform.json`.
     pub schema: String,
@@ -38,11 +38,13 @@ pub struct PlatformSummary {
     pub paths: Vec<ClusterPathSummary>,
     /// Host on which each process starts, in the order of the processes.
     pub placement: Vec<HostLocation>,
+    /// Number of cores of each host, by cluster and host, that has another number of cores than the first host of its cluster.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_cores: BTreeMap<String, BTreeMap<String, u32>>,
 }
 
 /// Summary of a cluster: the number of its hosts, and the properties of its first host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ClusterSummary {
     /// Name of the cluster.
     pub name: String,
@@ -63,7 +65,6 @@ pub struct ClusterSummary {
 
 /// Consecutive hosts of a cluster with equal properties.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct HostGroupSummary {
     /// Number of hosts in the group.
     pub hosts: u64,
@@ -78,7 +79,6 @@ pub struct HostGroupSummary {
 
 /// A link that a route between two clusters uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LinkSummary {
     /// Name of the link on the platform.
     pub name: String,
@@ -90,7 +90,6 @@ pub struct LinkSummary {
 
 /// The links on the route between two clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ClusterPathSummary {
     /// Index of the first cluster of the pair in the list of clusters, counted from 0.
     pub from: usize,
@@ -105,7 +104,6 @@ pub struct ClusterPathSummary {
 
 /// The names of a host and of the cluster that contains the host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct HostLocation {
     /// Name of the cluster.
     pub cluster: String,
@@ -124,6 +122,7 @@ impl PlatformSummary {
             clusters: clusters.map(|id| summarise_cluster(platform, id)).collect(),
             links: Vec::new(),
             paths: Vec::new(),
+            other_cores: BTreeMap::new(),
             placement: experiment
                 .placement
                 .iter()
@@ -131,7 +130,28 @@ impl PlatformSummary {
                 .collect(),
         };
         machine.add_cluster_paths(platform);
+        for host in &platform.hosts {
+            let cluster = &machine.clusters[host.cluster.index()];
+            if host.cores != cluster.cores {
+                let others = machine.other_cores.entry(cluster.name.clone());
+                others.or_default().insert(host.name.clone(), host.cores);
+            }
+        }
         machine
+    }
+
+    /// Returns the number of cores of a host.
+    pub(super) fn core_count(&self, place: &HostLocation) -> f64 {
+        let own = self.other_cores.get(&place.cluster);
+        let own = own.and_then(|hosts| hosts.get(&place.host)).copied();
+        let of_cluster = || {
+            Some(
+                self.clusters
+                    .get(self.cluster_index(&place.cluster)?)?
+                    .cores,
+            )
+        };
+        f64::from(own.or_else(of_cluster).unwrap_or(1))
     }
 
     fn add_cluster_paths(&mut self, platform: &Platform) {

@@ -34,7 +34,6 @@ const COLUMNS: [&str; 8] = [
 
 /// A row of `path.csv`: one activity on the critical path of a scenario.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PathRow {
     /// Scenario to which the critical path belongs.

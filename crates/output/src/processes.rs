@@ -1,11 +1,9 @@
-//! Writes the table `processes.csv` during the simulation: computation time and communication time of each process in each
-//! superstep.
-
-use std::fs::File;
-use std::io::{self, BufWriter};
+//! Writes the table `processes.csv` during the simulation: the times in which each process computes, communicates, and waits for
+//! messages in each superstep.
 
 use super::activity::COLUMNS;
 use super::folder::processes_part_name;
+use super::lines::LineWriter;
 use super::{Draft, RunFolder, protect_formula_like_text};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
@@ -19,9 +17,9 @@ pub struct ProcessTableWriter<'p> {
     platform: &'p Platform,
     scenario: Scenario,
     temporary_file: Draft,
-    csv_writer: csv::Writer<BufWriter<File>>,
-    /// Error of the first write that failed; `None` if no write failed. After an error, nothing more is written.
-    first_error: Option<csv::Error>,
+    lines: LineWriter,
+    /// For each host, the cells with the names of its cluster and of the host; empty for hosts that had no process so far.
+    host_cells: Vec<Vec<u8>>,
 }
 
 impl<'p> ProcessTableWriter<'p> {
@@ -35,14 +33,14 @@ impl<'p> ProcessTableWriter<'p> {
         scenario: Scenario,
     ) -> Result<Self, Error> {
         let (draft, file) = folder.create_temporary_file(&processes_part_name(scenario))?;
-        let mut out = csv::Writer::from_writer(BufWriter::new(file));
-        let failure = out.write_record(COLUMNS).err();
+        let mut lines = LineWriter::new(file);
+        lines.push_text(COLUMNS.join(",").as_bytes()).end_line();
         Ok(Self {
             platform,
             scenario,
             temporary_file: draft,
-            csv_writer: out,
-            first_error: failure,
+            lines,
+            host_cells: vec![Vec::new(); platform.hosts.len()],
         })
     }
 
@@ -50,47 +48,55 @@ impl<'p> ProcessTableWriter<'p> {
     ///
     /// # Errors
     /// A write failed.
-    pub fn finish(mut self) -> Result<Draft, Error> {
-        let written = match self.first_error {
-            Some(failure) => Err(failure),
-            None => self.csv_writer.flush().map_err(csv::Error::from),
-        };
-        written.map_err(|error| self.temporary_file.write_error(&error.into()))?;
+    pub fn finish(self) -> Result<Draft, Error> {
+        let written = self.lines.finish();
+        written.map_err(|error| self.temporary_file.write_error(&error))?;
         Ok(self.temporary_file)
-    }
-
-    fn write_superstep(
-        &mut self,
-        superstep: usize,
-        measures: &Measures,
-        placement: &[HostId],
-    ) -> io::Result<()> {
-        for (process, &host) in placement.iter().enumerate() {
-            let place = &self.platform.hosts[host.index()];
-            self.csv_writer.write_record([
-                self.scenario.name(),
-                &(superstep + 1).to_string(),
-                &(process + 1).to_string(),
-                &protect_formula_like_text(&self.platform.clusters[place.cluster.index()].name),
-                &protect_formula_like_text(&place.name),
-                &measures.begin_delays[process].get().to_string(),
-                &measures.work[process].get().to_string(),
-                &measures.computation_times[process].get().to_string(),
-                &measures.send_times[process].get().to_string(),
-                &measures.communication_times[process].get().to_string(),
-            ])?;
-        }
-        Ok(())
     }
 }
 
+/// Returns the cells with the names of a host and of its cluster, as they are written in CSV.
+fn host_cells(platform: &Platform, host: HostId) -> Vec<u8> {
+    let place = &platform.hosts[host.index()];
+    let cluster = &platform.clusters[place.cluster.index()].name;
+    let names = [cluster, &place.name].map(|name| protect_formula_like_text(name));
+    let mut row = csv::Writer::from_writer(Vec::new());
+    row.write_record(names.each_ref().map(|name| name.as_bytes()))
+        .expect("a list takes all bytes");
+    let mut cells = row.into_inner().expect("a list takes all bytes");
+    cells.pop(); // the line end
+    cells
+}
+
 impl Recorder for ProcessTableWriter<'_> {
+    fn wants_transfer_times(&self) -> bool {
+        true
+    }
+
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
-        if self.first_error.is_none() {
-            self.first_error = self
-                .write_superstep(superstep, measures, placement)
-                .err()
-                .map(csv::Error::from);
+        let head = format!("{},{},", self.scenario.name(), superstep + 1);
+        for (process, &host) in placement.iter().enumerate() {
+            let cells = &mut self.host_cells[host.index()];
+            if cells.is_empty() {
+                *cells = host_cells(self.platform, host);
+            }
+            self.lines
+                .push_text(head.as_bytes())
+                .push_number(process as u64 + 1)
+                .push_text(b",")
+                .push_text(cells);
+            let values = [
+                measures.begin_delays[process].get(),
+                measures.work[process].get(),
+                measures.computation_times[process].get(),
+                measures.send_times[process].get(),
+                measures.transfer_times[process].get(),
+                measures.message_waits[process].get(),
+            ];
+            for value in values {
+                self.lines.push_text(b",").push_shortest_float(value);
+            }
+            self.lines.end_line();
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Reads run folders of `migsim run --out`, and refuses a folder that is damaged or was written by an unknown version.
 //!
-//! The reader neither guesses nor skips anything. Each of the following is an error that names the file and the line: another
-//! version, a truncated file, a missing or an unknown key, an invalid time, rows that do not match the counts in the manifest.
+//! The reader guesses nothing. Each of the following is an error that names the file and the line: another schema, a truncated
+//! file, a missing key or column, an invalid time, rows that do not match the counts in the manifest. Columns and keys that it
+//! does not know are ignored, so that folders of later versions and folders with columns of the user can be read.
 //! Data that only a report needs is read elsewhere (`report/page_data.rs`).
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::csv_guard::deserialize_guarded;
+use super::earlier::page_mark;
 use super::inside::read_refusing_outside_links;
 use super::records;
 use super::summary::{SCHEMA, manifest};
@@ -34,6 +36,8 @@ pub struct Run {
     pub experiment_settings: Value,
     /// Number of processes of the application.
     pub process_count: u64,
+    /// Whether random numbers affected the run; `None` in folders of versions that did not store this.
+    pub is_random: Option<bool>,
     /// The input files of the run, such as the platform file.
     pub input_files: Vec<InputFile>,
     /// Results of each scenario, in the order in which the scenarios were simulated.
@@ -46,6 +50,8 @@ pub struct Run {
     pub interpretations: Vec<String>,
     /// Notes for the user about the settings and results of the run.
     pub notes: Vec<String>,
+    /// The mark by which pages of the run are recognised.
+    pub(super) page_mark: String,
     /// Name of the application in the form in which titles show it.
     pub(super) application_title: String,
     /// Writer of the sentences about the rescheduling calls of the run: specific to the policy of the run, or generic if the
@@ -113,7 +119,6 @@ pub struct MakespanDifference {
 
 /// Start and end times of one superstep: a row of `supersteps.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SuperstepRow {
     /// Scenario to which the superstep belongs.
@@ -130,7 +135,6 @@ pub struct SuperstepRow {
 
 /// Record of one rescheduling call and its decision: a line of `calls.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RecordedCall {
     /// Scenario in which the rescheduling call took place.
@@ -185,7 +189,6 @@ impl RecordedCall {
 
 /// A row of `migrations.csv`: a migration that happened.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MigrationRow {
     /// Scenario in which the migration took place.
@@ -220,6 +223,9 @@ pub struct MigrationRow {
 #[derive(Debug, Deserialize)]
 struct Manifest {
     processes: u64,
+    is_random: Option<bool>,
+    #[serde(skip)]
+    page_mark: String,
     inputs: Vec<InputFile>,
     experiment: Value,
     summary: Summary,
@@ -396,7 +402,7 @@ impl Run {
         };
         let value: Value = serde_json::from_str(text).map_err(broken)?;
         let (schema, version) = (value["schema"].as_str(), value["version"].as_str());
-        let is_read = version.is_some_and(|version| READABLE_VERSIONS.contains(&version));
+        let is_read = version.is_some_and(|version| version.starts_with("0."));
         if schema != Some(SCHEMA) || !is_read {
             let problem = Problem::new(format!(
                 "the run was written by version `{}` of migsim (schema `{}`), which this version of migsim, {} (schema `{SCHEMA}`), cannot read",
@@ -406,7 +412,9 @@ impl Run {
             ));
             return Err(problem.source(name).hint(REWRITE_HINT).into());
         }
-        Ok(serde_json::from_str(text).map_err(broken)?)
+        let mut manifest: Manifest = serde_json::from_str(text).map_err(broken)?;
+        manifest.page_mark = page_mark(&value);
+        Ok(manifest)
     }
 
     /// Combines the manifest and the rows of all tables to the results of each scenario, and checks the numbers of rows against
@@ -466,6 +474,8 @@ impl Run {
             narrator: policy.map_or(&PlainNarrator, |entry| entry.narrator()),
             experiment_settings: manifest.experiment,
             process_count: manifest.processes,
+            is_random: manifest.is_random,
+            page_mark: manifest.page_mark,
             input_files: manifest.inputs,
             interpretations: manifest.summary.readings,
             notes: manifest.summary.notes,
@@ -577,9 +587,6 @@ pub(super) fn application_title(registry: &Registry, workload: &Value) -> String
     let entry = registry.workloads().find(name);
     entry.map_or_else(|_| name.to_owned(), |entry| entry.title(name, workload))
 }
-
-/// Versions of migsim whose run folders this version can read.
-const READABLE_VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
 /// Advice in the error message for a run folder that cannot be read: repeat the run.
 const REWRITE_HINT: &str = "repeat the run with its original command, or with `migsim run FOLDER/run.json --out FOLDER`, where FOLDER is the folder of the run";

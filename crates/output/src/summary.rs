@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::placed::StartsByCluster;
 use super::records::DecidedMoves;
 use super::starts;
+use migsim_base::document::sha256;
 use migsim_bsp::{CallRecord, Scenario, SentMessages};
 use migsim_experiment::{Experiment, MakespanLedger, MakespanTerm, Results, ScenarioRun};
 
@@ -57,6 +58,10 @@ struct RunManifest<'a> {
     version: &'static str,
     seed: u64,
     processes: usize,
+    /// Whether random numbers affect the run. Versions that do not write this key count file names from the current folder.
+    is_random: bool,
+    /// Checksum of the settings and of the contents of the input files, by which pages of the run are recognised.
+    settings_sha256: String,
     inputs: Vec<Value>,
     experiment: &'a Value,
     summary: ExperimentSummary<'a>,
@@ -87,7 +92,10 @@ impl Serialize for CallList<'_> {
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
 pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
-    ExperimentSummary::from_results(experiment, results)
+    let mut summary = ExperimentSummary::from_results(experiment, results);
+    let version = env!("CARGO_PKG_VERSION").into();
+    summary.before.shift_insert(0, "version".into(), version);
+    summary
 }
 
 impl<'a> ExperimentSummary<'a> {
@@ -125,16 +133,33 @@ impl<'a> ExperimentSummary<'a> {
     }
 }
 
-/// Creates the manifest of a run folder: all data that is needed to repeat and to check the run, and the summary of the run.
+/// Creates the manifest of a run: all data that is needed to repeat and to check the run, and the summary of the run.
 pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
+    let settings = &experiment.resolved_settings;
+    manifest_with_file_names(experiment, results, (settings, &experiment.input_files))
+}
+
+/// Returns the checksum of the settings of a run and of the contents of its input files.
+pub(super) fn settings_sha256(experiment: &Experiment) -> String {
+    sha256(experiment.identifying_settings().to_string().as_bytes())
+}
+
+/// Creates the manifest of a run with other names of the input files in the settings and in the list of input files.
+pub(super) fn manifest_with_file_names<'a>(
+    experiment: &'a Experiment,
+    results: &'a Results,
+    (settings, files): (&'a Value, &[migsim_experiment::InputFile]),
+) -> impl Serialize + 'a {
     let input = |input: &migsim_experiment::InputFile| json!({ "role": input.role, "source": input.name, "sha256": input.sha256 });
     RunManifest {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         seed: experiment.config.seed,
         processes: experiment.placement.len(),
-        inputs: experiment.input_files.iter().map(input).collect(),
-        experiment: &experiment.resolved_settings,
+        is_random: experiment.uses_seed(),
+        settings_sha256: settings_sha256(experiment),
+        inputs: files.iter().map(input).collect(),
+        experiment: settings,
         summary: ExperimentSummary::from_results(experiment, results),
     }
 }

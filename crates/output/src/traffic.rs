@@ -20,7 +20,6 @@ pub(super) const MOST_GROUPS: usize = 256;
 
 /// Traffic on a link in a group of consecutive supersteps: a row of `links.csv`. Links without traffic have no row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LinkTraffic {
     /// Scenario to which the traffic belongs.
     pub scenario: Scenario,

@@ -25,6 +25,7 @@ use super::stats::Sample;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Limits, Progress, ReschedulingPlan, StaticPlacementMakespan};
+use migsim_output::with_version;
 use migsim_policies::explain::quantity_definitions;
 
 /// The results of one policy in a comparison of policies, over the seeds.
@@ -300,7 +301,7 @@ impl Comparison {
                 "gain_percent": start.gain_percent,
             });
         }
-        all
+        with_version(all)
     }
 }
 

@@ -17,7 +17,9 @@ use super::separate::Indifference;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
-use migsim_experiment::{StaticPlacementMakespan, json_pointers_to_file_names, policy_label};
+use migsim_experiment::{
+    StaticPlacementMakespan, json_pointers_to_file_names, names_input_file, policy_label,
+};
 use migsim_output::{Run, ScenarioRecords};
 
 /// Keys of the settings in which runs may differ although they count as equal, because the keys do not affect results (or are the
@@ -258,12 +260,13 @@ fn relevant_settings(registry: &Registry, folder: &FinishedRunFolder) -> Value {
     for pointer in json_pointers_to_file_names(registry, &settings) {
         let named = settings.pointer_mut(&pointer);
         if let Some(named) = named.filter(|named| named.is_string()) {
-            let file = folder
-                .run
-                .input_files
-                .iter()
-                .find(|one| *named == *one.source);
-            *named = file.map_or_else(|| named.take(), |file| json!(file.sha256));
+            let name = named.as_str().unwrap_or_default().to_owned();
+            let files = folder.run.input_files.iter();
+            let files = files.filter(|one| names_input_file(&name, &one.source));
+            let hashes: Vec<&str> = files.map(|one| &*one.sha256).collect();
+            if !hashes.is_empty() {
+                *named = json!(hashes);
+            }
         }
     }
     if let Some(settings) = settings.as_object_mut() {

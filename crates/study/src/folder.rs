@@ -1,7 +1,7 @@
 //! The folder of a sweep: `plan.json`, the rows, and the files generated from them. Files are written completely and then
 //! renamed; only `runs.jsonl` grows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::figures::{draw_figures, figure_description};
@@ -31,6 +31,29 @@ pub struct SweepReport {
     pub results_text: String,
     /// The number of failed runs and the first reason; `None` if no run failed.
     pub failure_description: Option<String>,
+}
+
+/// Checks that a folder contains no results of runs that are not part of the plan. Results of a part of the plan may be there:
+/// a sweep can be continued and extended.
+///
+/// # Errors
+/// The plan in the folder has other runs.
+pub fn check_earlier_plan_is_part(folder: &Path, plan: &Plan) -> Result<(), Error> {
+    let (Ok(earlier), Ok(rows)) = (read_plan(folder), store::read_rows_if_any(folder)) else {
+        return Ok(());
+    };
+    let runs: BTreeSet<&String> = plan.runs.iter().collect();
+    let has_result = |run: &&String| rows.get(*run).is_some_and(|row| row.error.is_none());
+    let mut done = earlier.runs.iter().filter(has_result);
+    if done.all(|run| runs.contains(run)) {
+        return Ok(());
+    }
+    let problem =
+        Problem::new("the folder already holds results of other settings, seeds or files");
+    Err(problem
+        .source(folder.join(PLAN_FILE).display().to_string())
+        .hint("choose another folder with `--out`, or remove this one")
+        .into())
 }
 
 /// Writes the plan of a sweep into its folder.

@@ -202,12 +202,7 @@ impl RunIdentity {
     /// Collects all data that identify the runs of an experiment: its settings, the hashes of its files, and the version of the
     /// program.
     fn from_experiment(experiment: &Experiment) -> Self {
-        let mut settings = experiment.resolved_settings.clone();
-        remove_informative_keys(&mut settings);
-        let inputs = experiment.input_files.iter();
-        settings["inputs"] = inputs
-            .map(|input| json!([input.role, input.sha256]))
-            .collect();
+        let mut settings = experiment.identifying_settings();
         settings["version"] = env!("CARGO_PKG_VERSION").into();
         Self(settings)
     }

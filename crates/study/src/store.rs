@@ -2,9 +2,10 @@
 //! ended.
 //!
 //! ```text
-//! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}
+//! {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...},"sha256":"9f86d081884c7d65"}
 //! ```
-//! Each line begins with the first 16 digits of the SHA-256 hash of the rest of the line. A process that is killed leaves at most
+//! The last key has the first 16 digits of the SHA-256 hash of the JSON without this key. (Versions up to 0.3 wrote the digits
+//! and a space before the JSON.) A process that is killed leaves at most
 //! one incomplete line. When the folder is opened again, lines that do not match their checksum are removed, and their runs are
 //! repeated. If a run has two rows, the later row is used. The file is locked, so that only one process at a time writes to a
 //! folder.
@@ -24,8 +25,11 @@ use migsim_output::{Draft, cannot_write_error, lock_folder, path_refusing_outsid
 /// Name of the file with the rows of finished runs.
 pub const ROWS_FILE: &str = "runs.jsonl";
 
-/// Number of hexadecimal digits of the checksum at the beginning of a line.
+/// Number of hexadecimal digits of the checksum of a line.
 const CHECKSUM_DIGITS: usize = 16;
+
+/// The text between the JSON of a line and its checksum.
+const CHECKSUM_KEY: &str = ",\"sha256\":\"";
 
 /// A line of the file without its checksum: the identity of a run and its row.
 #[derive(Debug, Serialize, Deserialize)]
@@ -178,14 +182,15 @@ impl Store {
     }
 }
 
-/// Formats the row of a run as a line of the file, which begins with its checksum.
+/// Formats the row of a run as a line of the file, which ends with its checksum.
 fn format_line(id: &str, row: &RunRow) -> String {
     let record = StoreLine {
         id: id.to_owned(),
         row: row.clone(),
     };
     let json = serde_json::to_string(&record).expect("a row is JSON");
-    format!("{} {json}\n", checksum(json.as_bytes()))
+    let sum = checksum(json.as_bytes());
+    format!("{}{CHECKSUM_KEY}{sum}\"}}\n", &json[..json.len() - 1])
 }
 
 /// Returns the first 16 hexadecimal digits of the SHA-256 hash of `bytes`.
@@ -218,12 +223,21 @@ fn read_lines(bytes: &[u8]) -> (BTreeMap<String, RunRow>, usize) {
 /// Parses a line of the file; returns `None` if the line does not match its checksum.
 fn parse_stored_line(line: &[u8]) -> Option<StoreLine> {
     let line = line.strip_suffix(b"\n")?;
-    let (sum, json) = line.split_at_checked(CHECKSUM_DIGITS)?;
-    let json = json.strip_prefix(b" ")?;
-    if sum != checksum(json).as_bytes() {
+    let (sum, json) = match line.strip_suffix(b"\"}") {
+        Some(begin) if line.starts_with(b"{") => {
+            let (begin, sum) = begin.split_at_checked(begin.len().checked_sub(CHECKSUM_DIGITS)?)?;
+            let begin = begin.strip_suffix(CHECKSUM_KEY.as_bytes())?;
+            (sum, [begin, b"}"].concat())
+        }
+        _ => {
+            let (sum, json) = line.split_at_checked(CHECKSUM_DIGITS)?;
+            (sum, json.strip_prefix(b" ")?.to_vec())
+        }
+    };
+    if sum != checksum(&json).as_bytes() {
         return None;
     }
-    serde_json::from_slice(json).ok()
+    serde_json::from_slice(&json).ok()
 }
 
 /// Reads the rows in a folder without changing the folder.
@@ -303,6 +317,21 @@ mod tests {
         let store = Store::open(folder.path()).unwrap();
         assert_eq!((store.rows.len(), store.dropped_line_count), (3, 0));
         assert_eq!(store.get("r2"), Some(&row(2.1)));
+    }
+
+    #[test]
+    fn each_line_is_json_and_lines_of_earlier_versions_are_read() {
+        let line = format_line("r1", &row(0.5));
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(
+            (&value["id"], &value["row"]["makespan_s"][0]),
+            (&"r1".into(), &0.5.into())
+        );
+        let json = line.split(CHECKSUM_KEY).next().unwrap().to_owned() + "}";
+        let before = format!("{} {json}\n", checksum(json.as_bytes()));
+        for line in [line, before] {
+            assert_eq!(parse_stored_line(line.as_bytes()).unwrap().row, row(0.5));
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ use migsim_base::words::format_count;
 use migsim_output::frame::{list_html, sections_page};
 use migsim_output::{
     Cell, Sheet, Table, escape_html, number_column, read_refusing_outside_links, text_column,
+    with_version,
 };
 
 /// Name of the file with the report.
@@ -34,7 +35,6 @@ pub type NamedValues = Map<String, Value>;
 
 /// Result of a search for good settings, as it is stored in the folder of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TuneReport {
     /// Goal of the search (a makespan or a gain), with its unit.
@@ -59,7 +59,6 @@ pub struct TuneReport {
 
 /// Extent of a search for good settings: its runs, settings, seeds and rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchExtent {
     /// Number of runs that the search did.
@@ -78,7 +77,6 @@ pub struct SearchExtent {
 
 /// A round of the search, in which some settings were run with the same number of seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchRound {
     /// The search method of the round: `halving` or `compass`.
@@ -97,7 +95,6 @@ pub struct SearchRound {
 
 /// Comparison of the best setting with the defaults on new seeds, which the search did not use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DefaultsComparison {
     /// The new seeds, with which both settings were run.
@@ -127,7 +124,7 @@ pub(super) fn no_correction() -> String {
 impl TuneReport {
     /// Returns the report as JSON.
     pub fn to_json(&self) -> Value {
-        serde_json::to_value(self).expect("a report is JSON")
+        with_version(serde_json::to_value(self).expect("a report is JSON"))
     }
 
     /// Returns the report as a sheet of sections and tables that can be printed.

@@ -721,7 +721,11 @@ impl DirectEvaluation {
 /// Returns the local time at which a message starts if its sender sends all messages at the same time \[s\]. `computed` contains
 /// the times at which the computations of processes end \[s\].
 #[inline]
-fn concurrent_message_start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
+pub(super) fn concurrent_message_start(
+    message: &Message,
+    config: RuntimeConfig,
+    computed: &[f64],
+) -> f64 {
     let sent = computed[message.from.index()];
     if config.receives.waits_for_receiver(message.size) {
         greater(computed[message.to.index()], sent)

@@ -14,7 +14,7 @@ mod slow_start;
 
 use capacities::has_constant_positive_capacities;
 pub(super) use capacities::{has_varying_links, update_link_capacities};
-use direct::{DirectEvaluation, SIMULTANEITY_TOLERANCE};
+use direct::{DirectEvaluation, SIMULTANEITY_TOLERANCE, concurrent_message_start};
 use input::SuperstepInput;
 pub(super) use memo::{CallMessage, are_equal_placements};
 pub use memo::{Memo, MemoBudget};
@@ -22,7 +22,7 @@ use memo::{MemoAccess, PreviousResult, StoredSuperstep};
 pub(super) use result::{SuperstepDigest, SuperstepResult};
 
 use super::barrier::Barrier;
-use super::config::{DelayFactor, ShortcutChoice as Allowed};
+use super::config::{DelayFactor, RuntimeConfig, SendOrder, ShortcutChoice as Allowed};
 use super::world::{RunState, Setup};
 use crate::Measures;
 use crate::Plan;
@@ -191,6 +191,11 @@ impl<'a> Shortcuts<'a> {
                 has_policy,
                 &mut world.measurements,
             );
+            if world.records_transfers {
+                let durations = entry.message_durations.iter().copied();
+                let (plan, measures) = (&world.superstep_plan, &mut world.measurements);
+                record_transfers((plan, world.setup.runtime), durations, measures);
+            }
             self.digest = Some(entry.digest);
         } else {
             let measures = &mut world.measurements;
@@ -199,6 +204,11 @@ impl<'a> Shortcuts<'a> {
                 has_policy,
                 measures,
             );
+            if world.records_transfers {
+                let plan = &world.superstep_plan;
+                let durations = self.direct_evaluation.message_durations(plan);
+                record_transfers((plan, world.setup.runtime), durations, measures);
+            }
             self.digest = None;
             self.evaluated_result = Some(result);
         }
@@ -338,6 +348,31 @@ fn superstep_input<'w>(
         varying_links: &[],
         has_computation_ends: false,
     }
+}
+
+/// Adds the times of transfers to the measurements of a superstep, from the durations of its messages.
+fn record_transfers(
+    (plan, config): (&Plan, RuntimeConfig),
+    durations: impl Iterator<Item = Seconds>,
+    measures: &mut Measures,
+) {
+    let times = measures
+        .begin_delays
+        .iter()
+        .zip(&measures.computation_times);
+    let computed: Vec<f64> = times.map(|(a, b)| a.get() + b.get()).collect();
+    let mut sent = computed.clone();
+    let periods = plan.messages.iter().zip(durations);
+    let periods = periods.map(|(message, duration)| {
+        let from = message.from.index();
+        let start = match config.sends {
+            SendOrder::Concurrent => concurrent_message_start(message, config, &computed),
+            SendOrder::Sequential => sent[from],
+        };
+        sent[from] = start + duration.get();
+        (start, sent[from])
+    });
+    measures.record_transfers(plan, &computed, periods);
 }
 
 /// Returns the digest of a superstep: the hash of its messages and of the times of its processes, and the duration of its longest

@@ -58,7 +58,7 @@ pub(super) fn to_pdf(drawing: &Drawing, language: Language) -> Vec<u8> {
     write_embedded_font(&mut pdf, drawing);
     let mut info = pdf.document_info(INFO);
     info.title(TextStr(&drawing.name))
-        .creator(TextStr("migsim"));
+        .creator(TextStr(concat!("migsim ", env!("CARGO_PKG_VERSION"))));
     info.finish();
     pdf.finish()
 }

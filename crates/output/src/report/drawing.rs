@@ -548,6 +548,7 @@ mod tests {
             links: (0..links).map(link).collect(),
             paths: paths.iter().map(path).collect(),
             placement: Vec::new(),
+            other_cores: std::collections::BTreeMap::new(),
         }
     }
 

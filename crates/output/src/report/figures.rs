@@ -32,7 +32,7 @@ type FigureEntry = (
 const PICTURES: [FigureEntry; 4] = [
     (
         "gantt",
-        "when each process computes, communicates and waits; of more than 48 supersteps the share of time computing",
+        "when each process computes, sends or receives, and waits; of more than 48 supersteps the share of time computing",
         draw_activity,
     ),
     (
@@ -124,7 +124,9 @@ fn draw_activity(report: &Report, style: &FigureStyle) -> Drawing {
         ColourMeaning::NamedColours(vec![
             (style.translate("computes", "computa").to_owned(), COMPUTES),
             (
-                style.translate("communicates", "comunica").to_owned(),
+                style
+                    .translate("sends or receives", "envia ou recebe")
+                    .to_owned(),
                 COMMUNICATES,
             ),
             (style.translate("waits", "espera").to_owned(), WAITS),

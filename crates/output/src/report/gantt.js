@@ -68,8 +68,8 @@
         : [report.legendEntry(colours.compute, "computes")];
       const [wait, , communicate, call, migrate] = report.states(colours, this.byCluster);
       const rest = [
-        report.legendEntry(communicate, "communicates"),
-        report.legendEntry(wait, "waits at the barrier"),
+        report.legendEntry(communicate, "sends or receives"),
+        report.legendEntry(wait, "waits for a message or at the barrier"),
         report.legendEntry(call, "rescheduling call"),
         report.legendEntry(migrate, "migration, or waiting for it"),
       ];
@@ -490,8 +490,8 @@
         `process ${process + 1} on ${host} (${facts.clusters[cluster]})`,
         `${report.unitName(unit)}, from ${report.digits(bars.start, 7)} s on`,
         `computes ${report.duration(bars.compute)}`,
-        `communicates ${report.duration(bars.communication)}`,
-        `waits at the barrier ${report.duration(waits)}`,
+        `sends or receives ${report.duration(bars.communication)}`,
+        `waits for messages or at the barrier ${report.duration(waits)}`,
       ];
       if (bars.call > 0) lines.push(`then a rescheduling call: ${report.duration(bars.call)}`);
       if (bars.rest > 0 && lane.hasMoves[unit]) lines.push(`then migrations: ${report.duration(bars.rest)}`);

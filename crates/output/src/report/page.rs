@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::super::earlier;
 use super::super::frame::{Page, fill_template, script_element, sentence_html, settings_table};
 use super::super::records::describe_scenario;
 use super::compress::ArrayPack;
@@ -56,7 +55,7 @@ impl Report {
         let lead = lead + &notes::notes_html(self);
         let mark = format!(
             "<meta name=\"migsim-settings\" content=\"{}\">\n",
-            earlier::settings_checksum_mark(&self.run.experiment_settings)
+            self.run.page_mark
         );
         Page {
             title: &head::report_title(self),

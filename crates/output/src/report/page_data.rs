@@ -8,10 +8,12 @@ use super::super::machine::{PlatformSummary, SCHEMA};
 use super::super::path_rows::{PathRow, read_critical_paths};
 use super::super::read::{Run, damaged_file_error, parse_csv_rows};
 use super::super::traffic::{LinkTraffic, compute_link_traffic, supersteps_per_group};
+use serde_json::Value;
+
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
-use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Results};
+use migsim_experiment::{InputFile, Registry};
 
 /// A run together with all the data that its report shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +74,16 @@ impl Report {
     #[must_use]
     pub fn with_critical_paths(mut self, path: Vec<PathRow>) -> Self {
         self.critical_path_rows = path;
+        self
+    }
+
+    /// Replaces the settings and the list of input files, which may have other names in a run folder.
+    #[must_use]
+    pub(crate) fn with_input_files(mut self, settings: Value, files: &[InputFile]) -> Self {
+        self.run.experiment_settings = settings;
+        for (own, file) in self.run.input_files.iter_mut().zip(files) {
+            own.source.clone_from(&file.name);
+        }
         self
     }
 

@@ -218,11 +218,11 @@
     const intervals = facts.host_usage.intervals;
     const makespan = facts.scenarios[scenario].makespan_s;
     return {
-      words: "share of time in which hosts compute",
+      words: "share of the cores of each host that compute",
       rows: rows.map(([name, cluster, total]) => ({ name, group: facts.clusters[cluster], colour: report.clusterColour(cluster), total, words: `${name} (${facts.clusters[cluster]})` })),
       shares: arrays[`hosts/${scenario}`],
       edges: Float64Array.from({ length: intervals + 1 }, (_, at) => (at / intervals) * makespan),
-      note: `Right: the mean over the whole run. Time in which several processes of a host compute counts once. ${leftOut(count, "hosts")}`,
+      note: `Right: the mean over the whole run. ${leftOut(count, "hosts")}`,
     };
   }
 

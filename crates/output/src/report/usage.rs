@@ -53,8 +53,8 @@ pub(super) fn pack_host_use(report: &Report, pack: &mut ArrayPack) -> Value {
     json!({ "intervals": INTERVAL_COUNT, "scenarios": scenarios })
 }
 
-/// Computes the time in each interval in which at least one process of a host computes \[s\], for all hosts in use. The key is
-/// the index of the cluster and the name of the host.
+/// Computes the time in each interval that the cores of each host in use compute, divided by the number of its cores \[s\]. The
+/// key is the index of the cluster and the name of the host.
 fn host_busy_times_per_interval(
     run: &ScenarioRecords,
     activity: &ProcessTimes,
@@ -69,7 +69,8 @@ fn host_busy_times_per_interval(
         let next = lines.len();
         let at = *names.entry((cluster, place.host.clone())).or_insert(next);
         if at == next {
-            lines.push(HostUsage::new(run.makespan_s / INTERVAL_COUNT as f64));
+            let interval = run.makespan_s / INTERVAL_COUNT as f64;
+            lines.push(HostUsage::new(interval, machine.core_count(place)));
         }
         at
     };
@@ -78,7 +79,9 @@ fn host_busy_times_per_interval(
         .iter()
         .map(|place| line_of(place, &mut lines))
         .collect();
-    for (index, dates) in run.supersteps.iter().enumerate() {
+    let next_starts = run.supersteps.iter().skip(1).map(|row| row.start_s);
+    let next_starts = next_starts.chain([f64::INFINITY]);
+    for ((index, dates), next_start) in run.supersteps.iter().enumerate().zip(next_starts) {
         let moved: Vec<usize> = places
             .advance_to_superstep(dates.superstep)
             .iter()
@@ -94,11 +97,12 @@ fn host_busy_times_per_interval(
         for (&line, (&delay, &compute)) in at.iter().zip(bars) {
             if compute > 0.0 {
                 let start = dates.start_s + f64::from(delay);
-                lines[line].add_computing_period(start, start + f64::from(compute));
+                let period = (start, start + f64::from(compute));
+                lines[line].computing_periods.push(period);
             }
         }
         for line in &mut lines {
-            line.merge_computing_periods();
+            line.add_periods_until(next_start);
         }
     }
     names
@@ -107,42 +111,55 @@ fn host_busy_times_per_interval(
         .collect()
 }
 
-/// The use of a host while the run is evaluated. It consists of the periods of the current superstep in which processes of the
-/// host compute, and the time in each interval in which at least one process computes \[s\].
+/// The use of a host while the run is evaluated: the periods in which processes of the host compute and that are not counted yet,
+/// and the time in each interval that its cores compute, divided by the number of cores \[s\].
 #[derive(Debug)]
 struct HostUsage {
     interval_length: f64,
+    cores: f64,
     computing_periods: Vec<(f64, f64)>,
-    last_computing_end: f64,
     busy_times_per_interval: Vec<f64>,
 }
 
 impl HostUsage {
-    fn new(interval: f64) -> Self {
+    fn new(interval: f64, cores: f64) -> Self {
         Self {
             interval_length: interval,
+            cores,
             computing_periods: Vec::new(),
-            last_computing_end: 0.0,
             busy_times_per_interval: vec![0.0; INTERVAL_COUNT],
         }
     }
 
-    fn add_computing_period(&mut self, start: f64, end: f64) {
-        self.computing_periods.push((start, end));
-    }
-
-    /// Adds the periods in which the processes compute to the busy times of the intervals, and clears the list of periods; times
-    /// at which several processes compute count once.
-    fn merge_computing_periods(&mut self) {
-        let mut now = std::mem::take(&mut self.computing_periods);
-        if now.len() > 1 {
-            now.sort_by(|a, b| a.0.total_cmp(&b.0));
+    /// Adds the periods up to the time `until`, before which no further period begins, to the busy times. If more processes
+    /// compute than the host has cores, all cores compute.
+    fn add_periods_until(&mut self, until: f64) {
+        let mut periods = std::mem::take(&mut self.computing_periods);
+        if periods.len() as f64 <= self.cores {
+            for (start, end) in periods.drain(..) {
+                self.add_busy_time(start, end, 1.0 / self.cores);
+            }
+            self.computing_periods = periods;
+            return;
         }
-        for (start, end) in now.drain(..) {
-            self.add_busy_time(start.max(self.last_computing_end), end);
-            self.last_computing_end = self.last_computing_end.max(end);
+        let mut changes = Vec::new();
+        for (start, end) in periods {
+            if start < until {
+                changes.extend([(start, 1.0), (end.min(until), -1.0)]);
+            }
+            if end > until {
+                self.computing_periods.push((start.max(until), end));
+            }
         }
-        self.computing_periods = now;
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut computing, mut since) = (0.0_f64, 0.0);
+        for (time, change) in changes {
+            if computing > 0.0 {
+                self.add_busy_time(since, time, computing.min(self.cores) / self.cores);
+            }
+            computing += change;
+            since = time;
+        }
     }
 
     #[expect(
@@ -150,7 +167,7 @@ impl HostUsage {
         clippy::cast_sign_loss,
         reason = "a place in a list of a few hundred"
     )]
-    fn add_busy_time(&mut self, mut start: f64, end: f64) {
+    fn add_busy_time(&mut self, mut start: f64, end: f64, share: f64) {
         if self.interval_length <= 0.0 {
             return;
         }
@@ -162,7 +179,7 @@ impl HostUsage {
             } else {
                 (at + 1) as f64 * self.interval_length
             };
-            self.busy_times_per_interval[at] += (edge - start).max(0.0);
+            self.busy_times_per_interval[at] += (edge - start).max(0.0) * share;
             start = start.max(edge);
         }
     }
@@ -276,16 +293,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_that_overlap_count_once() {
-        // With intervals of 1 s, 0.5 to 2.5 s and 1.0 to 3.0 s together are 0.5 to 3.0 s.
-        let mut line = HostUsage::new(1.0);
-        line.add_computing_period(1.0, 3.0);
-        line.add_computing_period(0.5, 2.5);
-        line.merge_computing_periods();
-        assert_eq!(line.busy_times_per_interval[..4], [0.5, 1.0, 1.0, 0.0]);
-        line.add_computing_period(3.25, 3.5);
-        line.merge_computing_periods();
-        assert_eq!(line.busy_times_per_interval[3], 0.25);
+    fn the_use_of_a_host_is_the_share_of_its_busy_cores() {
+        // Intervals of 1 s. One core: 0.5 to 2.5 s and 1.0 to 3.0 s together are 0.5 to 3.0 s, the last second counted later.
+        let mut one = HostUsage::new(1.0, 1.0);
+        one.computing_periods = vec![(1.0, 3.0), (0.5, 2.5)];
+        one.add_periods_until(2.0);
+        assert_eq!(one.busy_times_per_interval[..4], [0.5, 1.0, 0.0, 0.0]);
+        one.computing_periods.push((2.0, 2.5));
+        one.add_periods_until(f64::INFINITY);
+        assert_eq!(one.busy_times_per_interval[..4], [0.5, 1.0, 1.0, 0.0]);
+        // Four cores: two of them, then one.
+        let mut four = HostUsage::new(1.0, 4.0);
+        four.computing_periods = vec![(0.0, 2.0), (0.0, 1.0)];
+        four.add_periods_until(f64::INFINITY);
+        assert_eq!(four.busy_times_per_interval[..3], [0.5, 0.25, 0.0]);
     }
 
     #[test]

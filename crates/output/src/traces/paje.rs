@@ -13,8 +13,8 @@
 use std::fmt::Write as _;
 
 use super::TraceSubject;
-use super::lines::{LineWriter, ShortText, format_float};
 use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
+use crate::lines::{LineWriter, ShortText, format_float};
 use migsim_base::units::{ClusterId, HostId, Time};
 use migsim_bsp::MigrationRecord;
 use migsim_platform::Platform;

@@ -11,8 +11,8 @@
 //! nanosecond, whether a reader truncates or rounds.
 
 use super::TraceSubject;
-use super::lines::{LineWriter, ShortText};
 use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
+use crate::lines::{LineWriter, ShortText};
 use crate::path_rows::describe_piece;
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};

@@ -1,12 +1,13 @@
 //! Converts the recorded times of a run to changes of the activity of each process, in chronological order.
 //!
 //! ```text
-//! began(k)   computed(k)     arrived(k)                                   began(k+1)
-//!    |-compute-|-communicate---|-wait-|-rescheduling-|-migrate-|-wait--------|-compute-
+//! began(k)   computed(k)                                                  began(k+1)
+//!    |-compute-|-communicate-|-wait---|-rescheduling-|-migrate-|-wait--------|-compute-
 //!                                        calls and migrations recorded since the barrier
 //! ```
-//! Here k is the number of the superstep. `computed - began` and `arrived - computed` are the times in `processes.csv`. A process
-//! waits from its arrival at the barrier until it begins the next superstep. Of that time, rescheduling is the time for which all
+//! Here k is the number of the superstep. The lengths of compute and communicate are the times in `processes.csv`. A process
+//! communicates while a message that it sends or receives is in progress; all such times of a superstep are drawn in one piece.
+//! For the rest of the superstep it waits, for messages or at the barrier. Of that time, rescheduling is the time for which all
 //! processes wait for a rescheduling call, and migrate is the time of the process's own migration. Waiting for the migrations of
 //! other processes, and the time between the last barrier and the end of the run, count as waiting. A state of zero length is
 //! omitted, so that a process without work in a superstep continues to wait. A superstep lasts from the time at which the first
@@ -95,8 +96,8 @@ pub(super) struct Timeline<S> {
     /// at this instant.
     start_offsets: Vec<f64>,
     all_arrived_time: f64,
-    /// Time at which each process reached the last barrier \[s\].
-    arrival_times: Vec<f64>,
+    /// Time at which each process began to wait in the last superstep \[s\].
+    wait_starts: Vec<f64>,
     /// For each process, whether it waits and the writer of the trace has been informed of this. The value is false for a process
     /// that has not yet been reported as waiting since it reached the last barrier.
     is_waiting: Vec<bool>,
@@ -116,7 +117,7 @@ impl<S: TraceSink> Timeline<S> {
             superstep_time_origin: 0.0,
             start_offsets: Vec::new(),
             all_arrived_time: 0.0,
-            arrival_times: vec![0.0; processes],
+            wait_starts: vec![0.0; processes],
             is_waiting: vec![true; processes],
             call_wait_periods: Vec::new(),
             migrations_since_barrier: Vec::new(),
@@ -129,18 +130,18 @@ impl<S: TraceSink> Timeline<S> {
     pub(super) fn finish(mut self, makespan: Time) -> S {
         self.migrations_since_barrier.sort_by_key(|one| one.process);
         self.report_pending_counter_values();
-        for process in 0..self.arrival_times.len() {
+        for process in 0..self.wait_starts.len() {
             self.report_after_barrier(process, makespan.get());
         }
         self.sink.commit_until(makespan.get());
         self.sink
     }
 
-    /// Reports the waits, rescheduling calls and migrations of a process from its arrival at the last barrier until the time
+    /// Reports the waits, rescheduling calls and migrations of a process from its last wait until the time
     /// `until` \[s\], at which it starts the next superstep.
     fn report_after_barrier(&mut self, process: usize, until: f64) {
         let id = ProcessId::from_index(process);
-        let mut at = self.arrival_times[process].min(until);
+        let mut at = self.wait_starts[process].min(until);
         if !self.is_waiting[process] && at < until {
             self.start_waiting(process, at);
         }
@@ -184,7 +185,7 @@ impl<S: TraceSink> Timeline<S> {
                 self.start_waiting(process, end);
             }
         }
-        self.arrival_times[process] = at;
+        self.wait_starts[process] = at;
     }
 
     fn start_waiting(&mut self, process: usize, date: f64) {
@@ -223,8 +224,9 @@ impl<S: TraceSink> Recorder for Timeline<S> {
         let times = measures
             .computation_times
             .iter()
-            .zip(&measures.communication_times);
-        for (process, (compute, communication)) in times.enumerate() {
+            .zip(&measures.communication_times)
+            .zip(&measures.transfer_times);
+        for (process, ((compute, communication), transfer)) in times.enumerate() {
             let id = ProcessId::from_index(process).0;
             let after = self.start_offsets.get(process).copied().unwrap_or(0.0);
             let began = (origin + after).min(now);
@@ -233,20 +235,19 @@ impl<S: TraceSink> Recorder for Timeline<S> {
             let (compute, communication) = (compute.get(), communication.get());
             // Add the local times first and then the origin, in the same order as the runtime.
             let computed = (origin + (after + compute)).clamp(began, now);
-            // A process that pays for the barrier may finish after the first processes have left it.
-            let arrived = (origin + (after + compute + communication)).max(computed);
+            let sent = (origin + (after + compute + transfer.get())).clamp(computed, now);
             if computed > began {
                 self.sink
                     .start_activity(id, ProcessActivity::Compute, began);
             }
-            if arrived > computed {
+            if sent > computed {
                 self.sink
                     .start_activity(id, ProcessActivity::Communicate, computed);
             }
-            self.arrival_times[process] = arrived;
-            self.is_waiting[process] &= arrived == began;
-            if !self.is_waiting[process] && arrived <= now {
-                self.start_waiting(process, arrived);
+            self.wait_starts[process] = sent;
+            self.is_waiting[process] &= sent == began;
+            if !self.is_waiting[process] {
+                self.start_waiting(process, sent);
             }
             longest = longest.max(compute + communication);
             sum += compute + communication;

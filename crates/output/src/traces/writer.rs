@@ -1,10 +1,10 @@
 //! Writes the trace of one scenario in the requested format, from the records that the simulation delivers.
 
-use super::lines::LineWriter;
 use super::paje::Paje;
 use super::perfetto::Perfetto;
 use super::timeline::Timeline;
 use super::{TraceFormat, TraceSubject};
+use crate::lines::LineWriter;
 use crate::{Draft, RunFolder};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
@@ -115,6 +115,10 @@ impl Recorder for TraceWriter<'_> {
             TimelineInFormat::Perfetto(timeline) => timeline.on_migration(migration),
             TimelineInFormat::Paje(timeline) => timeline.on_migration(migration),
         }
+    }
+
+    fn wants_transfer_times(&self) -> bool {
+        true
     }
 
     fn on_critical_path(&mut self, path: CriticalPath) {

@@ -27,7 +27,6 @@ impl DecisionRecord<'_> {
 
 /// A candidate of a call: a process that the policy considered for migration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RecordedCandidate {
     /// The number of the process, counted from 1.
     pub process: u64,
@@ -53,7 +52,6 @@ pub struct RecordedCandidate {
 
 /// A migration that a call decided, as in its decision record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RecordedMigration {
     /// The number of the process, counted from 1.
     pub process: u64,

@@ -22,6 +22,8 @@ enum Version {
 struct BottlenecksOutput {
     /// The version of the format of this output.
     schema: Version,
+    /// The version of migsim that wrote this output.
+    version: &'static str,
     /// The makespan of the run without changes \[s\]; with several seeds, the mean over the seeds.
     makespan_s: f64,
     /// Sentences that summarise the profile: the quantities whose change shortens the makespan most, how many improvements
@@ -116,6 +118,7 @@ impl CausalProfile {
         });
         let file = BottlenecksOutput {
             schema: Version::One,
+            version: env!("CARGO_PKG_VERSION"),
             makespan_s: self.makespan.mean,
             verdict: self.verdict(),
             path: self.critical_path.iter().map(path_part).collect(),

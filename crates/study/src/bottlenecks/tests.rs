@@ -112,7 +112,17 @@ fn gains_are_those_of_the_closed_form() {
 fn data_have_the_keys_of_the_format_and_each_change_can_be_repeated() {
     let json = profile(&[], ProfileOptions::default()).to_json();
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["schema", "makespan_s", "verdict", "path", "changes"]);
+    assert_eq!(
+        keys,
+        [
+            "schema",
+            "version",
+            "makespan_s",
+            "verdict",
+            "path",
+            "changes"
+        ]
+    );
     let part = &json["path"][0];
     let keys: Vec<&String> = part.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["kind", "resource", "process", "seconds", "percent"]);

@@ -124,9 +124,23 @@ impl LineWriter {
 
     /// Appends a number as a decimal fraction without an exponent; the digits suffice to read the same value again.
     pub(super) fn push_float(&mut self, number: f64) -> &mut Self {
-        let mut text = Vec::new();
-        format_float(number, &mut text);
-        self.push_text(&text)
+        if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
+            return self.push_text(zmij::Buffer::new().format_finite(number).as_bytes());
+        }
+        self.push_text(number.to_string().as_bytes())
+    }
+
+    /// Appends a number that is not negative as [`push_float`](Self::push_float), but without `.0` after a whole number.
+    pub(super) fn push_shortest_float(&mut self, number: f64) -> &mut Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number below 1e15"
+        )]
+        match number {
+            0.0..1e15 if number.fract() == 0.0 => self.push_number(number as u64),
+            _ => self.push_float(number),
+        }
     }
 
     /// Appends a line end.
