@@ -34,7 +34,12 @@ fn folder() -> PathBuf {
 fn cases(file: &str) -> Vec<(Case, Value)> {
     let text = fs::read_to_string(folder().join(file)).unwrap();
     let document = Document::parse(file, text).unwrap();
-    let cases = decide::parse_cases(&document, &[]).unwrap();
+    let mut cases = Vec::new();
+    let keep = |case| {
+        cases.push(case);
+        Ok(())
+    };
+    decide::for_each_case(&document, &[], keep).unwrap();
     let expected = document.value.as_array().unwrap().iter();
     let expected = expected.map(|case| case["expected"].clone());
     cases.into_iter().zip(expected).collect()

@@ -261,7 +261,8 @@ impl<'r> PluginFlags<'r> {
             command.mut_subcommand(name, |inner| self.add_flags_recursively(inner, problems))
         });
         if command.get_arguments().all(|arg| arg.get_id() != POLICY) {
-            return command; // this command takes no settings
+            // This command takes no settings.
+            return command.mut_args(|arg| self.add_plugin_names_for_completion(arg));
         }
         for flag in self
             .all_flags()
@@ -364,7 +365,7 @@ impl<'r> PluginFlags<'r> {
         let registry = self.registry;
         match arg.get_id().as_str() {
             APPLICATION_FLAG => arg.value_parser(text_parser(registry.workloads().names())),
-            POLICY => arg.value_parser(text_parser(registry.policies().names())),
+            POLICY | DECIDE_POLICY => arg.value_parser(text_parser(registry.policies().names())),
             TRIGGER => arg.value_parser(text_parser(registry.triggers().names())),
             LOAD => arg.value_parser(text_parser(registry.loads().names())),
             _ => arg,
@@ -376,6 +377,7 @@ impl<'r> PluginFlags<'r> {
 /// plug-ins.
 const APPLICATION_FLAG: &str = "app";
 const POLICY: &str = "policy";
+const DECIDE_POLICY: &str = "named";
 const TRIGGER: &str = "trigger";
 const LOAD: &str = "load";
 

@@ -1,24 +1,30 @@
 //! Implements `migsim decide`: prints the decision of each policy for a barrier whose state is in a file, or of each trigger for
 //! a history of loads.
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
 
 use super::args::DecideArguments;
-use super::print::{print_json, print_text};
+use super::memory_limit::memory_limit;
+use super::print::{escape_json_controls, print_json, print_text};
+use super::progress::{ProgressDisplay, run_with_progress};
 use super::run::check_duplicate_keys;
 use crate::Registry;
 use crate::document::{Document, FileKind, parse_typed_value, read_text};
 use crate::error::{Error, Problem};
+use crate::memory::{Limits, decision_memory};
 use crate::output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
     BarrierDecisions, BarrierSnapshot, Case, CaseContent, GrowingLoad, LoadHistory, MeasuredTimes,
     PolicyOrTrigger, PolicyOrTriggerSelection, StrategyDecision, TriggerOutcome,
-    best_balancings_of_growth, decide_with_strategies, parse_cases, simulate_triggers,
+    best_balancings_of_growth, decide_with_strategies, for_each_case, simulate_triggers,
 };
 use crate::words::{format_count, singular_or_plural};
+use migsim_base::quantities::format_four_digits;
 
 pub(super) fn run_decide(
     registry: &Registry,
@@ -33,6 +39,14 @@ pub(super) fn run_decide(
             .wrong_kind_error("a barrier or a history", &source)
             .into());
     }
+    let limits = Limits {
+        max_memory: memory_limit(arguments.memory_limit, 1),
+        ..Limits::default()
+    };
+    let size = format!("the file has {} bytes", text.len());
+    limits
+        .check_memory("the decisions", decision_memory(text.len()), size)
+        .map_err(|problem| problem.source(&source))?;
     let document = Document::parse(source, text)?;
     check_duplicate_keys("--set", &arguments.settings)?;
     let settings = arguments.settings.iter();
@@ -45,48 +59,24 @@ pub(super) fn run_decide(
             names: arguments.named.clone(),
             settings,
             seed: arguments.seed,
+            ..PolicyOrTriggerSelection::default()
         },
     };
-    let cases = parse_cases(&document, &arguments.cases)?;
-    let answers: Vec<(String, CaseDecisions)> = cases
-        .into_iter()
-        .map(|case| Ok((case.name.clone(), question.decide_case(case)?)))
-        .collect::<Result<_, Error>>()?;
+    // All cases are checked before the first is decided.
+    for_each_case(&document, &arguments.cases, |_| Ok(()))?;
     let is_one = arguments.cases.len() == 1
         || document.value.get("cases").is_none() && document.value.is_object();
-    if arguments.json {
-        return print_json(out, &decisions_to_json(&answers, is_one));
-    }
-    let mut sheet = Sheet::default();
-    for (at, (name, answer)) in answers.iter().enumerate() {
-        if at > 0 {
-            sheet.add_line("");
-        }
-        if !is_one {
-            sheet.add_line(format!("Case {name}"));
-            sheet.add_line("");
-        }
-        answer.add_to_sheet(&mut sheet);
-    }
-    print_text(out, &sheet.render(OutputForm::Table))
-}
-
-/// Converts the decisions to JSON: if the file contains a single case, the decisions of this case; otherwise a list `cases` with
-/// the name and the decisions of each case.
-fn decisions_to_json(answers: &[(String, CaseDecisions)], is_one: bool) -> Value {
-    let mut answers = answers
-        .iter()
-        .map(|(name, answer)| (name, answer.to_json()));
-    match (is_one, answers.next()) {
-        (true, Some((_, answer))) => Value::Object(answer),
-        (_, first) => {
-            let named = |(name, mut answer): (&String, Map<String, Value>)| {
-                answer.shift_insert(0, "case".to_owned(), json!(name));
-                Value::Object(answer)
-            };
-            json!({ "cases": first.into_iter().chain(answers).map(named).collect::<Vec<_>>() })
-        }
-    }
+    let bar = ProgressDisplay {
+        item_noun: "decisions",
+        total_items: None,
+        prints_lines_without_terminal: false,
+        is_quiet: !is_one && std::io::stdout().is_terminal(),
+    };
+    let count = Arc::clone(&question.user_selection.decision_count);
+    let count = || count.load(Ordering::Relaxed);
+    run_with_progress(&bar, &count, || {
+        question.print_decisions(&document, arguments, is_one, out)
+    })
 }
 
 /// The policies, triggers and options that the user named, with which each case of the file is decided.
@@ -109,6 +99,47 @@ enum CaseDecisions {
 }
 
 impl RequestedDecisions<'_> {
+    /// Decides the cases of the file one after the other, and prints the decisions of each before the next. As JSON, the decisions
+    /// of several cases are a list `cases` with the name and the decisions of each case.
+    fn print_decisions(
+        &self,
+        document: &Document,
+        arguments: &DecideArguments,
+        is_one: bool,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let mut separator = "{\n  \"cases\": [\n";
+        for_each_case(document, &arguments.cases, |case| {
+            let name = case.name.clone();
+            let answer = self.decide_case(case)?;
+            if arguments.json && is_one {
+                return print_json(out, &answer.to_json());
+            }
+            if arguments.json {
+                let mut answer = answer.to_json();
+                answer.shift_insert(0, "case".to_owned(), json!(name));
+                let text = escape_json_controls(format!("{:#}", Value::Object(answer)));
+                let text = text.replace('\n', "\n    ");
+                print_text(out, &format!("{separator}    {text}"))?;
+                separator = ",\n";
+                return Ok(());
+            }
+            let mut sheet = Sheet::default();
+            if !is_one {
+                sheet.add_line(format!("Case {name}"));
+                sheet.add_line("");
+            }
+            answer.add_to_sheet(&mut sheet);
+            let before = if separator.is_empty() { "\n" } else { "" };
+            separator = "";
+            print_text(out, &format!("{before}{}", sheet.render(OutputForm::Table)))
+        })?;
+        if arguments.json && !is_one {
+            return print_text(out, "\n  ]\n}\n");
+        }
+        Ok(())
+    }
+
     /// Decides a case of the file with the policies or triggers that the user named; if the user named none, with all policies or
     /// triggers.
     fn decide_case(&self, case: Case) -> Result<CaseDecisions, Error> {
@@ -147,10 +178,7 @@ impl RequestedDecisions<'_> {
             let name = named.split('/').next().unwrap_or(named);
             let entry = self.registry.policies().find(name);
             let is_known = entry.is_ok() && !named.starts_with(EXEC_PREFIX);
-            let is_kept = snapshot
-                .recorded_decisions()
-                .iter()
-                .any(|(one, _)| one == named);
+            let is_kept = snapshot.has_decision_of(named);
             // An unknown name is reported later.
             if is_kept || entry.is_ok_and(|entry| entry.is_strategy()) || !is_known {
                 continue;
@@ -237,7 +265,7 @@ impl CaseDecisions {
                 Some(plan) => format!(
                     "The plan: balance the load {} after the last balancing, when the largest load is predicted to be {} times the mean load.",
                     format_count(usize::try_from(plan.period).unwrap_or(0), "superstep"),
-                    format_number(plan.predicted_imbalance)
+                    format_four_digits(plan.predicted_imbalance)
                 ),
                 None => "There is no plan yet, since a plan needs the loads of at least five supersteps.".to_owned(),
             }),
@@ -245,7 +273,7 @@ impl CaseDecisions {
                 let best = best_balancings_of_growth(growth);
                 sheet.add_line(format!(
                                         "The shortest possible total time is {} s, reached if the load is {}.",
-                    format_number(best.total_time),
+                    format_four_digits(best.total_time),
                     describe_balanced_supersteps(&best.balancing_supersteps)
                 ));
             }
@@ -263,6 +291,7 @@ fn decision_json(
         "policy": judged.strategy.name,
         "assignment": judged.assignment.assigned_hosts,
         "moves": judged.move_count,
+        "stayed_for_memory": judged.stayed_for_memory,
         "max_time_before": verdict.max_host_time_before.get(),
         "max_time": judged.max_host_time.get(),
         "price_s": judged.call_cost.get(),
@@ -287,15 +316,9 @@ fn add_original_program_name(mut row: Value, original: &str) -> Value {
     row
 }
 
-/// Formats a number with at most six decimals and without trailing zeros.
-fn format_number(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// Formats a time \[s\] as a cell with at most six decimals.
+/// Formats a time \[s\] as a cell with four significant digits.
 fn seconds_cell(value: f64) -> Cell {
-    Cell::from_value_and_text(value, format_number(value))
+    Cell::from_value_and_text(value, format_four_digits(value))
 }
 
 /// Describes the state at a barrier in a sentence: the numbers of processes and hosts, and the time of the busiest host, or of the
@@ -303,7 +326,7 @@ fn seconds_cell(value: f64) -> Cell {
 fn describe_barrier_state(snapshot: &BarrierSnapshot, max_time: f64) -> String {
     let instance = snapshot.instance();
     let processes = format_count(instance.process_count(), "process");
-    let (cores, largest) = (instance.host_count(), format_number(max_time));
+    let (cores, largest) = (instance.host_count(), format_four_digits(max_time));
     match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
             "{processes} on {} with {}; the busiest core takes {largest} s for a superstep.",
@@ -334,15 +357,21 @@ fn add_barrier_decisions(
         number_column("largest time [s]", "max_time"),
         number_column("moves", "moves"),
         number_column("price [s]", "price_s"),
+        number_column("stay for lack of memory", "stayed_for_memory"),
     ];
-    let mut table = Table::new("policies", "", &columns);
+    let has_stayed = |judged: &StrategyDecision| judged.stayed_for_memory > 0;
+    let is_memory_shown = verdict.decisions.iter().any(has_stayed);
+    let count = columns.len() - usize::from(!is_memory_shown);
+    let mut table = Table::new("policies", "", &columns[..count]);
     for judged in sort_by_predicted_time(&verdict.decisions) {
-        table.push_row([
+        let row = [
             Cell::text(&judged.strategy.name),
             seconds_cell(judged.max_host_time.get()),
             Cell::count(judged.move_count),
             seconds_cell(judged.call_cost.get()),
-        ]);
+            Cell::count(judged.stayed_for_memory),
+        ];
+        table.push_row(&row[..count]);
     }
     sheet.add_table(table);
     sheet.add_line("");
@@ -356,11 +385,11 @@ fn add_barrier_decisions(
     sheet.add_line(match verdict.optimal_max_host_time {
         Some(time) => format!(
             "With the best of all possible assignments a superstep takes {} s.",
-            format_number(time.get())
+            format_four_digits(time.get())
         ),
         None => format!(
             "No assignment of processes to hosts makes a superstep shorter than {} s.",
-            format_number(verdict.max_host_time_lower_bound.get())
+            format_four_digits(verdict.max_host_time_lower_bound.get())
         ),
     });
     for (name, why) in &verdict.undecided_strategies_with_reasons {
@@ -431,8 +460,8 @@ fn best_decision_sentence(
     };
     format!(
         "With {name} a superstep takes {} s instead of {} s{percent}: {}{price}.",
-        format_number(after),
-        format_number(before),
+        format_four_digits(after),
+        format_four_digits(before),
         format_moves(best.move_count, processes)
     )
 }
@@ -482,7 +511,7 @@ fn add_history_decisions(
     };
     sheet.add_line(format!(
         "The shortest possible total time is {} s, reached if the load is {}.",
-        format_number(best.total_time),
+        format_four_digits(best.total_time),
         describe_balanced_supersteps(&best.balancing_supersteps)
     ));
     if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {

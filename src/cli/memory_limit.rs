@@ -10,6 +10,7 @@ use super::args::MemoryArguments;
 use super::threads::threads_to_start;
 use crate::bsp::Scenario;
 use crate::memory::{ExperimentPurpose, Limits};
+use crate::units::Bytes;
 
 /// Returns the limits within which a command must remain: its memory and its number of threads. Without `--memory-limit`, the
 /// memory is the memory that is available before the threads start.
@@ -28,14 +29,18 @@ pub(super) fn memory_and_thread_limits(
         }
         ExperimentPurpose::TraceFile | ExperimentPurpose::ReadingSupersteps => 1,
     };
-    let wanted = arguments.memory_limit.map(crate::units::Bytes::get);
     Limits {
-        max_memory: wanted.or_else(|| available_memory(started)),
+        max_memory: memory_limit(arguments.memory_limit, started),
         thread_count: threads_to_start(threads),
         purpose,
         allows_outside_files: arguments.include_outside,
         allows_starting_programs: arguments.allow_exec,
     }
+}
+
+/// Returns the limit \[B\] that the user set, or else the memory that is available for `threads` threads; `None` if it is unknown.
+pub(super) fn memory_limit(wanted: Option<Bytes>, threads: usize) -> Option<f64> {
+    wanted.map(Bytes::get).or_else(|| available_memory(threads))
 }
 
 /// Computes the memory that is available for the data of all `threads` threads together \[B\]; `None` if the system does not

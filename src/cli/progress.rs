@@ -36,21 +36,21 @@ const RATE_WINDOW: Duration = Duration::from_secs(10);
 
 /// Runs `work` and shows its progress; `count` returns the number of items that `work` has finished. Ctrl-C removes the progress
 /// bar and ends the process.
-pub(super) fn run_with_progress<R: Send>(
+pub(super) fn run_with_progress<R>(
     bar: &ProgressDisplay,
     count: &(dyn Fn() -> u64 + Sync),
-    work: impl FnOnce() -> R + Send,
+    work: impl FnOnce() -> R,
 ) -> R {
     run_with_progress_and_farewell(bar, count, &|| None, work)
 }
 
 /// Runs `work`, whose results are kept if it is interrupted, and shows its progress; `count` returns the number of finished
 /// items. Ctrl-C prints the text that `farewell` returns and ends the process.
-pub(super) fn run_with_progress_and_farewell<R: Send>(
+pub(super) fn run_with_progress_and_farewell<R>(
     bar: &ProgressDisplay,
     count: &(dyn Fn() -> u64 + Sync),
     farewell: &(dyn Fn() -> Option<String> + Sync),
-    work: impl FnOnce() -> R + Send,
+    work: impl FnOnce() -> R,
 ) -> R {
     let is_terminal = std::io::stderr().is_terminal();
     let is_shown = !bar.is_quiet

@@ -79,6 +79,8 @@ const PROCESS_OF_PLAN: f64 = 60.0;
 const MESSAGE_OF_PLAN: f64 = 48.0;
 /// Memory per byte of a folder of results that is converted into a page or into the output of a command \[B\].
 const BYTE: f64 = 3.0;
+/// Memory per byte of a file of cases for `migsim decide` \[B\]: its text and its values as a tree.
+const CASE_BYTE: f64 = 25.0;
 /// Memory of the results that are kept while migsim reproduces the runs of the published papers \[B\]. The constant `RUNS` is the
 /// memory of the runs that one thread simulates at a time.
 const PAPER: f64 = 60e6;
@@ -239,6 +241,11 @@ pub fn study_plan_memory(runs: f64) -> f64 {
 /// Returns the memory that is needed to read a folder of results whose files have `bytes` bytes in total \[B\].
 pub fn result_folder_memory(bytes: f64) -> f64 {
     BASE + PAGE + bytes * BYTE
+}
+
+/// Returns the memory that is needed to decide the cases of a file of `bytes` bytes one after the other \[B\].
+pub fn decision_memory(bytes: usize) -> f64 {
+    BASE + bytes as f64 * CASE_BYTE
 }
 
 /// Returns the memory that is needed to reproduce the runs of the published papers on `threads` threads \[B\].

@@ -164,6 +164,30 @@ impl PolicyChoice {
         })
     }
 
+    /// Returns the name of the policy with its variant, but without trigger and forecast, as `migsim decide` names it:
+    /// `greedy/charm-8`. A strategy whose options are those of no variant has the part `/run`.
+    ///
+    /// # Errors
+    /// As [`Self::create_policy`].
+    pub(super) fn name_without_trigger(&self) -> Result<String, Error> {
+        let entry = &self.registry_entry;
+        if let Some(command) = self.policy_options["command"].as_str()
+            && entry.name == policy::EXEC
+        {
+            return Ok(format!("{}{command}", policy::EXEC_PREFIX));
+        }
+        let own = entry.resolve(&self.policy_options)?;
+        if !entry.is_strategy() || own == entry.resolve(&json!({}))? {
+            return Ok(entry.name.to_owned());
+        }
+        let is_own = |variant: &&str| {
+            let options = entry.variant_options(variant).unwrap_or_default();
+            entry.resolve(&options).is_ok_and(|options| options == own)
+        };
+        let variant = entry.variant_names().find(is_own).unwrap_or("run");
+        Ok(format!("{}/{variant}", entry.name))
+    }
+
     /// Lists the rules that the source of the policy leaves open and on whose interpretation results depend, each in a few words.
     ///
     /// # Errors

@@ -9,7 +9,6 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::ledger::MakespanLedger;
-use super::policy_choice::policy_label;
 use super::resolve::Experiment;
 use super::starts::StaticPlacementMakespan;
 use migsim_base::error::{Error, InternalFault, Problem, catch_panic};
@@ -233,8 +232,7 @@ impl Experiment {
     /// Runs scenario iii up to the barrier after a superstep, counted from 1, and returns the state at this barrier as the JSON
     /// object that `migsim decide` reads.
     ///
-    /// Each core counts as a separate host. If the policy is not a strategy, it is called at this barrier, and its decision is
-    /// one of the fields.
+    /// Each core counts as a separate host. The policy is called at this barrier, and its decision is one of the fields.
     ///
     /// # Errors
     /// There is no such superstep, or the run fails.
@@ -247,13 +245,12 @@ impl Experiment {
         }
         let snapshot = SharedSnapshot::default();
         let index = usize::try_from(superstep - 1).expect("less than the supersteps");
-        let label = policy_label(&self.resolved_settings["policy"]);
-        let kept = (!self.policy.registry_entry.is_strategy()).then_some(label);
+        let name = self.policy.name_without_trigger()?;
         let probe = BarrierProbe::new(
             self.policy.create_policy()?,
             index,
             Arc::clone(&snapshot),
-            kept,
+            name,
         );
         let progress = Progress::default();
         self.run_with_policy(Scenario::Iii, Box::new(probe), &progress, &mut (), None)?;

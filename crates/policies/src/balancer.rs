@@ -93,11 +93,14 @@ pub(super) fn decide_by_assignment(
     let instance = build_instance(view, &cores, &routes, &window);
     let assignment = assign(&instance)?;
     check_assignment(&assignment, &instance).map_err(Error::SimulationFailure)?;
-    let mut hosts = view.placement.to_vec();
+    let current: Vec<usize> = view.placement.iter().map(|host| host.index()).collect();
+    let mut hosts = current.clone();
     for (&process, &pe) in movable.iter().zip(&assignment.assigned_hosts) {
-        hosts[process] = cores.hosts_by_core[pe];
+        hosts[process] = cores.hosts_by_core[pe].index();
     }
-    let kept = cancel_moves_without_memory(&mut hosts, view);
+    let limits: Vec<_> = view.platform.hosts.iter().map(|host| host.memory).collect();
+    let kept = cancel_moves_without_memory(&mut hosts, &current, view.process_memory, &limits);
+    let hosts: Vec<HostId> = hosts.into_iter().map(HostId::from_index).collect();
     Ok(build_decision(view, &instance, &assignment, &hosts, kept))
 }
 
@@ -271,33 +274,34 @@ pub(super) fn call_with_instance<R>(
 }
 
 /// Cancels moves to hosts whose memory would be exceeded, and returns the number of cancelled moves. `hosts` is the new host of
-/// each process and is changed.
+/// each process and is changed; `current` is its present host, `memory` its memory, and `limits` the memory of each host.
 ///
 /// Moves are cancelled in decreasing order of process numbers until no host with a cancellable move exceeds its memory.
-fn cancel_moves_without_memory(hosts: &mut [HostId], view: &View<'_>) -> usize {
-    let limits = &view.platform.hosts;
+pub(super) fn cancel_moves_without_memory(
+    hosts: &mut [usize],
+    current: &[usize],
+    memory: &[Bytes],
+    limits: &[Option<Bytes>],
+) -> usize {
     let mut held = vec![0.0; limits.len()];
-    for (host, memory) in hosts.iter().zip(view.process_memory) {
-        held[host.index()] += memory.get();
+    for (&host, memory) in hosts.iter().zip(memory) {
+        held[host] += memory.get();
     }
     let mut kept = 0;
-    let is_over = |held: &[f64], host: HostId| {
-        let limit = limits[host.index()].memory;
-        limit.is_some_and(|limit| held[host.index()] > limit.get())
-    };
+    let is_over =
+        |held: &[f64], host: usize| limits[host].is_some_and(|limit| held[host] > limit.get());
     loop {
-        let moved = |process: &usize| hosts[*process] != view.placement[*process];
         let over = (0..hosts.len())
             .rev()
-            .filter(moved)
+            .filter(|&process| hosts[process] != current[process])
             .find(|&process| is_over(&held, hosts[process]));
         let Some(process) = over else {
             return kept;
         };
-        let memory = view.process_memory[process].get();
-        held[hosts[process].index()] -= memory;
-        hosts[process] = view.placement[process];
-        held[hosts[process].index()] += memory;
+        let memory = memory[process].get();
+        held[hosts[process]] -= memory;
+        hosts[process] = current[process];
+        held[hosts[process]] += memory;
         kept += 1;
     }
 }
@@ -345,7 +349,7 @@ fn build_decision(
     fields.insert("moves".into(), json!(decision.migrations.len()));
     fields.insert("operations".into(), json!(assignment.operation_count));
     if kept > 0 {
-        fields.insert("stayed_for_memory".into(), json!(kept));
+        fields.insert(STAYED_FOR_MEMORY_KEY.into(), json!(kept));
     }
     if !assignment.remarks.is_empty() {
         fields.insert("words".into(), json!(assignment.remarks.join("; ")));
@@ -374,10 +378,14 @@ const MAX_TIME_AFTER: Meaning = Meaning::new(
     "the longest computation of a core in a superstep, as the strategy places the processes",
 );
 
+/// Key in the explanation of a call: the number of processes that stayed because the hosts chosen for them lack memory; absent if
+/// none stayed.
+pub const STAYED_FOR_MEMORY_KEY: &str = "stayed_for_memory";
+
 /// Explanation of the recorded quantity `stayed_for_memory`: the number of processes that stayed because the chosen host lacks
 /// memory for them.
 const STAYED_FOR_MEMORY: Meaning = Meaning::new(
-    "stayed_for_memory",
+    STAYED_FOR_MEMORY_KEY,
     Unit::Count,
     "the number of processes whose new host has no memory for them",
 );
@@ -411,7 +419,7 @@ impl Narrator for BalancerNarrator {
                 .with_count(moves)
                 .with_shown_text(format_count(moves, "move"))
         )];
-        if let Some(kept) = call.explanation.get("stayed_for_memory") {
+        if let Some(kept) = call.explanation.get(STAYED_FOR_MEMORY_KEY) {
             sentences.push(say!(
                 "Number of processes that the strategy chose, but that stayed since their new hosts have too little free memory: {}.",
                 STAYED_FOR_MEMORY.with_recorded_value(kept)

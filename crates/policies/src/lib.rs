@@ -38,6 +38,7 @@ mod window;
 
 pub use adviser::StrategyAdviser;
 pub use authors_2015::{Authors2015, Authors2015Config};
+pub use balancer::STAYED_FOR_MEMORY_KEY;
 pub use bandit::BanditOptions;
 pub use entry::{Entry, PolicyKind, PolicyOptions, Table};
 pub use entry::{entry_from_maker, entry_from_strategy, table_entry};

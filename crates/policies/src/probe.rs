@@ -2,7 +2,7 @@
 //!
 //! The probe contains the policy of the run, which decides as usual. At the superstep to be recorded the probe requests a call,
 //! so that loads are measured as at any call, and stores the state at the barrier. The rest of the run does not affect the
-//! snapshot. A policy that is not a strategy (MigBSP) decides from the times of many supersteps, which this state does not
+//! snapshot. A policy may decide from the times of many supersteps (MigBSP) or from random numbers, which this state does not
 //! contain. Therefore the policy of the run is also called at that barrier, and its decision is stored with the state.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,28 +30,26 @@ pub struct BarrierProbe {
     /// The superstep whose barrier is recorded, counted from 0.
     recorded_superstep: usize,
     shared_snapshot: SharedSnapshot,
-    /// The name under which the decision of the run's policy is stored in the snapshot; `None` if the decision is not stored.
-    recorded_policy_name: Option<String>,
+    /// The name under which the decision of the run's policy is stored in the snapshot.
+    recorded_policy_name: String,
     /// The measures of the load since the last rescheduling call, from which strategies decide.
     load_window: LoadWindow,
 }
 
 impl BarrierProbe {
     /// Creates a probe for a run under `policy`, which writes the state at the barrier of `superstep` (counted from 0) to
-    /// `snapshot`.
-    ///
-    /// If `kept` has a name, the decision of the policy is also stored under this name.
+    /// `snapshot`, with the decision of the policy under the name `name`.
     pub fn new(
         policy: Box<dyn Policy>,
         superstep: usize,
         snapshot: SharedSnapshot,
-        kept: Option<String>,
+        name: String,
     ) -> Self {
         Self {
             policy,
             recorded_superstep: superstep,
             shared_snapshot: snapshot,
-            recorded_policy_name: kept,
+            recorded_policy_name: name,
             load_window: LoadWindow::default(),
         }
     }
@@ -75,13 +73,15 @@ impl Policy for BarrierProbe {
             add_routes_of_cores(&mut value, instance);
             value
         });
-        if let Some(name) = &self.recorded_policy_name {
-            let decision = self.policy.decide(view, random)?;
-            let cores = call_with_instance(view, &self.load_window, |instance, cores| {
-                cores_after_decision(&decision, view, instance, cores)
-            });
-            value["decisions"] = json!([{ "policy": name, "assignment": cores }]);
-        }
+        let decision = self.policy.decide(view, random)?;
+        let cores = call_with_instance(view, &self.load_window, |instance, cores| {
+            cores_after_decision(&decision, view, instance, cores)
+        });
+        value["decisions"] = json!([{
+            "policy": self.recorded_policy_name,
+            "assignment": cores,
+            "procedure": decision.procedure,
+        }]);
         *self
             .shared_snapshot
             .lock()

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::settings::parse_pair;
+use crate::units::Bytes;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DecideArguments {
@@ -24,6 +25,9 @@ pub(in crate::cli) struct DecideArguments {
     /// The seed of policies that use random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(in crate::cli) seed: u64,
+    /// Refuse a file whose decisions need more memory than this ("8 GB") [default: the memory available to the command]
+    #[arg(long, value_name = "SIZE")]
+    pub(in crate::cli) memory_limit: Option<Bytes>,
     /// Print the decisions as JSON
     #[arg(long)]
     pub(in crate::cli) json: bool,

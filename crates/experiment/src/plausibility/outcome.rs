@@ -8,6 +8,7 @@ use crate::resolve::Experiment;
 use crate::run::{Results, ScenarioRun};
 use migsim_base::quantities::format_duration;
 use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
+use migsim_base::words::format_count;
 use migsim_bsp::{MemoryTransfer, MigrationCause, Scenario, SuperstepTimes};
 use migsim_policies as policy;
 
@@ -19,8 +20,29 @@ impl Experiment {
     /// longer than the run.
     pub fn implausible_result_notes(&self, results: &Results) -> Vec<String> {
         let findings = find_implausible_results(self, results);
-        findings.iter().map(Finding::note_text).collect()
+        let notes = findings.iter().map(Finding::note_text);
+        notes.chain(cancelled_moves_note(self, results)).collect()
     }
+}
+
+/// Returns a note if processes stayed where they are because the hosts that the policy chose for them lack memory.
+fn cancelled_moves_note(experiment: &Experiment, results: &Results) -> Option<String> {
+    let mut hosts = experiment.platform.platform.hosts.iter();
+    let has_limits = hosts.any(|host| host.memory.is_some());
+    let run = results.get(Scenario::Iii).filter(|_| has_limits)?;
+    let stayed = run.outcome.calls.iter().filter_map(|call| {
+        let stayed = call.decision.outline_json();
+        let stayed = stayed.get(policy::STAYED_FOR_MEMORY_KEY)?.as_u64()?;
+        Some((call.superstep + 1, stayed))
+    });
+    let stayed: Vec<(usize, u64)> = stayed.collect();
+    let (superstep, _) = stayed.first()?;
+    let count: u64 = stayed.iter().map(|(_, count)| count).sum();
+    Some(format!(
+        "{} that the policy chose did not take place, since the new hosts have too little memory; this concerns {}, the first after superstep {superstep}",
+        format_count(count, "move"),
+        format_count(stayed.len(), "rescheduling call")
+    ))
 }
 
 /// Returns the implausible results of all scenarios.

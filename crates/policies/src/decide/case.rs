@@ -61,45 +61,55 @@ struct CaseName {
     name: Option<String>,
 }
 
-/// Returns the cases of a file whose names are in `wanted`, or all cases if `wanted` is empty.
+/// Parses the cases of a file whose names are in `wanted` (all if `wanted` is empty) one after the other, and calls `visit` with
+/// each. Only one case is in memory at a time.
 ///
 /// # Errors
-/// A case is of no known type or has values out of range, or a name in `wanted` does not exist.
-pub fn parse_cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error> {
+/// The file has no case, a case is of no known type or has values out of range, or a name in `wanted` does not exist; or an error
+/// of `visit`.
+pub fn for_each_case(
+    document: &Document,
+    wanted: &[String],
+    mut visit: impl FnMut(Case) -> Result<(), Error>,
+) -> Result<(), Error> {
     let (list, prefix) = match &document.value {
-        Value::Array(list) => (list.iter().collect(), ""),
+        Value::Array(list) => (&list[..], ""),
         Value::Object(object) => match object.get("cases") {
-            Some(Value::Array(list)) => (list.iter().collect(), "cases"),
-            _ => (vec![&document.value], "-"),
+            Some(Value::Array(list)) => (&list[..], "cases"),
+            _ => (std::slice::from_ref(&document.value), "-"),
         },
-        _ => (vec![&document.value], "-"),
+        _ => (std::slice::from_ref(&document.value), "-"),
     };
-    let mut found = Vec::new();
-    let mut names = Vec::new();
-    for (at, value) in list.into_iter().enumerate() {
-        let place = match prefix {
-            "-" => String::new(),
-            prefix => format!("{prefix}[{at}]"),
-        };
-        let name = match value {
-            Value::Object(object) => case_name(object),
-            _ => None,
-        };
-        let name = name.unwrap_or_else(|| (at + 1).to_string());
-        names.push(name.clone());
-        if wanted.is_empty() || wanted.contains(&name) {
-            let content = parse_content(value, &place)
-                .map_err(|error| add_lines_and_columns(document, error))?;
-            found.push(Case { name, content });
-        }
+    if list.is_empty() {
+        let problem = Problem::new("the list of cases is empty").source(&document.source);
+        let hint = "write at least one barrier or history into the list";
+        return Err(problem.hint(hint).into());
     }
-    if let Some(absent) = wanted.iter().find(|name| !names.contains(name)) {
+    let name_of = |(at, value): (usize, &Value)| {
+        let name = value.as_object().and_then(case_name);
+        name.unwrap_or_else(|| (at + 1).to_string())
+    };
+    let names = || list.iter().enumerate().map(name_of);
+    if let Some(absent) = wanted.iter().find(|name| !names().any(|one| one == **name)) {
         let problem = Problem::unknown_name("case", absent).source(&document.source);
+        let names: Vec<String> = names().collect();
         return Err(problem
             .with_known_names("cases", names.iter().map(String::as_str))
             .into());
     }
-    Ok(found)
+    for (at, value) in list.iter().enumerate() {
+        let place = match prefix {
+            "-" => String::new(),
+            prefix => format!("{prefix}[{at}]"),
+        };
+        let name = name_of((at, value));
+        if wanted.is_empty() || wanted.contains(&name) {
+            let content = parse_content(value, &place)
+                .map_err(|error| add_lines_and_columns(document, error))?;
+            visit(Case { name, content })?;
+        }
+    }
+    Ok(())
 }
 
 fn case_name(object: &Map<String, Value>) -> Option<String> {

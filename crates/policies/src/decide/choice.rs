@@ -1,5 +1,8 @@
 //! The selection of policies or triggers, with their options, for which `migsim decide` computes decisions.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use serde_json::{Map, Value, json};
 
 use crate::strategy::{CallCostConstants, Variant};
@@ -30,6 +33,8 @@ pub struct PolicyOrTriggerSelection {
     pub settings: Vec<(String, Value)>,
     /// The seed from which the random numbers of policies are generated.
     pub seed: u64,
+    /// Number of decisions of strategies computed so far, for a display of the progress.
+    pub decision_count: Arc<AtomicU64>,
 }
 
 impl Default for PolicyOrTriggerSelection {
@@ -38,6 +43,7 @@ impl Default for PolicyOrTriggerSelection {
             names: Vec::new(),
             settings: Vec::new(),
             seed: 1,
+            decision_count: Arc::default(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The decisions of strategies at a barrier that was read from a file, and their evaluation for comparison.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::{Value, json};
 
 use super::choice::{
@@ -38,10 +40,12 @@ pub struct BarrierDecisions {
 pub struct StrategyDecision {
     /// The strategy with its options.
     pub strategy: PolicyOrTrigger,
-    /// The new host of each process, as the strategy chose it, with the costs of the decision.
+    /// The new host of each process, as a run would place it, with the costs of the decision.
     pub assignment: Assignment,
     /// The number of processes that the decision moves to another host.
     pub move_count: usize,
+    /// The number of processes that the strategy wanted to move, but that stay since their new hosts lack memory, as in a run.
+    pub stayed_for_memory: usize,
     /// The largest time of a host in a superstep with the new assignment.
     pub max_host_time: Seconds,
     /// The predicted cost of the rescheduling call, including the moves.
@@ -70,49 +74,50 @@ pub fn decide_with_strategies(
         decisions: Vec::new(),
         undecided_strategies_with_reasons: Vec::new(),
     };
+    let mut undecided_strategies_with_reasons = Vec::new();
     let known = |entry: &strategy::StrategyEntry| ("", entry.variants());
-    let mut asked_now = asked.clone();
-    let is_decided = |name: &String| {
-        snapshot
-            .recorded_decisions()
-            .iter()
-            .any(|(one, _)| one == name)
+    let has_options = asked.settings.iter().any(|(key, _)| !is_price_key(key));
+    // A recorded decision stands for its policy, unless other options are given with which the strategy decides anew.
+    let is_recorded = |name: &str| {
+        let is_strategy = table.find(name.split('/').next().unwrap_or(name)).is_ok();
+        snapshot.has_decision_of(name) && !(has_options && is_strategy)
     };
-    let is_program = |name: &mut String| name.starts_with(EXEC_PREFIX) && !is_decided(name);
-    let programs: Vec<String> = asked_now.names.extract_if(.., is_program).collect();
-    let asks_programs_alone = asked_now.names.is_empty() && !programs.is_empty();
-    let strategies = if asks_programs_alone {
-        None
-    } else {
-        selection_without_recorded_policies(snapshot, &asked_now)?
+    let mut undecided = asked.clone();
+    undecided.names.retain(|name| !is_recorded(name));
+    refuse_options_of_recorded_decision(asked, &undecided)?;
+    let is_program = |name: &mut String| name.starts_with(EXEC_PREFIX);
+    let programs: Vec<String> = undecided.names.extract_if(.., is_program).collect();
+    let mut judged = |choice: PolicyOrTrigger, mut assignment: Assignment| {
+        let stayed = snapshot.cancel_moves_without_memory(&mut assignment);
+        verdict.decisions.push(StrategyDecision {
+            move_count: snapshot
+                .moves_with_host_names(&assignment.assigned_hosts)
+                .len(),
+            stayed_for_memory: stayed,
+            max_host_time: instance.max_host_time(&assignment.assigned_hosts),
+            call_cost: price.cost_of_call(&instance, &assignment),
+            strategy: choice,
+            assignment,
+        });
     };
-    let judged = |choice: PolicyOrTrigger, assignment: Assignment| StrategyDecision {
-        move_count: snapshot
-            .moves_with_host_names(&assignment.assigned_hosts)
-            .len(),
-        max_host_time: instance.max_host_time(&assignment.assigned_hosts),
-        call_cost: price.cost_of_call(&instance, &assignment),
-        strategy: choice,
-        assignment,
-    };
-    let chosen = strategies.map_or_else(
-        || Ok(Vec::new()),
-        |asked| selected_policies_or_triggers(table, known, "policy", &asked),
-    )?;
+    let mut chosen = Vec::new();
+    if asked.names.is_empty() || !undecided.names.is_empty() {
+        chosen = selected_policies_or_triggers(table, known, "policy", &undecided)?;
+        chosen.retain(|choice| has_options || !is_recorded(&choice.name));
+    }
     for choice in chosen {
         let mut strategy = table.find(choice.registered_name)?.build(&choice.options)?;
         let mut random = Stream::new(asked.seed, StreamPurpose::PolicyDecisions);
-        let assignment = match strategy.assign(&instance, &mut random) {
-            Ok(assignment) => assignment,
+        let assigned = strategy.assign(&instance, &mut random);
+        asked.decision_count.fetch_add(1, Ordering::Relaxed);
+        match assigned {
+            Ok(assignment) => judged(choice, assignment),
             Err(error) if asked.names.is_empty() => {
-                verdict
-                    .undecided_strategies_with_reasons
-                    .push((choice.name, error.first_line()));
-                continue;
+                let reason = (choice.name, error.first_line());
+                undecided_strategies_with_reasons.push(reason);
             }
             Err(error) => return Err(error),
-        };
-        verdict.decisions.push(judged(choice, assignment));
+        }
     }
     let named = |name: &String| PolicyOrTrigger {
         registered_name: "",
@@ -122,51 +127,28 @@ pub fn decide_with_strategies(
     };
     for program in &programs {
         let assignment = request_assignment_once(&program[EXEC_PREFIX.len()..], &instance)?;
-        verdict.decisions.push(judged(named(program), assignment));
+        judged(named(program), assignment);
     }
     // The decisions of the policies of the run, as far as they are in question.
     let is_asked = |name: &String| asked.names.is_empty() || asked.names.contains(name);
-    for (name, hosts) in snapshot
-        .recorded_decisions()
-        .iter()
-        .filter(|(name, _)| is_asked(name))
-    {
-        let assignment = Assignment {
-            assigned_hosts: hosts.clone(),
-            ..Assignment::default()
-        };
-        verdict.decisions.push(judged(named(name), assignment));
+    for (name, decision) in snapshot.recorded_decisions() {
+        if is_asked(name) && is_recorded(name) {
+            judged(named(name), decision.clone());
+        }
     }
+    verdict.undecided_strategies_with_reasons = undecided_strategies_with_reasons;
     Ok(verdict)
 }
 
-/// Returns the selection without the policies whose decisions are recorded in the file of the barrier; `None` if no other policy
-/// is selected.
-///
-/// # Errors
-/// Options are given, but only policies with a recorded decision are selected.
-fn selection_without_recorded_policies(
-    snapshot: &BarrierSnapshot,
+/// Returns an error if options are given, but only policies with a recorded decision are selected.
+fn refuse_options_of_recorded_decision(
     asked: &PolicyOrTriggerSelection,
-) -> Result<Option<PolicyOrTriggerSelection>, Error> {
-    let has = |name: &String| {
-        snapshot
-            .recorded_decisions()
-            .iter()
-            .any(|(decided, _)| decided == name)
-    };
-    let Some(decided) = asked.names.iter().find(|name| has(name)) else {
-        return Ok(Some(asked.clone()));
-    };
-    let named: Vec<String> = asked
-        .names
-        .iter()
-        .filter(|name| !has(name))
-        .cloned()
-        .collect();
+    undecided: &PolicyOrTriggerSelection,
+) -> Result<(), Error> {
     let is_option = |(key, _): &&(String, Value)| !is_price_key(key);
-    if let Some((key, value)) = asked.settings.iter().find(is_option)
-        && named.is_empty()
+    let option = asked.settings.iter().find(is_option);
+    if let (Some((key, value)), Some(decided)) = (option, asked.names.first())
+        && undecided.names.is_empty()
     {
         let problem = Problem::new(format!(
             "the option of `{decided}` cannot be changed, since the barrier has only the decision that `{decided}` made with the options of the run"
@@ -179,10 +161,7 @@ fn selection_without_recorded_policies(
             .hint(hint)
             .into());
     }
-    Ok((!named.is_empty()).then(|| PolicyOrTriggerSelection {
-        names: named,
-        ..asked.clone()
-    }))
+    Ok(())
 }
 
 /// Returns for each selected trigger of `table` the supersteps before which it balances the load history, and the total time.

@@ -17,7 +17,7 @@ mod history;
 mod judged;
 mod snapshot;
 
-pub use case::{Case, CaseContent, parse_cases};
+pub use case::{Case, CaseContent, for_each_case};
 pub use choice::{PolicyOrTrigger, PolicyOrTriggerSelection};
 pub use history::{
     GrowingLoad, LoadHistory, MeasuredTimes, TriggerOutcome, best_balancings_of_growth,

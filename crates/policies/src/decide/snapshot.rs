@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use super::check::{AllowedRange, CaseCheck};
-use crate::strategy::{HostPaths, Instance, PairMessages};
+use crate::CallProcedure;
+use crate::balancer::cancel_moves_without_memory;
+use crate::strategy::{Assignment, HostPaths, Instance, PairMessages};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
@@ -50,12 +52,15 @@ struct NamedHost {
     cores: u64,
 }
 
-/// A decision recorded in the file of a barrier: the policy of the run, and the new host of each process.
+/// A decision recorded in the file of a barrier: the policy of the run, the new host of each process, and the messages and
+/// operations of the call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RecordedDecision {
     policy: String,
     assignment: Vec<u64>,
+    #[serde(default)]
+    procedure: Option<CallProcedure>,
 }
 
 /// The latency or the bandwidth between hosts: one value for all pairs, or a matrix with one row for each source host.
@@ -104,8 +109,8 @@ pub struct BarrierSnapshot {
     hosts_by_core: Vec<usize>,
     /// The number of each process in the run, counted from 1.
     process_numbers: Vec<u64>,
-    /// The name of each policy whose decision is recorded in the file, with the new host of each process.
-    recorded_decisions: Vec<(String, Vec<usize>)>,
+    /// The name of each policy whose decision is recorded in the file, with this decision.
+    recorded_decisions: Vec<(String, Assignment)>,
 }
 
 /// The latency and bandwidth of each pair of hosts at the barrier.
@@ -145,9 +150,37 @@ impl BarrierSnapshot {
         (!self.host_names.is_empty()).then_some(self.host_names.len())
     }
 
-    /// Returns the name of each policy whose decision is recorded in the file, with the new host of each process.
-    pub fn recorded_decisions(&self) -> &[(String, Vec<usize>)] {
+    /// Returns the name of each policy whose decision is recorded in the file, with this decision.
+    pub fn recorded_decisions(&self) -> &[(String, Assignment)] {
         &self.recorded_decisions
+    }
+
+    /// Returns whether the file has the decision of the policy with this name.
+    pub fn has_decision_of(&self, name: &str) -> bool {
+        self.recorded_decisions.iter().any(|(one, _)| one == name)
+    }
+
+    /// Cancels the moves of an assignment for which hosts lack memory, by the rule of a run, and returns their number.
+    pub(super) fn cancel_moves_without_memory(&self, assignment: &mut Assignment) -> usize {
+        let instance = &self.instance;
+        if instance.host_memory.is_empty() || instance.process_memory.is_empty() {
+            return 0;
+        }
+        let hosts = |cores: &[usize]| -> Vec<usize> {
+            cores.iter().map(|core| self.host_of_core(*core)).collect()
+        };
+        let mut limits = vec![None; instance.host_count()];
+        for (core, limit) in instance.host_memory.iter().enumerate() {
+            limits[self.host_of_core(core)] = *limit;
+        }
+        let wanted = hosts(&assignment.assigned_hosts);
+        let (mut kept, current) = (wanted.clone(), hosts(&instance.current_hosts));
+        let count =
+            cancel_moves_without_memory(&mut kept, &current, &instance.process_memory, &limits);
+        for process in (0..kept.len()).filter(|&process| kept[process] != wanted[process]) {
+            assignment.assigned_hosts[process] = instance.current_hosts[process];
+        }
+        count
     }
 
     /// Returns the processes that move if `hosts` is their new assignment, each with its number (counted from 1) and the names of
@@ -228,9 +261,16 @@ impl UncheckedBarrier {
         let cores = self.hosts.iter().enumerate();
         let cores = cores.flat_map(|(host, named)| std::iter::repeat_n(host, index(named.cores)));
         let host_of = cores.collect();
-        let list = |hosts: &[u64]| hosts.iter().map(|&host| index(host)).collect();
-        let decided = self.decisions.iter();
-        let decided = decided.map(|one| (one.policy.clone(), list(&one.assignment)));
+        let decided = self.decisions.into_iter().map(|one| {
+            let procedure = one.procedure.unwrap_or_default();
+            let decision = Assignment {
+                assigned_hosts: one.assignment.into_iter().map(index).collect(),
+                communication_pattern: procedure.gather,
+                operation_count: procedure.operation_count,
+                ..Assignment::default()
+            };
+            (one.policy, decision)
+        });
         let decided = decided.collect();
         let links = match (self.latency, self.bandwidth) {
             (Some(latency), Some(bandwidth)) => Some(PathsBetweenHosts { latency, bandwidth }),
