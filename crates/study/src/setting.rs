@@ -13,7 +13,7 @@ use migsim_base::document::sha256;
 use migsim_base::error::Error;
 use migsim_experiment::{
     BasisRemark, Experiment, INFORMATIVE_KEYS, KeySetting, Layers, Limits, SharedInputs,
-    remove_informative_keys, value_at_path,
+    value_at_path,
 };
 
 /// Returns the name of the policy in a setting or, if the policy does not vary, the policy of the experiment.
