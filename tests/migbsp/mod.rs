@@ -99,7 +99,6 @@ impl World {
             total_supersteps: usize::MAX,
             last_call_cost: seconds(0.0),
             pinned_processes: &[],
-            seed: 1,
             workload: None,
         }
     }

@@ -49,6 +49,7 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
         }
         ChangedQuantity::RouteLatency(names) => change_route_latency(change, names, platform)?,
         ChangedQuantity::BackgroundLoad
+        | ChangedQuantity::Loopback(_)
         | ChangedQuantity::BarrierCosts
         | ChangedQuantity::MessageOverhead
         | ChangedQuantity::CallCosts
