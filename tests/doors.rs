@@ -64,7 +64,8 @@ const RUN: &str = "run --platform p.json --app trace --trace t.trace --policy ne
 fn makespan(output: &Output) -> f64 {
     let text = String::from_utf8_lossy(&output.stdout);
     let read: Result<serde_json::Value, _> = serde_json::from_str(&text);
-    let read = read.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    assert!(read.is_ok(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = read.unwrap();
     read["scenarios"][0]["makespan_s"].as_f64().unwrap()
 }
 

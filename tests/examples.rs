@@ -38,7 +38,9 @@ fn examples(help: &str) -> Vec<String> {
             commands.push(command.to_owned());
             indent_of_last = indent;
         } else if indent > 0 && indent == indent_of_last {
-            *commands.last_mut().unwrap() += &format!(" {text}");
+            let command = commands.last_mut().unwrap();
+            command.push(' ');
+            command.push_str(text);
         } else {
             indent_of_last = 0;
         }

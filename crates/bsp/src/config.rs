@@ -106,10 +106,13 @@ impl BarrierKind {
     /// Returns the barrier that Open MPI chooses for this number of processes if the kind is `library`; any other kind is
     /// returned unchanged.
     pub(super) const fn resolve_library(self, processes: u32) -> Self {
-        match self {
-            Self::Library if 4 <= processes && processes < 8 => Self::Central,
-            Self::Library => Self::RecursiveDoubling,
-            kind => kind,
+        if !matches!(self, Self::Library) {
+            return self;
+        }
+        if 4 <= processes && processes < 8 {
+            Self::Central
+        } else {
+            Self::RecursiveDoubling
         }
     }
 }

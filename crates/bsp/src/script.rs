@@ -72,8 +72,9 @@ impl BarrierScript {
         let is_power = processes.is_power_of_two();
         let rounds = match kind {
             BarrierKind::Dissemination => lower + u32::from(!is_power),
-            BarrierKind::RecursiveDoubling => lower,
-            BarrierKind::DoubleRing | without_script!() => 0,
+            // The double ring uses no rounds.
+            BarrierKind::RecursiveDoubling | BarrierKind::DoubleRing => lower,
+            without_script!() => 0,
         };
         let mut script = Self {
             kind,

@@ -72,7 +72,7 @@ pub fn names_input_file(named: &str, file: &str) -> bool {
 pub fn remove_input_file_names<'f>(
     registry: &Registry,
     settings: &mut Value,
-    files: impl Iterator<Item = &'f str> + Clone,
+    files: &(impl Iterator<Item = &'f str> + Clone),
 ) {
     for pointer in json_pointers_to_file_names(registry, settings) {
         let Some(value) = settings.pointer_mut(&pointer) else {

@@ -171,17 +171,17 @@ impl Experiment {
                 (ChangedQuantity::BarrierCosts, _) => is_it(piece.kind == PieceKind::Barrier),
                 (ChangedQuantity::CallCosts, _) => is_it(piece.kind == PieceKind::Call),
                 (ChangedQuantity::MoveCosts, _) => is_it(piece.kind == PieceKind::Move),
-                (ChangedQuantity::MessageOverhead, PieceResources::Overhead) => seconds,
+                (ChangedQuantity::MessageOverhead, PieceResources::Overhead)
+                | (
+                    ChangedQuantity::Loopback(LinkQuantity::Bandwidth),
+                    PieceResources::Transfer(_, _, RateLimit::Loopback),
+                ) => seconds,
                 (
                     ChangedQuantity::Link(_, LinkQuantity::Bandwidth)
                     | ChangedQuantity::ClusterLinks(_, LinkQuantity::Bandwidth)
                     | ChangedQuantity::Loopback(LinkQuantity::Bandwidth),
                     PieceResources::Transfer(_, _, RateLimit::Link { link, .. }),
                 ) => is_it(links.contains(&link)),
-                (
-                    ChangedQuantity::Loopback(LinkQuantity::Bandwidth),
-                    PieceResources::Transfer(_, _, RateLimit::Loopback),
-                ) => seconds,
                 (
                     ChangedQuantity::Loopback(LinkQuantity::Latency),
                     PieceResources::Latency(from, to),

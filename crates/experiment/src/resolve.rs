@@ -259,7 +259,7 @@ impl Experiment {
         let mut settings = self.resolved_settings.clone();
         config::remove_informative_keys(&mut settings);
         let names = self.input_files.iter().map(|input| &*input.name);
-        config::remove_input_file_names(&self.registry, &mut settings, names);
+        config::remove_input_file_names(&self.registry, &mut settings, &names);
         let inputs = self.input_files.iter();
         settings["inputs"] = inputs
             .map(|input| json!([input.role, input.sha256]))

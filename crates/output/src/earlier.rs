@@ -228,8 +228,8 @@ fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec
         .filter_map(|one| one["source"].as_str())
         .collect();
     let names = experiment.input_files.iter().map(|one| &*one.name);
-    remove_input_file_names(&experiment.registry, &mut other, names);
-    remove_input_file_names(&experiment.registry, &mut one, earlier_names.into_iter());
+    remove_input_file_names(&experiment.registry, &mut other, &names);
+    remove_input_file_names(&experiment.registry, &mut one, &earlier_names.into_iter());
     for settings in [&mut one, &mut other] {
         remove_informative_keys(settings);
         // The platform is an input file, built in, or a part of the settings; its SHA-256 has been compared.

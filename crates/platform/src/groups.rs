@@ -282,7 +282,7 @@ fn position_of_host_number(name: &str, differs: &[bool]) -> Option<Range<usize>>
     let before_domain = different().rfind(|number| number.start < domain);
     let at_end = || numbers.last().filter(|number| number.end == name.len());
     before_domain
-        .or(different().last())
+        .or(different().next_back())
         .or_else(at_end)
         .cloned()
 }

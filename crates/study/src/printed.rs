@@ -288,7 +288,7 @@ impl Summary {
         }));
         lines.extend(joint.map(|share| {
             let share = percent(share);
-            format!("  {:<width$} {share:>8}", INTERACTIONS)
+            format!("  {INTERACTIONS:<width$} {share:>8}")
         }));
         lines
     }

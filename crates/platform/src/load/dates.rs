@@ -98,9 +98,8 @@ fn parse_day(text: &str) -> Option<i64> {
 /// Converts a time of day such as `12:00:05` to seconds since midnight; `None` if the text is no such time.
 fn parse_clock(text: &str) -> Option<f64> {
     let parts: Vec<&str> = text.split(':').collect();
-    let (hours, minutes, seconds) = match parts[..] {
-        [hours, minutes, seconds] => (hours, minutes, seconds),
-        _ => return None,
+    let [hours, minutes, seconds] = parts[..] else {
+        return None;
     };
     let whole = |text: &str, most: u32| text.parse().ok().filter(|number| *number <= most);
     let (hours, minutes): (u32, u32) = (whole(hours, u32::MAX)?, whole(minutes, 59)?);

@@ -48,12 +48,12 @@ fn resolve_targets(on: &On, platform: &Platform) -> Result<Vec<LoadTarget>, Prob
     Ok(targets)
 }
 
+/// A host or link, and its load.
+type LoadOfTarget = (LoadTarget, Arc<dyn Load>);
+
 /// Returns the hosts and links of a load, each with its load. Of a table with a load for each host, the rows of the hosts and links
 /// that `on` names are used.
-fn resolve_loads(
-    spec: &LoadSpec,
-    platform: &Platform,
-) -> Result<Vec<(LoadTarget, Arc<dyn Load>)>, Problem> {
+fn resolve_loads(spec: &LoadSpec, platform: &Platform) -> Result<Vec<LoadOfTarget>, Problem> {
     let allowed = resolve_targets(&spec.targets, platform)?;
     let named = spec.load.loads_by_name();
     if named.is_empty() {

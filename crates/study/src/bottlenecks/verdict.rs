@@ -78,9 +78,12 @@ impl CausalProfile {
         };
         format!(
             "The run takes {time} s. Of all changes by {step} % or by one process per host, {names} {verb} the run most, by {gain} %{each}{decisions}.",
-            names = join_names(&Vec::from_iter(
-                best.iter().map(|one| one.change.to_string())
-            )),
+            names = join_names(
+                &best
+                    .iter()
+                    .map(|one| one.change.to_string())
+                    .collect::<Vec<_>>()
+            ),
             gain = format_short(gain),
             decisions = self.decisions(&best),
         )
@@ -102,9 +105,12 @@ impl CausalProfile {
         };
         format!(
             "If a single quantity had no limit (a capacity without bound, a cost of 0), {names} would gain most, {gain} % of the time{each}{decisions}{end}.",
-            names = join_names(&Vec::from_iter(
-                best.iter().map(|one| one.change.quantity.to_string())
-            )),
+            names = join_names(
+                &best
+                    .iter()
+                    .map(|one| one.change.quantity.to_string())
+                    .collect::<Vec<_>>()
+            ),
             gain = format_short(gain),
             each = if best.len() > 1 { " each" } else { "" },
             decisions = self.decisions(&best),
