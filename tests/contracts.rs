@@ -1,6 +1,7 @@
 //! Plug-ins that break their contracts: each ends with an error that names it, in time, and no wrong answer is believed.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+#![expect(clippy::panic, reason = "a plug-in panics on purpose")]
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -77,7 +78,7 @@ impl Workload for App {
         }
         let (size, work) = (&mut plan.messages[0].size, &mut plan.work[1]);
         match self.0.fault.as_str() {
-            "panic" => drop(None::<f64>.expect("own words")),
+            "panic" => panic!("own words"),
             "long" => plan.work.push(Instructions::of(1.0)),
             "short" => plan.work.truncate(3),
             "from" => plan.send(4, 0, Bytes::of(8.0)),
@@ -239,7 +240,7 @@ impl Load for Faulty {
             "time-back" => |at| (5e-4 - f64::from(at) * 1e-4, 0.5),
             "time-still" => |_| (1e-3, 0.5),
             "time-converges" => |at| (2e-3 - 1e-3 * 0.5_f64.powi(at), 0.5),
-            "panic" => |_| None::<(f64, f64)>.expect("own words"),
+            "panic" => |_| panic!("own words"),
             _ => |at| (f64::from(at), 0.5),
         };
         Box::new((0..).map(step))
