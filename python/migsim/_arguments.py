@@ -2,121 +2,161 @@
 
 from __future__ import annotations
 
-import atexit
 import difflib
 import functools
 import hashlib
 import json
+import os
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias, Union
-
-from . import _core
 
 #: A value of a setting: a number, a text with its unit, a list to vary it, an object of JSON.
 Value: TypeAlias = Union[
     None, bool, int, float, str, "PathLike[str]", Sequence[Any], Mapping[str, Any]
 ]
 
-#: Flags that are methods or separate keywords here.
-_HIDDEN = {"help", "help-all", "out", "force", "format", "json", "quiet", "report", "show", "set", "vary", "dry-run"}
+#: Keywords that are True or False.
+_SWITCHES = {"allow_exec", "hold_decisions", "include_outside", "no_static_starts", "pairs", "zip"}
+#: Keywords whose values in a list apply together, without a dot in the name of their key.
+_TOGETHER = ("net", "change")
+#: Keys of an experiment that name files, which the command looks for in the folder of the experiment file.
+_FILES = ("platform", "trace", "work", "messages", "data", "library", "mapping", "file")
 
 
-@functools.cache
-def flags(command: str) -> frozenset[str]:
-    """Returns the flags of a command, from its help on all flags; commands with few flags have only `--help`."""
-    code, text, _ = _core.command(["migsim", command, "--help-all"])
-    if code:
-        _, text, _ = _core.command(["migsim", command, "--help"])
-    return frozenset(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, re.MULTILINE)) - _HIDDEN
+def arguments(known: Any, keywords: Mapping[str, Any], given: Any = None, *, is_varied: bool = False) -> list[str]:
+    """Converts keywords into flags; names with a dot are keys of the experiment.
 
-
-def arguments(command: str, keywords: Mapping[str, Value], is_varied: bool = False) -> list[str]:
-    """Converts keywords into flags; names with a dot are keys of the experiment."""
-    known, typed = flags(command), []
+    Parameters
+    ----------
+    known
+        The keywords of the function, a `TypedDict`.
+    given
+        The experiment that they modify: a dict, a file or a name.
+    is_varied
+        Whether a list gives the values of a setting in several runs.
+    """
+    typed = [] if given is None else [as_file(_absolute(plain(given)), "experiment") if isinstance(given, Mapping) else fspath(given)]
     for name, value in keywords.items():
         if value is None:
-            continue
-        flag = name.replace("_", "-")
+            raise TypeError(f"`{name}` is None: leave the keyword out to get its default")
+        value, flag = plain(value), f"--{name.replace('_', '-')}"
         if "." in name or "[" in name:
             typed += _of_key(name, value, is_varied)
-        elif flag not in known:
-            names = ", ".join(sorted(name.replace("-", "_") for name in known))
-            near = difflib.get_close_matches(name, names.split(", "), 1)
+        elif name not in known.__annotations__:
+            names = sorted(known.__annotations__)
+            near = difflib.get_close_matches(name, names, 1)
             meant = f"did you mean `{near[0]}`? " if near else ""
-            raise TypeError(f"unexpected keyword `{name}`; {meant}known keywords: {names}, and keys with dots")
+            raise TypeError(f"unexpected keyword `{name}`; {meant}known keywords: {', '.join(names)}, and keys with dots")
+        elif name in _SWITCHES:
+            typed += [flag] if is_true(name, value) else []
         elif isinstance(value, bool):
-            typed += [f"--{flag}"] if value else []
-        elif flag in ("platform", "load", "library") and isinstance(value, Mapping):
-            typed += [f"--{flag}", as_file(value) if flag != "load" else _load(value)]
-        elif flag in ("load", "net", "change") and _is_list(value):
-            for one in _items(value):
-                typed += [f"--{flag}", _load(one) if isinstance(one, Mapping) else _text(one)]
-        elif _is_list(value):
-            typed += [f"--{flag}", ",".join(_text(one) for one in _items(value))]
+            raise TypeError(f"`{name}` is {value}: a value is expected, such as a name or a number")
+        elif name == "mapping" and is_varied and _is_list(value):
+            typed += _of_key(name, value, is_varied)
+        elif name in _TOGETHER or (name == "load" and not is_varied):
+            for one in value if _is_list(value) else [value]:
+                typed += [flag, _text(one)]
+        elif name in ("platform", "library") and isinstance(value, Mapping):
+            typed += [flag, as_file(value, "object")]
         else:
-            typed += [f"--{flag}", _text(value)]
+            typed += [flag, ",".join(map(_text, value)) if _is_list(value) else _text(value)]
     return typed
 
 
-def _of_key(name: str, value: Value, is_varied: bool) -> list[str]:
+def is_true(name: str, value: Any) -> bool:
+    """Returns a value that must be True or False."""
+    if not isinstance(plain(value), bool):
+        raise TypeError(f"`{name}` is {value!r}: True or False is expected")
+    return bool(value)
+
+
+def seeds_of(seeds: Any) -> list[str]:
+    """Converts seeds into flags: their number, a list, or a range as text."""
+    seeds = plain(seeds)
+    if seeds is None:
+        return []
+    if isinstance(seeds, bool):
+        raise TypeError(f"`seeds` is {seeds}: a number, a list or a range such as \"1..10\" is expected")
+    if isinstance(seeds, int):
+        return ["--seeds", f"1..{seeds}"]
+    return ["--seeds", seeds if isinstance(seeds, str) else ",".join(str(int(seed)) for seed in seeds)]
+
+
+def _of_key(name: str, value: Any, is_varied: bool) -> list[str]:
     if is_varied and _is_list(value):
-        return ["--vary", f"{name}=" + ",".join(_text(one) for one in _items(value))]
-    text = value if isinstance(value, str) else json.dumps(_plain(value))
-    return ["--set", f"{name}={text}"]
+        return ["--vary", f"{name}=" + ",".join(map(_text, value))]
+    return ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
 
 
 def _is_list(value: object) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, PathLike))
 
 
-def _items(value: Any) -> list[Any]:
-    return list(value)
-
-
-def _plain(value: Any) -> Any:
-    """Converts numbers of NumPy into those of Python."""
+def plain(value: Any) -> Any:
+    """Converts numbers of NumPy into those of Python, and paths and iterators into texts and lists."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return {key: plain(one) for key, one in value.items()}
+    if _is_list(value):
+        return [plain(one) for one in value]
     return fspath(value) if isinstance(value, PathLike) else value
 
 
+def _absolute(settings: Any, key: str = "") -> Any:
+    """Returns settings in which the names of existing files are absolute."""
+    if isinstance(settings, Mapping):
+        return {name: _absolute(one, name) for name, one in settings.items()}
+    if isinstance(settings, list):
+        return [_absolute(one, key) for one in settings]
+    is_file = key in _FILES and isinstance(settings, str) and (Path(settings).exists() or key == "data")
+    return str(Path(settings).absolute()) if is_file else settings
+
+
 def _text(value: Any) -> str:
-    value = _plain(value)
     if isinstance(value, str):
         return value
+    if isinstance(value, Mapping) and "kind" in value:
+        # A load: `{"kind": "walk", "step": 0.1}` becomes `walk,step=0.1`.
+        return ",".join([str(value["kind"]), *(f"{key}={_text(one)}" for key, one in value.items() if key != "kind")])
+    if isinstance(value, float) and value.is_integer():
+        # Tables have whole parameters as float64.
+        return str(int(value))
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
     raise TypeError(f"`{value!r}` is no value of a setting: a number or a text with its unit is expected")
 
 
-def _load(value: Mapping[str, Any]) -> str:
-    """Converts a load into the value of its flag: `{"kind": "walk", "step": 0.1}` becomes `walk,step=0.1`."""
-    rest = ",".join(f"{key}={_text(one)}" for key, one in value.items() if key != "kind")
-    return f"{value['kind']},{rest}" if rest else str(value["kind"])
+class Temporary:
+    """A temporary folder, which is deleted with this object, or at the end of the process that made it."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="migsim-")
+        weakref.finalize(self, _delete, self.name, os.getpid())
+
+
+def _delete(folder: str, owner: int) -> None:
+    # The folder of a process is not that of its fork.
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @functools.cache
-def _folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="migsim-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+def _folder() -> Temporary:
+    return Temporary()
 
 
-def as_file(value: Mapping[str, Any]) -> str:
+def as_file(value: Mapping[str, Any], name: str) -> str:
     """Writes a JSON object to a file and returns its name; equal objects have the same file."""
-    text = json.dumps(_plain(value))
-    name = str(value.get("name", "object"))
-    stem = re.sub(r"[^A-Za-z0-9_-]", "-", name)[:40]
-    file = _folder() / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{stem}.json"
-    file.parent.mkdir(exist_ok=True)
+    text = json.dumps(plain(value))
+    stem = re.sub(r"[^A-Za-z0-9_-]", "-", str(value.get("name", name)))[:40]
+    file = Path(_folder().name) / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{stem}.json"
+    file.parent.mkdir(exist_ok=True, parents=True)
     file.write_text(text, encoding="utf-8")
     return str(file)

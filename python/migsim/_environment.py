@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 from . import _core
 from ._arguments import Value
-from ._experiment import Experiment
+from ._command_line import warn
+from ._experiment import Experiment, Settings
+from ._keywords import RunKeywords, lists
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Action: TypeAlias = Union[None, bool, NDArray[np.int64], Mapping[int, int], Iterable[tuple[int, int]]]
 
 
+@lists(RunKeywords)
 class Environment:
     """A run of scenario iii that stops at each barrier, where it can be inspected, advanced and copied.
 
@@ -57,16 +59,20 @@ class Environment:
         The settings or a file have errors.
     """
 
-    def __init__(
-        self, settings: Mapping[str, Any] | str | PathLike[str] | None = None, /, **keywords: Value
-    ) -> None:
+    def __init__(self, settings: Settings = None, /, **keywords: Unpack[RunKeywords]) -> None:
         self._experiment = Experiment(settings, **keywords)
         self._core = _core.Environment(self._experiment._core)
+        warn(self.notes)
 
     @property
     def settings(self) -> dict[str, Any]:
         """All settings of this episode, including defaults."""
         return self._experiment.settings
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on how the settings were read."""
+        return self._experiment.notes
 
     @property
     def view(self) -> View:
@@ -84,7 +90,7 @@ class Environment:
         options
             Other settings from now on, as keywords of `Experiment`.
         """
-        changed: dict[str, Value] = dict(options or {})
+        changed: dict[str, Any] = dict(options or {})
         if seed is not None:
             changed["seed"] = seed
         if changed or self._core.has_failed:

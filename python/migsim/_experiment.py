@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
-from collections.abc import Callable, Mapping
-from os import PathLike, fspath
-from typing import Any
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, TypeAlias, Union, Unpack
 
 from . import _core
-from ._arguments import Value, arguments
+from ._arguments import Value, arguments, is_true, plain
+from ._command_line import warn
+from ._keywords import RunKeywords, lists
 from ._plugin import plugins
+from ._progress import bar
 from ._run import Run
 
+#: An experiment that keywords modify: a dict, the name of a file or of a built-in experiment, or another experiment.
+Settings: TypeAlias = Union[Mapping[str, Any], str, "PathLike[str]", "Experiment", None]
 
+
+@lists(RunKeywords)
 class Experiment:
     """An application on a platform under a policy, with all settings.
 
@@ -31,7 +37,7 @@ class Experiment:
     Parameters
     ----------
     settings
-        The experiment that the keywords modify: a dict, the name of a file, or the name of a built-in experiment.
+        The experiment that the keywords modify: a dict, an `Experiment`, the name of a file, or the name of a built-in experiment.
     keywords
         The flags of `migsim run` (`app="lu"`, `n=2000`, `policy="migbsp"`, `load="walk"`); with `**{...}` any key of an experiment
         (`"policy.migbsp.x": 0.3`). A platform may be a dict.
@@ -44,22 +50,17 @@ class Experiment:
         There is no such keyword.
     """
 
-    def __init__(
-        self, settings: Mapping[str, Any] | str | PathLike[str] | None = None, /, **keywords: Value
-    ) -> None:
+    def __init__(self, settings: Settings = None, /, **keywords: Unpack[RunKeywords]) -> None:
         # A dict that the caller changes later must not change the experiment.
-        self._given = copy.deepcopy(dict(settings)) if isinstance(settings, Mapping) else settings
-        self._keywords = dict(keywords)
+        self._given, self._keywords = merged(copy.deepcopy(dict(settings)) if isinstance(settings, Mapping) else settings, keywords)
         self._core = self._made()
 
     def _made(self) -> _core.Experiment:
         """Reads the settings, and creates the application."""
-        typed, beneath = arguments("run", self._keywords), None
         if isinstance(self._given, Mapping):
-            beneath = ("settings", json.dumps(self._given))
-        elif self._given is not None:
-            typed.append(fspath(self._given))
-        return _core.Experiment(typed, beneath, plugins())
+            beneath = ("settings", json.dumps(plain(self._given)))
+            return _core.Experiment(arguments(RunKeywords, self._keywords), beneath, plugins())
+        return _core.Experiment(arguments(RunKeywords, self._keywords, self._given), None, plugins())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -72,11 +73,11 @@ class Experiment:
         """Notes on how the settings were read."""
         return self._core.notes
 
-    def with_(self, **keywords: Value) -> Experiment:
+    def with_(self, **keywords: Unpack[RunKeywords]) -> Experiment:
         """Returns the same experiment with other settings."""
-        return Experiment(self._given, **{**self._keywords, **keywords})
+        return Experiment(self, **keywords)
 
-    def run(self, *, processes: bool = False, progress: bool | None = None) -> Run:
+    def run(self, *, processes: Value = False, progress: Value = None) -> Run:
         """Runs all scenarios; Ctrl-C stops it after a superstep.
 
         Parameters
@@ -84,13 +85,18 @@ class Experiment:
         processes
             Record the activity of each process in each superstep (`Run.processes`); without it, reading that table repeats the run.
         progress
-            Show a progress bar, if tqdm is installed; by default on a terminal.
+            Show a progress bar, if tqdm is installed; by default on a terminal and in a notebook.
         """
         supersteps, _, scenarios = self._core.size
-        tell, close = _bar(supersteps * scenarios, progress)
+        tell, close = bar(progress, "supersteps")
+        # Static starts are run in addition to the scenarios.
+        count = None if tell is None else (lambda done: tell(done, supersteps * scenarios))
         try:
             has_starts = not self._keywords.get("no_static_starts", False)
-            return Run._of(self._core.run(processes, tell, has_starts), processes)
+            run = Run._of(self._core.run(is_true("processes", processes), count, has_starts), bool(processes))
+            run.notes = self.notes
+            warn(run.notes)
+            return run
         except BaseException:
             # An application that has failed keeps its error; the next run begins with a new one.
             self._core = self._made()
@@ -107,36 +113,21 @@ class Experiment:
         return f"<migsim.Experiment {app} on {platform} ({settings['policy']['name']})>"
 
 
-def _experiment(settings: Mapping[str, Any] | str | PathLike[str] | None, keywords: Mapping[str, Value]) -> Experiment:
+def _experiment(settings: Settings, keywords: RunKeywords) -> Experiment:
     """Creates an experiment from its arguments, for pickle."""
     return Experiment(settings, **keywords)
 
 
-def _bar(total: int, progress: bool | None) -> tuple[Callable[[int], object] | None, Callable[[], object]]:
-    """Returns the functions that update and close a progress bar."""
-    is_wanted = sys.stderr.isatty() if progress is None else progress
-    if not is_wanted:
-        return None, lambda: None
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None, lambda: None
-    bar = tqdm(total=total, unit="supersteps", leave=False, delay=0.5)
-
-    def tell(done: int) -> None:
-        # Static starts are run in addition to the scenarios.
-        bar.update(min(done, total) - bar.n)
-
-    return tell, bar.close
+def merged(settings: Any, keywords: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Returns what an experiment, a dict or a file gives beneath the keywords, and all keywords."""
+    if isinstance(settings, Experiment):
+        return settings._given, {**settings._keywords, **keywords}
+    return settings, dict(keywords)
 
 
+@lists(RunKeywords)
 def run(
-    settings: Mapping[str, Any] | str | PathLike[str] | None = None,
-    /,
-    *,
-    processes: bool = False,
-    progress: bool | None = None,
-    **keywords: Value,
+    settings: Settings = None, /, *, processes: Value = False, progress: Value = None, **keywords: Unpack[RunKeywords]
 ) -> Run:
     """Runs an experiment: all scenarios, unless `scenario` names some.
 

@@ -29,7 +29,7 @@ class Platform:
 
     def __init__(self, source: str | PathLike[str] | Mapping[str, Any]) -> None:
         self._source = source
-        self._file = as_file(source) if isinstance(source, Mapping) else fspath(source)
+        self._file = as_file(source, "platform") if isinstance(source, Mapping) else fspath(source)
         self._shown: dict[str, Any] = json.loads(
             call(["platform", "show", self._file, "--json", "--rows", "1000000"])
         )

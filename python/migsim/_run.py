@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
+from ._arguments import Temporary
 from ._command_line import call
 from ._table import Table
 
@@ -84,9 +85,11 @@ class Run:
         self._has_processes = False
         #: For a pickled run: the text of its table, its temporary files, and the repeated run.
         self._text: str | None = None
-        self._files: tempfile.TemporaryDirectory[str] | None = None
+        self._files: Temporary | None = None
         self._repeated: Run | None = None
         found = [Scenario(one) for one in manifest["summary"]["scenarios"]]
+        #: Notes on how the settings were read.
+        self.notes: list[str] = []
         #: The scenarios by name.
         self.scenarios: dict[str, Scenario] = {one.name: one for one in found}
 
@@ -97,7 +100,7 @@ class Run:
         return run
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_unpickled, (self._manifest, str(self), self._packed()))
+        return (_unpickled, (self._manifest, str(self), self._packed(), self.notes))
 
     def _packed(self) -> dict[str, bytes]:
         """Returns the files of its folder by name."""
@@ -197,7 +200,7 @@ class Run:
 
     def _table(self, name: str) -> Table:
         if self._core is not None:
-            return Table(self._core.table(name))
+            return Table(self._core.table(name), name)
         if name == "calls":
             return _calls(self.records)
         file = self._path / f"{name}.csv"
@@ -239,6 +242,9 @@ class Run:
         scenario
             `ii` or `iii`; by default iii, if it was run.
         """
+        for name, number in (("superstep", superstep), ("process", process)):
+            if number is not None and number < 1:
+                raise ValueError(f"there is no {name} {number}: they are counted from 1")
         if self._core is not None:
             return self._core.explain(superstep, process, why_not, scenario)
         typed = ["explain", fspath(self._path)]
@@ -308,16 +314,16 @@ def _calls(records: list[dict[str, Any]]) -> Table:
         lists = {name: len(record[name]) for name in ("candidates", "migrations")}
         return {**{name: record.get(older) for name, older in renamed.items()}, **record, **lists}
 
-    return Table._of_rows(names, ([row[name] for name in names] for row in map(counted, records)))
+    return Table._of_rows("calls", names, ([row[name] for name in names] for row in map(counted, records)))
 
 
-def _unpickled(manifest: dict[str, Any], text: str, files: Mapping[str, bytes]) -> Run:
+def _unpickled(manifest: dict[str, Any], text: str, files: Mapping[str, bytes], notes: list[str]) -> Run:
     """Creates a run from its files, which stay on the disk as long as the object exists."""
-    folder = tempfile.TemporaryDirectory(prefix="migsim-")
+    folder = Temporary()
     for name, content in files.items():
         (Path(folder.name) / name).write_bytes(content)
     run = Run(manifest, None, Path(folder.name))
-    run._text, run._files, run._has_processes = text, folder, "processes.csv" in files
+    run._text, run._files, run._has_processes, run.notes = text, folder, "processes.csv" in files, notes
     return run
 
 
@@ -329,7 +335,7 @@ def load(folder: str | PathLike[str]) -> Run:
     migsim.Error
         The folder is no run, was written by another version, or is damaged.
     """
-    path = Path(folder)
+    path = Path(folder).absolute()
     # The command reads and checks the whole folder.
     call(["explain", fspath(path), "--json"])
     manifest = json.loads((path / "run.json").read_text(encoding="utf-8"))

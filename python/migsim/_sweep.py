@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import html
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from ._arguments import Value, arguments
-from ._command_line import call, call_beside
+from ._arguments import Temporary, Value, arguments, seeds_of
+from ._command_line import call_beside
+from ._experiment import Settings, merged
+from ._keywords import BenchKeywords, BottlenecksKeywords, CompareKeywords, SweepKeywords, TuneKeywords, lists
 from ._table import Table
 
 
 #: Flags with which a command prints only its table.
-_TABLE = ["--quiet", "--format", "table"]
+_TABLE = ["--format", "table"]
 
 
-def _folder(out: str | PathLike[str] | None) -> str:
-    return tempfile.mkdtemp(prefix="migsim-") if out is None else fspath(out)
-
-
-def _seeds(seeds: int | Sequence[int] | str | None) -> list[str]:
-    if seeds is None:
-        return []
-    if isinstance(seeds, int):
-        return ["--seeds", f"1..{seeds}"]
-    if isinstance(seeds, str):
-        return ["--seeds", seeds]
-    return ["--seeds", ",".join(str(int(seed)) for seed in seeds)]
+def _folder(out: Any) -> tuple[str, Temporary | None]:
+    """Returns the folder of results, and the object with which it is deleted."""
+    if out is None:
+        kept = Temporary()
+        return kept.name, kept
+    return str(Path(out).absolute()), None
 
 
 @dataclass(frozen=True)
@@ -54,10 +48,11 @@ class Shard:
         """Runs the part; an interrupted part continues."""
         typed = ["sweep", *self.arguments, "--shard", f"{self.index}/{self.count}", "--out", self.folder]
         typed += [] if threads is None else ["--threads", str(threads)]
-        call_beside([*typed, "--quiet"])
+        call_beside(typed)
         return self.folder
 
 
+@lists(SweepKeywords)
 class Sweep:
     """A sweep that has not been run.
 
@@ -71,33 +66,30 @@ class Sweep:
     seeds
         The seeds of each setting: their number, a list, or a range as text (`"1..10"`).
     out
-        The folder of the results; by default a new temporary folder.
-    threads
-        The number of runs at a time; by default one per core.
+        The folder of the results; by default a temporary folder, which is deleted with the last object that refers to it.
+    progress
+        Show a progress bar, if tqdm is installed; by default on a terminal and in a notebook.
     keywords
-        As those of `migsim.run`; a list varies a setting.
+        As those of `migsim.run`; a list varies a setting (but the values of `change` and `net` apply together). `threads` is the number of
+        runs at a time.
     """
 
     def __init__(
-        self,
-        experiment: str | PathLike[str] | None = None,
-        /,
-        *,
-        seeds: int | Sequence[int] | str | None = None,
-        out: str | PathLike[str] | None = None,
-        threads: int | None = None,
-        **keywords: Value,
+        self, experiment: Settings = None, /, *, seeds: Value = None, out: Value = None, progress: Value = None, **keywords: Unpack[SweepKeywords]
     ) -> None:
-        named = [] if experiment is None else [fspath(experiment)]
-        self._arguments = [*named, *arguments("sweep", keywords, is_varied=True), *_seeds(seeds)]
+        given, named = merged(experiment, keywords)
+        threads = named.pop("threads", None)
+        self._arguments = [*arguments(SweepKeywords, named, given, is_varied=True), *seeds_of(seeds)]
         self._threads = [] if threads is None else ["--threads", str(threads)]
+        self._progress = progress
+        folder, self._kept = _folder(out)
         #: The folder of the results.
-        self.folder: str = _folder(out)
+        self.folder: str = folder
 
     def run(self) -> SweepResult:
         """Simulates the runs that are missing, and returns the rows of all runs."""
-        text = call_beside(["sweep", *self._arguments, *self._threads, "--out", self.folder, *_TABLE])
-        return SweepResult(self.folder, text)
+        typed = ["sweep", *self._arguments, *self._threads, "--out", self.folder, *_TABLE]
+        return SweepResult(self.folder, *call_beside(typed, self.folder, self._progress), self._kept)
 
     def shards(self, count: int) -> list[Shard]:
         """Splits the sweep into parts that can be pickled, each with its own folder inside that of the sweep."""
@@ -108,8 +100,7 @@ class Sweep:
     def merge(self, folders: Sequence[str]) -> SweepResult:
         """Joins the folders of all parts."""
         merged = str(Path(self.folder) / "merged")
-        text = call(["sweep", "merge", *folders, "--out", merged, *_TABLE])
-        return SweepResult(merged, text)
+        return SweepResult(merged, *call_beside(["sweep", "merge", *folders, "--out", merged, *_TABLE]), self._kept)
 
 
 class SweepResult:
@@ -121,23 +112,25 @@ class SweepResult:
         The folder of a sweep.
     text
         The output of the command; if missing, the summary is printed.
+    notes
+        What the command noted.
     """
 
-    def __init__(self, folder: str, text: str | None = None) -> None:
+    def __init__(self, folder: str, text: str | None = None, notes: list[str] | None = None, kept: Temporary | None = None) -> None:
         #: The folder, as `migsim sweep` writes it.
         self.folder = folder
-        self._text = text
-        self._path = Path(folder)
+        self._text, self._kept, self._path = text, kept, Path(folder)
+        #: Notes of the command, also on runs that failed.
+        self.notes: list[str] = notes or []
+        #: A row per run: setting, parameters, seed, makespans [s], gain [%], calls, migrations, and the error of a run that failed.
+        self.rows: Table = Table.read_csv(self._path / "runs.csv")
+        #: A row per setting: means, deviations and confidence intervals over the seeds.
+        self.summary: Table = Table.read_csv(self._path / "summary.csv")
 
     @property
-    def rows(self) -> Table:
-        """A row per run: setting, parameters, seed, makespans [s], gain [%], calls, migrations."""
-        return Table.read_csv(self._path / "runs.csv")
-
-    @property
-    def summary(self) -> Table:
-        """A row per setting: means, deviations and confidence intervals over the seeds."""
-        return Table.read_csv(self._path / "summary.csv")
+    def failed(self) -> list[dict[str, Any]]:
+        """The rows of the runs that failed."""
+        return [row for row in self.rows.rows() if row["error"] is not None]
 
     @property
     def page(self) -> Path:
@@ -151,16 +144,13 @@ class SweepResult:
         return self.summary._repr_html_()
 
 
+@lists(SweepKeywords)
 def sweep(
-    experiment: str | PathLike[str] | None = None,
-    /,
-    *,
-    seeds: int | Sequence[int] | str | None = None,
-    out: str | PathLike[str] | None = None,
-    threads: int | None = None,
-    **keywords: Value,
+    experiment: Settings = None, /, *, seeds: Value = None, out: Value = None, progress: Value = None, **keywords: Unpack[SweepKeywords]
 ) -> SweepResult:
     """Runs an experiment with many values of its settings, on all cores; an interrupted sweep continues in its folder.
+
+    A run that fails is a row with its error, and a warning tells of it.
 
     >>> import migsim
     >>> result = migsim.sweep(app="sw", n=25, policy=["migbsp", "never"], **{"policy.migbsp.x": [0.5, 0.9]})
@@ -169,7 +159,7 @@ def sweep(
 
     Parameters are those of `Sweep`.
     """
-    return Sweep(experiment, seeds=seeds, out=out, threads=threads, **keywords).run()
+    return Sweep(experiment, seeds=seeds, out=out, progress=progress, **keywords).run()
 
 
 class Tuning:
@@ -183,10 +173,14 @@ class Tuning:
         The output of the command; if missing, the best setting is printed.
     """
 
-    def __init__(self, folder: str, text: str | None = None) -> None:
+    def __init__(self, folder: str, text: str | None = None, notes: list[str] | None = None, kept: Temporary | None = None) -> None:
         #: The folder, as `migsim tune` writes it.
         self.folder = folder
-        self._text = text
+        self._text, self._kept = text, kept
+        #: Notes of the command.
+        self.notes: list[str] = notes or []
+        #: A row per run.
+        self.rows: Table = Table.read_csv(Path(folder) / "runs.csv")
         #: The content of `tune.json`.
         self.result: dict[str, Any] = json.loads((Path(folder) / "tune.json").read_text(encoding="utf-8"))
 
@@ -200,22 +194,13 @@ class Tuning:
         """Its gain over the defaults on new seeds: mean, deviation and half of the 95 % interval."""
         return self.result["comparison"]["gain_percent"]
 
-    @property
-    def rows(self) -> Table:
-        """A row per run that was tried."""
-        return Table.read_csv(Path(self.folder) / "runs.csv")
-
     def __repr__(self) -> str:
         return f"<migsim.Tuning best {self.best}>" if self._text is None else self._text.rstrip()
 
 
+@lists(TuneKeywords)
 def tune(
-    experiment: str | PathLike[str] | None = None,
-    /,
-    *,
-    seeds: int | Sequence[int] | str | None = None,
-    out: str | PathLike[str] | None = None,
-    **keywords: Value,
+    experiment: Settings = None, /, *, seeds: Value = None, out: Value = None, progress: Value = None, **keywords: Unpack[TuneKeywords]
 ) -> Tuning:
     """Searches for the best parameters of a policy, within a budget of runs.
 
@@ -224,11 +209,10 @@ def tune(
     >>> sorted(found.result)[:3]
     ['best', 'command', 'comparison']
     """
-    folder = _folder(out)
-    named = [] if experiment is None else [fspath(experiment)]
-    typed = [*named, *arguments("tune", keywords, is_varied=True), *_seeds(seeds)]
-    text = call_beside(["tune", *typed, "--out", folder, *_TABLE])
-    return Tuning(folder, text)
+    given, named = merged(experiment, keywords)
+    folder, kept = _folder(out)
+    typed = [*arguments(TuneKeywords, named, given, is_varied=True), *seeds_of(seeds)]
+    return Tuning(folder, *call_beside(["tune", *typed, "--out", folder, *_TABLE], folder, progress), kept)
 
 
 class Comparison:
@@ -242,10 +226,14 @@ class Comparison:
         The output of the command; if missing, the ranking and the verdict are printed.
     """
 
-    def __init__(self, folder: str, text: str | None = None) -> None:
+    def __init__(self, folder: str, text: str | None = None, notes: list[str] | None = None, kept: Temporary | None = None) -> None:
         #: The folder, as `migsim compare` writes it.
         self.folder = folder
-        self._text = text
+        self._text, self._kept = text, kept
+        #: Notes of the command.
+        self.notes: list[str] = notes or []
+        #: A row per run.
+        self.rows: Table = Table.read_csv(Path(folder) / "runs.csv")
         #: The content of `compare.json`.
         self.result: dict[str, Any] = json.loads((Path(folder) / "compare.json").read_text(encoding="utf-8"))
 
@@ -272,12 +260,7 @@ class Comparison:
         run of each seed. `above_bound_percent` is the distance from the lower bound. Half of a 95 % interval is in a column after its mean, as in
         `makespan_ci95_s`.
         """
-        return Table._of_rows(_RANKING, map(_ranked, self.policies))
-
-    @property
-    def rows(self) -> Table:
-        """A row per run."""
-        return Table.read_csv(Path(self.folder) / "runs.csv")
+        return Table._of_rows("ranking", _RANKING, map(_ranked, self.policies))
 
     def __repr__(self) -> str:
         return f"{self.ranking!r}\n\n{self.verdict}" if self._text is None else self._text.rstrip()
@@ -316,13 +299,9 @@ def _ranked(one: dict[str, Any]) -> list[Any]:
     return [row[name] for name in _RANKING]
 
 
+@lists(CompareKeywords)
 def compare(
-    experiment: str | PathLike[str] | None = None,
-    /,
-    *,
-    seeds: int | Sequence[int] | str | None = None,
-    out: str | PathLike[str] | None = None,
-    **keywords: Value,
+    experiment: Settings = None, /, *, seeds: Value = None, out: Value = None, progress: Value = None, **keywords: Unpack[CompareKeywords]
 ) -> Comparison:
     """Runs policies on the same seeds and reports which is best, with its significance.
 
@@ -331,11 +310,10 @@ def compare(
     >>> len(result.policies)
     3
     """
-    folder = _folder(out)
-    named = [] if experiment is None else [fspath(experiment)]
-    typed = [*named, *arguments("compare", keywords, is_varied=True), *_seeds(seeds)]
-    text = call_beside(["compare", *typed, "--out", folder, *_TABLE])
-    return Comparison(folder, text)
+    given, named = merged(experiment, keywords)
+    folder, kept = _folder(out)
+    typed = [*arguments(CompareKeywords, named, given, is_varied=True), *seeds_of(seeds)]
+    return Comparison(folder, *call_beside(["compare", *typed, "--out", folder, *_TABLE], folder, progress), kept)
 
 
 class Bottlenecks:
@@ -347,17 +325,18 @@ class Bottlenecks:
         The JSON of `migsim bottlenecks`.
     """
 
-    def __init__(self, found: dict[str, Any]) -> None:
+    def __init__(self, found: dict[str, Any], notes: list[str] | None = None) -> None:
         self._found = found
+        #: Notes of the command.
+        self.notes: list[str] = notes or []
         #: The makespan without a change [s].
         self.makespan: float = found["makespan_s"]
         #: Three sentences about the numbers.
         self.verdict: str = found["verdict"]
 
     def _rows(self, name: str) -> Table:
-        rows = self._found[name]
-        names = list(rows[0]) if rows else []
-        return Table._of_rows(names, ([row[one] for one in names] for row in rows))
+        columns = {"changes": ["change", "makespan_s", "gain_percent", "gain_ci95_percent"], "path": ["kind", "resource", "process", "seconds", "percent"]}[name]
+        return Table._of_rows(name, columns, ([row.get(one) for one in columns] for row in self._found[name]))
 
     @property
     def changes(self) -> Table:
@@ -373,13 +352,8 @@ class Bottlenecks:
         return repr(self.changes)
 
 
-def bottlenecks(
-    experiment: str | PathLike[str] | None = None,
-    /,
-    *,
-    seeds: int | Sequence[int] | str | None = None,
-    **keywords: Value,
-) -> Bottlenecks:
+@lists(BottlenecksKeywords)
+def bottlenecks(experiment: Settings = None, /, *, seeds: Value = None, **keywords: Unpack[BottlenecksKeywords]) -> Bottlenecks:
     """Finds the bottlenecks of a run: changes one quantity at a time, by 10 % and without limit.
 
     >>> import migsim
@@ -395,17 +369,14 @@ def bottlenecks(
     keywords
         As those of `migsim.run`, with `hold_decisions` and `pairs`.
     """
-    named = [] if experiment is None else [fspath(experiment)]
-    typed = [*named, *arguments("bottlenecks", keywords), *_seeds(seeds)]
-    return Bottlenecks(json.loads(call_beside(["bottlenecks", *typed, "--json", "--quiet"])))
+    given, named = merged(experiment, keywords)
+    typed = [*arguments(BottlenecksKeywords, named, given), *seeds_of(seeds)]
+    text, notes = call_beside(["bottlenecks", *typed, "--json"])
+    return Bottlenecks(json.loads(text), notes)
 
 
-def bench(
-    *,
-    seeds: int | Sequence[int] | str | None = None,
-    out: str | PathLike[str] | None = None,
-    **keywords: Value,
-) -> Table:
+@lists(BenchKeywords)
+def bench(*, seeds: Value = None, out: Value = None, progress: Value = None, **keywords: Unpack[BenchKeywords]) -> Table:
     """Runs policies on the cases of a suite, and returns a row for each policy, the lowest mean ratio to the best known first.
 
     >>> import migsim
@@ -422,7 +393,9 @@ def bench(
     keywords
         The flags of `migsim bench`: `suite`, `draw`, `cases`, `policies`.
     """
-    kept = [] if out is None else ["--out", fspath(out)]
-    typed = [*arguments("bench", keywords), *_seeds(seeds), *kept]
-    rows = json.loads(call_beside(["bench", *typed, "--json", "--quiet"]))["policies"]
-    return Table._of_rows(list(rows[0]), (list(row.values()) for row in rows))
+    folder, kept = _folder(out)
+    typed = [*arguments(BenchKeywords, keywords), *seeds_of(seeds), *([] if kept else ["--out", folder])]
+    rows = json.loads(call_beside(["bench", *typed, "--json"], folder, progress).text)["policies"]
+    for row in rows:
+        row["mean_ratio_ci95_low"], row["mean_ratio_ci95_high"] = row.pop("mean_ratio_ci95", None) or (None, None)
+    return Table._of_rows("bench", list(rows[0]), (list(row.values()) for row in rows))

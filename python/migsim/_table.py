@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import html
 import math
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from . import _core
 
 
 class Table:
-    """Named columns of one length, each with its unit.
+    """Named columns of one length, each with its type and its unit, whatever its values and whether the run was done, pickled or read.
+
+    Numbers that are always whole are int64, all others float64, in which a missing value is null (in NumPy NaN). All other columns are texts.
+    A parameter of a sweep is float64 if all its values are numbers, otherwise text.
 
     Any library that supports Arrow's C stream can read it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
+    For pandas there is `to_pandas()`.
 
     >>> import migsim
     >>> table = migsim.run(app="sw", n=10).supersteps
@@ -28,23 +31,31 @@ class Table:
     0.0
     """
 
-    def __init__(self, core: _core.Table) -> None:
-        self._core = core
+    def __init__(self, core: _core.Table, name: str = "") -> None:
+        self._core, self._name = core, name
 
     @classmethod
     def read_csv(cls, file: str | PathLike[str]) -> Table:
-        """Reads a CSV file of migsim; a column in which all values are numbers has numbers."""
-        return cls(_core.read_csv(file))
+        """Reads a CSV file of migsim, whose name determines the types of its columns.
+
+        In a file with another name, a column has numbers if all its values are numbers.
+        """
+        name = Path(file).stem
+        return cls(_core.read_csv(file, name), name)
 
     @classmethod
-    def _of_rows(cls, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
-        """Creates a table from rows; None is a missing value."""
-        with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(names)
-            writer.writerows(["" if value is None else value for value in row] for row in rows)
-            file.flush()
-            return cls.read_csv(file.name)
+    def _of_rows(cls, name: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+        """Creates the table `name` from rows; None is a missing value."""
+        columns = list(zip(*rows, strict=True)) or [()] * len(names)
+        texts = [["" if value is None or value != value else str(value) for value in column] for column in columns]
+        return cls(_core.Table(name, list(zip(names, texts, strict=True))), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = [tuple(row.values()) for row in self.rows()]
+        return (Table._of_rows, (self._name, self.columns, rows))
+
+    def __array__(self, *_: object, **__: object) -> Any:
+        raise TypeError("a table has columns of several types: use `table.to_pandas()`, or `table[\"COLUMN\"]` for an array")
 
     @property
     def columns(self) -> list[str]:

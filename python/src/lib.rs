@@ -31,14 +31,15 @@ use migsim::output::without_colours;
 use pyo3::prelude::*;
 
 /// Runs a command line (with the program name first); returns exit code, output and messages. The output is captured, without colours,
-/// unless `is_shown`.
+/// unless `is_shown`. `on_poll` is called while the command runs.
 #[pyfunction]
-#[pyo3(signature = (arguments, is_shown=false, plugins=None))]
+#[pyo3(signature = (arguments, is_shown=false, plugins=None, on_poll=None))]
 fn command(
     py: Python<'_>,
     arguments: Vec<OsString>,
     is_shown: bool,
     plugins: Option<Vec<Py<plugin::Plugin>>>,
+    on_poll: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(u8, String, String)> {
     let registry = plugin::registry(py, plugins.as_deref().unwrap_or_default());
     if !is_shown {
@@ -50,12 +51,18 @@ fn command(
         return Ok((code, String::new(), String::new()));
     }
     let run = || migsim::cli::run_with(&registry, arguments, &mut out, &mut errors);
-    let code = threads::watched(py, run, || Ok(()), || Progress::stop_all(true));
+    let poll = || {
+        on_poll
+            .as_ref()
+            .map_or(Ok(()), |tell| tell.call0().map(drop))
+    };
+    let code = threads::watched(py, run, poll, || Progress::stop_all(true));
     Progress::stop_all(false);
     let code = code?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let errors = text(errors);
-    let failed = (code != 0).then_some(&errors);
+    // Code 1 means that some runs have failed, which are rows of the results.
+    let failed = (code > 1 || (code == 1 && out.is_empty())).then_some(&errors);
     plugin::raise_if_failed(py, plugins.as_deref().unwrap_or_default(), failed)?;
     Ok((code, without_colours(&text(out)), errors))
 }

@@ -22,8 +22,8 @@ use crate::threads::watched;
 pub(crate) struct Processes {
     scenario: i32,
     scenarios: Vec<i32>,
-    supersteps: Vec<i64>,
-    processes: Vec<i64>,
+    supersteps: Vec<Option<i64>>,
+    processes: Vec<Option<i64>>,
     hosts: Vec<i32>,
     numbers: [Vec<f64>; 6],
 }
@@ -111,8 +111,8 @@ impl Recorder for Processes {
         self.scenarios
             .extend(std::iter::repeat_n(self.scenario, count));
         self.supersteps
-            .extend(std::iter::repeat_n(superstep as i64 + 1, count));
-        self.processes.extend(1..=count as i64);
+            .extend(std::iter::repeat_n(Some(superstep as i64 + 1), count));
+        self.processes.extend((1..=count as i64).map(Some));
         self.hosts
             .extend(placement.iter().map(|host| host.0 as i32));
         let [delay, work, compute, send, transfer, wait] = &mut self.numbers;
@@ -394,7 +394,7 @@ fn scenarios(of_rows: impl Iterator<Item = Scenario>) -> (String, Column) {
 fn counts(values: impl Iterator<Item = u64>) -> Column {
     Column::Counts(
         values
-            .map(|value| i64::try_from(value).unwrap_or(i64::MAX))
+            .map(|value| Some(i64::try_from(value).unwrap_or(i64::MAX)))
             .collect(),
     )
 }

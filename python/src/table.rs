@@ -1,7 +1,8 @@
 //! Tables as Arrow, through its C stream interface, and as NumPy arrays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -19,8 +20,8 @@ use pyo3::types::{PyCapsule, PyList};
 /// A column that is being filled.
 #[derive(Debug)]
 pub(crate) enum Column {
-    /// Whole numbers.
-    Counts(Vec<i64>),
+    /// Whole numbers; none stands for a missing value.
+    Counts(Vec<Option<i64>>),
     /// Numbers; none stands for a missing value.
     Numbers(Vec<Option<f64>>),
     /// Numbers without missing values.
@@ -38,6 +39,40 @@ pub(crate) struct Table {
     batch: RecordBatch,
 }
 
+/// The columns of each table that have whole numbers, and those that have texts. All others have numbers, except the parameters of a
+/// sweep, between `setting` and the seeds, and the columns of unknown tables: these have texts, or numbers if all values are numbers.
+const SCHEMAS: [(&str, &[&str], &[&str]); 12] = [
+    ("bench", &[], &["policy"]),
+    ("calls", &["superstep", "candidates", "migrations"], &[]),
+    ("changes", &[], &["change"]),
+    ("critical_path", &["superstep"], &["kind", "resource"]),
+    (
+        "links",
+        &["first_superstep", "last_superstep", "flows"],
+        &["link"],
+    ),
+    (
+        "migrations",
+        &["superstep", "process"],
+        &[
+            "from_cluster",
+            "from_host",
+            "to_cluster",
+            "to_host",
+            "cause",
+        ],
+    ),
+    ("path", &[], &["kind", "resource"]),
+    ("processes", &["superstep", "process"], &[]),
+    ("ranking", &[], &["policy"]),
+    ("runs", &["setting", "seed"], &["error", "id", "version"]),
+    ("summary", &["setting", "seeds", "failed"], &[]),
+    ("supersteps", &["superstep"], &[]),
+];
+
+/// Columns with a few distinct texts, in all tables.
+const NAMES: [&str; 3] = ["scenario", "cluster", "host"];
+
 /// Returns the unit given by the suffix of a column's name.
 fn unit(name: &str) -> Option<&'static str> {
     let ends = [
@@ -47,7 +82,12 @@ fn unit(name: &str) -> Option<&'static str> {
         ("_s", "s"),
     ];
     let found = ends.iter().find(|(end, _)| name.ends_with(end));
-    let whole = [("instructions", "instr"), ("bytes", "B")];
+    let whole = [
+        ("instructions", "instr"),
+        ("bytes", "B"),
+        ("seconds", "s"),
+        ("percent", "%"),
+    ];
     let whole = whole.iter().find(|(word, _)| *word == name);
     found.or(whole).map(|(_, unit)| *unit)
 }
@@ -93,6 +133,47 @@ fn failed(error: ArrowError) -> PyErr {
 
 #[pymethods]
 impl Table {
+    /// Creates the table `name` of columns of texts, which are converted to the types of this table; an empty text is a missing value.
+    #[new]
+    fn of_texts(name: &str, columns: Vec<(String, Vec<String>)>) -> PyResult<Self> {
+        let known = SCHEMAS.iter().find(|(known, ..)| *known == name);
+        let is_last_parameter =
+            |(column, _): &(String, _)| ["seed", "seeds"].contains(&column.as_str());
+        let is_sweep = ["runs", "summary"].contains(&name);
+        let parameters = match columns.iter().position(is_last_parameter) {
+            Some(end) if is_sweep => 1..end,
+            _ => 0..0,
+        };
+        let typed = |(at, (column, texts)): (usize, (String, Vec<String>))| {
+            let values = match known {
+                Some((_, counts, words)) if !parameters.contains(&at) => {
+                    let column = column.as_str();
+                    if counts.contains(&column) {
+                        parsed(&texts).map(Column::Counts)
+                    } else if NAMES.contains(&column) {
+                        Ok(names(&texts))
+                    } else if words.contains(&column) {
+                        Ok(words_of(texts))
+                    } else {
+                        parsed(&texts).map(Column::Numbers)
+                    }
+                }
+                _ => Ok(match parsed(&texts) {
+                    Ok(numbers) => Column::Numbers(numbers),
+                    Err(_) => words_of(texts),
+                }),
+            };
+            let wrong = |text| {
+                PyValueError::new_err(format!(
+                    "the column `{column}` of the table `{name}` has `{text}`, which is no number"
+                ))
+            };
+            Ok((column.clone(), values.map_err(wrong)?))
+        };
+        let columns = columns.into_iter().enumerate().map(typed);
+        Self::new(columns.collect::<PyResult<_>>()?)
+    }
+
     /// Returns the names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
@@ -130,6 +211,12 @@ impl Table {
             return Ok(PyArray1::from_iter(py, values).into_any());
         }
         if let Some(values) = column.downcast_ref::<Int64Array>() {
+            if values.null_count() > 0 {
+                let values = values
+                    .iter()
+                    .map(|value| value.map_or(f64::NAN, |value| value as f64));
+                return Ok(PyArray1::from_iter(py, values).into_any());
+            }
             return Ok(PyArray1::from_slice(py, values.values()).into_any());
         }
         let texts: Vec<Option<&str>> =
@@ -160,55 +247,46 @@ impl Table {
     }
 }
 
-/// Reads a CSV file with a heading; a column has numbers if all its values are numbers, otherwise texts.
+/// Reads a CSV file with a heading as the table `name`.
 #[pyfunction]
-pub(crate) fn read_csv(path: PathBuf) -> PyResult<Table> {
+pub(crate) fn read_csv(path: PathBuf, name: &str) -> PyResult<Table> {
     let failed = |error: csv::Error| PyValueError::new_err(format!("{}: {error}", path.display()));
     let mut reader = csv::Reader::from_path(&path).map_err(failed)?;
-    let names: Vec<String> = reader
-        .headers()
-        .map_err(failed)?
+    let heading = reader.headers().map_err(failed)?;
+    let mut columns: Vec<(String, Vec<String>)> = heading
         .iter()
-        .map(str::to_owned)
+        .map(|name| (name.to_owned(), Vec::new()))
         .collect();
-    let mut columns: Vec<Vec<String>> = vec![Vec::new(); names.len()];
     for row in reader.records() {
         let row = row.map_err(failed)?;
-        for (column, value) in columns.iter_mut().zip(row.iter()) {
-            column.push(value.to_owned());
+        for ((_, column), value) in columns.iter_mut().zip(row.iter()) {
+            // A text that a spreadsheet would evaluate was written with an apostrophe.
+            let guarded = value.strip_prefix('\'');
+            let plain = guarded.filter(|rest| rest.starts_with(['=', '+', '-', '@']));
+            column.push(plain.unwrap_or(value).to_owned());
         }
     }
-    Table::new(
-        names
-            .into_iter()
-            .zip(columns.into_iter().map(typed))
-            .collect(),
-    )
+    Table::of_texts(name, columns)
 }
 
-/// Converts a column of texts to the type of all its values.
-fn typed(texts: Vec<String>) -> Column {
-    if let Ok(counts) = texts.iter().map(|text| text.parse()).collect() {
-        return Column::Counts(counts);
-    }
+/// Converts texts into numbers; an empty text is a missing value. Fails with the first text that is no number.
+fn parsed<T: FromStr>(texts: &[String]) -> Result<Vec<Option<T>>, String> {
     let number = |text: &String| match text.as_str() {
         "" => Ok(None),
-        text => text.parse().map(Some),
+        text => text.parse().map(Some).map_err(|_| text.to_owned()),
     };
-    if texts.iter().any(|text| !text.is_empty())
-        && let Ok(numbers) = texts.iter().map(number).collect()
-    {
-        return Column::Numbers(numbers);
-    }
-    // A text that a spreadsheet would evaluate was written with an apostrophe.
-    let plain = |text: String| {
-        let guarded = text
-            .strip_prefix('\'')
-            .filter(|rest| rest.starts_with(['=', '+', '-', '@']));
-        guarded.map(str::to_owned).unwrap_or(text)
-    };
-    let plain = texts
-        .into_iter()
-        .map(|text| Some(plain(text)).filter(|text| !text.is_empty()));
-    Column::Texts(plain.collect())
+    texts.iter().map(number).collect()
+}
+
+fn words_of(texts: Vec<String>) -> Column {
+    let present = |text: String| Some(text).filter(|text| !text.is_empty());
+    Column::Texts(texts.into_iter().map(present).collect())
+}
+
+/// Creates a column of a few distinct texts.
+fn names(texts: &[String]) -> Column {
+    let distinct: Vec<&String> = texts.iter().collect::<BTreeSet<_>>().into_iter().collect();
+    let number = |text| distinct.binary_search(&text).unwrap_or(0) as i32;
+    let numbers = texts.iter().map(number).collect();
+    Column::Names(numbers, distinct.into_iter().cloned().collect())
 }

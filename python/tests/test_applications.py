@@ -155,8 +155,9 @@ def test_a_wrong_plan_stops_the_run_with_its_superstep(how: str, kind: type[Exce
 
 
 def test_a_sweep_keeps_no_row_of_a_run_that_failed(tmp_path: Path) -> None:
-    with pytest.raises(LookupError):
-        migsim.sweep(app="wrong", scenario="i", out=tmp_path / "sweep", **{"workload.how": ["not", "raises"]})
+    with pytest.warns(UserWarning, match="1 of 2 runs failed"):
+        result = migsim.sweep(app="wrong", scenario="i", out=tmp_path / "sweep", **{"workload.how": ["not", "raises"]})
+    assert [row["workload.how"] for row in result.failed] == ["raises"]
     rows = (tmp_path / "sweep" / "runs.csv").read_text().splitlines()
     (failed,) = [row for row in rows if ",raises," in row]
     assert "the application raised nothing there" in failed

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 import pickle
+import shutil
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 import migsim
 
@@ -78,3 +82,43 @@ def test_a_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     first = migsim.sweep(app="sw", n=25, alpha=[2, 4], out=tmp_path)
     again = migsim.sweep(app="sw", n=25, alpha=[2, 4], out=tmp_path)
     assert list(first.rows.rows()) == list(again.rows.rows())
+
+
+@pytest.mark.parametrize(
+    "keyword, values",
+    [("load", ["walk", "walk,step=0.3"]), ("load", [{"kind": "walk"}, "none"]), ("mapping", ["by-speed", "contiguous"]), ("alpha", np.array([2, 4]))],
+)
+def test_a_list_varies_any_setting(keyword: str, values: migsim.Value) -> None:
+    rows = migsim.sweep("sw", n=15, **{keyword: values}).rows  # type: ignore[arg-type]
+    assert len(rows) == 2 and rows["setting"].tolist() == [1, 2]
+
+
+def test_a_run_that_fails_is_a_row_and_notes_are_warnings() -> None:
+    with pytest.warns(UserWarning, match="1 of 2 runs failed"):
+        result = migsim.sweep(platform="lbm", app="synthetic", policy="brute-force", procs=[2, 20], seeds=1)
+    assert [row["procs"] for row in result.failed] == [20.0] and result.rows["makespan_iii_s"][0] > 0
+    assert any("no effect" in note for note in result.notes)
+
+
+def test_tables_of_two_results_can_be_joined_and_their_folders_go() -> None:
+    polars = pytest.importorskip("polars")
+    small = migsim.sweep(app="sw", n=10, policy="never")
+    large = migsim.sweep(app="sw", n=10, load="walk", policy="migbsp", seeds=2)
+    assert polars.concat([small.rows.to_polars(), large.rows.to_polars()]).shape[0] == 3
+    assert polars.concat([small.summary.to_polars(), large.summary.to_polars()]).shape[0] == 2
+    rankings = [migsim.compare(app="sw", n=10, policies=policies, seeds=seeds, load="walk").ranking for policies, seeds in [("never", 1), ("migbsp", 2)]]
+    assert len(polars.concat([one.to_polars() for one in rankings])) == sum(map(len, rankings))
+    folder = Path(small.folder)
+    assert folder.exists()
+    del small
+    assert not folder.exists()
+
+
+def test_a_result_keeps_its_rows_when_its_folder_has_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = migsim.sweep(app="sw", n=10, out="one")
+    makespan = first.rows["makespan_iii_s"][0]
+    shutil.rmtree("one")
+    migsim.sweep(app="sw", n=15, out="one")
+    monkeypatch.chdir("/")
+    assert first.rows["makespan_iii_s"][0] == makespan and first.page.exists()
