@@ -112,4 +112,4 @@ def _error(arguments: Sequence[str], code: int, text: str) -> Error:
         found.append(
             {"message": lines[0], "source": place, "line": None, "column": None, "key": None, "hint": hint}
         )
-    return Error(text.strip() or f"migsim {arguments[0]} ended with code {code}", found)
+    return Error(text[max(text.find("error: "), 0) :].strip() or f"migsim {arguments[0]} ended with code {code}", found)
