@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import migsim
-from migsim import otf2
+from migsim import gymnasium, otf2
 
 FILE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
 
@@ -64,7 +64,7 @@ def page() -> str:
     ]
     for name in sorted(migsim.__all__, key=str.lower):
         value = getattr(migsim, name)
-        if not callable(value) or name == "Value":
+        if not callable(value) or name in ("Action", "Answer", "Value"):
             continue
         kind = "class " if inspect.isclass(value) else ""
         parts += [f"## `{name}`", "", f"`{kind}migsim.{name}{signature(value)}`", "", documented(value), ""]
@@ -76,6 +76,7 @@ def page() -> str:
             target = what.__func__ if isinstance(what, classmethod) else what
             arguments = "" if isinstance(what, property) else signature(target)
             parts += [f"### `{name}.{member}{arguments}`", "", documented(target), ""]
+    parts += ["## `migsim.gymnasium`", "", documented(gymnasium), "", "### `migsim.gymnasium.Env`", "", documented(gymnasium.Env), ""]
     parts += ["## `migsim.otf2`", "", documented(otf2), ""]
     parts += [f"### `migsim.otf2.convert{signature(otf2.convert)}`", "", documented(otf2.convert), ""]
     return "\n".join(parts).rstrip() + "\n"

@@ -17,10 +17,10 @@ superstep 1 of a table.
 from ._application import Application, Plan, application, applications
 from ._arguments import Value
 from ._core import __version__
-from ._environment import Environment
+from ._environment import Action, Environment
 from ._errors import Error, Problem
 from ._experiment import Experiment, run
-from ._policy import Policy, PlatformView, View, policy, policies
+from ._policy import Answer, Policy, PlatformView, View, policy, policies
 from ._platform import Platform, PlatformBuilder
 from ._run import Run, Scenario, load
 from ._sweep import Bottlenecks, Comparison, Shard, Sweep, SweepResult, Tuning, bench, bottlenecks, compare, sweep, tune
@@ -28,6 +28,8 @@ from ._table import Table
 from ._trigger import Observed, Trigger, trigger, triggers
 
 __all__ = [
+    "Action",
+    "Answer",
     "Application",
     "Bottlenecks",
     "Comparison",

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     from ._policy import View
 
-    #: An action at a barrier: no call (None, False), a call of the strategy (True), or the moves of a call.
-    Action: TypeAlias = Union[None, bool, NDArray[np.int64], Mapping[int, int], Iterable[tuple[int, int]]]
+#: An action at a barrier: no call (None, False), a call of the policy (True), or the moves of a call.
+Action: TypeAlias = Union[None, bool, "NDArray[np.int64]", Mapping[int, int], Iterable[tuple[int, int]]]
 
 
 @lists(RunKeywords)
 class Environment:
     """A run of scenario iii that stops at each barrier, where it can be inspected, advanced and copied.
 
-    Its methods are those of an environment of Gymnasium, which need not be installed. An episode is one run. `reset` simulates the first
+    Its methods are those of an environment of Gymnasium, which need not be installed; `migsim.gymnasium.Env` is one with spaces. An episode is one run. `reset` simulates the first
     superstep; each `step` acts at a barrier and simulates the next superstep. The last barrier needs no action, so that the run ends there.
 
     >>> import migsim
@@ -44,14 +44,14 @@ class Environment:
     seconds of `reset` and the rewards add up to the makespan: `info["makespan_s"]` of the last step.
 
     The settings determine the prices of calls and moves (`"costs.call.model"` and others). A barrier without a call costs nothing. A call of the
-    strategy has the procedure of that strategy. A call with moves of your own is priced like one of MigBSP, as are those of policies in Python.
+    policy has its procedure, also if its moves are those of the last `propose`. A call with other moves is priced like one of MigBSP.
 
     Parameters
     ----------
     settings
         As those of `Experiment`.
     keywords
-        As those of `Experiment`. `policy` names the strategy for `step(True)` and `propose`; its trigger is not used.
+        As those of `Experiment`. `policy` names the policy for `step(True)` and `propose`; its trigger is not used.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class Environment:
         Parameters
         ----------
         action
-            None or False: no call. True: a call of the strategy of `policy`. A dict or pairs of process and host, or an array with the host
+            None or False: no call. True: a call of `policy`. A dict or pairs of process and host, or an array with the host
             of each process: a call with these moves. Processes and hosts are counted from 0.
 
         Raises
@@ -115,7 +115,8 @@ class Environment:
         migsim.Error
             The moves are impossible; the run stays at this barrier.
         ValueError
-            The run is over, there is no such process or host, or `policy` is no strategy.
+            The run is over, there is no such process or host, or this is a copy and `policy` cannot be copied (`exec`,
+            `bandit` and others).
         TypeError
             The action is none of these.
         RuntimeError
@@ -131,12 +132,12 @@ class Environment:
         return self.view, -seconds, is_over, False, info
 
     def propose(self) -> dict[int, int]:
-        """The moves that the strategy of `policy` would decide at this barrier; nothing changes.
+        """The moves that `policy` would decide at this barrier; nothing changes.
 
         Raises
         ------
         ValueError
-            The policy is no strategy.
+            The policy cannot be copied (`exec`, `bandit` and others).
         """
         return dict(self._core.propose())
 
@@ -145,6 +146,9 @@ class Environment:
         copy = object.__new__(Environment)
         copy._experiment, copy._core = self._experiment, self._core.clone()
         return copy
+
+    def close(self) -> None:
+        """Does nothing; an environment needs no end."""
 
     def __repr__(self) -> str:
         state = "over" if self._core.is_over else "at a barrier"

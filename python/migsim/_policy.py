@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    #: The answer of a policy: the host of each process, or pairs of process and host; None moves no process.
-    Answer: TypeAlias = Union[None, NDArray[np.int64], Mapping[int, int], Iterable[tuple[int, int]]]
+#: The answer of a policy: the host of each process, or pairs of process and host; None moves no process.
+Answer: TypeAlias = Union[None, "NDArray[np.int64]", Mapping[int, int], Iterable[tuple[int, int]]]
 
 
 class PlatformView(TypedDict):
@@ -127,6 +127,12 @@ class Policy:
 
     #: Whether it may use `view.random`; if not, its runs are the same for all seeds.
     uses_seed: bool = True
+    #: The messages of a call, if `costs.call.model` is `messages`: those of MigBSP (None), `"central"` (all hosts report to one, as for
+    #: `exec`), `"managers"` (through the managers of the clusters), `"none"`, or for neighbours the numbers of rounds and of messages per host
+    #: and round.
+    procedure: str | tuple[int, int] | None = None
+    #: The elementary operations of the decision, unless the procedure is that of MigBSP; `decide` may set it.
+    operations: int = 0
 
     def is_call_due(self, view: View) -> bool:
         """Returns whether a call is due at this barrier; called after each superstep."""
@@ -145,7 +151,7 @@ def policy(name: str, summary: str = "-") -> Callable[[C], C]:
 
     The class has the methods `is_call_due(view)` and `decide(view)` of `Policy`. The parameters of its constructor are the options of the
     policy (`policy.NAME.OPTION`), each with a default that JSON can represent. An object is created for each scenario of each run.
-    The settings of a run have the SHA-256 of the code that the class executes, so that a sweep does not continue with results of another class.
+    The settings of a run have the SHA-256 of the code that the class executes, so that a sweep does not continue in the folder of another class.
     Python runs one policy at a time, so that threads speed up a sweep only a little.
 
     Raises

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use migsim::bsp::{Scenario, Setup, Stepper};
 use migsim::error::Error;
 use migsim::experiment::Experiment as Settings;
-use migsim::policy::{Decision, StrategyAdviser};
+use migsim::policy::{Decision, Policy, StrategyAdviser, View as PolicyView};
+use migsim::random::{Stream, StreamPurpose};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -76,13 +77,75 @@ impl<'a> Places<'a> {
     }
 }
 
+fn own(policy: &mut Mutex<Box<dyn Policy>>) -> &mut Box<dyn Policy> {
+    policy.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The policy of the settings, which decides when the caller asks it.
+enum Adviser {
+    Strategy(StrategyAdviser),
+    /// The mutex is never contended: it only lets threads share the environment.
+    Policy(Mutex<Box<dyn Policy>>, Stream),
+}
+
+impl Adviser {
+    fn new(settings: &Settings) -> Result<Self, Error> {
+        let strategy = settings.strategy_as_adviser()?;
+        let random = || Stream::new(settings.config.seed, StreamPurpose::PolicyDecisions);
+        let policy = || {
+            Ok(Self::Policy(
+                settings.create_called_policy()?.into(),
+                random(),
+            ))
+        };
+        strategy.map_or_else(policy, |strategy| Ok(Self::Strategy(strategy)))
+    }
+
+    fn copy(&self) -> Option<Self> {
+        match self {
+            Self::Strategy(strategy) => Some(Self::Strategy(strategy.clone())),
+            Self::Policy(policy, random) => {
+                let policy = policy.lock().unwrap_or_else(PoisonError::into_inner);
+                Some(Self::Policy(policy.copy()?.into(), random.clone()))
+            }
+        }
+    }
+
+    fn observe(&mut self, view: &PolicyView<'_>) {
+        match self {
+            Self::Strategy(strategy) => strategy.observe(view),
+            Self::Policy(policy, _) => {
+                own(policy).is_call_due(view);
+            }
+        }
+    }
+
+    fn decide(&mut self, view: &PolicyView<'_>) -> Result<Decision, Error> {
+        match self {
+            Self::Strategy(strategy) => strategy.decide(view),
+            Self::Policy(policy, random) => own(policy).decide(view, random),
+        }
+    }
+
+    /// Notes that the call that it decided moved processes, or that a call took place without it.
+    fn end_call(&mut self, moved: Option<usize>) {
+        match (self, moved) {
+            (Self::Strategy(strategy), _) => strategy.restart_load_measurement(),
+            (Self::Policy(policy, _), Some(moved)) => own(policy).on_migrations_executed(moved),
+            (Self::Policy(..), None) => {}
+        }
+    }
+}
+
 /// A run at a barrier.
 #[pyclass(module = "migsim._core")]
 pub(crate) struct Environment {
     runs: Arc<Runs>,
     place: usize,
-    /// The strategy of the policy; none if it is no strategy.
-    adviser: Option<StrategyAdviser>,
+    /// The policy of the settings; none if it cannot be copied.
+    adviser: Option<Adviser>,
+    /// The last proposal, with its superstep; a call with its moves has its price.
+    proposed: Option<(usize, Decision)>,
     /// The view; created when it is first read, and refilled at each barrier.
     view: Option<Py<View>>,
     plugins: Arc<Vec<Py<Plugin>>>,
@@ -107,7 +170,7 @@ impl Environment {
     fn new(py: Python<'_>, experiment: &Experiment) -> PyResult<Self> {
         let (settings, plugins) = (experiment.shared(), experiment.plugins(py));
         let made = py.detach(|| -> Result<_, Error> {
-            let adviser = settings.strategy_as_adviser()?;
+            let adviser = Adviser::new(&settings)?;
             let prepared =
                 Prepared::new(settings, |settings| settings.scenario_setup(Scenario::Iii));
             let runs = Runs::try_new(prepared, |prepared| {
@@ -122,7 +185,8 @@ impl Environment {
         let mut environment = Self {
             runs: Arc::new(runs),
             place: 0,
-            adviser,
+            adviser: Some(adviser),
+            proposed: None,
             view: None,
             plugins: Arc::new(plugins),
             has_failed: false,
@@ -169,11 +233,16 @@ impl Environment {
         Ok(shown)
     }
 
-    /// Returns the moves that the strategy of the policy would decide at this barrier, as pairs of a process and a host. Nothing changes.
-    fn propose(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32)>> {
-        let decision = self.advised(py, &mut self.adviser.clone())?;
+    /// Returns the moves that the policy would decide at this barrier, as pairs of a process and a host. Nothing changes.
+    fn propose(&mut self, py: Python<'_>) -> PyResult<Vec<(u32, u32)>> {
+        let mut copy = self.adviser.as_ref().and_then(Adviser::copy);
+        let decision = self.advised(py, &mut copy)?;
+        let superstep = self.with(|stepper| stepper.view().map(|view| view.superstep))?;
+        let superstep = superstep.map_err(|error| exception(py, &error))?;
         let moves = decision.migrations.iter();
-        Ok(moves.map(|one| (one.process.0, one.to.0)).collect())
+        let moves = moves.map(|one| (one.process.0, one.to.0)).collect();
+        self.proposed = Some((superstep, decision));
+        Ok(moves)
     }
 
     /// Advances to the next barrier, and after the last barrier but one to the end. The action is no call (None or False), a call of the
@@ -182,6 +251,8 @@ impl Environment {
     fn step(&mut self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Step> {
         let decision = self.decision(py, action)?;
         let is_call = decision.is_some();
+        let is_own = truth(action)?.is_none();
+        let moved = decision.as_ref().map(|call| call.migrations.len());
         let advance = |stepper: &mut Stepper<'_>| -> Result<Step, Error> {
             let before = stepper.now();
             let calls = stepper.calls().len();
@@ -204,7 +275,7 @@ impl Environment {
         was_raised?;
         let step = result.map_err(|error| exception(py, &error))?;
         if let Some(adviser) = self.adviser.as_mut().filter(|_| is_call) {
-            adviser.restart_load_measurement();
+            adviser.end_call(moved.filter(|_| !is_own));
         }
         self.note(py)?;
         Ok(step)
@@ -221,7 +292,8 @@ impl Environment {
         Ok(Self {
             runs: Arc::clone(&self.runs),
             place: place.ok_or_else(is_used)?,
-            adviser: self.adviser.clone(),
+            adviser: self.adviser.as_ref().and_then(Adviser::copy),
+            proposed: self.proposed.clone(),
             view: None,
             plugins: Arc::clone(&self.plugins),
             has_failed: self.has_failed,
@@ -243,24 +315,24 @@ impl Environment {
         result.ok_or_else(is_used)
     }
 
-    /// Lets the strategy observe the barrier.
+    /// Lets the policy observe the barrier.
     fn note(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(mut adviser) = self.adviser.take() else {
             return Ok(());
         };
         let noted = self.with(|stepper| stepper.view().map(|view| adviser.observe(&view)));
         self.adviser = Some(adviser);
-        noted?.map_err(|error| exception(py, &error))
+        plugin::or_raise(py, &self.plugins, noted?)
     }
 
-    /// Returns the decision of the strategy at this barrier.
-    fn advised(&self, py: Python<'_>, adviser: &mut Option<StrategyAdviser>) -> PyResult<Decision> {
+    /// Returns the decision of the policy at this barrier.
+    fn advised(&self, py: Python<'_>, adviser: &mut Option<Adviser>) -> PyResult<Decision> {
         let Some(adviser) = adviser else {
-            let message = "the policy of the settings is no strategy: give the moves, or choose a policy that a trigger calls, such as `refine`";
+            let message = "the policy of the settings cannot be copied, so that `propose` and copies of this environment cannot call it: give the moves";
             return Err(PyValueError::new_err(message));
         };
         let decided = self.with(|stepper| stepper.view().and_then(|view| adviser.decide(&view)));
-        decided?.map_err(|error| exception(py, &error))
+        plugin::or_raise(py, &self.plugins, decided?)
     }
 
     /// Returns the decision of an action; none if it requests no call.
@@ -303,7 +375,14 @@ impl Environment {
         }
         self.with(|stepper| {
             let seen = stepper.view().map_err(|error| exception(py, &error))?;
-            Ok(Some(Decision::from_migrations(wishes(action, &seen)?)))
+            let wishes = wishes(action, &seen)?;
+            let proposed = self.proposed.as_ref().filter(|(superstep, decision)| {
+                *superstep == seen.superstep && decision.migrations == wishes
+            });
+            Ok(Some(proposed.map_or_else(
+                || Decision::from_migrations(wishes),
+                |(_, decision)| decision.clone(),
+            )))
         })?
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use migsim::error::Error;
 use migsim::plugin::PluginFactory;
 use migsim::policy::explain::REASON_KEY;
-use migsim::policy::{self, Candidate, Decision, Explain, Migration};
+use migsim::policy::{self, CallProcedure, Candidate, Decision, Explain, Gather, Migration};
 use migsim::random::Stream;
 use migsim::units::ProcessId;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -70,15 +70,30 @@ impl Policy {
 }
 
 impl policy::Policy for Policy {
+    fn copy(&self) -> Option<Box<dyn policy::Policy>> {
+        let copy = |py: Python<'_>| -> PyResult<Py<PyAny>> {
+            let copied = py
+                .import("copy")?
+                .call_method1("deepcopy", (&self.object,))?;
+            Ok(copied.unbind())
+        };
+        let object = Python::attach(copy).ok()?;
+        Some(Box::new(Self {
+            object,
+            uses_seed: self.uses_seed,
+            view: None,
+            failure: Arc::clone(&self.failure),
+            error: None,
+        }))
+    }
+
     fn is_call_due(&mut self, seen: &policy::View<'_>) -> bool {
         Python::attach(|py| {
             let ask = |policy: &mut Self| -> PyResult<bool> {
                 let view = policy.view(py, seen)?;
                 view.borrow_mut().take_reasons();
-                let object = policy.object.bind(py);
-                object
-                    .call_method1(pyo3::intern!(py, "is_call_due"), (view,))?
-                    .is_truthy()
+                let ask = attribute(policy.object.bind(py), "is_call_due")?;
+                ask.map_or(Ok(true), |ask| ask.call1((view,))?.is_truthy())
             };
             ask(self).unwrap_or_else(|error| {
                 let place = place("is_call_due", seen.superstep);
@@ -100,7 +115,11 @@ impl policy::Policy for Policy {
                 let answer = self.object.bind(py).call_method1("decide", (&view,))?;
                 let wishes = wishes(&answer, seen)?;
                 let reasons = view.borrow_mut().take_reasons();
-                Ok(decision(wishes, reasons, seen))
+                let decision = decision(wishes, reasons, seen);
+                Ok(Decision {
+                    procedure: procedure(self.object.bind(py))?,
+                    ..decision
+                })
             };
             ask().map_err(|error| {
                 let place = place("decide", seen.superstep);
@@ -112,6 +131,35 @@ impl policy::Policy for Policy {
     fn uses_seed(&self) -> bool {
         self.uses_seed
     }
+}
+
+/// Returns the messages and operations of a call, as the attributes of a policy say; none for those of MigBSP.
+fn procedure(object: &Bound<'_, PyAny>) -> PyResult<Option<CallProcedure>> {
+    let given = attribute(object, "procedure")?.filter(|value| !value.is_none());
+    let Some(given) = given else {
+        return Ok(None);
+    };
+    let operations = attribute(object, "operations")?;
+    let gather = match (given.extract::<String>().as_deref(), given.extract()) {
+        (Ok("none"), _) => Gather::None,
+        (Ok("central"), _) => Gather::Central,
+        (Ok("managers"), _) => Gather::ThroughManagers,
+        (_, Ok((rounds, max_messages_per_round))) => Gather::BetweenNeighbours {
+            rounds,
+            max_messages_per_round,
+        },
+        _ => {
+            let message = format!(
+                "`procedure` is {}: \"none\", \"central\", \"managers\", or the numbers of rounds and of messages per host and round between neighbours",
+                given.repr()?
+            );
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    Ok(Some(CallProcedure {
+        gather,
+        operation_count: operations.map_or(Ok(0), |number| number.extract())?,
+    }))
 }
 
 /// The allowed forms of an answer.

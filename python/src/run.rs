@@ -82,25 +82,17 @@ impl Processes {
             .collect();
         let cluster = |host: &i32| of_host[usize::try_from(*host).unwrap_or(0)];
         let mut columns = vec![
+            ("scenario", Column::Names(self.scenarios.clone(), scenarios)),
+            ("superstep", Column::Counts(self.supersteps.clone())),
+            ("process", Column::Counts(self.processes.clone())),
             (
-                "scenario".to_owned(),
-                Column::Names(self.scenarios.clone(), scenarios),
-            ),
-            (
-                "superstep".to_owned(),
-                Column::Counts(self.supersteps.clone()),
-            ),
-            ("process".to_owned(), Column::Counts(self.processes.clone())),
-            (
-                "cluster".to_owned(),
+                "cluster",
                 Column::Names(self.hosts.iter().map(cluster).collect(), clusters),
             ),
-            ("host".to_owned(), Column::Names(self.hosts.clone(), hosts)),
+            ("host", Column::Names(self.hosts.clone(), hosts)),
         ];
         let numbers = NUMBERS.iter().zip(&self.numbers);
-        columns.extend(
-            numbers.map(|(name, values)| ((*name).to_owned(), Column::Full(values.clone()))),
-        );
+        columns.extend(numbers.map(|(name, values)| (*name, Column::Full(values.clone()))));
         Table::new(columns)
     }
 }
@@ -199,20 +191,14 @@ impl Run {
         let rows = || told.scenarios.iter().flat_map(|one| &one.supersteps);
         Table::new(vec![
             scenarios(rows().map(|row| row.scenario)),
+            ("superstep", counts(rows().map(|row| row.superstep))),
             (
-                "superstep".to_owned(),
-                counts(rows().map(|row| row.superstep)),
-            ),
-            (
-                "start_s".to_owned(),
+                "start_s",
                 Column::Full(rows().map(|row| row.start_s).collect()),
             ),
+            ("end_s", Column::Full(rows().map(|row| row.end_s).collect())),
             (
-                "end_s".to_owned(),
-                Column::Full(rows().map(|row| row.end_s).collect()),
-            ),
-            (
-                "computed_s".to_owned(),
+                "computed_s",
                 Column::Full(rows().map(|row| row.computed_s).collect()),
             ),
         ])
@@ -225,27 +211,24 @@ impl Run {
             |value: fn(&output::RecordedCall) -> f64| Column::Full(rows().map(value).collect());
         Table::new(vec![
             scenarios(rows().map(|row| row.scenario)),
+            ("superstep", counts(rows().map(|row| row.superstep))),
+            ("start_s", full(|row| row.start_s)),
+            ("cost_s", full(|row| row.cost_s)),
+            ("migration_s", full(|row| row.migration_s)),
             (
-                "superstep".to_owned(),
-                counts(rows().map(|row| row.superstep)),
-            ),
-            ("start_s".to_owned(), full(|row| row.start_s)),
-            ("cost_s".to_owned(), full(|row| row.cost_s)),
-            ("migration_s".to_owned(), full(|row| row.migration_s)),
-            (
-                "candidates".to_owned(),
+                "candidates",
                 counts(rows().map(|row| row.candidates.len() as u64)),
             ),
             (
-                "migrations".to_owned(),
+                "migrations",
                 counts(rows().map(|row| row.migrations.len() as u64)),
             ),
             (
-                "t1_minus_t2_sum_s".to_owned(),
+                "t1_minus_t2_sum_s",
                 Column::Numbers(rows().map(|row| row.t1_minus_t2_sum_s).collect()),
             ),
             (
-                "gain_on_i_until_next_call_s".to_owned(),
+                "gain_on_i_until_next_call_s",
                 Column::Numbers(rows().map(|row| row.gain_on_i_until_next_call_s).collect()),
             ),
         ])
@@ -261,19 +244,16 @@ impl Run {
         };
         Table::new(vec![
             scenarios(rows().map(|row| row.scenario)),
-            (
-                "superstep".to_owned(),
-                counts(rows().map(|row| row.superstep)),
-            ),
-            ("process".to_owned(), counts(rows().map(|row| row.process))),
-            ("from_cluster".to_owned(), texts(|row| &row.from_cluster)),
-            ("from_host".to_owned(), texts(|row| &row.from_host)),
-            ("to_cluster".to_owned(), texts(|row| &row.to_cluster)),
-            ("to_host".to_owned(), texts(|row| &row.to_host)),
-            ("size_bytes".to_owned(), full(|row| row.size_bytes)),
-            ("start_s".to_owned(), full(|row| row.start_s)),
-            ("end_s".to_owned(), full(|row| row.end_s)),
-            ("cause".to_owned(), texts(|row| &row.cause)),
+            ("superstep", counts(rows().map(|row| row.superstep))),
+            ("process", counts(rows().map(|row| row.process))),
+            ("from_cluster", texts(|row| &row.from_cluster)),
+            ("from_host", texts(|row| &row.from_host)),
+            ("to_cluster", texts(|row| &row.to_cluster)),
+            ("to_host", texts(|row| &row.to_host)),
+            ("size_bytes", full(|row| row.size_bytes)),
+            ("start_s", full(|row| row.start_s)),
+            ("end_s", full(|row| row.end_s)),
+            ("cause", texts(|row| &row.cause)),
         ])
     }
 
@@ -316,29 +296,26 @@ impl Run {
         let number =
             |process: Option<ProcessId>| process.map(|process| (process.index() + 1) as f64);
         Table::new(vec![
-            ("kind".to_owned(), texts(&|one| one.kind.name().to_owned())),
+            ("kind", texts(&|one| one.kind.name().to_owned())),
+            ("resource", texts(&|one| settings.piece_resource_name(one))),
             (
-                "resource".to_owned(),
-                texts(&|one| settings.piece_resource_name(one)),
-            ),
-            (
-                "process".to_owned(),
+                "process",
                 Column::Numbers(pieces().map(|one| number(one.process)).collect()),
             ),
             (
-                "to_process".to_owned(),
+                "to_process",
                 Column::Numbers(pieces().map(|one| number(one.receiver)).collect()),
             ),
             (
-                "superstep".to_owned(),
+                "superstep",
                 counts(pieces().map(|one| one.superstep as u64 + 1)),
             ),
             (
-                "begin_s".to_owned(),
+                "begin_s",
                 Column::Full(pieces().map(|one| one.begin.get()).collect()),
             ),
             (
-                "end_s".to_owned(),
+                "end_s",
                 Column::Full(pieces().map(|one| one.end.get()).collect()),
             ),
         ])
@@ -349,26 +326,26 @@ impl Run {
         Table::new(vec![
             scenarios(rows.iter().map(|row| row.scenario)),
             (
-                "first_superstep".to_owned(),
+                "first_superstep",
                 counts(rows.iter().map(|row| row.first_superstep)),
             ),
             (
-                "last_superstep".to_owned(),
+                "last_superstep",
                 counts(rows.iter().map(|row| row.last_superstep)),
             ),
             (
-                "link".to_owned(),
+                "link",
                 Column::Texts(rows.iter().map(|row| Some(row.link.clone())).collect()),
             ),
             (
-                "bandwidth_bytes_per_s".to_owned(),
+                "bandwidth_bytes_per_s",
                 Column::Full(rows.iter().map(|row| row.bandwidth_bytes_per_s).collect()),
             ),
             (
-                "bytes".to_owned(),
+                "bytes",
                 Column::Full(rows.iter().map(|row| row.bytes).collect()),
             ),
-            ("flows".to_owned(), counts(rows.iter().map(|row| row.flows))),
+            ("flows", counts(rows.iter().map(|row| row.flows))),
         ])
     }
 }
@@ -381,14 +358,11 @@ fn is_another_run() -> PyErr {
 }
 
 /// Creates the column of scenarios.
-fn scenarios(of_rows: impl Iterator<Item = Scenario>) -> (String, Column) {
+fn scenarios(of_rows: impl Iterator<Item = Scenario>) -> (&'static str, Column) {
     let number = |scenario| Scenario::ALL.iter().position(|one| *one == scenario);
     let numbers = of_rows.map(|one| number(one).map_or(0, |number| number as i32));
     let names = Scenario::ALL.map(|one| one.name().to_owned()).to_vec();
-    (
-        "scenario".to_owned(),
-        Column::Names(numbers.collect(), names),
-    )
+    ("scenario", Column::Names(numbers.collect(), names))
 }
 
 fn counts(values: impl Iterator<Item = u64>) -> Column {

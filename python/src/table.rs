@@ -94,7 +94,7 @@ fn unit(name: &str) -> Option<&'static str> {
 
 impl Table {
     /// Creates a table of columns of one length.
-    pub(crate) fn new(columns: Vec<(String, Column)>) -> PyResult<Self> {
+    pub(crate) fn new(columns: Vec<(impl AsRef<str>, Column)>) -> PyResult<Self> {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
         for (name, column) in columns {
             let array: ArrayRef = match column {
@@ -108,8 +108,8 @@ impl Table {
                     Arc::new(DictionaryArray::<Int32Type>::try_new(numbers, names).map_err(failed)?)
                 }
             };
-            let unit = unit(&name).map(|unit| ("unit".to_owned(), unit.to_owned()));
-            let field = Field::new(name, array.data_type().clone(), true)
+            let unit = unit(name.as_ref()).map(|unit| ("unit".to_owned(), unit.to_owned()));
+            let field = Field::new(name.as_ref(), array.data_type().clone(), true)
                 .with_metadata(unit.into_iter().collect::<Metadata>());
             fields.push(field);
             arrays.push(array);
@@ -171,7 +171,7 @@ impl Table {
             Ok((column.clone(), values.map_err(wrong)?))
         };
         let columns = columns.into_iter().enumerate().map(typed);
-        Self::new(columns.collect::<PyResult<_>>()?)
+        Self::new(columns.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Returns the names of the columns.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
@@ -43,6 +44,64 @@ def test_the_strategy_called_when_a_trigger_calls_it_gives_the_run_of_the_policy
         assert makespan(env, lambda env: env.propose() if env.view.superstep % 7 == 6 else None) == run.makespan
 
 
+@migsim.policy("called")
+class Called(migsim.Policy):
+    def __init__(self) -> None:
+        self.count = 0
+
+    def decide(self, view: migsim.View) -> dict[int, int]:
+        self.count += 1
+        return {0: self.count}
+
+
+@pytest.mark.parametrize("policy", ["migbsp", "migbsp-2007", "ulba", "bandit", "never", "called"])
+def test_every_policy_can_be_called(policy):
+    env = migsim.Environment(policy=policy, **SETTINGS)
+    if policy not in ("bandit", "migbsp-2007"):  # they cannot be copied
+        moves = env.propose()
+        assert env.propose() == moves
+        copy = env.clone()
+        assert copy.step(True)[1:] == env.clone().step(moves)[1:]
+        assert copy.step(True)[1:] == (env.step(True), env.step(True))[1][1:]
+    assert env.step(True)[4]["call_s"] > 0
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "refine", "prefix", "diffusion"])
+def test_a_decision_has_one_price(strategy, tmp_path):
+    env = migsim.Environment(policy=strategy, **SETTINGS)
+    other = env.clone()
+    assert env.step(True)[1:] == other.step(other.propose())[1:]
+
+    @migsim.policy("central")
+    class Central(migsim.Policy):
+        procedure, operations = "central", 1000
+
+        def decide(self, view: migsim.View) -> None: ...
+
+    program = tmp_path / "stay.py"
+    program.write_text(
+        "import json, sys\nfor line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    print(json.dumps({'call': asked['call'], 'assignment': asked['current'], 'operations': 1000}), flush=True)\n"
+    )
+    costs = []
+    for policy, options in [("central/every=10", {}), ("exec/every=10", {"policy.exec.command": f"{sys.executable} {program}", "allow_exec": True})]:
+        costs.append(migsim.run(policy=policy, **SETTINGS, **options).calls["cost_s"].tolist())
+    assert costs[0] == costs[1]
+
+
+def test_gymnasium_accepts_the_environment():
+    pytest.importorskip("gymnasium")
+    from gymnasium.utils.env_checker import check_env
+
+    from migsim.gymnasium import Env
+
+    env = Env(policy="migbsp", **SETTINGS)
+    check_env(env, skip_render_check=True)
+    first, *_ = env.reset(seed=1)
+    assert (env.reset(seed=1)[0] == first).all() and (env.reset()[0] != first).any()
+
+
 def test_rewards_and_the_first_superstep_add_up_to_the_makespan():
     env = migsim.Environment(policy="refine", **SETTINGS)
     view, info = env.reset(seed=2)
@@ -80,8 +139,7 @@ def test_moves_may_be_given_in_every_form_of_a_policy():
     hosts = np.array(view.placement)
     hosts[0], hosts[3] = hosts[3], hosts[0]
     wanted = {0: int(hosts[0]), 3: int(hosts[3])}
-    with pytest.raises(ValueError, match="no strategy"):
-        env.clone().step(np.True_)
+    assert env.clone().step(np.True_)[1] == env.clone().step(True)[1]
     assert env.clone().step(np.False_)[1] == env.clone().step(None)[1]
     seen = set()
     for action in (wanted, list(wanted.items()), hosts):
@@ -99,10 +157,10 @@ def test_what_cannot_be_done_is_refused_where_the_run_stays():
         env.step({99: 0})
     with pytest.raises(TypeError, match="the action is 5"):
         env.step(5)
-    with pytest.raises(ValueError, match="no strategy"):
-        env.propose()
-    with pytest.raises(ValueError, match="no strategy"):
-        env.step(True)
+    bandit = migsim.Environment(policy="bandit", **SETTINGS)
+    for call in (bandit.propose, lambda: bandit.clone().step(True)):
+        with pytest.raises(ValueError, match="cannot be copied"):
+            call()
     with pytest.raises(migsim.Error, match="moves process 1 twice"):
         env.step([(0, 0), (0, 1)])
     assert env.reset()[1]["now_s"] == before

@@ -13,6 +13,10 @@ use migsim_base::random::Stream;
 pub struct Never {}
 
 impl Policy for Never {
+    fn copy(&self) -> Option<Box<dyn Policy>> {
+        Some(Box::new(Self {}))
+    }
+
     fn is_call_due(&mut self, _view: &View<'_>) -> bool {
         false
     }

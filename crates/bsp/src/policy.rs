@@ -61,6 +61,11 @@ pub trait Policy: fmt::Debug + Send {
     /// none in scenario ii.
     fn on_migrations_executed(&mut self, _moved: usize) {}
 
+    /// Returns a copy that decides as this policy from here on; `None` if the policy cannot be copied.
+    fn copy(&self) -> Option<Box<dyn Policy>> {
+        None
+    }
+
     /// Returns a description of a fault in the policy's own state; `None` if the state is valid. The runtime checks this after
     /// each call, and a fault stops the run.
     fn fault(&self) -> Option<String> {

@@ -146,7 +146,7 @@ impl PolicyChoice {
     }
 
     /// Creates the policy with its forecast, but without a trigger.
-    fn create_policy_without_trigger(&self) -> Result<Box<dyn Policy>, Error> {
+    pub(super) fn create_policy_without_trigger(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.registry_entry.build(&self.policy_options)?;
         if self.forecast == Forecast::default() {
             return Ok(policy);

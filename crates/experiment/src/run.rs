@@ -278,6 +278,14 @@ impl Experiment {
             .create_adviser(&policy.policy_options, self.config.seed)
     }
 
+    /// Creates the policy without its trigger, to be called at barriers that the caller chooses.
+    ///
+    /// # Errors
+    /// Options are out of range.
+    pub fn create_called_policy(&self) -> Result<Box<dyn Policy>, Error> {
+        self.policy.create_policy_without_trigger()
+    }
+
     /// Returns the complete input of a run of a scenario, except the policy: platform, application, placement, costs and seed.
     pub fn scenario_setup(&self, scenario: Scenario) -> Setup<'_> {
         Setup {

@@ -138,6 +138,10 @@ impl PolicyOptions for ReplayConfig {
 }
 
 impl Policy for Replay {
+    fn copy(&self) -> Option<Box<dyn Policy>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.is_call_planned(view.superstep)
     }

@@ -93,13 +93,17 @@ impl PolicyOptions for UlbaOptions {
 }
 
 /// The policy `ulba`, which anticipates the growth of loads, with its state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Ulba {
     options: UlbaOptions,
     load_window: LoadWindow,
 }
 
 impl Policy for Ulba {
+    fn copy(&self) -> Option<Box<dyn Policy>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.load_window.observe(view, false);
         false

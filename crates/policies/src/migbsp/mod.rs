@@ -363,6 +363,10 @@ fn sort_candidates(order: CandidateOrder, candidates: &mut [MigrationPotential])
 }
 
 impl Policy for MigBsp {
+    fn copy(&self) -> Option<Box<dyn Policy>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
             .observe(&self.config, self.trigger.alpha(), view);
