@@ -79,15 +79,15 @@ class View(Protocol):
 
     @property
     def memory_bytes(self) -> NDArray[np.float64]:
-        """The memory of each process, which a migration transfers [B], shape (processes,); filled for `decide`."""
+        """The memory of each process, which a migration transfers [B], shape (processes,); in `decide` only."""
 
     @property
     def pinned(self) -> NDArray[np.bool_]:
-        """Whether each process must stay on its host, shape (processes,); filled for `decide`."""
+        """Whether each process must stay on its host, shape (processes,); in `decide` only."""
 
     @property
     def messages(self) -> list[tuple[int, int, float]]:
-        """The messages of the superstep: sender, receiver, bytes; filled for `decide`."""
+        """The messages of the superstep: sender, receiver, bytes; in `decide` only."""
 
     @property
     def platform(self) -> PlatformView:

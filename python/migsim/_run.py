@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import tempfile
+import zlib
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -88,6 +89,7 @@ class Run:
         self._files: Temporary | None = None
         self._repeated: Run | None = None
         found = [Scenario(one) for one in manifest["summary"]["scenarios"]]
+        self._tables: dict[str, Table] = {}
         #: Notes on how the settings were read.
         self.notes: list[str] = []
         #: The scenarios by name.
@@ -105,12 +107,10 @@ class Run:
     def _packed(self) -> dict[str, bytes]:
         """Returns the files of its folder by name."""
         if self._core is None:
-            files = (self._path / name for name in _FILES)
-            return {file.name: file.read_bytes() for file in files if file.exists()}
+            return _compressed(self._path)
         with tempfile.TemporaryDirectory(prefix="migsim-") as folder:
             self._core.save(folder, self._has_processes, True)
-            files = (Path(folder) / name for name in _FILES)
-            return {file.name: file.read_bytes() for file in files if file.exists()}
+            return _compressed(Path(folder))
 
     def _again(self, processes: bool = False) -> Run:
         """Repeats the run from its settings."""
@@ -200,7 +200,9 @@ class Run:
 
     def _table(self, name: str) -> Table:
         if self._core is not None:
-            return Table(self._core.table(name), name)
+            if name not in self._tables:
+                self._tables[name] = Table(self._core.table(name), name)
+            return self._tables[name]
         if name == "calls":
             return _calls(self.records)
         file = self._path / f"{name}.csv"
@@ -317,11 +319,16 @@ def _calls(records: list[dict[str, Any]]) -> Table:
     return Table._of_rows("calls", names, ([row[name] for name in names] for row in map(counted, records)))
 
 
+def _compressed(folder: Path) -> dict[str, bytes]:
+    files = (folder / name for name in _FILES)
+    return {file.name: zlib.compress(file.read_bytes(), 1) for file in files if file.exists()}
+
+
 def _unpickled(manifest: dict[str, Any], text: str, files: Mapping[str, bytes], notes: list[str]) -> Run:
     """Creates a run from its files, which stay on the disk as long as the object exists."""
     folder = Temporary()
     for name, content in files.items():
-        (Path(folder.name) / name).write_bytes(content)
+        (Path(folder.name) / name).write_bytes(zlib.decompress(content))
     run = Run(manifest, None, Path(folder.name))
     run._text, run._files, run._has_processes, run.notes = text, folder, "processes.csv" in files, notes
     return run

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use migsim::policy;
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -52,6 +52,8 @@ impl<T: numpy::Element + Copy + Default> Shown<T> {
 #[pyclass(module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct View {
+    /// Whether the data that only a decision needs is that of this barrier.
+    is_decision: bool,
     /// The superstep that has just ended, counted from 0.
     #[pyo3(get)]
     pub(crate) superstep: usize,
@@ -115,6 +117,7 @@ impl View {
             clusters.map(|one| one.name.as_str()).collect::<Vec<_>>(),
         )?;
         Ok(Self {
+            is_decision: false,
             superstep: 0,
             supersteps: 0,
             now_s: 0.0,
@@ -136,6 +139,7 @@ impl View {
 
     /// Copies the data that is cheap, at each barrier.
     pub(crate) fn note(&mut self, seen: &policy::View<'_>) {
+        self.is_decision = false;
         self.superstep = seen.superstep;
         self.seeds = vec![seen.seed, seen.superstep as u64];
         self.random = None;
@@ -164,6 +168,7 @@ impl View {
 
     /// Copies the data that only a decision needs.
     pub(crate) fn look_closer(&mut self, seen: &policy::View<'_>) {
+        self.is_decision = true;
         let processes = 0..seen.processes();
         self.pinned
             .note(processes.map(|process| seen.is_pinned(process)));
@@ -178,6 +183,14 @@ impl View {
             )
         };
         self.messages.extend(seen.messages.iter().map(ends));
+    }
+
+    fn check_decision(&self, name: &str) -> PyResult<()> {
+        if self.is_decision {
+            return Ok(());
+        }
+        let message = format!("`{name}` is known in `decide` only, not in `is_call_due`");
+        Err(PyRuntimeError::new_err(message))
     }
 
     /// Removes and returns the reasons given so far.
@@ -223,6 +236,7 @@ impl View {
 
     #[getter]
     fn pinned(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.check_decision("pinned")?;
         self.pinned.get(py)
     }
 
@@ -233,6 +247,7 @@ impl View {
 
     #[getter]
     fn memory_bytes(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.check_decision("memory_bytes")?;
         self.memory.get(py)
     }
 
@@ -263,8 +278,9 @@ impl View {
 
     /// Returns the messages of the superstep: sender, receiver, size \[B\]; only during a decision.
     #[getter]
-    fn messages(&self) -> Vec<(i64, i64, f64)> {
-        self.messages.clone()
+    fn messages(&self) -> PyResult<Vec<(i64, i64, f64)>> {
+        self.check_decision("messages")?;
+        Ok(self.messages.clone())
     }
 
     /// Returns the hosts: speed \[instr/s\], cores, cluster, names; and the names of clusters.

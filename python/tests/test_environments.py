@@ -67,25 +67,37 @@ def test_every_policy_can_be_called(policy):
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "refine", "prefix", "diffusion"])
-def test_a_decision_has_one_price(strategy, tmp_path):
+def test_the_proposed_moves_cost_what_the_policy_costs(strategy):
     env = migsim.Environment(policy=strategy, **SETTINGS)
     other = env.clone()
     assert env.step(True)[1:] == other.step(other.propose())[1:]
 
-    @migsim.policy("central")
-    class Central(migsim.Policy):
-        procedure, operations = "central", 1000
 
-        def decide(self, view: migsim.View) -> None: ...
+@pytest.mark.parametrize(
+    "own, answer", [("central", "central"), ("managers", "through-managers"), ((9, 2), {"between-neighbours": {"rounds": 9, "max_messages_per_round": 2}})]
+)
+def test_a_class_and_a_program_pay_the_same_call(own, answer, tmp_path):
+    @migsim.policy("declares")
+    class Declares(migsim.Policy):
+        procedure, operations = own, 1000
+
+        def decide(self, view: migsim.View) -> None:
+            assert len(view.memory_bytes) == 12
+
+        def is_call_due(self, view: migsim.View) -> bool:
+            with pytest.raises(RuntimeError, match="in `decide` only"):
+                view.messages
+            return True
 
     program = tmp_path / "stay.py"
     program.write_text(
         "import json, sys\nfor line in sys.stdin:\n"
         "    asked = json.loads(line)\n"
-        "    print(json.dumps({'call': asked['call'], 'assignment': asked['current'], 'operations': 1000}), flush=True)\n"
+        "    print(json.dumps({'call': asked['call'], 'assignment': asked['current'], 'operations': 1000, "
+        f"'gather': {answer!r}}}), flush=True)\n"
     )
     costs = []
-    for policy, options in [("central/every=10", {}), ("exec/every=10", {"policy.exec.command": f"{sys.executable} {program}", "allow_exec": True})]:
+    for policy, options in [("declares/every=10", {}), ("exec/every=10", {"policy.exec.command": f"{sys.executable} {program}", "allow_exec": True})]:
         costs.append(migsim.run(policy=policy, **SETTINGS, **options).calls["cost_s"].tolist())
     assert costs[0] == costs[1]
 

@@ -8,8 +8,8 @@
 //! ```
 //! The line to the program has the format of `migsim snapshot`: each core of the platform appears as a host, numbered from 0, and
 //! `current` has the core of each process. The answer is one line with the number of the call and the new core of each process.
-//! The answer may also have `operations`, the number of elementary operations of the decision, and `words`, a remark that
-//! `migsim explain` shows. A [trigger](super::trigger) decides when the program is called.
+//! The answer may also have `operations`, the number of elementary operations of the decision, `gather`, its messages as in
+//! `calls.jsonl`, and `words`, a remark that `migsim explain` shows. A [trigger](super::trigger) decides when the program is called.
 //!
 //! | key | in | content |
 //! |---|---|---|
@@ -52,7 +52,7 @@ use self::program::ExternalProgram;
 pub use self::program::{is_answer_awaited, log_error_output_to};
 use super::balancer::decide_by_assignment;
 use super::probe::{add_routes_of_cores, barrier_to_json, instance_to_json};
-use super::strategy::{Assignment, Instance};
+use super::strategy::{Assignment, Gather, Instance};
 use super::window::LoadWindow;
 use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
@@ -188,6 +188,8 @@ struct ProgramAnswer {
     assignment: Vec<u64>,
     #[serde(default, deserialize_with = "deserialize_some_operations")]
     operations: Option<u64>,
+    #[serde(default)]
+    gather: Option<Gather>,
     #[serde(default)]
     words: Option<String>,
 }
@@ -471,6 +473,7 @@ fn parse_assignment(
     let places = places.collect::<Result<_, _>>()?;
     let mut assignment =
         Assignment::from_central_decision(places, read.operations.unwrap_or(operations));
+    assignment.communication_pattern = read.gather.unwrap_or(assignment.communication_pattern);
     assignment.remarks.extend(read.words);
     Ok(assignment)
 }
