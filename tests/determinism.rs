@@ -292,13 +292,16 @@ fn reversed(value: &Value) -> Value {
     }
 }
 
-/// Returns the contents of a run folder without the values that may differ: the time of the machine and the hashes of input files.
+/// Returns the results in a run folder without the values that may differ: the time of the machine and the hashes of input files.
 fn outputs(folder: &Path) -> Vec<(String, String)> {
-    let mut files: Vec<(String, String)> = fs::read_dir(folder)
-        .unwrap()
+    let manifest: Value = serde_json::from_str(&read(folder, "run.json")).unwrap();
+    let mark = manifest["settings_sha256"].as_str().unwrap(); // of the input files too
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let mut files: Vec<(String, String)> = entries
+        .filter(|entry| entry.file_name() != "inputs")
         .map(|entry| {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            let text = read(folder, &name);
+            let name = entry.file_name().into_string().unwrap();
+            let text = read(folder, &name).replace(mark, "");
             (name, text)
         })
         .collect();

@@ -21,7 +21,7 @@ const FILES: [(&str, &str); 5] = [
     ("m.csv", "process,host\np1,a-0\n"),
     (
         "e.json",
-        r#"{"extends":"none","policy":{"name":"never"},"workload":{"app":"trace","file":"t.trace"}}"#,
+        r#"{"extends":"none","policy":{"name":"never"},"workload":{"app":"trace","trace":"t.trace"}}"#,
     ),
 ];
 
@@ -76,7 +76,7 @@ fn names_need_not_be_utf8_and_files_may_begin_with_a_mark() {
         write_files(folder.path(), head, tail);
         let run = migsim(folder.path(), RUN, tail);
         crate::support::assert_close(makespan(&run), 600.0, 1e-9, "load");
-        let run = "run e.json --platform p.json --set workload.file=t.trace --scenario i --json --quiet --out o.json";
+        let run = "run e.json --platform p.json --set workload.trace=t.trace --scenario i --json --quiet --out o.json";
         crate::support::assert_close(
             makespan(&migsim(folder.path(), run, tail)),
             450.0,
@@ -91,7 +91,7 @@ fn names_need_not_be_utf8_and_files_may_begin_with_a_mark() {
             b"\xff",
         );
         assert_ne!(shown.status.code(), Some(0), "no file has this name");
-        let shown = migsim(folder.path(), "explain o.json --json", tail);
+        let shown = migsim(folder.path(), "bottlenecks o.json --json", tail);
         assert!(
             shown.status.success(),
             "{}",

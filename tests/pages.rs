@@ -59,7 +59,8 @@ fn the_page_of_a_sweep_ranks_settings_and_shows_ties() {
     let body = checked(&folder.join("index.html"));
     assert_eq!(
         body.matches("<tr>").count() - body.matches("<thead><tr>").count(),
-        4 + 2 + body.matches("<tr><th scope=\"row\">").count()
+        // Settings, parameters, and their interactions.
+        4 + 2 + 1 + body.matches("<tr><th scope=\"row\">").count()
     );
     assert!(body.contains("data-name=\"settings\"") && body.contains("data-name=\"sensitivity\""));
     // The parameter d has no effect for LU 200/4.

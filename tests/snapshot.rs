@@ -42,7 +42,9 @@ fn strategies_decide_about_a_snapshot_as_they_did_in_the_run() {
             list.map(|one| place(one, to)).collect()
         };
         let moved = list(&call["migrations"], "to_host");
-        assert!(!moved.is_empty(), "{strategy}");
+        // Each host asks a few others, and finds none with more to do.
+        let may_move_nothing = strategy == "receiver-initiated";
+        assert!(!moved.is_empty() || may_move_nothing, "{strategy}");
         assert_eq!(
             list(&told["policies"][0]["moved"], "to"),
             moved,

@@ -654,9 +654,9 @@ fn a_parameter_that_changes_nothing_is_refused_before_anything_runs() {
 fn whole_loads_platforms_and_applications_vary_under_readable_names() {
     let scratch = tempfile::tempdir().unwrap();
     let names = |more: &[&str], column: &str| -> Vec<String> {
-        let start = ["sweep", "--scenario", "i", "--quiet", "--out", "out"];
+        let start = ["sweep", "--scenario", "i", "--quiet", "--out", column];
         succeeded(migsim_in(scratch.path(), &[&start, more].concat()));
-        let rows = table(&read(&scratch.path().join("out"), "runs.csv"));
+        let rows = table(&read(&scratch.path().join(column), "runs.csv"));
         rows.iter().map(|row| row[column].clone()).collect()
     };
     let sw = ["--app", "sw", "--n", "10"];
@@ -668,7 +668,7 @@ fn whole_loads_platforms_and_applications_vary_under_readable_names() {
         "walk,step=0.2",
     ];
     assert_eq!(names(&[&sw[..], &loads].concat(), "load"), expected);
-    let page = read(&scratch.path().join("out"), "index.html");
+    let page = read(&scratch.path().join("load"), "index.html");
     assert!(page.contains("walk,step=0.2 &amp; ar,on=links") && !page.contains("kind"));
     let applications = ["--vary", "workload=lu,n=50,procs=10,sw,n=10"];
     assert_eq!(
@@ -776,21 +776,21 @@ fn ctrl_c_prints_the_kept_runs_and_how_to_continue() {
 #[test]
 fn the_best_ten_settings_are_printed_with_their_ties() {
     let scratch = tempfile::tempdir().unwrap();
-    let text = |more: &[&str]| {
-        let start = ["sweep", "--app", "sw", "--n", "10", "--out", "s"];
+    let text = |out: &str, more: &[&str]| {
+        let start = ["sweep", "--app", "sw", "--n", "10", "--out", out];
         let output = succeeded(migsim_in(scratch.path(), &[&start, more].concat()));
         String::from_utf8(output.stdout).unwrap()
     };
-    let tied = text(&["--vary", "policy.migbsp.delta=0.8,0.9,1.0"]);
+    let tied = text("tied", &["--vary", "policy.migbsp.delta=0.8,0.9,1.0"]);
     assert!(
         tied.contains(
-            "\nbest makespan of scenario iii (with migrations) [s]: 3 of 3 settings tie at "
+            "\nbest makespan of scenario iii (with migrations) [s]: 4 of 4 settings tie at "
         ),
         "{tied}"
     );
-    let page = read(&scratch.path().join("s"), "index.html");
-    assert!(page.contains("3 of 3 settings tie at "));
-    let many = text(&["--alpha", "1..4", "--d", "0.1,0.5,0.9"]);
+    let page = read(&scratch.path().join("tied"), "index.html");
+    assert!(page.contains("4 of 4 settings tie at "));
+    let many = text("many", &["--alpha", "1..4", "--d", "0.1,0.5,0.9"]);
     let lines: Vec<&str> = many.lines().collect();
     let head = lines
         .iter()
@@ -804,7 +804,10 @@ fn the_best_ten_settings_are_printed_with_their_ties() {
     assert!(table[1..11].is_sorted_by_key(time), "{many}");
     assert!(many.contains(" of 12 settings"), "{many}");
     // The means of drawn loads are those over the seeds of the sweep.
-    let drawn = text(&["--alpha", "2,4", "--load", "walk", "--seeds", "1..3"]);
+    let drawn = text(
+        "drawn",
+        &["--alpha", "2,4", "--load", "walk", "--seeds", "1..3"],
+    );
     assert!(
         drawn.contains("chosen as the best of 2 on these seeds"),
         "{drawn}"

@@ -32,6 +32,7 @@ mod library; // message-passing libraries: costs of messages, by hand; the order
 mod load; // background load: a constant load slows down, a generated one equals its profile, the same for all scenarios
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
+mod matrix; // the matrix: every command x policies x platforms x loads x libraries ends well, with the numbers of `run`
 mod migbsp; // the policy worked out by hand, option by option
 mod migbsp_2007; // the first generation: the claims of its paper, its bounds, its options
 mod nothing; // laws of nothing: profiles of present values, loads of 0, changes by 0 %, unused hosts change no time

@@ -459,7 +459,10 @@ mod tests {
     }
 
     #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-    struct Other {}
+    #[serde(default)]
+    struct Other {
+        seed: u64,
+    }
 
     impl PolicyOptions for Other {
         const FLAGS: &'static [OptionFlag] =

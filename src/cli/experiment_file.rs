@@ -131,9 +131,9 @@ pub(super) fn check_input_files_exist(
         let now = layers.get(key.trim_start_matches('.'))?;
         let now = now.as_str()?;
         let is_same = Path::new(now).ends_with(Path::new(named).file_name()?);
-        let now_path = Path::new(now);
+        let now_path = path_of_text(now);
         let is_there =
-            has_file_or_rank_files(now_path) || now_path.with_added_extension("json").is_file();
+            has_file_or_rank_files(&now_path) || now_path.with_added_extension("json").is_file();
         let is_gone = is_same && !is_there;
         (is_input(&manifest["inputs"], named) && is_gone).then(|| now.to_owned())
     };

@@ -312,7 +312,11 @@ pub(super) fn run_platform_command(
             .as_deref()
             .unwrap_or(Path::new(""))
             .with_file_name(name);
-        write_file_named_by_user(&path, text.as_bytes())?;
+        // A platform that is exported beside itself names the profiles that are there already.
+        let is_there = path.is_file() && std::fs::read(&path).is_ok_and(|it| it == text.as_bytes());
+        if !is_there {
+            write_file_named_by_user(&path, text.as_bytes())?;
+        }
     }
     write_file_or_print(export.xml.as_bytes(), file.as_deref(), out)
 }

@@ -92,7 +92,7 @@ pub(super) fn run(
     if let Some(page) = page {
         let mut report = Report::from_results(&experiment, &results, activity)?
             .with_critical_paths(path.clone());
-        if let (PageDestination::InFolder(_), Some(folder)) = (&page, &folder) {
+        if let Some(folder) = &folder {
             report = folder.name_inputs_in(report, &experiment);
         }
         let html = report.to_html();

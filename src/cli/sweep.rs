@@ -50,10 +50,8 @@ pub(super) fn run_sweep(
     let setup = SimulationSetup::new(&arguments.varied, output)?;
     let mut plan = setup.plan_with_notes(&sweep, errors)?;
     plan.indifference = arguments.indifference;
-    let folder = arguments
-        .out
-        .clone()
-        .unwrap_or_else(|| default_results_folder(&sweep));
+    let folder = arguments.out.clone();
+    let folder = folder.unwrap_or_else(|| default_results_folder(&sweep));
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     if arguments.dry_run {
         let text = describe_sweep_plan(

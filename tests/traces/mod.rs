@@ -311,36 +311,35 @@ fn a_run_that_fails_leaves_no_trace() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_leaves_no_trace() {
-    for viewer in ["paje", "perfetto"] {
+    // No file may be larger than 8 KiB, where no results fit, or 24 KiB, where all but the trace fit and are kept.
+    let sizes = [(8, "supersteps.csv"), (24, "trace-i.")];
+    for (viewer, (most, first)) in ["paje", "perfetto"]
+        .into_iter()
+        .flat_map(|viewer| sizes.map(|size| (viewer, size)))
+    {
         let folder = tempfile::tempdir().unwrap();
-        // No file may be larger than 8 KiB.
-        let limited = r#"trap '' XFSZ; ulimit -f 8; exec "$0" "$@""#;
+        let limited = format!(r#"trap '' XFSZ; ulimit -f {most}; exec "$0" "$@""#);
         let output = Command::new("bash")
             .args([
                 "-c",
-                limited,
+                &limited,
                 env!("CARGO_BIN_EXE_migsim"),
                 "run",
                 "--quiet",
                 "--out",
             ])
             .arg(folder.path())
-            .args(["--write-trace", viewer])
+            .args(["--scenario", "i", "--write-trace", viewer])
             .args(LU.split_whitespace())
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         let text = String::from_utf8(output.stderr).unwrap();
-        let trace = folder.path().join("trace-");
-        let told = format!("cannot write `{}", trace.display());
+        let told = format!("cannot write `{}", folder.path().join(first).display());
         assert!(text.contains(&told), "{text}");
         let left = files(folder.path());
-        assert!(
-            !left
-                .iter()
-                .any(|name| name.contains("trace") || name == "run.json"),
-            "{left:?}"
-        );
+        assert!(!left.iter().any(|name| name.contains("trace")), "{left:?}");
+        assert_eq!(left.iter().any(|name| name == "run.json"), most == 24);
     }
 }
 

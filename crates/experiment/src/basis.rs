@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::built_in::{self, ONE_READING};
 use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig, platform_text};
@@ -335,7 +335,11 @@ fn find_application_name(
     }
     let Some(Value::String(app)) = app else {
         // A wrong key of the file comes first: the file may be no experiment.
-        document::from_value::<ExperimentConfig>(&given.merged_settings()?, "")?;
+        let mut settings = given.merged_settings()?;
+        if settings.get("workload").is_none() {
+            settings["workload"] = json!({});
+        }
+        document::from_value::<ExperimentConfig>(&settings, "")?;
         let problem = Problem::new("no application is chosen (flag `--app` or key `workload.app`)")
             .key("workload.app");
         let names = registry.workloads().names();

@@ -91,10 +91,8 @@ impl Experiment {
                 } else {
                     0.0
                 };
-                moves
-                    .duration_outside_flow(platform, (from, to), memory)
-                    .get()
-                    + flow
+                let fixed = moves.duration_outside_flow(platform, (from, to), memory);
+                fixed.get() + flow
             };
             let others = (0..platform.hosts.len()).map(HostId::from_index);
             others

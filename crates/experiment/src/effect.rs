@@ -342,7 +342,7 @@ mod tests {
         Time::ZERO + Seconds::of(seconds)
     }
 
-    /// A call that costs 1 s, with moves that then delay the run for some time.
+    /// A call that costs 1 s and moves.
     fn call(superstep: usize, start: f64, held: f64) -> CallRecord {
         let paid = at(start + 1.0);
         CallRecord {
@@ -392,8 +392,7 @@ mod tests {
     /// barrier of 1 s.
     fn outcome(held: f64, computed: f64) -> RunOutcome {
         let start = 21.0 + held;
-        let next = start + computed + 1.0;
-        let end = next + computed + 1.0;
+        let (next, end) = (start + computed + 1.0, start + 2.0 * (computed + 1.0));
         let supersteps = [
             [0.0, 8.0, 10.0],
             [10.0, 18.0, 20.0],

@@ -389,11 +389,8 @@ impl<'r> ExperimentParts<'r> {
             whole.is_chosen_by_user(key)
         });
         let policy = ok_or_collect_problems(policy, &mut problems);
-        problems.extend(check_program_named_by_file(
-            &whole.merged_layers,
-            policy.as_ref(),
-            limits,
-        ));
+        let layers = &whole.merged_layers;
+        problems.extend(check_program_named_by_file(layers, policy.as_ref(), limits));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
         let loads = ok_or_collect_problems(loads, &mut problems);
         let shares_seed = seed::share_seed_with_workload(whole, &config, app, &mut keys);

@@ -193,12 +193,16 @@ fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec
             (Some(one), Some(other)) if one["role"] == other.role => {
                 if one["sha256"] != *other.sha256 {
                     let (one, other, role) = (
-                        format_value_for_people(&one["source"]),
+                        one["source"].as_str().unwrap_or_default(),
                         &other.name,
                         other.role,
                     );
-                    found.push(if *other == one {
-                        format!("the {role} `{one}` has changed since the run in the folder")
+                    // The folder names its copy of a file; the copy has the same last name as the file.
+                    let last = |name| Path::new(name).file_name();
+                    found.push(if last(one) == last(other.as_str()) {
+                        format!(
+                            "the {role} `{other}` has other contents than in the run in the folder"
+                        )
                     } else {
                         format!("the {role} is `{one}` in the folder, but `{other}` in this run")
                     });

@@ -15,6 +15,7 @@ use super::machine::PlatformSummary;
 use super::path_rows::{self, PathRow};
 use super::summary::manifest_with_file_names;
 use super::{Report, TraceFormat, cannot_write_error, earlier, records, traffic};
+use migsim_base::document::path_of_text;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
@@ -126,7 +127,7 @@ impl RunFolder {
         let copies = earlier::kept_input_names(&self.path);
         remove_file_if_exists(&self.path.join("run.json"))?;
         for name in all_file_names().chain(copies) {
-            remove_file_if_exists(&self.path.join(name))?;
+            remove_file_if_exists(&self.path.join(path_of_text(&name)))?;
         }
         let _ = fs::remove_dir(self.path.join(inputs::FOLDER)); // if it is empty
         files.into_iter().try_for_each(Draft::publish)
@@ -144,7 +145,8 @@ impl RunFolder {
         let earlier = earlier::kept_input_names(&self.path);
         KeptInputs::new(experiment, &self.path, |name, bytes| {
             let is_own = earlier.iter().any(|one| one == name);
-            is_own || fs::read(self.path.join(name)).map_or(true, |found| found == bytes)
+            let read = || fs::read(self.path.join(path_of_text(name)));
+            is_own || read().map_or(true, |found| found == bytes)
         })
     }
 
@@ -165,7 +167,8 @@ impl RunFolder {
         } = drafts;
         let mut files = traces;
         let mut add = |name: &str, fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>| {
-            files.push(Draft::create_with_content(&self.path.join(name), fill)?);
+            let file = self.path.join(path_of_text(name));
+            files.push(Draft::create_with_content(&file, fill)?);
             Ok::<(), Error>(())
         };
         let machine = PlatformSummary::from_experiment(experiment);
@@ -200,7 +203,8 @@ impl RunFolder {
         }
         let kept = self.keep_inputs(experiment);
         for (name, bytes) in &kept.copies {
-            let beside = self.path.join(name).parent().map(fs::create_dir_all);
+            let file = self.path.join(path_of_text(name));
+            let beside = file.parent().map(fs::create_dir_all);
             beside
                 .unwrap_or(Ok(()))
                 .map_err(|error| cannot_write_error(name, &error))?;

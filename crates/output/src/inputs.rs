@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use migsim_base::document::read_binary;
+use migsim_base::document::{path_of_text, read_binary, text_of_path};
 use migsim_experiment::{Experiment, InputFile, json_pointers_to_file_names, names_input_file};
 
 /// Name of the folder with the copies, inside the folder of a run.
@@ -57,7 +57,7 @@ impl KeptInputs {
             let files = experiment.input_files.iter().enumerate();
             let own: Vec<(usize, &InputFile)> = files
                 .filter(|(_, file)| of_platform(file) || is_named(file))
-                .filter(|(_, file)| Path::new(&file.name).is_file())
+                .filter(|(_, file)| path_of_text(&file.name).is_file())
                 .collect();
             // The platform may be named without the suffix of its file.
             let main = match own.first() {
@@ -89,7 +89,7 @@ impl KeptInputs {
         let mut copies = Vec::new();
         for (index, file) in files {
             let path = Path::new(&file.name);
-            let size = std::fs::metadata(path).map_or(u64::MAX, |found| found.len());
+            let size = std::fs::metadata(path_of_text(path)).map_or(u64::MAX, |found| found.len());
             used = used.saturating_add(usize::try_from(size).unwrap_or(usize::MAX));
             if used > MAX_BYTES {
                 return None;
@@ -138,7 +138,7 @@ impl KeptInputs {
 
 /// Returns the path that leads from `folder` to the file with the path `file`.
 fn path_from_folder(folder: &Path, file: &str) -> Option<String> {
-    let (folder, file) = (folder.canonicalize().ok()?, Path::new(file));
+    let (folder, file) = (folder.canonicalize().ok()?, path_of_text(file));
     let beside = match file.parent()? {
         beside if beside.as_os_str().is_empty() => Path::new("."),
         beside => beside,
@@ -151,5 +151,5 @@ fn path_from_folder(folder: &Path, file: &str) -> Option<String> {
         .skip(common)
         .map(|_| Component::ParentDir);
     let path: PathBuf = up.chain(file.components().skip(common)).collect();
-    Some(path.to_str()?.to_owned())
+    Some(text_of_path(&path))
 }

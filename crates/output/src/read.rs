@@ -463,14 +463,13 @@ impl Run {
         scenarios.reverse();
         let policy = manifest.experiment["policy"]["name"].as_str();
         let policy = policy.and_then(|name| registry.policies().find(name).ok());
-        let application = application_title(registry, &manifest.experiment["workload"]);
         let static_starts = manifest
             .summary
             .static_starts
             .iter()
             .map(StaticStartRecord::to_static_start);
         Ok(Self {
-            application_title: application,
+            application_title: application_title(registry, &manifest.experiment["workload"]),
             narrator: policy.map_or(&PlainNarrator, |entry| entry.narrator()),
             experiment_settings: manifest.experiment,
             process_count: manifest.processes,

@@ -45,7 +45,7 @@ fn the_machine_of_the_papers_is_as_in_figure_3() {
 
 #[test]
 fn the_router_of_a_topology_is_attached_to_its_host_0() {
-    let platform = open("two-fabrics").unwrap().platform;
+    let platform = open("../../platforms/two-fabrics.json").unwrap().platform;
     let links = |from: &str, to: &str| -> Vec<&str> {
         let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
         let route = platform.route(from, to).unwrap();

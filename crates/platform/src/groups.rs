@@ -172,7 +172,7 @@ pub enum GroupingRule {
     /// Hosts in the same zone of this depth form a cluster; the root zone has depth 0. Hosts that lie directly in a zone of
     /// smaller depth form a cluster of that zone.
     ZoneDepth(u32),
-    /// Hosts whose names are equal without the numbers that tell these hosts apart form a cluster.
+    /// Hosts whose names are equal without the number of the host form a cluster.
     HostNamePrefix,
 }
 
@@ -270,20 +270,21 @@ fn numbers_in_name(name: &str) -> Vec<Range<usize>> {
     numbers
 }
 
-/// Returns the position of the number of a host in its name: of the numbers that differ between hosts with otherwise equal names,
-/// the last one before the domain, or else the last one. Without such numbers, it is the number at the end of the name.
+/// Returns the position of the number of a host in its name: the number at the end of the name, or at the end of the part before
+/// the domain. Without one, it is the last number that differs between hosts with otherwise equal names, if possible one before
+/// the domain.
 fn position_of_host_number(name: &str, differs: &[bool]) -> Option<Range<usize>> {
     let starts_domain = |at: usize| name[at + 1..].starts_with(char::is_alphabetic);
     let mut dots = name.match_indices('.').map(|(at, _)| at);
     let domain = dots.find(|&at| starts_domain(at)).unwrap_or(name.len());
     let numbers = numbers_in_name(name);
+    let number_before = |end: usize| numbers.iter().find(|number| number.end == end);
     let different =
         || (numbers.iter().zip(differs)).filter_map(|(at, differs)| differs.then_some(at));
-    let before_domain = different().rfind(|number| number.start < domain);
-    let at_end = || numbers.last().filter(|number| number.end == name.len());
-    before_domain
-        .or(different().next_back())
-        .or_else(at_end)
+    number_before(name.len())
+        .or_else(|| number_before(domain))
+        .or_else(|| different().rfind(|number| number.start < domain))
+        .or_else(|| different().next_back())
         .cloned()
 }
 
@@ -400,6 +401,9 @@ mod tests {
         );
         assert_eq!(of(&["host 1", "host 2"]), "host");
         assert_eq!(of(&["n-0.0", "n-0.1", "n-1.0", "n-1.1"]), "n-0 n-1");
+        assert_eq!(of(&["c1-0", "c2-0"]), "c1 c2");
+        assert_eq!(of(&["c1-0.x.fr", "c2-0.x.fr"]), "c1 c2");
+        assert_eq!(of(&["x.y1-0", "x.y2-0"]), "x.y1 x.y2");
         assert_eq!(of(&["0-node", "1-node", "7", "8", "k-3"]), "node 7 8 k");
     }
 

@@ -162,11 +162,8 @@ impl HierarchicalOptions {
     /// Moves processes between clusters as the flow of work requires; returns the host of each process afterwards.
     fn balance_clusters(&self, instance: &Instance<'_>) -> Vec<usize> {
         let (works, clusters) = (instance.works_in_seconds(), hosts_by_cluster(instance));
-        let mut times: Vec<f64> = instance
-            .host_times(&instance.current_hosts)
-            .iter()
-            .map(|time| time.get())
-            .collect();
+        let times = instance.host_times(&instance.current_hosts);
+        let mut times: Vec<f64> = times.iter().map(|time| time.get()).collect();
         let balanced = instance.balanced_time();
         // Of each cluster: its load beyond its share, and the tolerance.
         let mut excess: Vec<[f64; 2]> = (clusters.iter())

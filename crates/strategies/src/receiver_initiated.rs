@@ -79,12 +79,10 @@ impl Strategy for ReceiverInitiatedOptions {
                     load[thief] + time(process, thief),
                 )
             };
-            let candidates = own(victim);
-            operations += candidates.len() as u64;
-            let open = candidates
-                .into_iter()
-                .filter(|&process| room.has_memory_for(process, thief));
-            let process = candidate_with_min_key(open, None, after)
+            let mut open = own(victim);
+            operations += open.len() as u64;
+            open.retain(|&process| room.has_memory_for(process, thief));
+            let process = candidate_with_min_key(open.into_iter(), None, after)
                 .filter(|&process| is_clearly_less(after(process), load[victim]));
             if let Some(process) = process {
                 load[victim] -= time(process, victim);

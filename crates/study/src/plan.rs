@@ -19,7 +19,7 @@ use super::setting::{
 };
 use super::settings::{MAX_RUNS, check_parameters, check_run_count, list_settings};
 use super::spec::{ValuesSpec, value_label};
-use super::summary::missing_baseline_note;
+use super::summary::{format_setting, missing_baselines};
 use super::{change, keys};
 use migsim_base::error::{Error, Problem, UnknownName, did_you_mean};
 use migsim_base::words::most_similar_name;
@@ -119,13 +119,23 @@ impl Plan {
         let seeds = seeds_of_sweep(sweep)?;
         let mut notes = Vec::new();
         let settings = list_settings(sweep, &mut notes)?;
-        let plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
+        let plan = Self::from_settings(sweep, settings, seeds.clone(), with, ready)?;
         change::check_parameter_effects(sweep, &plan, with)?;
         let defaults = default_setting(sweep, plan.seeds[0], with).unwrap_or_default();
-        let plan = Self { defaults, ..plan };
+        let mut plan = Self { defaults, ..plan };
+        let baselines = missing_baselines(&plan);
+        if !baselines.is_empty() {
+            let defaults = plan.defaults;
+            let settings = plan.settings.into_iter().chain(baselines).collect();
+            plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
+            notes.push(format!(
+                "the defaults, {}, are run as well: all settings are compared with them",
+                format_setting(&plan.names, &defaults)
+            ));
+            plan.defaults = defaults;
+        }
         notes.extend(plan.notes.iter().cloned());
         notes.extend(change::equal_settings_note(&plan));
-        notes.extend(missing_baseline_note(&plan));
         Ok(Self { notes, ..plan })
     }
 

@@ -113,15 +113,14 @@ fn speeds_at_the_ends_of_their_range_are_shared_like_others() {
 }
 
 #[test]
-fn rules_by_speed_see_the_profile_and_the_load_at_the_start() {
+fn rules_by_speed_see_a_profile_and_a_load_that_last() {
     let places = |rule, profiles: [&[(f64, f64)]; 2], load: Option<f64>| {
         let mut platform = platform();
         for (host, steps) in platform.hosts.iter_mut().zip(profiles) {
             host.speed_profile = Some(crate::Profile::new(steps.to_vec(), None).unwrap());
         }
         if let Some(load) = load {
-            let key =
-                serde_json::json!({ "kind": "daily", "mean": load, "amplitude": 0, "on": "a" });
+            let key = serde_json::json!({ "kind": "constant", "load": load, "on": "a" });
             let key = serde_json::from_value(key).unwrap();
             let loads = crate::load::Loads::read(&crate::load::standard(), Some(&key)).unwrap();
             loads.put_on(&mut platform, 1).unwrap();
@@ -134,10 +133,11 @@ fn rules_by_speed_see_the_profile_and_the_load_at_the_start() {
         names.collect::<Vec<u32>>()
     };
     for rule in [MappingRule::BySpeed, MappingRule::FastFirst] {
-        // The hosts of cluster a (0) work at a thousandth of their speed, or from 1 s on, or stand still at first.
+        // The hosts of cluster a (0) work at a thousandth of their speed, or from 1 s on, or only until then.
         assert_eq!(places(rule, [&[(0.0, 0.001)]; 2], None), [1; 4], "{rule:?}");
         assert_ne!(places(rule, [&[(1.0, 0.001)]; 2], None), [1; 4], "{rule:?}");
-        assert_eq!(places(rule, [&[(0.0, 0.0), (1.0, 1.0)]; 2], None), [1; 4]);
+        let until = [(0.0, 0.001), (1.0, 1.0)];
+        assert_ne!(places(rule, [&until; 2], None), [1; 4], "{rule:?}");
         assert_eq!(places(rule, [&[]; 2], Some(0.98)), [1; 4], "{rule:?}");
     }
 }

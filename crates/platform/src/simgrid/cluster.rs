@@ -140,14 +140,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let links = self.read_host_links(node);
         let backbone = self.read_optional_link(node, ["bb_bw", "bb_lat"]);
         let backbone_sharing = self.read_is_shared_and_duplex(node, "bb_sharing_policy", "SHARED");
-        let topology = self
-            .reader
-            .non_empty_attribute(node, "topology")
-            .unwrap_or("FLAT");
+        let topology = self.reader.non_empty_attribute(node, "topology");
         let (Some(hosts), Some(links)) = (hosts, links) else {
             return;
         };
-        if topology != "FLAT" {
+        if topology.is_some_and(|name| name != "FLAT") {
             self.add_topology(node, place, &hosts, &links);
             return;
         }

@@ -326,7 +326,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         let number = self.reader.read_number_of_speed(node);
         let has_no_speed = number.is_some_and(|(speed, ..)| speed == 0.0);
         let speed = number.filter(|_| !has_no_speed);
-        let speed = speed.and_then(|_| self.reader.read_speed(node));
+        let speed = speed.and_then(|number| self.reader.checked_speed(node, number));
         let cores = self.reader.read_cores(node);
         let file = self
             .reader

@@ -295,7 +295,16 @@ impl<'a, 'input> Reader<'a, 'input> {
 
     /// Returns the speed of one core of a host; records a problem if the speed is not valid.
     pub(super) fn read_speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
-        let (speed, name, text) = self.read_number_of_speed(node)?;
+        let number = self.read_number_of_speed(node)?;
+        self.checked_speed(node, number)
+    }
+
+    /// Returns the speed that was read as a number; records a problem if it is not valid.
+    pub(super) fn checked_speed(
+        &mut self,
+        node: Node<'a, 'a>,
+        (speed, name, text): (f64, &'static str, &'a str),
+    ) -> Option<InstructionsPerSecond> {
         let found = InstructionsPerSecond::new(speed);
         if found.is_none() {
             let message = out_of_range_message("speed", text, &InstructionsPerSecond::RANGE);

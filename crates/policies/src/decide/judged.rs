@@ -77,7 +77,7 @@ pub fn decide_with_strategies(
     let mut undecided_strategies_with_reasons = Vec::new();
     let known = |entry: &strategy::StrategyEntry| ("", entry.variants());
     let has_options = asked.settings.iter().any(|(key, _)| !is_price_key(key));
-    // A recorded decision stands for its policy, unless other options are given with which the strategy decides anew.
+    // A recorded decision stands for its policy, unless other options are given with which the strategy decides again.
     let is_recorded = |name: &str| {
         let is_strategy = table.find(name.split('/').next().unwrap_or(name)).is_ok();
         snapshot.has_decision_of(name) && !(has_options && is_strategy)

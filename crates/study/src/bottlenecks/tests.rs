@@ -305,6 +305,6 @@ fn the_verdict_names_equal_gains_together_the_decisions_and_the_losses() {
     all.keeps_decisions = true;
     all.quantity_rows.reverse();
     let verdict = all.verdict();
-    let sentence = "`link wan bandwidth +10%` shortens the run most, by 2.50 % with the decisions of the unchanged run (-3.00 % if the policy decides anew).";
+    let sentence = "`link wan bandwidth +10%` shortens the run most, by 2.50 % with the decisions of the unchanged run (-3.00 % if the policy decides again).";
     assert!(verdict.contains(sentence), "{verdict}");
 }

@@ -48,7 +48,7 @@ impl CausalProfile {
         let is_held = self.keeps_decisions || tried.iter().all(|one| one.is_held_only);
         match (tried, is_held && self.has_held_gains) {
             ([one], true) if !one.is_held_only => format!(
-                " with the decisions of the unchanged run ({} % if the policy decides anew)",
+                " with the decisions of the unchanged run ({} % if the policy decides again)",
                 format_short(one.gain.mean)
             ),
             (_, true) => " with the decisions of the unchanged run".to_owned(),

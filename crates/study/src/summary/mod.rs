@@ -450,19 +450,27 @@ fn has_defaults(plan: &Plan, setting: &[Option<Value>]) -> bool {
         })
 }
 
-/// Returns the note for the user that the settings of a sweep are compared with no baseline, since the defaults are not among
-/// them; `None` if there is a baseline, or a single setting.
-pub(super) fn missing_baseline_note(plan: &Plan) -> Option<String> {
+/// Returns the defaults as settings, one for each work and platform of the plan, if no setting of the plan is a baseline.
+pub(super) fn missing_baselines(plan: &Plan) -> Vec<Vec<Option<Value>>> {
     let is_never =
         |setting: &Vec<Option<Value>>| setting.iter().flatten().any(|one| one == "never");
     let has = |setting: &Vec<Option<Value>>| is_never(setting) || has_defaults(plan, setting);
-    let is_missing = plan.settings.len() > 1 && !plan.defaults.is_empty();
-    (is_missing && !plan.settings.iter().any(has)).then(|| {
-        format!(
-            "the defaults, {}, are not among the values, so that no setting is compared with them; add them to the values",
-            format_setting(&plan.names, &plan.defaults)
-        )
-    })
+    let mut baselines: Vec<Vec<Option<Value>>> = Vec::new();
+    if plan.settings.len() < 2 || plan.defaults.is_empty() || plan.settings.iter().any(has) {
+        return baselines;
+    }
+    for setting in &plan.settings {
+        let values = plan.names.iter().zip(setting).zip(&plan.defaults);
+        let of_work = values.map(|((name, value), default)| {
+            let is_work = plan.work.contains(name);
+            if is_work { value } else { default }.clone()
+        });
+        let baseline = of_work.collect();
+        if !baselines.contains(&baseline) {
+            baselines.push(baseline);
+        }
+    }
+    baselines
 }
 
 /// Finds for each setting the index of its baseline, which is the setting with which it is compared; its own index if it has none.

@@ -139,13 +139,19 @@ fn without_never_the_baseline_has_the_defaults_and_the_same_work_in_any_order() 
     };
     let found = |plan: &Plan| find_baselines(plan, &ParameterValues::of_all_parameters(plan));
     assert_eq!(found(&plan), [2, 3, 2, 3]);
-    assert_eq!(missing_baseline_note(&plan), None);
+    assert!(missing_baselines(&plan).is_empty());
     plan.settings.reverse();
     assert_eq!(found(&plan), [0, 1, 0, 1]);
-    // Without the defaults there is no baseline, whatever comes first.
+    // Without the defaults there is no baseline, whatever comes first: they are added, for each work.
     plan.defaults[0] = Some(json!(5));
     assert_eq!(found(&plan), [0, 1, 2, 3]);
-    assert!(missing_baseline_note(&plan).unwrap().contains("alpha=5"));
+    let added = missing_baselines(&plan);
+    assert_eq!(
+        added,
+        [20, 10].map(|n| vec![Some(json!(5)), Some(json!(n))])
+    );
+    plan.settings.extend(added);
+    assert_eq!(found(&plan), [4, 5, 4, 5, 4, 5]);
 }
 
 #[test]
