@@ -96,7 +96,10 @@ class Table:
         except ImportError:
             frame = pandas.DataFrame({name: self[name] for name in self.columns})
         else:
-            frame = pyarrow.table(self).to_pandas()
+            table = pyarrow.table(self)
+            # Categories would depend on the values.
+            types = ((one.name, getattr(one.type, "value_type", one.type)) for one in table.schema)
+            frame = table.cast(pyarrow.schema(types)).to_pandas()
         frame.attrs["units"] = self.units
         return frame
 
