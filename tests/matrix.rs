@@ -74,7 +74,7 @@ impl Cell {
             ("--set workload.memory=", "10kB 4MB"),
         ] {
             let values: Vec<&str> = values.split(' ').collect();
-            application += &format!(" {key}{}", values[random.draw_below(values.len())]);
+            application.push_str(&[" ", key, values[random.draw_below(values.len())]].concat());
         }
         let library = format!(" --library {library}").replace(" --library neutral", "");
         Self {
@@ -92,7 +92,6 @@ impl Cell {
     fn does(&self, command: &str) -> Vec<u8> {
         let command = command.replace("CASE", &format!("{} {}", self.machine, self.application));
         let words: Vec<&str> = command.split(' ').collect();
-        println!("migsim {command}");
         succeeded(migsim_in(self.folder.path(), &words)).stdout
     }
 
@@ -231,7 +230,7 @@ impl Cell {
         for row in csv::Reader::from_reader(read(self.folder.path(), "S/runs.csv").as_bytes())
             .into_deserialize()
         {
-            let row: std::collections::HashMap<String, String> = row.unwrap();
+            let row: std::collections::BTreeMap<String, String> = row.unwrap();
             let same = self.run(&format!(
                 "--set costs.move.fixed={}",
                 row["costs.move.fixed"]

@@ -68,6 +68,8 @@ pub(super) fn run_trace_command(
     let runtime: Vec<(String, String)> =
         keys::leaf_values(&experiment.resolved_settings["runtime"], "")
             .into_iter()
+            // The work in the trace has the noise already.
+            .filter(|(key, _)| key != "noise")
             .map(|(key, value)| (key, format_typed_value(value)))
             .collect();
     let preamble = TracePreamble {

@@ -227,21 +227,27 @@ impl PolicyChoice {
     }
 }
 
+/// Edition of a strategy that repeats no other program.
+const OWN_EDITION: &str = "ours";
+
 /// Formats the policy, its trigger and its forecast, from the key `policy` of complete settings, as a label such as
 /// `greedy/menon/ewma`.
 ///
-/// The label omits the default forecast (`greedy/menon`), and the trigger of a policy that itself decides when it is called
+/// The label has the edition of a strategy that repeats another program (`greedy/charm-8/menon`). It omits the default forecast
+/// (`greedy/menon`), and the trigger of a policy that itself decides when it is called
 /// (`migbsp`). It ends with `/paid-back` if calls are skipped that cost more time than the remaining supersteps can save.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     let command = policy[name]["command"].as_str();
     let command = command.filter(|_| name == policy::EXEC);
     let named = command.map(|command| format!("{}{command}", policy::EXEC_PREFIX));
+    let edition = policy[name]["edition"].as_str();
+    let edition = edition.filter(|edition| *edition != OWN_EDITION);
     let name = named.as_deref().unwrap_or(name);
     let trigger = policy["trigger"]["name"].as_str();
     let is_paid_back = policy["trigger"][ONLY_IF_PAID_BACK_KEY] == true;
     let forecast = policy[FORECAST_KEY].as_str();
-    let parts = trigger.into_iter().chain(forecast);
+    let parts = edition.into_iter().chain(trigger).chain(forecast);
     let parts = parts.chain(is_paid_back.then_some(PAID_BACK_SUFFIX));
     let parts = std::iter::once(name).chain(parts);
     parts.collect::<Vec<_>>().join("/")
