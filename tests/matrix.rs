@@ -23,14 +23,14 @@ const PLATFORM: &str = r#"{"schema": "migsim-platform-1", "name": "p", "clusters
     {"name": "a", "hosts": 3, "cores": CORES, "speed": "1 GHz", "router": "r", "link": {"bandwidth": "1 Gbps", "latency": "50 us"}},
     {"name": "b", "hosts": 2, "cores": CORES, "speed": "1.7 GHz", "router": "s", "link": {"bandwidth": "1 Gbps", "latency": "50 us"}}],
     "links": [{"name": "w", "from": "r", "to": "s", "bandwidth": "100 Mbps", "latency": "2 ms"}]}"#;
-/// A policy: each process in turn goes to the core that would finish it first. Rounded, since equal work may differ in its last digit.
+/// A policy: each process in turn goes to the core that would finish it first.
 const FASTEST: &str = r#"#!/usr/bin/env python3
 import json, sys
 for line in sys.stdin:
     barrier = json.loads(line)
     busy, places = list(barrier["background"]), []
     for work in barrier["work"]:
-        ends = [round(busy[core] + work / speed, 9) for core, speed in enumerate(barrier["speeds"])]
+        ends = [busy[core] + work / speed for core, speed in enumerate(barrier["speeds"])]
         places.append(ends.index(min(ends)))
         busy[places[-1]] = min(ends)
     print(json.dumps({"call": barrier["call"], "assignment": places}), flush=True)

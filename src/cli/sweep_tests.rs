@@ -325,7 +325,14 @@ impl RandomComparison<'_> {
         let singles: Vec<Experiment> = (0..plan.runs.len())
             .map(|index| {
                 let (setting, seed) = plan.setting_and_seed(index);
-                let mut words = [&run_words[..], &set_arguments(&key, &able[setting].0)].concat();
+                // The last setting may be the defaults, which are run as the baseline.
+                let value = able[..2].get(setting);
+                let mut words = run_words.clone();
+                words.extend(
+                    value
+                        .into_iter()
+                        .flat_map(|one| set_arguments(&key, &one.0)),
+                );
                 if !seeds.is_empty() {
                     words.extend(["--seed".to_owned(), seed.to_string()]);
                     self.seeded_row_count += 1;

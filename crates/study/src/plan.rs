@@ -125,14 +125,26 @@ impl Plan {
         let mut plan = Self { defaults, ..plan };
         let baselines = missing_baselines(&plan);
         if !baselines.is_empty() {
-            let defaults = plan.defaults;
-            let settings = plan.settings.into_iter().chain(baselines).collect();
-            plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
-            notes.push(format!(
-                "the defaults, {}, are run as well: all settings are compared with them",
-                format_setting(&plan.names, &defaults)
-            ));
-            plan.defaults = defaults;
+            let settings = plan.settings.iter().cloned().chain(baselines).collect();
+            let with_baselines = Self::from_settings(sweep, settings, seeds, with, ready)?;
+            let known = plan.settings.len();
+            let runs_of = |setting: usize| -> &[String] {
+                let count = with_baselines.seeds.len();
+                &with_baselines.runs[setting * count..(setting + 1) * count]
+            };
+            // A value may be the default in another spelling.
+            if let Some(same) = (0..known).find(|setting| runs_of(*setting) == runs_of(known)) {
+                plan.defaults = plan.settings[same].clone();
+            } else {
+                notes.push(format!(
+                    "the defaults, {}, are run as well: all settings are compared with them",
+                    format_setting(&plan.names, &plan.defaults)
+                ));
+                plan = Self {
+                    defaults: plan.defaults,
+                    ..with_baselines
+                };
+            }
         }
         notes.extend(plan.notes.iter().cloned());
         notes.extend(change::equal_settings_note(&plan));

@@ -283,6 +283,19 @@ pub(super) fn request_assignment_once(
     conversation.decide(&options, instance, instance_to_json(instance), &place)
 }
 
+/// Rounds each number of a question to 12 digits: equal works and times stay equal, whichever way they were computed.
+fn round_numbers(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(round_numbers),
+        Value::Object(values) => values.values_mut().for_each(round_numbers),
+        Value::Number(number) if number.is_f64() => {
+            let text = format!("{:.11e}", number.as_f64().unwrap_or_default());
+            *value = json!(text.parse::<f64>().unwrap_or_default());
+        }
+        Value::Number(_) | Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
 impl Conversation {
     /// Starts the program that decides about barriers such as `instance`; `label` precedes each line of its error output.
     ///
@@ -319,6 +332,7 @@ impl Conversation {
             return Err(failure(self.unasked_line_problem(&line)));
         }
         self.add_keys(&mut question, instance);
+        round_numbers(&mut question);
         let limit = Duration::from_secs_f64(options.timeout.get());
         let at_call = |problem: Problem| failure(problem.source(place));
         let (program, text) = (&mut self.program, question.to_string());

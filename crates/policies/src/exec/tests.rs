@@ -262,7 +262,9 @@ fn routes_come_once_by_cluster_and_prices_of_moves_follow_from_them() {
     let number = |value: &Value| value.as_f64().unwrap();
     for to in 0..count {
         let price = number(&routes["latency"][0][to]) + 1e9 / number(&routes["bandwidth"][0][to]);
-        assert_eq!(number(&second["move_price"][0][to]), price);
+        // Numbers of a question have 12 digits.
+        let told = number(&second["move_price"][0][to]);
+        assert!((told - price).abs() <= 1e-11 * price, "{told} {price}");
     }
 }
 

@@ -437,12 +437,7 @@ type ValueIndices = Vec<Option<usize>>;
 fn is_default(value: &Value, default: Option<&Value>) -> bool {
     let numbers = value.as_f64().zip(default.and_then(Value::as_f64));
     numbers.is_some_and(|(value, default)| value == default)
-        || default.is_some_and(|default| spelled(value) == spelled(default))
-}
-
-/// Returns a value as text without blanks: `0s` is `0 s`.
-fn spelled(value: &Value) -> String {
-    value_label(value).replace(' ', "")
+        || default.is_some_and(|default| value_label(value) == value_label(default))
 }
 
 /// Returns whether all parameters of a setting that do not change the work or the platform have their default values.
