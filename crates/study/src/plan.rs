@@ -134,7 +134,7 @@ impl Plan {
             };
             // A value may be the default in another spelling.
             if let Some(same) = (0..known).find(|setting| runs_of(*setting) == runs_of(known)) {
-                plan.defaults = plan.settings[same].clone();
+                plan.defaults.clone_from(&plan.settings[same]);
             } else {
                 notes.push(format!(
                     "the defaults, {}, are run as well: all settings are compared with them",
