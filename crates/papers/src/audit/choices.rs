@@ -9,7 +9,7 @@ use migsim_experiment as experiment;
 use migsim_experiment::Registry;
 use migsim_platform as platform;
 
-/// Values to try for keys whose possible values the schema of the file format does not list. The first entry of a row is the end
+/// Values to try for keys whose possible values the schema of the file format does not list, or lists at length. The first entry of a row is the end
 /// of the keys to which the row applies.
 const LISTED_VALUES: &[(&str, &[&str])] = &[
     // With contention, without it, and with the present model of SimGrid.
@@ -65,7 +65,10 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     {
         return Alternatives::NoAlternative(reason);
     }
-    let node = schema_entry(key);
+    let plain = without_list_indices(without_file_prefix(key));
+    let listed = LISTED_VALUES.iter().find(|(end, _)| plain.ends_with(end));
+    // Listed values are fewer than those of the schema, if there are any.
+    let node = schema_entry(key).filter(|_| listed.is_none());
     let default = node.as_ref().and_then(|node| node.get("default"));
     let mut values = node
         .as_ref()
@@ -75,12 +78,8 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
         values = [count.saturating_sub(1), count + 1].map(Value::from).into();
         values.retain(|value| *value != json!(0));
     }
-    if values.is_empty() {
-        let plain = without_list_indices(without_file_prefix(key));
-        let listed = LISTED_VALUES.iter().find(|(end, _)| plain.ends_with(end));
-        values = listed.map_or(Vec::new(), |(_, values)| {
-            values.iter().map(|&value| value.into()).collect()
-        });
+    if let Some((_, listed)) = listed {
+        values = listed.iter().map(|&value| value.into()).collect();
     }
     values.retain(|other| other != value);
     if values.is_empty() {
