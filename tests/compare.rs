@@ -46,6 +46,14 @@ fn folders_give_the_numbers_of_a_comparison_that_runs_them() {
 }
 
 #[test]
+fn a_comparison_has_the_policies_that_it_names() {
+    let scratch = tempfile::tempdir().unwrap();
+    let words = "compare --app sw --n 10 --policies refine/every=5,greedy/every=5 --json";
+    let found = compared(scratch.path(), words);
+    assert_eq!(found["policies"].as_array().unwrap().len(), 2, "{found}");
+}
+
+#[test]
 fn a_bound_is_that_of_the_files_that_were_run() {
     // If the work grew ten times after the run, the bound would exceed the makespans.
     let scratch = tempfile::tempdir().unwrap();

@@ -78,6 +78,19 @@ impl SimulationSetup {
         Ok(plan)
     }
 
+    /// Creates the plan of a sweep with the settings with which all others are compared, and prints notes about it.
+    pub(super) fn plan_with_baselines(
+        &self,
+        sweep: &Sweep,
+        errors: &mut dyn Write,
+    ) -> Result<Plan, Error> {
+        let plan = self.plan_without_notes(sweep)?;
+        let add = || plan.with_baselines(sweep, self.limits, &self.shared_run_data);
+        let plan = self.threads.install(add)?;
+        self.print_notes(&plan.notes, errors);
+        Ok(plan)
+    }
+
     /// Creates the plan of a sweep, which lists its runs, without printing notes. It is used for sweeps that the command itself
     /// defines, not the user.
     pub(super) fn plan_without_notes(&self, sweep: &Sweep) -> Result<Plan, Error> {

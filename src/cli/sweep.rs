@@ -48,7 +48,7 @@ pub(super) fn run_sweep(
     let form = output.form.output_form();
     let is_silent = output.form.output_form_unless_quiet(output.quiet).is_none();
     let setup = SimulationSetup::new(&arguments.varied, output)?;
-    let mut plan = setup.plan_with_notes(&sweep, errors)?;
+    let mut plan = setup.plan_with_baselines(&sweep, errors)?;
     plan.indifference = arguments.indifference;
     let folder = arguments.out.clone();
     let folder = folder.unwrap_or_else(|| default_results_folder(&sweep));

@@ -119,36 +119,55 @@ impl Plan {
         let seeds = seeds_of_sweep(sweep)?;
         let mut notes = Vec::new();
         let settings = list_settings(sweep, &mut notes)?;
-        let plan = Self::from_settings(sweep, settings, seeds.clone(), with, ready)?;
+        let plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
         change::check_parameter_effects(sweep, &plan, with)?;
         let defaults = default_setting(sweep, plan.seeds[0], with).unwrap_or_default();
-        let mut plan = Self { defaults, ..plan };
-        let baselines = missing_baselines(&plan);
-        if !baselines.is_empty() {
-            let settings = plan.settings.iter().cloned().chain(baselines).collect();
-            let with_baselines = Self::from_settings(sweep, settings, seeds, with, ready)?;
-            let known = plan.settings.len();
-            let runs_of = |setting: usize| -> &[String] {
-                let count = with_baselines.seeds.len();
-                &with_baselines.runs[setting * count..(setting + 1) * count]
-            };
-            // A value may be the default in another spelling.
-            if let Some(same) = (0..known).find(|setting| runs_of(*setting) == runs_of(known)) {
-                plan.defaults.clone_from(&plan.settings[same]);
-            } else {
-                notes.push(format!(
-                    "the defaults, {}, are run as well: all settings are compared with them",
-                    format_setting(&plan.names, &plan.defaults)
-                ));
-                plan = Self {
-                    defaults: plan.defaults,
-                    ..with_baselines
-                };
-            }
-        }
+        let plan = Self { defaults, ..plan };
         notes.extend(plan.notes.iter().cloned());
         notes.extend(change::equal_settings_note(&plan));
         Ok(Self { notes, ..plan })
+    }
+
+    /// Adds the defaults to the settings of the plan, with a note, if no setting is a baseline with which others can be compared.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_baselines(
+        mut self,
+        sweep: &Sweep,
+        limits: Limits,
+        common: &SharedRunData,
+    ) -> Result<Self, Error> {
+        let baselines = missing_baselines(&self);
+        if baselines.is_empty() {
+            return Ok(self);
+        }
+        let with = (limits, &common.shared_inputs);
+        let ready = Some(&common.loaded_experiments);
+        let known = self.settings.len();
+        let settings = self.settings.iter().cloned().chain(baselines).collect();
+        let seeds = seeds_of_sweep(sweep)?;
+        let extended = Self::from_settings(sweep, settings, seeds, with, ready)?;
+        let mut runs = extended.runs.chunks(extended.seeds.len());
+        let baseline = runs.clone().nth(known);
+        // A value may be the default in another spelling.
+        if let Some(same) = runs
+            .by_ref()
+            .take(known)
+            .position(|own| Some(own) == baseline)
+        {
+            self.defaults.clone_from(&self.settings[same]);
+            return Ok(self);
+        }
+        self.notes.push(format!(
+            "the defaults, {}, are run as well: all settings are compared with them",
+            format_setting(&self.names, &self.defaults)
+        ));
+        Ok(Self {
+            defaults: self.defaults,
+            notes: self.notes,
+            ..extended
+        })
     }
 
     /// Creates the plan of the given settings of `sweep`, each with all `seeds` (at least one), and stores in `ready` the
