@@ -59,6 +59,9 @@ pub struct Plan {
     /// The values that the parameters have without the sweep, in the order of `names`; empty if they are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defaults: Vec<Option<Value>>,
+    /// Number of settings at the end that were added as baselines; they are no part of the sensitivity to the parameters.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added_baselines: usize,
     /// The seeds with which each setting is run.
     pub seeds: Vec<u64>,
     /// Whether the seed changes the results of at least one run.
@@ -80,6 +83,11 @@ pub struct Plan {
     /// Notes for the user, such as combinations of values that were left out, with the reason.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Plan {
@@ -164,6 +172,7 @@ impl Plan {
             format_setting(&self.names, &self.defaults)
         ));
         Ok(Self {
+            added_baselines: extended.settings.len() - known,
             defaults: self.defaults,
             notes: self.notes,
             ..extended
@@ -223,6 +232,7 @@ impl Plan {
             names,
             settings,
             defaults: Vec::new(),
+            added_baselines: 0,
             seeds,
             is_random,
             drawn: if is_random { drawn } else { Vec::new() },

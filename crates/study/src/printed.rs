@@ -15,7 +15,7 @@ use super::stats::format_short;
 use super::summary::{Summary, setting_values_by_parameter};
 use migsim_base::words::format_count;
 use migsim_output::{
-    Cell, Column, OutputForm, Sheet, Table, ValueRating, number_column, text_column,
+    Cell, Column, OutputForm, Sheet, Table, ValueRating, number_column, text_column, with_version,
 };
 
 /// Maximum number of settings in the printed output for people.
@@ -38,7 +38,10 @@ impl Summary {
     ) -> io::Result<String> {
         Ok(match form {
             OutputForm::Csv => String::from_utf8_lossy(&self.csv(plan)?).into_owned(),
-            OutputForm::Json => format!("{:#}\n", self.to_json(plan, (runs, place))),
+            OutputForm::Json => {
+                let found = with_version(self.to_json(plan, (runs, place)));
+                format!("{found:#}\n")
+            }
             form => self.printed_sheet(plan, (runs, place)).render(form),
         })
     }

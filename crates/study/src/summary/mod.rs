@@ -106,13 +106,14 @@ impl Summary {
             }
         };
         let settings: Vec<SettingStatistics> = (0..plan.settings.len()).map(one).collect();
-        let means: Vec<Option<f64>> = settings
-            .iter()
-            .map(|setting| Some(setting.goal_statistics?.mean))
+        let listed = settings.len() - plan.added_baselines;
+        let means: Vec<Option<f64>> = (settings.iter().enumerate())
+            .map(|(index, setting)| Some(setting.goal_statistics.filter(|_| index < listed)?.mean))
             .collect();
         let effects = (0..plan.names.len())
             .filter(|parameter| values[*parameter].count_distinct_values() > 1)
             .map(|parameter| main_effect(plan, goal, &means, parameter))
+            .filter(|effect| effect.means_by_value.len() != 1)
             .collect();
         let best = best_settings(goal, &settings);
         let basis = TestConditions {
