@@ -1,40 +1,13 @@
-//! The published sources: their size, and the citation of their version.
+//! The published sources: the citation of their version, and what they are built with.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::source::all_files;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Maximum size of the sources, each file compressed \[B\]. The stored calls of the authors' program take 167 kB of it.
-const LIMIT: usize = 2_950_000;
-
-/// Collects all files below `folder`.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else {
-            found.push(path);
-        }
-    }
-}
-
-#[test]
-fn the_sources_that_a_user_builds_stay_small() {
-    let mut found: Vec<PathBuf> = ["Cargo.lock", "Cargo.toml"].map(PathBuf::from).into();
-    for folder in ["src", "crates", "platforms", "workloads", "docs"] {
-        files(Path::new(folder), &mut found);
-    }
-    let texts = found.iter().map(|file| fs::read(file).unwrap());
-    let sizes = texts.map(|bytes| miniz_oxide::deflate::compress_to_vec(&bytes, 6).len());
-    let size: usize = sizes.sum();
-    assert!(found.len() > 400 && size < LIMIT, "{size} B");
-}
 
 #[test]
 fn the_citation_is_of_this_version() {

@@ -1,5 +1,4 @@
-//! Rust source as tokens: a part of the language that is sufficient to find functions, modules and paths, without comments, texts and
-//! tests.
+//! Rust source as tokens: a part of the language that is sufficient to count tokens and to find functions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,27 +40,38 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Splits a source text into tokens, comments, texts, characters and lifetimes; spaces are left out.
+pub(crate) fn parts(source: &str) -> impl Iterator<Item = &str> {
+    let mut rest = source;
+    let all = std::iter::from_fn(move || {
+        let end = (!rest.is_empty()).then(|| length(rest.as_bytes()))?;
+        let part;
+        (part, rest) = rest.split_at(end);
+        Some(part)
+    });
+    all.filter(|part| !part.trim().is_empty())
+}
+
+/// Whether a part of a source text is a comment.
+pub(crate) fn is_comment(part: &str) -> bool {
+    part.starts_with("//") || part.starts_with("/*")
+}
+
 /// Splits `source` into tokens: names, numbers, `::`, and every other sign separately. Comments, texts, characters and lifetimes are left
 /// out.
 pub(crate) fn tokens(source: &str) -> Vec<Token> {
-    let text = source.as_bytes();
     let mut tokens = Vec::new();
-    let (mut at, mut line) = (0, 1);
-    while at < text.len() {
-        let end = at + length(&text[at..]);
-        let token = &source[at..end];
-        let first = token.as_bytes()[0];
-        if is_name(first) && !token.contains('"')
-            || token == "::"
-            || first.is_ascii_punctuation() && token.len() == 1
-        {
-            tokens.push(Token {
-                text: token.to_owned(),
-                line,
-            });
+    let (mut line, mut read) = (1, 0);
+    for part in parts(source) {
+        let at = part.as_ptr() as usize - source.as_ptr() as usize;
+        line += source[read..at].matches('\n').count();
+        read = at;
+        let first = part.as_bytes()[0];
+        let is_sign = first.is_ascii_punctuation() && part.len() == 1;
+        if is_name(first) && !part.contains('"') || part == "::" || is_sign {
+            let text = part.to_owned();
+            tokens.push(Token { text, line });
         }
-        line += token.matches('\n').count();
-        at = end;
     }
     tokens
 }
@@ -92,6 +102,10 @@ fn length(text: &[u8]) -> usize {
             Some((end, '\'')) => end + 1,
             _ => 1 + text[1..].iter().take_while(|byte| is_name(**byte)).count(),
         },
+        [b'0'..=b'9', ..] => {
+            let inside = |byte: &&u8| is_name(**byte) || **byte == b'.';
+            text.iter().take_while(inside).count()
+        }
         [first, ..] if is_name(*first) => text.iter().take_while(|byte| is_name(**byte)).count(),
         _ => std::str::from_utf8(text)
             .expect("Rust source in src")
@@ -132,48 +146,6 @@ fn raw(text: &[u8]) -> Option<usize> {
         .map(|found| from + found + end.len())
 }
 
-/// Returns `tokens` without the items that are compiled only for tests.
-pub(crate) fn without_tests(tokens: &[Token]) -> Vec<Token> {
-    let mut kept = Vec::new();
-    let mut at = 0;
-    while at < tokens.len() {
-        if starts(&tokens[at..], &["#", "[", "cfg", "(", "test", ")", "]"]) {
-            at += 7;
-            while tokens[at].text == "#" {
-                at = after_group(tokens, at + 1);
-            }
-            let end = (at..tokens.len())
-                .find(|at| matches!(tokens[*at].text.as_str(), ";" | "{"))
-                .unwrap_or(tokens.len());
-            let is_block = tokens[end].text == "{" && tokens[at].text != "use";
-            at = if is_block {
-                after_group(tokens, end)
-            } else {
-                (end..tokens.len())
-                    .find(|at| tokens[*at].text == ";")
-                    .expect("Rust source in src")
-                    + 1
-            };
-        } else {
-            kept.push(Token {
-                text: tokens[at].text.clone(),
-                line: tokens[at].line,
-            });
-            at += 1;
-        }
-    }
-    kept
-}
-
-/// Whether `tokens` starts with `words`.
-pub(crate) fn starts(tokens: &[Token], words: &[&str]) -> bool {
-    tokens.len() >= words.len()
-        && tokens
-            .iter()
-            .zip(words)
-            .all(|(token, word)| token.text == *word)
-}
-
 /// Returns the index after the bracket that closes the one at `open`.
 pub(crate) fn after_group(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
@@ -199,14 +171,4 @@ fn comments_texts_characters_and_lifetimes_are_no_tokens() {
         texts.join(" "),
         "fn f < > ( x : & str ) { g ( , , , , , ) ; }"
     );
-}
-
-#[test]
-fn items_of_tests_are_left_out() {
-    let source = "use a::b; #[cfg(test)] use c::{d, e}; #[cfg(test)] #[allow(x)] mod tests { fn t() {} } #[cfg(test)] mod more; fn f() {}";
-    let texts: Vec<_> = without_tests(&tokens(source))
-        .into_iter()
-        .map(|token| token.text)
-        .collect();
-    assert_eq!(texts.join(" "), "use a :: b ; fn f ( ) { }");
 }

@@ -32,6 +32,7 @@ mod library; // message-passing libraries: costs of messages, by hand; the order
 mod load; // background load: a constant load slows down, a generated one equals its profile, the same for all scenarios
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
+mod mass; // the mass of the program, which may only fall; crates above those that they use; functions fit on a screen
 mod matrix; // the matrix: every command x policies x platforms x loads x libraries ends well, with the numbers of `run`
 mod migbsp; // the policy worked out by hand, option by option
 mod migbsp_2007; // the first generation: the claims of its paper, its bounds, its options
@@ -55,7 +56,6 @@ mod same_machine; // a platform and its export for SimGrid: the same tables, tim
 mod security; // hostile names through every writer, folders from another source
 mod seeds; // one seed for application, load and policy, the same in every command
 mod sentences; // sentences follow from numbers: each number is a JSON value, named quantities are recomputed
-mod sizes; // functions fit on a screen, files and their test modules stay short
 mod slow; // the slow twin of the engine
 mod snapshot; // a barrier as a file: strategies make the same decisions as in the run
 mod source; // Rust source as tokens, for tests that read it
@@ -68,7 +68,6 @@ mod support; // common code of the tests
 mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name
 mod sweeps; // sweeps: threads, kills, parts, files, failures
 mod terminal; // completion by name, lists of scenarios, quiet JSON, suggestions for misspelt names, columns as documented
-mod tower; // crates use only those below them, and stay below their sizes
 mod trace_format; // traces: read, written, refused; `lu` against the oracle
 mod trace_runs; // traces as applications: exported and run again, memory, hosts, flags, the page that describes them
 mod traces; // traces for viewers: strict readers, totals of the tables, complete or absent
