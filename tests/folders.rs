@@ -359,7 +359,7 @@ fn a_moved_folder_is_run_explained_and_compared_without_its_input_files() {
     };
     let again = text(
         parent,
-        &["run", &inside("refine/run.json"), "--quiet", "--json"],
+        &["run", &inside("refine"), "--quiet", "--json"],
     );
     assert_eq!(scenarios(&before), scenarios(&again));
     let call = text(parent, &["explain", &inside("migbsp"), "--superstep", "5"]);

@@ -5,7 +5,7 @@
 use migsim::random::{Stream, StreamPurpose};
 use serde_json::Value;
 
-use crate::support::{migsim, succeeded};
+use crate::support::{assert_close, migsim, succeeded};
 
 /// Runs a command with `--json`; returns what it prints.
 fn told(line: &[&str], rest: &[&str]) -> Value {
@@ -107,6 +107,86 @@ fn verdicts_name_the_best_rows_of_their_tables() {
                 assert_eq!(names(sentence), best, "{verdict}");
             }
         }
+    }
+}
+
+/// Runs the command as [`told`], in a folder of its own.
+fn told_in_folder(line: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    told(line, &["--quiet", "--out", out.to_str().unwrap()])
+}
+
+#[test]
+fn the_best_settings_of_sweeps_and_searches_are_those_of_their_tables() {
+    let mut random = Stream::for_object(1, StreamPurpose::SweepSampling, "best settings");
+    let mut one_of = |values: &[&str]| values[random.draw_below(values.len())].to_owned();
+    for _ in 0..3 {
+        let case = format!(
+            "--platform ufrgs --app synthetic --procs {} --set workload.spread={} --set workload.supersteps=12 --alpha {}",
+            one_of(&["8", "20"]),
+            one_of(&["0", "0.5"]),
+            one_of(&["2,4,8", "8,2", "1,16"]),
+        );
+        let case: Vec<&str> = case.split(' ').collect();
+        let swept = told_in_folder(&[&["sweep"], &case[..], &["--seeds", "1..3"]].concat());
+        let rows: Vec<&Value> = swept["settings"].as_array().unwrap().iter().collect();
+        let means = numbers(&rows, "makespan_iii_mean_s");
+        let least = means.iter().copied().fold(f64::MAX, f64::min);
+        let best = means.iter().enumerate().filter(|(_, mean)| **mean == least);
+        let best: Vec<u64> = best.map(|(index, _)| index as u64 + 1).collect();
+        assert_eq!(swept["best"], serde_json::json!(best), "{swept}");
+        let baseline = rows[0]["baseline"].as_u64().unwrap();
+        let default = rows.iter().find(|row| row["values"]["alpha"] == 4).unwrap();
+        assert_eq!(default["setting"], baseline, "{swept}");
+
+        let line = [
+            &["tune"],
+            &case[..],
+            &["--seeds", "1..2", "--fresh", "3..6", "--budget", "9"],
+        ];
+        let tuned = told_in_folder(&line.concat());
+        let compared = &tuned["comparison"];
+        let mean = |key: &str| compared[key]["mean"].as_f64().unwrap_or_default();
+        if !compared.is_null() {
+            assert_close(
+                mean("defaults") - mean("best"),
+                mean("improvement"),
+                1e-9,
+                "gain",
+            );
+        }
+        let rounds = tuned["search"]["rounds"].as_array().unwrap();
+        // Means of fewer seeds count for nothing.
+        let key = |round: &&Value| round["seeds"].as_u64();
+        let most = rounds.iter().map(|round| key(&round)).max();
+        let whole = rounds.iter().filter(|round| Some(key(round)) == most);
+        let mean = |round: &&Value| round["mean"].as_f64().unwrap();
+        let best = whole.min_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap();
+        assert_eq!(tuned["best"], best["best"], "{tuned}");
+    }
+}
+
+#[test]
+fn a_benchmark_ranks_by_the_means_of_its_cases() {
+    let line = [
+        "bench",
+        "--cases",
+        "2",
+        "--seeds",
+        "1",
+        "--policies",
+        "never,refine/menon",
+    ];
+    let found = told_in_folder(&line);
+    let rows: Vec<&Value> = found["policies"].as_array().unwrap().iter().collect();
+    let means = numbers(&rows, "mean_ratio");
+    assert!(means.is_sorted(), "{found}");
+    for row in rows {
+        let of = |key: &str| row[key].as_f64().unwrap();
+        // Two cases: the mean is the median.
+        assert_close(of("mean_ratio"), of("median_ratio"), 1e-12, "mean");
+        assert!(of("worst_ratio") >= of("mean_ratio"), "{row}");
     }
 }
 

@@ -355,7 +355,16 @@ pub(super) fn join_settings(
     if let Some(document) = beneath {
         layers.push_file(document);
     }
-    if let Some(path) = &arguments.experiment {
+    // A run folder is named for the manifest in it.
+    let file = arguments.experiment.as_ref().map(|path| {
+        let manifest = path.join("run.json");
+        if manifest.is_file() {
+            manifest
+        } else {
+            path.clone()
+        }
+    });
+    if let Some(path) = &file {
         layers.push_file(read_experiment(registry, path)?);
     }
     let policy = chosen_policy_name(arguments, &layers);
@@ -379,7 +388,7 @@ pub(super) fn join_settings(
     flags.extend(background_load_setting(&arguments.load)?);
     flags.extend(key_value_settings(arguments)?);
     layers.push_flags(flags);
-    if let Some(path) = &arguments.experiment {
+    if let Some(path) = &file {
         check_input_files_exist(registry, path, &layers)?;
     }
     Ok(layers)

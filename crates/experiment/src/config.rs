@@ -149,8 +149,8 @@ pub struct ExperimentConfig {
     #[schemars(schema_with = "platform_schema")]
     pub platform: String,
     /// The rule that forms clusters on a platform of zones (`SimGrid`). `zone`: each zone that contains hosts is a cluster;
-    /// `level=N`: each zone N levels below the outermost zone. `name`: hosts whose names differ only in the digits at the end. Or
-    /// a CSV file with the columns `host,cluster`.
+    /// `level=N`: each zone N levels below the outermost zone. `name`: hosts whose names differ only in digits, at the end or
+    /// inside (`graphene-13.nancy`). Or a CSV file with the columns `host,cluster`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<String>,
     /// Background load that takes capacity of hosts and links: one load (`kind`, `on` and its parameters) or a list of loads.

@@ -16,7 +16,7 @@ use crate::units::Bytes;
 pub(in crate::cli) struct SettingsArguments {
     /// An experiment: a JSON file or a built-in name (see `migsim list experiments`)
     ///
-    /// `migsim schema experiment` describes the file. `migsim explain` and `migsim snapshot` also accept a run folder.
+    /// `migsim schema experiment` describes the file. A run folder stands for the settings of its run.
     #[arg(value_parser = complete::experiment_parser(), hide_possible_values = true)]
     pub(in crate::cli) experiment: Option<PathBuf>,
 

@@ -3,16 +3,14 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Code of the character that stands for the byte 0.
-#[cfg(unix)]
 const FIRST_CODE: u32 = 0x10_FF00;
 
 /// Returns a name as a text, which [`path_of_text`] converts back.
-#[cfg(unix)]
 pub fn text_of_path(name: &(impl AsRef<OsStr> + ?Sized)) -> String {
-    use std::os::unix::ffi::OsStrExt;
     let mut text = String::new();
     for chunk in name.as_ref().as_bytes().utf8_chunks() {
         text.push_str(chunk.valid());
@@ -26,9 +24,7 @@ pub fn text_of_path(name: &(impl AsRef<OsStr> + ?Sized)) -> String {
 }
 
 /// Returns the path of which [`text_of_path`] has made a text; any other path is returned unchanged.
-#[cfg(unix)]
 pub fn path_of_text<P: AsRef<Path> + ?Sized>(text: &P) -> Cow<'_, Path> {
-    use std::os::unix::ffi::OsStrExt;
     let path = text.as_ref();
     let byte = |letter: char| u8::try_from(u32::from(letter).wrapping_sub(FIRST_CODE)).ok();
     let Some(text) = path
@@ -47,22 +43,9 @@ pub fn path_of_text<P: AsRef<Path> + ?Sized>(text: &P) -> Cow<'_, Path> {
     Cow::Owned(Path::new(OsStr::from_bytes(&bytes)).to_owned())
 }
 
-/// Returns a name as a text.
-#[cfg(not(unix))]
-pub fn text_of_path(name: &(impl AsRef<OsStr> + ?Sized)) -> String {
-    name.as_ref().to_string_lossy().into_owned()
-}
-
-/// Returns the path with this name.
-#[cfg(not(unix))]
-pub fn path_of_text<P: AsRef<Path> + ?Sized>(text: &P) -> Cow<'_, Path> {
-    Cow::Borrowed(text.as_ref())
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn each_name_is_a_text_and_back() {

@@ -17,7 +17,7 @@
 //! ([`Zones`](super::Zones)).
 //!
 //! Each zone that contains hosts becomes a cluster. If a file has only one zone of hosts, hosts form a cluster if their names
-//! differ only in the digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the order of clusters.
+//! differ only in digits (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the order of clusters.
 //!
 //! The bandwidth and latency values of a profile replace the bandwidth and latency of the link; a speed value multiplies the
 //! speed of the host.
