@@ -357,10 +357,7 @@ fn a_moved_folder_is_run_explained_and_compared_without_its_input_files() {
         assert_eq!(text["version"], env!("CARGO_PKG_VERSION"));
         text["scenarios"].clone()
     };
-    let again = text(
-        parent,
-        &["run", &inside("refine"), "--quiet", "--json"],
-    );
+    let again = text(parent, &["run", &inside("refine"), "--quiet", "--json"]);
     assert_eq!(scenarios(&before), scenarios(&again));
     let call = text(parent, &["explain", &inside("migbsp"), "--superstep", "5"]);
     assert!(!call.contains("unknown"), "{call}");

@@ -79,8 +79,8 @@ impl Experiment {
             return Ok(starts);
         }
         let own = match self.config.mapping() {
-            Mapping::Rule(rule, entries) if entries.is_empty() => Some(rule),
-            _ => None,
+            Mapping::Rule(rule, entries) => entries.is_empty().then_some(rule),
+            Mapping::Explicit(_) | Mapping::File(_) => None,
         };
         let others = MappingRule::ALL
             .into_iter()

@@ -225,7 +225,8 @@ impl<'w> SuperstepWindow<'w> {
         let costs = MigrationCostConfig {
             transfer: match self.experiment.config.costs.migration.transfer {
                 MemoryTransfer::Flow => MemoryTransfer::Nominal,
-                other => other,
+                MemoryTransfer::Nominal => MemoryTransfer::Nominal,
+                MemoryTransfer::None => MemoryTransfer::None,
             },
             ..self.experiment.config.costs.migration
         };
