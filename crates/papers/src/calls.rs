@@ -2,6 +2,7 @@
 //! and hosts have names.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde_json::Value;
 
@@ -41,6 +42,16 @@ pub struct PaperMove {
     pub from_host: String,
     /// Name of the host to which the process moves.
     pub to_host: String,
+}
+
+impl fmt::Display for PaperMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "p{}: {} to {}",
+            self.process, self.from_host, self.to_host
+        )
+    }
 }
 
 /// All rescheduling calls of a run, ordered by time.

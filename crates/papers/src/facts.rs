@@ -107,6 +107,16 @@ pub struct TableCell {
     pub note: Option<String>,
 }
 
+impl TableCell {
+    /// Returns the name of the scenario of the run.
+    pub(super) fn scenario(&self) -> &str {
+        self.config
+            .get("scenario")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+}
+
 /// Number that the text of a paper quotes from a figure.
 #[derive(Clone, Debug, Deserialize)]
 pub struct QuotedFigureNumber {
@@ -170,9 +180,19 @@ pub struct PublishedDecision {
     pub nodes: Value,
     /// Remark of this project on the decision; `None` if there is no remark.
     pub note: Option<String>,
+    /// Identifier of the claim that states the same and is checked instead; `None` if the calls of the run are compared.
+    pub claim: Option<String>,
+    /// What is measured instead of the calls of the run; empty if these are compared.
+    #[serde(flatten)]
+    pub test: Test,
 }
 
 impl PublishedDecision {
+    /// Returns whether the decision is compared with the calls of a run.
+    pub(super) fn is_of_run(&self) -> bool {
+        self.claim.is_none() && self.test.compare.is_empty()
+    }
+
     /// Returns the superstep with which the simulation is compared: the corrected superstep if this project corrects the paper,
     /// otherwise the printed one.
     pub fn compared_superstep(&self) -> Value {
@@ -203,33 +223,102 @@ pub struct Claim {
     pub check: String,
     /// Published number or numbers on which the claim is based; `None` if the paper gives no number.
     pub published_value: Option<Value>,
-    /// Comparisons with published percentages of which the claim consists; empty if a function in the paper's file checks the
-    /// claim.
-    #[serde(default)]
-    pub compare: Vec<PercentageComparison>,
+    /// What is measured and expected; without measurements a function in the paper's file checks the claim.
+    #[serde(flatten)]
+    pub test: Test,
     /// Whether the published numbers confirm the claim (`false`: they contradict it); `None` if they do not decide the claim.
     pub consistent_with_published_numbers: Option<bool>,
 }
 
-/// Comparison of a simulated percentage of a run (gain or overhead) with the published percentage.
+/// Description of a check: what is measured in which runs, and what is expected of the values.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Test {
+    /// Measurements, each in one or several runs.
+    #[serde(default)]
+    pub compare: Vec<Measurement>,
+    /// Value that stands for all measured values; `None` if each of them counts.
+    pub take: Option<Summary>,
+    /// What is expected of the values.
+    #[serde(default)]
+    pub expect: Expectation,
+}
+
+/// A quantity that is measured in one or several runs.
 #[derive(Clone, Debug, Deserialize)]
-pub struct PercentageComparison {
-    /// Percentage that is compared: gain or overhead.
-    pub measure: ComparedPercentage,
-    /// Settings of the run whose percentage is compared.
+pub struct Measurement {
+    /// Name of the values in the result of the check; `None` if they have no name.
+    pub name: Option<String>,
+    /// Quantity that is measured.
+    pub measure: Measure,
+    /// Settings of the run. If a value is a list, each of its entries is a run, and the values form a list, too.
     pub config: Config,
-    /// Published percentage \[%\]; `None` if the published number of the claim is used instead.
+    /// Published number; `None` if the published number of the claim is used instead.
     pub published: Option<f64>,
 }
 
-/// Percentage that compares the times of two scenarios of a run.
+/// Quantity that is measured in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ComparedPercentage {
-    /// Gain of scenario iii in percent: `100 (T_i - T_iii) / T_i`, where `T_i` and `T_iii` are the times of scenarios i and iii.
+pub enum Measure {
+    /// Supersteps of the calls of the scenario.
+    CallSupersteps,
+    /// Number of calls in the scenario.
+    Calls,
+    /// Superstep of the first call that moves a process in scenario iii.
+    FirstMove,
+    /// `100 (T_i - T_iii) / T_i`, where `T_i` and `T_iii` are the times of scenarios i and iii.
     Gain,
-    /// Overhead of scenario ii in percent: `100 (T_ii - T_i) / T_i`, where `T_i` and `T_ii` are the times of scenarios i and ii.
+    /// Number of migrations in scenario iii.
+    Migrations,
+    /// Moves of scenario iii, each as a text.
+    Moves,
+    /// `T_iii - T_ii` \[s\].
+    MoveTime,
+    /// `100 (T_ii - T_i) / T_i`, where `T_i` and `T_ii` are the times of scenarios i and ii.
     Overhead,
+    /// `T_ii - T_i` \[s\].
+    OverheadTime,
+    /// Number of potentials of migration that the first call of scenario iii computes.
+    Potentials,
+    /// Number of processes.
+    Processes,
+    /// Number of supersteps.
+    Supersteps,
+    /// Time of the scenario \[s\].
+    Time,
+}
+
+/// One value for all measured values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Summary {
+    /// The largest value.
+    Largest,
+    /// The mean of the values.
+    Mean,
+    /// The smallest value.
+    Smallest,
+}
+
+/// What a check expects of the measured values.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expectation {
+    /// Each value is the published one, rounded as that.
+    #[default]
+    Published,
+    /// Each value is larger than the one before it.
+    Rises,
+    /// Each value is smaller than the one before it.
+    Falls,
+    /// Each value is larger than this.
+    Above(f64),
+    /// Each value is smaller than this.
+    Below(f64),
+    /// Each value lies between these limits or equals one; `None` is no limit.
+    Within([Option<f64>; 2]),
+    /// The result of the check equals this.
+    Equals(Value),
 }
 
 impl Claim {

@@ -27,7 +27,6 @@ mod cells;
 mod changes;
 mod claim_counts;
 mod claims;
-mod comparisons;
 mod decisions;
 mod effects;
 mod facts;
@@ -54,7 +53,7 @@ mod sw_irregular;
 mod text;
 mod unreported;
 mod weighted;
-pub mod wsppd2007;
+mod wsppd2007;
 
 pub use ambiguities::Answer;
 pub use audit::{
@@ -66,13 +65,13 @@ pub use calls::{Calls, PaperCall};
 pub use cells::CellResult;
 pub use changes::Changes;
 pub use claim_counts::{ClaimCounts, count_claims_of_papers};
-pub use claims::ClaimOutcome;
+pub use claims::{ClaimCheck, ClaimOutcome};
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
 pub use effects::{ERROR_BOUNDS, Effect, EffectCounts, effect_counts};
 pub use facts::{
-    AuditFacts, CallSchedule, Claim, ComparedPercentage, Config, Contradiction, ContradictoryCells,
-    Facts, FittedConstant, PercentageComparison, PublishedDecision, QuotedFigureNumber,
-    SettingsSearch, TableCell, expand_list_values,
+    AuditFacts, CallSchedule, Claim, Config, Contradiction, ContradictoryCells, Expectation, Facts,
+    FittedConstant, Measure, Measurement, PublishedDecision, QuotedFigureNumber, SettingsSearch,
+    Summary, TableCell, Test, expand_list_values,
 };
 pub use figures::{draw_figures_named, figure_names_and_descriptions};
 pub use grid5000::{GridRun, grid5000_csv, grid5000_page, simulate_grid5000_runs};
@@ -87,7 +86,7 @@ pub use reproduce::{
     ClaimResult, ConstantWithEvidence, PaperComparison, PaperResults, Reproduction, fitted_keys,
     reproduce, reproduce_with_changes,
 };
-pub use runs::{ClaimCheck, DecisionCheck, FinishedRun, Paper, PaperCase, Runs};
+pub use runs::{FinishedRun, Paper, PaperCase, Runs};
 pub use single_set::{SearchStep, search_rule_set};
 pub use text::terminal_text;
 pub use unreported::UnreportedMoves;

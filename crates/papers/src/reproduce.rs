@@ -12,16 +12,17 @@ use super::cells::CellResult;
 use super::changes::Changes;
 use super::changes::experiment_document;
 use super::claim_counts::ClaimCounts;
-use super::comparisons::check_percentage_claim;
+use super::claims::{ClaimOutcome, run_test};
 use super::decisions::{
     DecisionResult, RunCalls, ScheduleResult, compare_decision_with_runs, compare_schedule,
     result_of_decision_check,
 };
 use super::effects::{Effect, effects_in_tables};
 use super::facts::{
-    Config, Contradiction, Facts, FittedConstant, PublishedDecision, TableCell, expand_list_values,
+    Claim, Config, Contradiction, Facts, FittedConstant, PublishedDecision, TableCell,
+    expand_list_values,
 };
-use super::runs::{PaperCase, Runs};
+use super::runs::{PaperCase, Runs, scenario_of_config};
 use super::unreported::{UnreportedMoves, count_unreported_moves};
 use super::{PAPERS, Paper};
 use migsim_base::error::{Error, Problem};
@@ -264,17 +265,8 @@ fn times_in_figures(facts: &Facts) -> Vec<TableCell> {
 /// Simulates in parallel all runs that the facts of a paper refer to; their results are stored in `runs`.
 fn simulate_all_runs(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
     let cells = facts.tables.iter().map(|cell| &cell.config);
-    let is_run = |decision: &&PublishedDecision| {
-        !paper
-            .decision_checks
-            .iter()
-            .any(|(id, _)| *id == decision.id)
-    };
-    let decisions = facts
-        .decisions
-        .iter()
-        .filter(is_run)
-        .map(|decision| &decision.config);
+    let decisions = facts.decisions.iter().filter(|one| one.is_of_run());
+    let decisions = decisions.map(|decision| &decision.config);
     let schedules = facts.call_schedules.iter().map(|schedule| &schedule.config);
     let mut cases: BTreeMap<String, PaperCase> = BTreeMap::new();
     for config in cells
@@ -372,32 +364,27 @@ fn settings_text(config: &Config) -> String {
     parts.join(" ")
 }
 
-fn scenario_of_config(config: &Config) -> Option<Scenario> {
-    let name = config.get("scenario")?.as_str()?;
-    Scenario::ALL
-        .into_iter()
-        .find(|scenario| scenario.name() == name)
-}
-
 fn calls_of_config(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
     let done = runs.run_of_config(config)?;
     Ok(done.calls(scenario_of_config(config).unwrap_or(Scenario::Iii)))
 }
 
-/// Compares a decision with the rescheduling calls of its runs, or checks it with the function that the paper's file has for this
-/// decision.
+/// Compares a decision with the rescheduling calls of its runs, or checks the claim or the test that the facts name instead.
 fn compare_decision(
     paper: &Paper,
     decision: &PublishedDecision,
     facts: &Facts,
     runs: &Runs<'_>,
 ) -> Result<DecisionResult, Error> {
-    if let Some((_, evaluate)) = paper
-        .decision_checks
-        .iter()
-        .find(|(id, _)| *id == decision.id)
-    {
-        let (holds, value) = evaluate(runs)?;
+    if !decision.is_of_run() {
+        let claim = facts
+            .claims
+            .iter()
+            .find(|claim| Some(&claim.id) == decision.claim.as_ref());
+        let (holds, value) = match claim {
+            Some(claim) => claim_outcome(paper, claim, runs)?,
+            None => run_test(&decision.test, None, runs)?,
+        };
         return Ok(result_of_decision_check(decision, holds, value));
     }
     let configs = expand_list_values(&decision.config);
@@ -420,16 +407,16 @@ fn compare_decision(
     ))
 }
 
-fn check_claim(
-    paper: &Paper,
-    claim: &super::facts::Claim,
-    runs: &Runs<'_>,
-) -> Result<ClaimResult, Error> {
-    let evaluation = paper.claim_checks.iter().find(|(id, _)| *id == claim.id);
-    let (holds, value) = match evaluation {
-        Some((_, evaluate)) => evaluate(runs, claim)?,
-        None => check_percentage_claim(claim, runs)?,
-    };
+/// Checks a claim with the function that the paper's file has for it, or as the facts describe.
+fn claim_outcome(paper: &Paper, claim: &Claim, runs: &Runs<'_>) -> ClaimOutcome {
+    match paper.claim_checks.iter().find(|(id, _)| *id == claim.id) {
+        Some((_, check)) => check(runs, claim),
+        None => run_test(&claim.test, claim.published_number().ok(), runs),
+    }
+}
+
+fn check_claim(paper: &Paper, claim: &Claim, runs: &Runs<'_>) -> Result<ClaimResult, Error> {
+    let (holds, value) = claim_outcome(paper, claim, runs)?;
     let verdict = match holds {
         Some(true) => "holds",
         Some(false) => "fails",
@@ -451,13 +438,7 @@ fn unreported_moves(
     runs: &Runs<'_>,
 ) -> Result<Vec<UnreportedMoves>, Error> {
     let mut of_runs: BTreeMap<String, (Config, Vec<&PublishedDecision>)> = BTreeMap::new();
-    let judged = |decision: &&PublishedDecision| {
-        !paper
-            .decision_checks
-            .iter()
-            .any(|(id, _)| *id == decision.id)
-    };
-    for decision in facts.decisions.iter().filter(judged) {
+    for decision in facts.decisions.iter().filter(|one| one.is_of_run()) {
         for config in expand_list_values(&decision.config) {
             let moves = scenario_of_config(&config) != Some(Scenario::Ii);
             if moves {

@@ -5,14 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::calls::{Calls, calls_of_scenario};
+use super::calls::{Calls, PaperMove, calls_of_scenario};
 use super::changes::{Changes, experiment_document};
-use super::claims::ClaimOutcome;
-use super::facts::{Claim, Config, TableCell};
+use super::claims::ClaimCheck;
+use super::facts::{Config, TableCell};
 use migsim_base::error::Error;
+use migsim_base::units::HostId;
 use migsim_bsp::{CallRecord, Scenario};
-use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, KeySetting, Layers, Limits, Progress, Results, SharedInputs};
+use migsim_experiment::{
+    Experiment, KeySetting, Layers, Limits, Progress, Registry, Results, SharedInputs,
+};
+use migsim_workloads::Plan;
 
 /// A paper whose published results can be reproduced: its facts, its experiments, and the functions that check its claims and
 /// decisions.
@@ -31,23 +34,14 @@ pub struct Paper {
     pub case_of_config: fn(&Config) -> PaperCase,
     /// Function that returns whether a published time was used to fit the constants.
     pub is_in_sample: fn(&TableCell) -> bool,
-    /// Checks of those claims that the facts cannot state as comparisons of percentages: the identifier of each claim, and a
-    /// function.
+    /// Checks of those claims that the facts cannot describe: the identifier of each claim, and a function.
     pub claim_checks: &'static [(&'static str, ClaimCheck)],
-    /// Checks of those decisions that the paper gives only in words: the identifier of each decision, and a function.
-    pub decision_checks: &'static [(&'static str, DecisionCheck)],
     /// Parts of the model that are switched off or replaced in the fitted experiment, in one sentence (Markdown). The page of the
     /// paper starts with this sentence; it is empty if the paper publishes no runs.
     pub switched_off_parts: &'static str,
     /// Notes on attempts to reproduce those results of the paper that are not reproduced (Markdown; may be empty).
     pub notes: &'static str,
 }
-
-/// Function that checks a claim in the simulated runs.
-pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> ClaimOutcome;
-
-/// Function that checks a published decision in the simulated runs.
-pub type DecisionCheck = fn(&Runs<'_>) -> ClaimOutcome;
 
 /// A finished run of a paper: the experiment, and the results of the scenarios i, ii and iii.
 #[derive(Debug)]
@@ -95,6 +89,78 @@ impl FinishedRun {
     pub fn migration_count(&self) -> usize {
         let calls = self.call_records(Scenario::Iii).iter();
         calls.map(|call| call.decision.migrations.len()).sum()
+    }
+
+    /// Lists the moves of scenario iii, ordered by time.
+    pub(super) fn moves(&self) -> Vec<PaperMove> {
+        let calls = self.calls(Scenario::Iii).into_iter();
+        calls.flat_map(|call| call.moves).collect()
+    }
+
+    /// Lists the supersteps (from 1) after which the calls of a scenario take place.
+    pub(super) fn call_supersteps(&self, scenario: Scenario) -> Vec<u64> {
+        let calls = self.call_records(scenario).iter();
+        calls.map(|call| call.superstep as u64 + 1).collect()
+    }
+
+    /// Lists the supersteps (from 1) after which calls of scenario iii move processes.
+    fn supersteps_of_moves(&self) -> impl DoubleEndedIterator<Item = u64> {
+        let calls = self.calls(Scenario::Iii).into_iter();
+        let moving = calls.filter(|call| !call.moves.is_empty());
+        moving.map(|call| call.superstep)
+    }
+
+    /// Returns the superstep (from 1) after which scenario iii first moves a process; NaN if it moves none.
+    pub(super) fn first_move(&self) -> f64 {
+        let first = self.supersteps_of_moves().next();
+        first.map_or(f64::NAN, |superstep| superstep as f64)
+    }
+
+    /// Returns the superstep (from 1) after which scenario iii last moves a process; 0 if it moves none.
+    pub(super) fn last_move(&self) -> u64 {
+        self.supersteps_of_moves().next_back().unwrap_or(0)
+    }
+
+    /// Returns the highest potential of migration that a call of a scenario found \[s\].
+    pub(super) fn highest_potential(&self, scenario: Scenario) -> f64 {
+        let calls = self.call_records(scenario).iter();
+        let potential =
+            |call: &CallRecord| call.decision.outline_json()["highest_potential_s"].as_f64();
+        calls.filter_map(potential).fold(f64::MIN, f64::max)
+    }
+
+    /// Lists the potentials of migration that the call with this index computed, as the call recorded them.
+    pub(super) fn potentials(&self, scenario: Scenario, call: usize) -> Vec<Value> {
+        let call = self.call_records(scenario).get(call);
+        let terms = call.and_then(|call| call.decision.explanation_json().remove("potentials"));
+        terms
+            .and_then(|terms| terms.as_array().cloned())
+            .unwrap_or_default()
+    }
+
+    /// Lists for each superstep its computation and its messages.
+    pub(super) fn plans(&self) -> impl Iterator<Item = Plan> {
+        let workload = self.experiment.workload.as_ref();
+        (0..workload.supersteps()).map(|superstep| {
+            let mut plan = Plan::default();
+            plan.clear(workload.processes());
+            workload.fill(superstep, &mut plan);
+            plan
+        })
+    }
+
+    /// Lists for each superstep the largest work of a process \[instr\].
+    pub(super) fn largest_works(&self) -> Vec<f64> {
+        let works = self.plans().map(|plan| plan.work);
+        works
+            .map(|works| works.iter().map(|work| work.get()).fold(0.0, f64::max))
+            .collect()
+    }
+
+    /// Returns the name of the cluster of a host.
+    pub(super) fn cluster(&self, host: HostId) -> &str {
+        let platform = &self.experiment.platform.platform;
+        &platform.clusters[platform.cluster_of(host).index()].name
     }
 }
 
@@ -191,6 +257,14 @@ impl<'p> Runs<'p> {
     pub(super) fn run_of_config(&self, config: &Config) -> Result<Arc<FinishedRun>, Error> {
         self.run_case(&(self.paper.case_of_config)(config))
     }
+
+    /// Returns the finished run with the settings in a JSON object, as in a fact of the paper.
+    ///
+    /// # Errors
+    /// The settings are wrong, or the run fails.
+    pub(super) fn at(&self, config: &Value) -> Result<Arc<FinishedRun>, Error> {
+        self.run_of_config(config.as_object().unwrap_or(&Config::new()))
+    }
 }
 
 /// A run of a paper: a built-in experiment, and settings that replace settings of the experiment.
@@ -211,6 +285,26 @@ impl PaperCase {
         }
     }
 
+    /// Creates the case of an experiment with the settings that `config` states. `keys` has the key of each setting, its key in
+    /// `config`, and its value if that is missing or null there. A key of `config` with a dot is that of a setting.
+    pub(super) fn from_config(
+        experiment: &'static str,
+        config: &Config,
+        keys: &[(&str, &str, Option<u64>)],
+    ) -> Self {
+        let stated = |key: &str| config.get(key).filter(|value| !value.is_null()).cloned();
+        let named = keys.iter().filter_map(|&(setting, key, usual)| {
+            Some((setting, stated(key).or(usual.map(Value::from))?))
+        });
+        let own = config.iter().filter(|(key, _)| key.contains('.'));
+        let own = own.map(|(key, value)| (key.as_str(), value.clone()));
+        named
+            .chain(own)
+            .fold(Self::new(experiment), |case, (key, value)| {
+                case.with_setting(key, value)
+            })
+    }
+
     /// Returns the case with the setting `key` changed to `value`.
     #[must_use]
     pub fn with_setting(mut self, key: &str, value: impl Into<Value>) -> Self {
@@ -221,16 +315,6 @@ impl PaperCase {
             value,
         });
         self
-    }
-
-    /// Returns the case with the setting `key` changed to the entry `name` of `config`. The case is unchanged if this entry is
-    /// missing or null.
-    #[must_use]
-    pub fn with_config_value(self, key: &str, config: &Config, name: &str) -> Self {
-        match config.get(name) {
-            None | Some(Value::Null) => self,
-            Some(value) => self.with_setting(key, value.clone()),
-        }
     }
 
     /// Loads the experiment of the case with its changed settings, without simulating it.
@@ -254,4 +338,12 @@ impl PaperCase {
         let pairs: Vec<String> = pairs.into_iter().collect();
         format!("{} {}", self.experiment, pairs.join(" "))
     }
+}
+
+/// Returns the scenario that the settings of a fact name.
+pub(super) fn scenario_of_config(config: &Config) -> Option<Scenario> {
+    let name = config.get("scenario")?.as_str()?;
+    Scenario::ALL
+        .into_iter()
+        .find(|scenario| scenario.name() == name)
 }

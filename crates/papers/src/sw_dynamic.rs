@@ -10,18 +10,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::calls::{Calls, PaperMove};
-use super::claims::{ClaimOutcome, decided_outcome, rounds_to_published, try_map};
+use super::calls::PaperMove;
+use super::claims::{
+    ClaimCheck, check_messages_to_next, check_repetition, check_superstep_counts, decide, largest,
+    mean, number, rounds_to_published, try_map, votes_and_alphas,
+};
 use super::facts::Config;
-use super::runs::{FinishedRun, PaperCase, Runs};
-use super::sw_irregular::superstep_plans;
-use super::{ClaimCheck, DecisionCheck, Paper};
+use super::runs::{FinishedRun, Paper, PaperCase, Runs};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
 use migsim_bsp::{Recorder, Scenario};
-use migsim_experiment::{Experiment, Progress, Results};
+use migsim_experiment::{Experiment, Progress};
 use migsim_platform as platform;
 use migsim_policies::Measures;
 
@@ -40,12 +41,10 @@ pub(super) const PAPER: Paper = Paper {
     case_of_config,
     is_in_sample: |_| true,
     claim_checks: CLAIMS,
-    decision_checks: RULES,
     switched_off_parts: SWITCHED_OFF,
     notes: include_str!("notes/sw-dynamic.md"),
 };
 
-const ALPHA: &str = "policy.migbsp.alpha";
 const ORDERS: [u64; 5] = [10, 25, 50, 100, 200];
 const ALPHAS: [u64; 2] = [4, 16];
 
@@ -55,14 +54,15 @@ const ALPHAS: [u64; 2] = [4, 16];
 /// At the time of the loss, clusters D and E lose half of their power; `None` stands for clusters with constant power.
 type RunParameters = (Option<u64>, u64, u64);
 
-/// Parameters of the runs that section 5.2 of the paper describes.
-const DESCRIBED_RUNS: [RunParameters; 6] = [
+/// Parameters of the runs that section 5.2 of the paper describes, and of the run that section 5.1 describes.
+const DESCRIBED_RUNS: [RunParameters; 7] = [
     (Some(10), 25, 4),
     (Some(25), 50, 4),
     (Some(75), 50, 16),
     (Some(100), 100, 4),
     (Some(25), 100, 16),
     (Some(25), 200, 4),
+    STATIC_RUN,
 ];
 
 /// Parameters of the run that section 5.1 of the paper describes.
@@ -71,76 +71,33 @@ const STATIC_RUN: RunParameters = (None, 200, 4);
 /// Returns the run for the settings of a fact. The interval α between rescheduling calls is 4 supersteps if the settings contain
 /// no α, as for scenario i.
 fn case_of_config(config: &Config) -> PaperCase {
-    let number = |key: &str| config.get(key).and_then(Value::as_u64);
-    let order = number("n").unwrap_or(ORDERS[0]);
-    case_of_parameters((
-        number("x_seconds"),
-        order,
-        number("alpha").unwrap_or(ALPHAS[0]),
-    ))
+    let keys = [
+        ("workload.n", "n", Some(ORDERS[0])),
+        ("policy.migbsp.alpha", "alpha", Some(ALPHAS[0])),
+    ];
+    let case = |experiment| PaperCase::from_config(experiment, config, &keys);
+    match config.get("x_seconds").and_then(Value::as_u64) {
+        None => case("sw-dynamic-static"),
+        Some(10) => case("sw-dynamic"),
+        Some(t) => case("sw-dynamic").with_setting("platform", format!("sw-dynamic-t{t}")),
+    }
 }
 
-fn case_of_parameters((halved_after, order, alpha): RunParameters) -> PaperCase {
-    let case = match halved_after {
-        None => PaperCase::new("sw-dynamic-static"),
-        Some(10) => PaperCase::new("sw-dynamic"),
-        Some(seconds) => {
-            PaperCase::new("sw-dynamic").with_setting("platform", format!("sw-dynamic-t{seconds}"))
-        }
-    };
-    case.with_setting("workload.n", order)
-        .with_setting(ALPHA, alpha)
+fn config((halved_after, order, alpha): RunParameters) -> Value {
+    json!({ "x_seconds": halved_after, "n": order, "alpha": alpha })
 }
 
-const RULES: &[(&str, DecisionCheck)] = &[
-    // The paper calls the placement "stable": from then on, each host of D and E has at most one process.
-    ("swd-d14", |runs| {
-        check_one_process_per_host_on_d_and_e(runs, 268)
-    }),
-];
-
-fn finished_run(runs: &Runs<'_>, which: RunParameters) -> Result<Arc<FinishedRun>, Error> {
-    runs.run_case(&case_of_parameters(which))
+fn run(runs: &Runs<'_>, which: RunParameters) -> Result<Arc<FinishedRun>, Error> {
+    runs.at(&config(which))
 }
 
-fn gain_percent(runs: &Runs<'_>, which: RunParameters) -> Result<f64, Error> {
-    Ok(finished_run(runs, which)?.gain_percent())
-}
-
-fn calls_of_scenario_iii(runs: &Runs<'_>, which: RunParameters) -> Result<Calls, Error> {
-    Ok(finished_run(runs, which)?.calls(Scenario::Iii))
-}
-
-/// Computes a number with the function `one` for each order n (row) and each interval α (column); `halved_after` is the time of
-/// the loss of power \[s\].
-fn compute_for_all_sizes(
-    halved_after: Option<u64>,
-    mut one: impl FnMut(RunParameters) -> Result<f64, Error>,
-) -> Result<Vec<[f64; 2]>, Error> {
-    let mut of_order = |order: u64| -> Result<[f64; 2], Error> {
-        Ok([
-            one((halved_after, order, ALPHAS[0]))?,
-            one((halved_after, order, ALPHAS[1]))?,
-        ])
-    };
-    ORDERS.iter().map(|&order| of_order(order)).collect()
-}
-
-/// Lists the gains of scenario iii \[%\] in the runs on dynamic platforms: first the runs of Table 2, then the runs that section
-/// 5.2 describes.
-fn gains_on_dynamic_platforms_percent(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
-    let table = compute_for_all_sizes(Some(10), |which| gain_percent(runs, which))?;
-    let mut gains = table.concat();
-    gains.extend(try_map(&DESCRIBED_RUNS, |which| gain_percent(runs, which))?);
-    Ok(gains)
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::MIN, f64::max)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+/// Computes the overheads \[%\] for each order n (row) and each interval α (column).
+fn overheads(runs: &Runs<'_>, halved_after: Option<u64>) -> Result<Vec<Vec<f64>>, Error> {
+    try_map(&ORDERS, |order| {
+        try_map(&ALPHAS, |alpha| {
+            Ok(run(runs, (halved_after, order, alpha))?.overhead_percent())
+        })
+    })
 }
 
 /// Recorder that stores, for each superstep of a run, the computation time \[s\] and the host of each process.
@@ -158,121 +115,103 @@ impl Recorder for SuperstepLog {
     }
 }
 
+impl SuperstepLog {
+    /// Lists for each superstep the hosts of the processes that compute in it, a host once for each process.
+    fn busy_hosts(&self) -> impl Iterator<Item = Vec<HostId>> {
+        let supersteps = self.computation_times_s.iter().zip(&self.placements);
+        supersteps.map(|(times, hosts)| {
+            let busy = times.iter().zip(hosts).filter(|(time, _)| **time > 0.0);
+            busy.map(|(_, host)| *host).collect()
+        })
+    }
+}
+
 /// Simulates a scenario with a recorder; returns the recorded supersteps and the makespan \[s\].
 fn simulate_with_superstep_log(
     experiment: &Experiment,
     scenario: Scenario,
 ) -> Result<(SuperstepLog, f64), Error> {
-    let mut watched = SuperstepLog::default();
-    let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None)?;
-    Ok((watched, run.outcome.makespan.get()))
+    let mut log = SuperstepLog::default();
+    let run = experiment.run_scenario(scenario, &Progress::default(), &mut log, None)?;
+    Ok((log, run.outcome.makespan.get()))
 }
 
 /// Returns, for each superstep of the run of section 5.1, the largest number of computing processes on one host of the clusters D
 /// and E.
 fn max_processes_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
-    let done = finished_run(runs, STATIC_RUN)?;
-    let (watched, _) = simulate_with_superstep_log(&done.experiment, Scenario::Iii)?;
-    let most = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
+    let done = run(runs, STATIC_RUN)?;
+    let (log, _) = simulate_with_superstep_log(&done.experiment, Scenario::Iii)?;
+    let most = |hosts: Vec<HostId>| {
         let mut counts: BTreeMap<HostId, usize> = BTreeMap::new();
-        for (time, &host) in times.iter().zip(hosts) {
-            if *time > 0.0 && ["D", "E"].contains(&cluster_name(&done.experiment, host)) {
+        for host in hosts {
+            if ["D", "E"].contains(&done.cluster(host)) {
                 *counts.entry(host).or_default() += 1;
             }
         }
         counts.into_values().max().unwrap_or(0)
     };
-    let supersteps = watched.computation_times_s.iter().zip(&watched.placements);
-    Ok(supersteps.map(most).collect())
+    Ok(log.busy_hosts().map(most).collect())
 }
 
-fn check_one_process_per_host_on_d_and_e(runs: &Runs<'_>, after: usize) -> ClaimOutcome {
-    let most = max_processes_per_host_on_d_and_e(runs)?;
-    let most = most.iter().skip(after).copied().max().unwrap_or(0);
-    decided_outcome(most <= 1, json!({ "most_on_one_host": most }))
-}
-
-fn cluster_name(experiment: &Experiment, host: HostId) -> &str {
-    let platform = &experiment.platform.platform;
-    &platform.clusters[platform.cluster_of(host).index()].name
-}
-
-/// Lists the moves away from clusters D and E that were decided after these clusters had lost half of their power.
-fn moves_off_d_and_e(runs: &Runs<'_>, which: RunParameters) -> Result<Vec<PaperMove>, Error> {
+/// Lists the moves away from clusters D and E that were decided after these clusters had lost half of their power, and returns
+/// whether there was a call then.
+fn moves_off_d_and_e(
+    runs: &Runs<'_>,
+    which: RunParameters,
+) -> Result<(Vec<PaperMove>, bool), Error> {
     let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
-    let calls = calls_of_scenario_iii(runs, which)?;
-    let later = calls
-        .iter()
-        .filter(|call| call.superstep_end_s >= halved_after);
-    let moves = later.flat_map(|call| call.moves.clone());
+    let mut calls = run(runs, which)?.calls(Scenario::Iii);
+    calls.retain(|call| call.superstep_end_s >= halved_after);
+    let has_call = !calls.is_empty();
+    let moves = calls.into_iter().flat_map(|call| call.moves);
     let leaves = |one: &PaperMove| ["D", "E"].contains(&one.from_cluster.as_str());
-    Ok(moves.filter(leaves).collect())
-}
-
-fn run_name((halved_after, order, alpha): RunParameters) -> String {
-    halved_after.map_or_else(
-        || format!("{order}/a{alpha}"),
-        |seconds| format!("{order}/t{seconds}/a{alpha}"),
-    )
+    Ok((moves.filter(leaves).collect(), has_call))
 }
 
 const CLAIMS: &[(&str, ClaimCheck)] = &[
-    ("swd-c01", |runs, claim| {
-        let most = largest(&gains_on_dynamic_platforms_percent(runs)?);
-        decided_outcome(rounds_to_published(most, claim.published_number()?), most)
-    }),
-    ("swd-c02", |runs, claim| {
-        let most = largest(&gains_on_dynamic_platforms_percent(runs)?);
-        decided_outcome(rounds_to_published(most, claim.published_number()?), most)
-    }),
     ("swd-c03", |runs, claim| {
-        let overhead = |which| Ok(finished_run(runs, which)?.overhead_percent());
-        let on_static = mean(&compute_for_all_sizes(None, overhead)?.concat());
-        let on_dynamic = mean(&compute_for_all_sizes(Some(10), overhead)?.concat());
+        let on_static = mean(&overheads(runs, None)?.concat());
+        let on_dynamic = mean(&overheads(runs, Some(10))?.concat());
         let published = claim.published_number()?;
-        decided_outcome(
+        decide(
             rounds_to_published(on_static, published) || rounds_to_published(on_dynamic, published),
             json!({ "static_percent": on_static, "dynamic_percent": on_dynamic }),
         )
     }),
-    ("swd-c04", |runs, claim| {
-        let mean = mean(&compute_for_all_sizes(None, |which| gain_percent(runs, which))?.concat());
-        decided_outcome(rounds_to_published(mean, claim.published_number()?), mean)
-    }),
     ("swd-c05", |runs, claim| {
         // The paper gives no α here, so that for each order one of them is sufficient.
-        let gains = |order| try_map(&ALPHAS, |alpha| gain_percent(runs, (None, order, alpha)));
-        let (fifty, two_hundred) = (gains(50)?, gains(200)?);
-        let has = |gains: &[f64], published: f64| {
-            gains
-                .iter()
-                .any(|&gain| rounds_to_published(gain, published))
+        let gains = |order| {
+            try_map(&ALPHAS, |alpha| {
+                Ok(run(runs, (None, order, alpha))?.gain_percent())
+            })
         };
-        let published = claim.published_numbers()?;
-        decided_outcome(
-            has(&fifty, published[0]) && has(&two_hundred, published[1]),
+        let (fifty, two_hundred) = (gains(50)?, gains(200)?);
+        let has = |gains: &[f64], at: usize| -> Result<bool, Error> {
+            let published = claim.published_numbers()?[at];
+            Ok(gains
+                .iter()
+                .any(|&gain| rounds_to_published(gain, published)))
+        };
+        decide(
+            has(&fifty, 0)? && has(&two_hundred, 1)?,
             json!({ "50": fifty, "200": two_hundred }),
         )
     }),
     ("swd-c06", |runs, _| {
-        let overheads = compute_for_all_sizes(None, |which| {
-            Ok(finished_run(runs, which)?.overhead_percent())
-        })?;
+        let overheads = overheads(runs, None)?;
         let falls = |alpha: usize| overheads.is_sorted_by(|a, b| a[alpha] > b[alpha]);
-        decided_outcome(falls(0) && falls(1), json!(overheads))
+        decide(falls(0) && falls(1), &overheads)
     }),
     ("swd-c07", |runs, _| {
         // In each run, take the first call that moves a process from A or B. "Early" is read as the first half of a run.
         let is_meant = |one: &&PaperMove| ["A", "B"].contains(&one.from_cluster.as_str());
-        let mut places = BTreeSet::new();
-        let mut latest = 0.0_f64;
+        let (mut places, mut latest) = (BTreeSet::new(), 0.0_f64);
         for order in ORDERS {
             for alpha in ALPHAS {
-                let half = order;
-                if alpha > half {
+                if alpha > order {
                     continue; // 10 processes with α = 16 have no call in the first half.
                 }
-                let calls = finished_run(runs, (None, order, alpha))?.calls(Scenario::Iii);
+                let calls = run(runs, (None, order, alpha))?.calls(Scenario::Iii);
                 let first = calls
                     .iter()
                     .find(|call| call.moves.iter().any(|one| is_meant(&one)));
@@ -283,253 +222,186 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             }
         }
         let only_fast = places.iter().all(|place| place == "D" || place == "E");
-        decided_outcome(
+        decide(
             only_fast && latest < 0.5,
             json!({ "to": places, "latest_at_this_part_of_a_run": latest }),
         )
     }),
     ("swd-c08", |runs, _| {
-        let mut holds = true;
-        let mut ends = Vec::new();
+        let (mut holds, mut ends) = (true, Vec::new());
         for order in ORDERS {
-            let done = finished_run(runs, (None, order, 4))?;
-            let loads: Vec<f64> = superstep_plans(done.experiment.workload.as_ref())
-                .map(|plan| plan.work.iter().map(|work| work.get()).fold(0.0, f64::max))
-                .collect();
+            let loads = run(runs, (None, order, 4))?.largest_works();
             let (first, last) = (loads[0], loads[loads.len() - 1]);
             holds &= loads.is_sorted_by(|a, b| a < b);
             holds &= (first / 1e6 - 1.0).abs() < 1e-9 && (last / 1e9 - 1.0).abs() < 1e-9;
             ends.push([first, last]);
         }
-        decided_outcome(holds, json!(ends))
+        decide(holds, ends)
     }),
     ("swd-c09", |runs, _| {
-        let shared = max_processes_per_host_on_d_and_e(runs)?
-            .into_iter()
-            .filter(|&most| most > 1)
-            .count();
-        decided_outcome(
-            shared > 0,
-            json!({ "supersteps_with_a_shared_host": shared }),
+        let mut shared = max_processes_per_host_on_d_and_e(runs)?;
+        shared.retain(|&most| most > 1);
+        decide(
+            !shared.is_empty(),
+            json!({ "supersteps_with_a_shared_host": shared.len() }),
         )
     }),
     ("swd-c10", |runs, _| {
-        let done = finished_run(runs, STATIC_RUN)?;
+        let done = run(runs, STATIC_RUN)?;
         let first = done.call_records(Scenario::Iii).iter().take(4);
         let highest: Vec<f64> = first
             .filter_map(|call| call.decision.outline_json()["highest_potential_s"].as_f64())
             .collect();
-        decided_outcome(
+        decide(
             highest.len() == 4 && highest.iter().all(|&potential| potential < 0.0),
             highest,
         )
     }),
     ("swd-c11", |runs, _| {
-        check_one_process_per_host_on_d_and_e(runs, 268)
+        let most = max_processes_per_host_on_d_and_e(runs)?;
+        let most = most.iter().skip(268).copied().max().unwrap_or(0);
+        decide(most <= 1, json!({ "most_on_one_host": most }))
     }),
     ("swd-c12", |runs, _| {
         // Check each run of section 5.2 that has a call after the slowdown.
-        let mut holds = true;
-        let mut all = serde_json::Map::new();
+        let (mut holds, mut all) = (true, Map::new());
         for which in DESCRIBED_RUNS {
-            let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
-            let has_call = calls_of_scenario_iii(runs, which)?
-                .iter()
-                .any(|call| call.superstep_end_s >= halved_after);
-            let back = moves_off_d_and_e(runs, which)?;
-            let is_back = |one: &&PaperMove| ["A", "B"].contains(&one.to_cluster.as_str());
-            let count = back.iter().filter(is_back).count();
-            holds &= count > 0 || !has_call;
-            if has_call {
-                all.insert(run_name(which), count.into());
+            let (mut back, has_call) = moves_off_d_and_e(runs, which)?;
+            back.retain(|one| ["A", "B"].contains(&one.to_cluster.as_str()));
+            holds &= !back.is_empty() || !has_call;
+            if let (Some(seconds), true) = (which.0, has_call) {
+                let name = format!("{}/t{seconds}/a{}", which.1, which.2);
+                all.insert(name, back.len().into());
             }
         }
-        decided_outcome(holds && !all.is_empty(), all)
+        decide(holds && !all.is_empty(), all)
     }),
     ("swd-c13", |runs, _| {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for which in DESCRIBED_RUNS {
-            for one in moves_off_d_and_e(runs, which)? {
+            for one in moves_off_d_and_e(runs, which)?.0 {
                 *counts.entry(one.to_cluster).or_default() += 1;
             }
         }
         // "Suitable" has no number. It is read as: most processes that leave D and E move to A.
         let to_a = counts.get("A").copied().unwrap_or(0);
-        decided_outcome(2 * to_a > counts.values().sum(), json!(counts))
+        decide(2 * to_a > counts.values().sum(), counts)
     }),
     ("swd-c21", |runs, _| {
         // The call at 66 comes before the slowdown, and the next one 48 supersteps later.
-        let calls = calls_of_scenario_iii(runs, (Some(25), 200, 4))?;
-        let at = calls.iter().position(|call| call.superstep == 66);
-        let next = at
-            .and_then(|at| calls.get(at + 1))
-            .map(|call| call.superstep);
-        let is_before = at.is_some_and(|at| calls[at].superstep_end_s < 25.0);
-        let dates: Vec<u64> = calls.iter().map(|call| call.superstep).collect();
-        decided_outcome(is_before && next == Some(114), dates)
+        let calls = run(runs, (Some(25), 200, 4))?.calls(Scenario::Iii);
+        let supersteps: Vec<u64> = calls.iter().map(|call| call.superstep).collect();
+        let at = calls
+            .iter()
+            .position(|call| call.superstep == 66 && call.superstep_end_s < 25.0);
+        let next = at.and_then(|at| supersteps.get(at + 1));
+        decide(next == Some(&114), supersteps)
     }),
     ("swd-c22", |runs, _| {
         // Find when the processes that have moved to E compute for the last time.
-        let done = finished_run(runs, (Some(25), 50, 4))?;
-        let calls = done.calls(Scenario::Iii);
-        let moves = calls.iter().flat_map(|call| &call.moves);
-        let there = moves.filter(|one| one.to_cluster == "E");
-        let supersteps = done
-            .results
-            .get(Scenario::Iii)
-            .map_or(&[][..], |run| &run.outcome.supersteps);
+        let done = run(runs, (Some(25), 50, 4))?;
+        let supersteps = done.results.get(Scenario::Iii);
+        let supersteps = supersteps.map_or(&[][..], |run| &run.outcome.supersteps);
+        let moves = done.moves().into_iter().filter(|one| one.to_cluster == "E");
         // Process p_i takes part in n supersteps, from the i-th on.
-        let mut ends: Vec<f64> = there
-            .filter_map(|one| {
-                let last = usize::try_from(one.process).ok()? + 50 - 2;
-                Some(supersteps.get(last)?.end.get())
-            })
-            .collect();
+        let last =
+            moves.filter_map(|one| supersteps.get(usize::try_from(one.process).ok()? + 50 - 2));
+        let mut ends: Vec<f64> = last.map(|last| last.end.get()).collect();
         ends.sort_by(f64::total_cmp);
-        decided_outcome(largest(&ends) < 25.0 && !ends.is_empty(), ends)
+        decide(largest(&ends) < 25.0 && !ends.is_empty(), ends)
     }),
     ("swd-c23", |runs, _| {
-        let mut holds = true;
-        let mut counts = Vec::new();
-        for order in ORDERS {
-            let done = finished_run(runs, (Some(10), order, 4))?;
-            let mut busy = vec![0; done.experiment.workload.processes()];
-            for plan in superstep_plans(done.experiment.workload.as_ref()) {
-                for (count, work) in busy.iter_mut().zip(&plan.work) {
-                    *count += u64::from(work.get() > 0.0);
-                }
-            }
-            let supersteps = done.experiment.workload.supersteps() as u64;
-            holds &= supersteps == 2 * order - 1 && busy.iter().all(|&count| count == order);
-            counts.push(supersteps);
-        }
-        decided_outcome(holds, counts)
+        check_superstep_counts(&try_map(&ORDERS, |order| run(runs, (Some(10), order, 4)))?)
     }),
     ("swd-c24", |runs, _| {
-        let done = finished_run(runs, (Some(10), 50, 4))?;
-        let (mut holds, mut messages) = (true, 0);
-        for plan in superstep_plans(done.experiment.workload.as_ref()) {
-            let is_next = |message: &migsim_workloads::Message| message.to.0 == message.from.0 + 1;
-            holds &= plan.messages.iter().all(is_next);
-            messages += plan.messages.len();
-        }
-        // Each of 49 of the 50 columns sends in 50 supersteps.
-        decided_outcome(holds && messages == 49 * 50, messages)
-    }),
-    ("swd-c25", |runs, _| {
-        let counts: Vec<u64> = ORDERS
-            .iter()
-            .map(|&order| {
-                let done = finished_run(runs, (Some(10), order, 4))?;
-                Ok(done.experiment.workload.processes() as u64)
-            })
-            .collect::<Result<_, Error>>()?;
-        decided_outcome(counts == ORDERS, counts)
+        check_messages_to_next(&*run(runs, (Some(10), 50, 4))?)
     }),
     ("swd-c26", |runs, _| {
-        let done = finished_run(runs, STATIC_RUN)?;
-        let (watched, _) = simulate_with_superstep_log(&done.experiment, Scenario::I)?;
-        let mut supersteps = watched.computation_times_s.iter().zip(&watched.placements);
-        let on_d = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
-            let mut all = times.iter().zip(hosts);
-            all.any(|(time, &host)| *time > 0.0 && cluster_name(&done.experiment, host) == "D")
-        };
-        let first = supersteps.position(on_d).map_or(0, |at| at + 1);
-        decided_outcome(first == 43, first)
+        let done = run(runs, STATIC_RUN)?;
+        let (log, _) = simulate_with_superstep_log(&done.experiment, Scenario::I)?;
+        let on_d = |hosts: Vec<HostId>| hosts.iter().any(|&host| done.cluster(host) == "D");
+        let first = log.busy_hosts().position(on_d).map_or(0, |at| at + 1);
+        decide(first == 43, first)
     }),
     ("swd-c27", |runs, _| {
         // The processes compute little and send large messages, and the link between the clusters is slow.
-        let case = |first: usize| simulate_chain(runs, "10 Mbps", first, "1e6 instr");
-        let times = [case(SLOW_CLUSTER)?.1, case(FAST)?.1];
-        decided_outcome(times[1] > times[0], times.to_vec())
+        let times = try_map(&[SLOW_CLUSTER, FAST], |first| {
+            Ok(simulate_chain(runs, "10 Mbps", first, "1e6 instr")?.1)
+        })?;
+        decide(times[1] > times[0], times)
     }),
     ("swd-c28", |runs, _| {
-        let first = |of: &SuperstepLog| of.computation_times_s[0][0];
-        let case = |at: usize| simulate_chain(runs, "1 Gbps", at, "1e9 instr");
-        let times = [first(&case(FAST)?.0), first(&case(SLOW_CLUSTER)?.0)];
-        decided_outcome((times[1] / times[0] - 2.0).abs() < 1e-9, times.to_vec())
+        let times = try_map(&[FAST, SLOW_CLUSTER], |first| {
+            let (log, _) = simulate_chain(runs, "1 Gbps", first, "1e9 instr")?;
+            Ok(log.computation_times_s[0][0])
+        })?;
+        decide((times[1] / times[0] - 2.0).abs() < 1e-9, times)
     }),
     ("swd-c29", |runs, _| {
         // The first call is compared for processes that pass the test of their pattern, and for processes that fail it.
-        let of_margin = |delta: f64| -> Result<Vec<f64>, Error> {
-            let case =
-                case_of_parameters((Some(10), 25, 16)).with_setting("policy.migbsp.delta", delta);
-            let done = runs.run_case(&case)?;
-            Ok(potentials_of_call(&done, Scenario::Iii, 0)
-                .map(|term| term.compute_s)
+        let savings = |delta: f64| -> Result<Vec<f64>, Error> {
+            let mut config = config((Some(10), 25, 16));
+            config["policy.migbsp.delta"] = delta.into();
+            let terms = runs.at(&config)?.potentials(Scenario::Iii, 0);
+            Ok(terms
+                .iter()
+                .map(|term| number(&term["compute_s"]))
                 .collect())
         };
-        let (irregular, regular) = (of_margin(0.001)?, of_margin(0.5)?);
+        let (irregular, regular) = (savings(0.001)?, savings(0.5)?);
         let mut gaining = regular
             .iter()
             .zip(&irregular)
             .filter(|(regular, _)| **regular > 0.0);
         let most = [largest(&irregular), largest(&regular)];
-        decided_outcome(
+        decide(
             gaining.all(|(regular, irregular)| irregular <= regular) && most[0] < most[1],
-            most.to_vec(),
+            most,
         )
     }),
     ("swd-c30", |runs, _| {
         // Compute the highest PM of a process that is not a candidate over the lowest PM of a candidate; it must not exceed 1.
         let mut most = f64::MIN;
-        for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
-            let done = finished_run(runs, which)?;
+        for which in DESCRIBED_RUNS {
+            let done = run(runs, which)?;
             for (index, call) in done.call_records(Scenario::Iii).iter().enumerate() {
                 let candidates = &call.decision.candidates;
                 let least = candidates
                     .iter()
                     .map(|one| one.score)
                     .fold(f64::MAX, f64::min);
-                let is_candidate = |term: &MigrationPotential| {
+                let is_candidate = |term: &Value| {
                     candidates
                         .iter()
-                        .any(|one| u64::from(one.process.0) + 1 == term.process)
+                        .any(|one| term["process"] == one.process.0 + 1)
                 };
-                let others = potentials_of_call(&done, Scenario::Iii, index)
-                    .filter(|term| !candidates.is_empty() && !is_candidate(term));
-                most = others
-                    .map(|term| term.potential_s / least)
-                    .fold(most, f64::max);
+                for term in done.potentials(Scenario::Iii, index) {
+                    if !candidates.is_empty() && !is_candidate(&term) {
+                        most = most.max(number(&term["potential_s"]) / least);
+                    }
+                }
             }
         }
-        decided_outcome(most <= 1.0, most)
-    }),
-    ("swd-c31", |runs, _| {
-        let overheads = compute_for_all_sizes(None, |which| {
-            Ok(finished_run(runs, which)?.overhead_percent())
-        })?;
-        decided_outcome(
-            overheads.iter().all(|[often, rarely]| rarely < often),
-            json!(overheads),
-        )
+        decide(most <= 1.0, most)
     }),
     ("swd-c32", |runs, _| {
         let [fast, slow] = predicted_computation_at_two_powers(runs)?;
         let ratio = slow.predicted_s / fast.predicted_s;
-        decided_outcome((ratio - 2.0).abs() < 1e-9, ratio)
+        decide((ratio - 2.0).abs() < 1e-9, ratio)
     }),
     ("swd-c33", |runs, _| {
-        let [fast, slow] = predicted_computation_at_two_powers(runs)?;
-        let regularities = [fast, slow].map(|one| one.predicted_s / one.measured_s);
+        let computations = predicted_computation_at_two_powers(runs)?;
+        let regularities = computations.map(|one| one.predicted_s / one.measured_s);
         let is_same = (regularities[0] / regularities[1] - 1.0).abs() < 1e-9;
-        decided_outcome(is_same && regularities[0] > 0.0, regularities.to_vec())
-    }),
-    ("swd-c34", |runs, _| {
-        let done = finished_run(runs, (Some(10), 50, 4))?;
-        let evaluated = potentials_of_call(&done, Scenario::Iii, 0).count();
-        // PM is evaluated for 50 processes and the five Sets (section 2.2: n functions PM(i,j) for n Sets), not for 174 processors.
-        decided_outcome(evaluated == 50 * 5, evaluated)
+        decide(is_same && regularities[0] > 0.0, regularities)
     }),
     ("swd-c35", |runs, _| {
         // For each call, check whether more supersteps passed the test than failed it, and whether α grew or fell.
         let (mut against, mut grows, mut falls) = (0, 0, 0);
-        for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
-            for call in finished_run(runs, which)?.call_records(Scenario::Iii) {
-                let terms = call.decision.outline_json();
-                let votes = terms["votes"].as_str().unwrap_or_default();
+        for which in DESCRIBED_RUNS {
+            for call in run(runs, which)?.call_records(Scenario::Iii) {
+                let (votes, before, next) = votes_and_alphas(call);
                 let (stable, unstable) = (votes.matches('+').count(), votes.matches('-').count());
-                let (before, next) = (terms["alpha"].as_u64(), terms["next_alpha"].as_u64());
                 grows += u32::from(next > before);
                 falls += u32::from(next < before);
                 against += u32::from(next < before && stable > unstable);
@@ -538,62 +410,48 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         }
         // Compare runs without and with the second adaptation. A call whose decided moves did not happen counts as a call without
         // migration.
-        let of_growth = |growth: &str| -> Result<usize, Error> {
-            let case = case_of_parameters(STATIC_RUN)
-                .with_setting("policy.migbsp.d_growth", growth)
-                .with_setting("policy.migbsp.quiet_call", "moved");
-            Ok(runs.run_case(&case)?.call_records(Scenario::Ii).len())
-        };
-        let counts = [of_growth("never")?, of_growth("multiply")?];
-        decided_outcome(
+        let counts = try_map(&["never", "multiply"], |growth| {
+            let mut config = config(STATIC_RUN);
+            config["policy.migbsp.d_growth"] = growth.into();
+            config["policy.migbsp.quiet_call"] = "moved".into();
+            Ok(runs.at(&config)?.call_records(Scenario::Ii).len())
+        })?;
+        decide(
             against == 0 && grows > 0 && falls > 0 && counts[1] < counts[0],
             json!({ "alpha_grows": grows, "falls": falls, "against_the_votes": against, "calls_without_and_with_the_second": counts }),
         )
     }),
     ("swd-c36", |runs, _| {
         let (mut holds, mut checked) = (true, 0);
-        for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
-            let done = finished_run(runs, which)?;
+        for which in DESCRIBED_RUNS {
+            let done = run(runs, which)?;
             let calls = done.call_records(Scenario::Iii);
             for (index, call) in calls.iter().enumerate() {
-                let terms = call.decision.outline_json();
-                let number = |key: &str| terms[key].as_u64().unwrap_or_default();
-                let votes = terms["votes"].as_str().unwrap_or_default();
-                // The record keeps the first 64 votes of an interval.
-                if votes.len() as u64 != number("alpha") {
+                let (votes, alpha, next_alpha) = votes_and_alphas(call);
+                if votes.len() as u64 != alpha {
                     continue;
                 }
-                holds &= alpha_after_votes(which.2, number("alpha"), votes) == number("next_alpha");
+                holds &= alpha_after_votes(which.2, alpha, &votes) == next_alpha;
                 if let Some(next) = calls.get(index + 1) {
-                    holds &= (next.superstep - call.superstep) as u64 == number("next_alpha");
+                    holds &= (next.superstep - call.superstep) as u64 == next_alpha;
                 }
                 checked += 1;
             }
         }
-        decided_outcome(holds && checked > 0, json!({ "calls": checked }))
+        decide(holds && checked > 0, json!({ "calls": checked }))
     }),
     ("swd-c37", |runs, _| {
         let shares = try_map(&ORDERS, |order| {
-            let done = finished_run(runs, (None, order, 4))?;
-            let (watched, time) = simulate_with_superstep_log(&done.experiment, Scenario::I)?;
-            Ok(watched
-                .computation_times_s
-                .iter()
-                .map(|times| largest(times))
-                .sum::<f64>()
-                / time)
+            let done = run(runs, (None, order, 4))?;
+            let (log, time) = simulate_with_superstep_log(&done.experiment, Scenario::I)?;
+            let longest = log.computation_times_s.iter().map(|times| largest(times));
+            Ok(longest.sum::<f64>() / time)
         })?;
         // More than half of the time is computation.
-        decided_outcome(shares.iter().all(|&share| share > 0.5), shares)
+        decide(shares.iter().all(|&share| share > 0.5), shares)
     }),
     ("swd-c38", |runs, _| {
-        let done = finished_run(runs, (Some(10), 50, 4))?;
-        let again = done.experiment.run(&Progress::default())?;
-        let hashes = |results: &Results| -> Vec<String> {
-            let runs = results.scenario_runs.iter();
-            runs.map(|run| run.outcome.event_hash.clone()).collect()
-        };
-        decided_outcome(hashes(&again) == hashes(&done.results), hashes(&again))
+        check_repetition(&*run(runs, (Some(10), 50, 4))?)
     }),
 ];
 
@@ -605,39 +463,6 @@ fn alpha_after_votes(initial: u64, alpha: u64, votes: &str) -> u64 {
         '-' => (alpha - 1).max(initial),
         _ => alpha,
     })
-}
-
-/// Potential of migration PM(i,j) of process i to cluster j, as a rescheduling call recorded it.
-#[derive(Clone, Debug)]
-struct MigrationPotential {
-    /// Number of the process, counted from 1.
-    process: u64,
-    cluster: String,
-    compute_s: f64,
-    potential_s: f64,
-}
-
-/// Lists the potentials of migration PM(i,j) of the rescheduling call with the index `call` in a scenario of a run; empty if
-/// there is no such call.
-fn potentials_of_call(
-    done: &FinishedRun,
-    scenario: Scenario,
-    call: usize,
-) -> impl Iterator<Item = MigrationPotential> {
-    let call = done.call_records(scenario).get(call);
-    let terms = call.map(|call| call.decision.explanation_json());
-    let terms = terms.and_then(|mut terms| terms.remove("potentials"));
-    let terms = match terms {
-        Some(Value::Array(terms)) => terms,
-        _ => Vec::new(),
-    };
-    let read = |term: Value| MigrationPotential {
-        process: term["process"].as_u64().unwrap_or_default(),
-        cluster: term["cluster"].as_str().unwrap_or_default().to_owned(),
-        compute_s: term["compute_s"].as_f64().unwrap_or(f64::NAN),
-        potential_s: term["potential_s"].as_f64().unwrap_or(f64::NAN),
-    };
-    terms.into_iter().map(read)
 }
 
 /// Computation time of process p43 on cluster D in one superstep \[s\]: the time that the policy predicts (Pcomp·CTP) at a
@@ -658,25 +483,23 @@ fn predicted_computation_at_two_powers(
     runs: &Runs<'_>,
 ) -> Result<[PredictedComputation; 2], Error> {
     let one = |seconds: u64| -> Result<PredictedComputation, Error> {
-        let case = case_of_parameters((Some(seconds), 50, 4))
-            .with_setting("workload.first_instructions", "3e8 instr")
-            .with_setting("workload.last_instructions", "3e8 instr");
-        let done = runs.run_case(&case)?;
-        let (watched, _) = simulate_with_superstep_log(&done.experiment, Scenario::Ii)?;
+        let mut config = config((Some(seconds), 50, 4));
+        config["workload.first_instructions"] = "3e8 instr".into();
+        config["workload.last_instructions"] = "3e8 instr".into();
+        let done = runs.at(&config)?;
+        let (log, _) = simulate_with_superstep_log(&done.experiment, Scenario::Ii)?;
         let calls = done.call_records(Scenario::Ii);
         let call = calls.iter().position(|call| call.superstep + 1 == 60);
         let call = call.unwrap_or(usize::MAX);
-        let next_alpha = calls
-            .get(call)
-            .map(|call| call.decision.outline_json()["next_alpha"].as_f64());
-        let horizon = next_alpha.flatten().unwrap_or(f64::NAN);
-        let mut terms = potentials_of_call(&done, Scenario::Ii, call);
-        let wanted = terms.find(|term| term.process == 43 && term.cluster == "E");
+        let horizon = calls.get(call).map_or(0, |call| votes_and_alphas(call).2);
+        let terms = done.potentials(Scenario::Ii, call);
+        let is_wanted = |term: &&Value| term["process"] == 43 && term["cluster"] == "E";
+        let wanted = terms.iter().find(is_wanted);
         Ok(PredictedComputation {
-            predicted_s: wanted.map_or(f64::NAN, |term| term.compute_s)
-                / horizon
+            predicted_s: wanted.map_or(f64::NAN, |term| number(&term["compute_s"]))
+                / horizon as f64
                 / SAVED_FRACTION_ON_E,
-            measured_s: watched.computation_times_s[59][42],
+            measured_s: log.computation_times_s[59][42],
         })
     };
     Ok([one(100)?, one(10)?])
@@ -702,8 +525,7 @@ fn simulate_chain(
         "routers": ["R1", "R2"],
         "links": [{ "name": "R1-R2", "from": "R1", "to": "R2", "bandwidth": between, "latency": "0 s" }],
     });
-    let case = PaperCase::new("sw-dynamic-static")
-        .with_setting("workload.n", 6)
+    let case = case_of_config(&Config::from_iter([("n".to_owned(), 6.into())]))
         .with_setting("workload.first_instructions", instructions)
         .with_setting("workload.last_instructions", instructions);
     let mut experiment = runs.load_experiment(&case)?;
