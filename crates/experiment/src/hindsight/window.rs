@@ -224,8 +224,7 @@ impl<'w> SuperstepWindow<'w> {
         // The memory is transferred as if no other flow shared its links.
         let costs = MigrationCostConfig {
             transfer: match self.experiment.config.costs.migration.transfer {
-                MemoryTransfer::Flow => MemoryTransfer::Nominal,
-                MemoryTransfer::Nominal => MemoryTransfer::Nominal,
+                MemoryTransfer::Flow | MemoryTransfer::Nominal => MemoryTransfer::Nominal,
                 MemoryTransfer::None => MemoryTransfer::None,
             },
             ..self.experiment.config.costs.migration
