@@ -17,7 +17,7 @@ mod doors; // inputs and outputs: names that are not UTF-8, byte-order marks, no
 mod examples; // the commands of each help and page run
 mod exec; // the policy exec: a program in another language, its faults, and files that may not start one
 mod explain; // run folders: read again or refused, and explained
-mod figures; // figures for articles: every format and size, legible, whole, the font embedded
+mod figures; // figures for articles: every size, legible, whole, the same bytes
 mod folders; // run folders: one run each, no stale files, other files untouched, other settings refused
 mod former; // folders of version 0.2: read, and their runs repeated to the last digit
 mod fuzzing; // the fuzz targets: a function per kind of input

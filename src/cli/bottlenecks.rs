@@ -57,12 +57,9 @@ pub(super) fn run_bottlenecks(
     if let Some(folder) = folder {
         profile.write_into_folder(folder)?;
     }
-    if let Some((file, format)) = &arguments.figure {
+    if let Some(file) = &arguments.figure {
         let style = arguments.figure_style.figure_style();
-        write_file_named_by_user(
-            file,
-            &profile.gain_figure(&style).file_content(*format, &style),
-        )?;
+        write_file_named_by_user(file, profile.gain_figure(&style).to_svg().as_bytes())?;
     }
     let form = output.form.output_form_unless_quiet(output.quiet);
     let sheet = || match form {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::print::{print_line, print_text};
 use crate::error::{Error, Problem};
-use crate::figure::{Figure, FigureFormat, FigureStyle};
+use crate::figure::Figure;
 use crate::output::{
     Cell, OutputForm, Sheet, Table, cannot_write_error, text_column, write_file_atomically,
 };
@@ -44,11 +44,10 @@ pub(super) fn print_figure_names(list: &[(&str, &str)], out: &mut dyn Write) -> 
     print_text(out, &sheet.render(OutputForm::Table))
 }
 
-/// Writes each figure into a file of the folder, in the given format and style, and prints the names of the files.
+/// Writes each figure into a file of the folder, and prints the names of the files.
 pub(super) fn write_figures(
     figures: &[Figure],
     folder: &Path,
-    (format, style): (FigureFormat, &FigureStyle),
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     if !folder.as_os_str().is_empty() {
@@ -56,8 +55,8 @@ pub(super) fn write_figures(
             .map_err(|error| cannot_write_error(&folder.display().to_string(), &error))?;
     }
     for figure in figures {
-        let file = folder.join(format!("{}.{}", figure.name, format.name()));
-        write_file_atomically(&file, &figure.file_content(format, style))?;
+        let file = folder.join(format!("{}.svg", figure.name));
+        write_file_atomically(&file, figure.to_svg().as_bytes())?;
         print_line(errors, &format!("written: {}", file.display()));
     }
     Ok(())

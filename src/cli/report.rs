@@ -3,13 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::args::ReportArguments;
+use super::args::{ReportArguments, parse_figure_file};
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
 use super::memory_limit::memory_and_thread_limits;
 use super::print::print_line;
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::figure::FigureFormat;
 use crate::memory::{self, ExperimentPurpose, Limits};
 use crate::output::{Report, RunFolder, write_file_atomically, write_file_named_by_user};
 use crate::sweep::folder::{available_figures, figures_of_folder, page_from_folder};
@@ -35,12 +34,7 @@ pub(super) fn run_report(
         memory_and_thread_limits(&arguments.memory, Some(1), ExperimentPurpose::ResultPage),
     )?;
     if let Some(wanted) = &arguments.figure {
-        let given = [
-            ("--out", arguments.out.is_some()),
-            ("--format", arguments.format.is_some()),
-        ];
-        let drawn = given.iter().find(|(_, is_given)| *is_given);
-        if requests_figure_list(wanted, drawn.map(|(option, _)| *option))? {
+        if requests_figure_list(wanted, arguments.out.as_ref().map(|_| "--out"))? {
             return print_figure_list(registry, folder, out);
         }
         return draw_figures(registry, arguments, wanted, errors);
@@ -132,28 +126,18 @@ fn draw_figures(
     };
     let figures =
         figures.map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
-    let asked = arguments.format;
     match (&arguments.out, &figures[..]) {
         (Some(file), [figure]) if wanted != "all" => {
-            let format = asked
-                .or_else(|| format_from_extension(file))
-                .unwrap_or(FigureFormat::Svg);
-            write_file_named_by_user(file, &figure.file_content(format, &style))
+            let name = file.to_string_lossy();
+            parse_figure_file(&name)
+                .map_err(|what| Problem::new(what).source(format!("--out {name}")))?;
+            write_file_named_by_user(file, figure.to_svg().as_bytes())
         }
         (out, figures) => {
             let folder = out.as_deref().unwrap_or(Path::new(""));
-            let format = asked.unwrap_or(FigureFormat::Svg);
-            write_figures(figures, folder, (format, &style), errors)
+            write_figures(figures, folder, errors)
         }
     }
-}
-
-/// Returns the file format of figures that the ending of a file name stands for; `None` if no format has this ending.
-fn format_from_extension(file: &Path) -> Option<FigureFormat> {
-    let end = file.extension()?.to_str()?.to_lowercase();
-    FigureFormat::ALL
-        .into_iter()
-        .find(|format| format.name() == end)
 }
 
 /// Checks that the files of the folder, and the page that is generated from them, fit into the memory that `limits` allows.

@@ -23,7 +23,7 @@ use super::threads::start_threads;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
-use crate::figure::{Figure, FigureFormat, FigureStyle};
+use crate::figure::Figure;
 use crate::memory::{self, ExperimentPurpose};
 use crate::output::{OutputForm, cannot_write_error, write_file_atomically};
 use crate::paper;
@@ -93,7 +93,7 @@ pub(super) fn run_reproduce(
         paper::reproduce(&arguments.paper, progress)
     })?;
     if let Some(wanted) = &arguments.figure {
-        let format = arguments.format.map(|_| "--format");
+        let format = arguments.form.is_requested().then_some("--format");
         if requests_figure_list(wanted, arguments.out.as_ref().map(|_| "--out").or(format))? {
             return print_figure_names(
                 &paper::figure_names_and_descriptions(&reproduction.papers),
@@ -104,15 +104,12 @@ pub(super) fn run_reproduce(
         let style = arguments.style.figure_style();
         let figures = paper::draw_figures_named(&reproduction.papers, wanted, &style)
             .map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
-        return write_chosen_figures(arguments, &figures, &style, errors).map(|()| true);
+        return write_chosen_figures(arguments, &figures, errors).map(|()| true);
     }
     if arguments.out.is_some() {
         write_pages(arguments, &paper::result_pages(&reproduction)?)?;
     }
-    if let Some(form) = arguments
-        .table_format_flags()
-        .output_form_unless_quiet(arguments.quiet)
-    {
+    if let Some(form) = arguments.form.output_form_unless_quiet(arguments.quiet) {
         print_reproduction(&reproduction, form, out)?;
     }
     Ok(reproduction.is_each_deviation_explained())
@@ -161,21 +158,19 @@ fn print_reproduction(
     }
 }
 
-/// Writes figures into files, in the format that the user chose and in the folder of `--out`.
+/// Writes figures into files in the folder of `--out`.
 fn write_chosen_figures(
     arguments: &ReproduceArguments,
     figures: &[Figure],
-    style: &FigureStyle,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let format = arguments.figure_format().unwrap_or(FigureFormat::Svg);
     let folder = arguments.out.as_deref().unwrap_or(Path::new(""));
     let said: &mut dyn Write = if arguments.quiet {
         &mut std::io::sink()
     } else {
         errors
     };
-    write_figures(figures, folder, (format, style), said)
+    write_figures(figures, folder, said)
 }
 
 /// Name of the folder below `--out` that contains the runs of the study of rival policies; the same command continues an
@@ -230,8 +225,7 @@ fn output_study_results(
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
     if arguments.figure.is_some() {
-        let style = arguments.style.figure_style();
-        return write_chosen_figures(arguments, figures, &style, errors).map(|()| true);
+        return write_chosen_figures(arguments, figures, errors).map(|()| true);
     }
     if let Some(folder) = &arguments.out {
         write_file_atomically(&folder.join(format!("{name}.md")), page.as_bytes())?;
@@ -241,10 +235,7 @@ fn output_study_results(
             write_file_atomically(&file, figure.to_svg().as_bytes())?;
         }
     }
-    match arguments
-        .table_format_flags()
-        .output_form_unless_quiet(arguments.quiet)
-    {
+    match arguments.form.output_form_unless_quiet(arguments.quiet) {
         None => {}
         Some(OutputForm::Csv) => print_text(out, table)?,
         Some(_) => print_text(out, page)?,
@@ -284,10 +275,7 @@ fn run_authors_study(arguments: &ReproduceArguments, out: &mut dyn Write) -> Res
         name: name.to_owned(),
         text,
     });
-    match arguments
-        .table_format_flags()
-        .output_form_unless_quiet(arguments.quiet)
-    {
+    match arguments.form.output_form_unless_quiet(arguments.quiet) {
         None => {}
         Some(OutputForm::Table) => print_text(out, &paper::authors::terminal_text(&found))?,
         Some(OutputForm::Json) => print_text(out, &format!("{:#}\n", to_json_value(&found)?))?,
@@ -298,23 +286,16 @@ fn run_authors_study(arguments: &ReproduceArguments, out: &mut dyn Write) -> Res
     Ok(found.are_all_decisions_equal())
 }
 
-/// Checks that the user chose a format of figures if figures are requested, and a format of tables otherwise, and that the paper
-/// or study has figures.
+/// Checks that no format of tables is chosen if figures are requested, and that the paper or study has figures.
 ///
 /// # Errors
 /// The format or the paper does not fit; the error names the flag.
 fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
-    let is_of_figure = arguments.figure_format().is_some();
     let problem = match &arguments.figure {
-        None if is_of_figure => {
-            let problem = Problem::new("this format is only for figures, but no figure is named");
-            problem
-                .source("--format")
-                .hint("add `--figure times` or `--figure all`, or choose a format of tables")
-        }
-        Some(_) if arguments.format.is_some() && !is_of_figure => {
+        Some(_) if arguments.form.is_requested() => {
             let problem = Problem::new("this format is only for tables, but a figure is named");
-            problem.source("--format").hint("choose pdf, png or svg")
+            let hint = "leave out the flag: figures are SVG files, of which `rsvg-convert -f pdf` or Inkscape makes a PDF or PNG";
+            problem.source("--format").hint(hint)
         }
         Some(_)
             if [
@@ -399,7 +380,7 @@ fn run_one_reading_study(
     let priced = run_with_superstep_progress(arguments, threads, paper::compare_call_costs)?;
     let weighted = run_with_superstep_progress(arguments, threads, paper::compare_weights)?;
     let page = paper::one_reading_page(&readings, &priced, &weighted)?;
-    if arguments.table_format_flags().output_form() == OutputForm::Json {
+    if arguments.form.output_form() == OutputForm::Json {
         let value = json!({
             "readings": to_json_value(&readings)?,
             "fitted_and_message_prices": to_json_value(&priced)?,
@@ -423,10 +404,7 @@ fn run_audit(
 ) -> Result<bool, Error> {
     let (page, tables) = run_with_superstep_progress(arguments, threads, paper::audit)?;
     let sheets = tables.csv_pages()?;
-    match arguments
-        .table_format_flags()
-        .output_form_unless_quiet(arguments.quiet)
-    {
+    match arguments.form.output_form_unless_quiet(arguments.quiet) {
         None => {}
         Some(OutputForm::Json) => print_text(out, &format!("{:#}\n", to_json_value(&tables)?))?,
         Some(OutputForm::Csv) => {
@@ -462,7 +440,7 @@ fn run_rule_search(
         paper::search_rule_set(start, progress)
     })
     .map_err(|error| error.with_default_source(&format!("--search {start}")))?;
-    if arguments.table_format_flags().output_form() == OutputForm::Json {
+    if arguments.form.output_form() == OutputForm::Json {
         print_text(
             out,
             &format!("{:#}\n", json!({ "steps": to_json_value(&steps)? })),

@@ -1,15 +1,14 @@
 //! Defines the flags of `migsim bottlenecks`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use super::figure::{FIGURE_FORMATS, FigureArguments};
+use super::figure::{FigureArguments, parse_figure_file};
 use super::plan::OutputAndThreadArguments;
 use super::settings::SettingsArguments;
 use super::{FIGURE, OUTPUT, QUESTION, VARIED};
 use crate::cli::options::parse_whole_numbers;
-use crate::figure::FigureFormat;
 use crate::sweep::ValuesSpec;
 
 #[derive(Debug, Args)]
@@ -42,9 +41,9 @@ pub(in crate::cli) struct BottleneckArguments {
     /// The output shows how much the gain of a pair exceeds the sum of both single gains.
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) pairs: bool,
-    /// Draw the gains of the changes as a figure into this file, whose name ends in .svg, .pdf or .png
-    #[arg(long, value_name = "FILE", value_parser = parse_figure_path, help_heading = FIGURE)]
-    pub(in crate::cli) figure: Option<(PathBuf, FigureFormat)>,
+    /// Draw the gains of the changes as a figure into this SVG file
+    #[arg(long, value_name = "FILE", value_parser = parse_figure_file, help_heading = FIGURE)]
+    pub(in crate::cli) figure: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) figure_style: FigureArguments,
     /// Keep all runs in this folder (bottlenecks.json, quantities.csv, changes.csv, index.html); the same command continues an
@@ -53,17 +52,4 @@ pub(in crate::cli) struct BottleneckArguments {
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) output_and_threads: OutputAndThreadArguments,
-}
-
-/// Parses the path of a figure file; the ending of the name determines the format of the figure.
-fn parse_figure_path(text: &str) -> Result<(PathBuf, FigureFormat), String> {
-    let end = Path::new(text).extension();
-    let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());
-    let format = FIGURE_FORMATS
-        .iter()
-        .find(|one| Some(one.0) == end.as_deref());
-    let format = format.ok_or_else(|| {
-        "it must be the name of a figure file, which ends in .svg, .pdf or .png".to_owned()
-    });
-    Ok((text.into(), format?.1))
 }

@@ -1,5 +1,7 @@
 //! Defines the flags for the appearance of a figure.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 
 use super::FIGURE;
@@ -18,17 +20,7 @@ pub(in crate::cli) struct FigureArguments {
     /// The language of the texts in the figure: English or Portuguese
     #[arg(long, value_parser = named_value_parser(&FIGURE_LANGUAGES), default_value = "en", requires = "figure", help_heading = FIGURE)]
     language: figure::Language,
-    /// The resolution of PNG files in pixels per inch: 72 to 1200
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(72..=1200), requires = "figure", help_heading = FIGURE)]
-    dpi: u32,
 }
-
-/// The file formats of figures, with the names by which `--figure` and similar flags accept them.
-pub(super) const FIGURE_FORMATS: [(&str, figure::FigureFormat); 3] = [
-    ("svg", figure::FigureFormat::Svg),
-    ("pdf", figure::FigureFormat::Pdf),
-    ("png", figure::FigureFormat::Png),
-];
 
 /// The languages of figures, with the names by which `--language` accepts them.
 const FIGURE_LANGUAGES: [(&str, figure::Language); 2] = [
@@ -43,7 +35,21 @@ impl FigureArguments {
             width: self.width,
             font_size: self.font_size,
             language: self.language,
-            dpi: self.dpi,
         }
+    }
+}
+
+/// Parses the name of the file of a figure.
+///
+/// # Errors
+/// The name ends like a file of another format than SVG.
+pub(in crate::cli) fn parse_figure_file(text: &str) -> Result<PathBuf, String> {
+    let file = Path::new(text);
+    match file.extension() {
+        Some(end) if !end.eq_ignore_ascii_case("svg") => Err(
+            "figures are SVG files, whose names end in `.svg`; `rsvg-convert -f pdf -o a.pdf a.svg` or Inkscape makes a PDF or PNG of them"
+                .to_owned(),
+        ),
+        _ => Ok(file.to_owned()),
     }
 }

@@ -32,10 +32,14 @@ impl OutputFormArguments {
         json.or(self.format).unwrap_or_default()
     }
 
+    /// Returns whether `--json` or `--format` is given.
+    pub(in crate::cli) fn is_requested(self) -> bool {
+        self.json || self.format.is_some()
+    }
+
     /// Returns the format in which results are printed. With `--quiet`, results are printed only if `--json` or `--format`
     /// requests a format; otherwise the function returns `None`.
     pub(in crate::cli) fn output_form_unless_quiet(self, is_quiet: bool) -> Option<OutputForm> {
-        let is_asked_for = self.json || self.format.is_some();
-        (is_asked_for || !is_quiet).then(|| self.output_form())
+        (self.is_requested() || !is_quiet).then(|| self.output_form())
     }
 }

@@ -31,6 +31,7 @@ pub(super) use calibrate::CalibrateArguments;
 pub(super) use compare::CompareArguments;
 pub(super) use decide::DecideArguments;
 pub(super) use explain::{ExplainArguments, SnapshotArguments};
+pub(super) use figure::parse_figure_file;
 pub(super) use form::OutputFormArguments;
 pub(super) use list::{Format, Listing};
 pub(super) use plan::{OutputAndThreadArguments, VariedArguments};
@@ -116,7 +117,7 @@ pub(super) enum Command {
             migsim run --app lu --n 1000 --procs 25 --processes --out runs/processes\n  \
             migsim report runs/processes\n  \
             migsim report sweeps/lu -o lu.html\n  \
-            migsim report runs/processes --figure gantt --format pdf --width 85mm -o gantt.pdf\n  \
+            migsim report runs/processes --figure gantt --width 85mm -o gantt.svg\n  \
             migsim run --app lu --n 1000 --procs 25 --report lu-1000.html\n\n\
             The timeline of processes needs `--processes` of `migsim run`.")]
     Report(ReportArguments),
@@ -151,7 +152,7 @@ pub(super) enum Command {
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
             migsim reproduce lu --out results\n  \
-            migsim reproduce lu --figure times --format pdf --width 85mm --font-size 8pt\n  \
+            migsim reproduce lu --figure times --width 85mm --font-size 8pt\n  \
             migsim reproduce one-reading\n  \
             migsim reproduce audit --out results\n\n\
             Exit code 1 if a cell is more than 2.5 % away without a recorded reason.")]

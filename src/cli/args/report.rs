@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::FIGURE;
-use super::figure::{FIGURE_FORMATS, FigureArguments};
+use super::figure::FigureArguments;
 use super::settings::MemoryArguments;
-use crate::cli::complete::named_value_parser;
-use crate::figure;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReportArguments {
@@ -16,7 +14,7 @@ pub(in crate::cli) struct ReportArguments {
     #[arg(value_name = "FOLDER")]
     pub(in crate::cli) folder: PathBuf,
     /// Write the page into this file [default: report.html in the folder]; with `--figure`, write the figure into this file
-    /// [default: NAME.FORMAT]
+    /// [default: NAME.svg]
     #[arg(long, short, value_name = "FILE")]
     pub(in crate::cli) out: Option<PathBuf>,
     /// Draw a figure for an article instead of the page
@@ -26,9 +24,6 @@ pub(in crate::cli) struct ReportArguments {
     /// folder.
     #[arg(long, value_name = "NAME", help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<String>,
-    /// The file format of the figure [default: by the ending of the file `--out`, or svg]
-    #[arg(long, value_parser = named_value_parser(&FIGURE_FORMATS), requires = "figure", help_heading = FIGURE)]
-    pub(in crate::cli) format: Option<figure::FigureFormat>,
     #[command(flatten)]
     pub(in crate::cli) style: FigureArguments,
     #[command(flatten)]

@@ -8,10 +8,8 @@ use super::figure::FigureArguments;
 use super::form::OutputFormArguments;
 use super::settings::MemoryArguments;
 use super::{FIGURE, OUTPUT};
-use crate::cli::complete::{self, named_value_parser};
+use crate::cli::complete;
 use crate::cli::threads;
-use crate::figure;
-use crate::output::OutputForm;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReproduceArguments {
@@ -33,14 +31,9 @@ pub(in crate::cli) struct ReproduceArguments {
     /// figure [default: here]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Print the tables as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]; with `--figure`,
-    /// draw in svg, pdf or png [default: svg]
-    #[arg(long, value_parser = named_value_parser(&REPRODUCE_FORMATS), help_heading = OUTPUT)]
-    pub(in crate::cli) format: Option<ReproduceFormat>,
-    /// The same as `--format json`
-    #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = OUTPUT)]
-    json: bool,
-    /// Draw a figure for an article instead of printing tables, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times
+    #[command(flatten)]
+    pub(in crate::cli) form: OutputFormArguments,
+    /// Draw a figure for an article instead of printing tables, into the file PAPER-NAME.svg: errors, gains, overheads, times
     /// or all; list: print the names of the figures
     #[arg(long, value_name = "NAME", conflicts_with = "search", help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<String>,
@@ -54,44 +47,4 @@ pub(in crate::cli) struct ReproduceArguments {
     pub(in crate::cli) threads: Option<usize>,
     #[command(flatten)]
     pub(in crate::cli) memory: MemoryArguments,
-}
-
-/// The format in which the tables of a reproduction are printed, or the file format of its figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum ReproduceFormat {
-    Tables(OutputForm),
-    Figures(figure::FigureFormat),
-}
-
-/// The formats of tables and figures of a reproduction, with the names by which `--format` accepts them.
-const REPRODUCE_FORMATS: [(&str, ReproduceFormat); 7] = [
-    ("table", ReproduceFormat::Tables(OutputForm::Table)),
-    ("markdown", ReproduceFormat::Tables(OutputForm::Markdown)),
-    ("csv", ReproduceFormat::Tables(OutputForm::Csv)),
-    ("json", ReproduceFormat::Tables(OutputForm::Json)),
-    ("svg", ReproduceFormat::Figures(figure::FigureFormat::Svg)),
-    ("pdf", ReproduceFormat::Figures(figure::FigureFormat::Pdf)),
-    ("png", ReproduceFormat::Figures(figure::FigureFormat::Png)),
-];
-
-impl ReproduceArguments {
-    /// Returns the flags that determine the format of printed tables; a format of figures is ignored.
-    pub(in crate::cli) fn table_format_flags(&self) -> OutputFormArguments {
-        let format = match self.format {
-            Some(ReproduceFormat::Tables(form)) => Some(form),
-            _ => None,
-        };
-        OutputFormArguments {
-            format,
-            json: self.json,
-        }
-    }
-
-    /// Returns the file format of figures; `None` if `--format` is absent or names a format of tables.
-    pub(in crate::cli) fn figure_format(&self) -> Option<figure::FigureFormat> {
-        match self.format {
-            Some(ReproduceFormat::Figures(format)) => Some(format),
-            _ => None,
-        }
-    }
 }

@@ -190,36 +190,6 @@ impl Drawing {
             });
         }
     }
-
-    /// Returns the smallest font size among the texts of the drawing \[pt\]; `None` if it contains no text.
-    pub(super) fn smallest_font_size(&self) -> Option<f64> {
-        let sizes = self.items.iter().filter_map(|item| match item {
-            DrawingItem::Text { size, .. } => Some(*size),
-            _ => None,
-        });
-        sizes.min_by(f64::total_cmp)
-    }
-
-    /// Lists the texts that lie partly outside the canvas of the drawing and would therefore be clipped.
-    pub(super) fn clipped_texts(&self) -> Vec<&str> {
-        let texts = self.items.iter().filter_map(|item| match item {
-            DrawingItem::Text {
-                baseline_start: (x, y),
-                text,
-                size,
-                width,
-                ..
-            } => {
-                let is_inside = *x >= 0.0
-                    && x + width <= self.width
-                    && y - 0.76 * size >= 0.0
-                    && y + 0.24 * size <= self.height;
-                (!is_inside).then_some(text.as_str())
-            }
-            _ => None,
-        });
-        texts.collect()
-    }
 }
 
 /// Replaces each control character of a text by a space, because XML does not allow control characters and fonts do not contain

@@ -1,8 +1,8 @@
-//! Figures for articles as SVG, PDF and PNG files: the width is given in millimetres, the font size in points.
+//! Figures for articles as SVG files: the width is given in millimetres, the font size in points.
 //!
 //! ```text
-//! style.rs     width, font size, language, resolution: what a user chooses
-//! font.rs      the embedded font: widths and outlines, the same on every machine
+//! style.rs     width, font size, language: what a user chooses
+//! font.rs      widths of texts, the same on every machine
 //! drawing.rs   shapes and texts in points, of which all charts consist
 //! axis.rs      ticks, grid lines and titles of an axis; legends
 //! rows.rs      chart: categories as rows, values as dots with intervals
@@ -11,7 +11,7 @@
 //! winners.rs   chart: the fastest policy for each pair of values of two parameters
 //! series.rs    chart: curves over supersteps
 //! bars.rs      chart: the activity of each process over time
-//! svg.rs, pdf.rs, png.rs   the file formats
+//! svg.rs       the file format
 //! ```
 //! No letter is smaller than 6 pt. Series differ in shape and in lightness, so that they are distinct in greyscale and for
 //! colour-blind readers (colours of Okabe and Ito 2008; viridis of Smith and van der Walt 2015). Figures have no title, because
@@ -22,8 +22,6 @@ mod bars;
 mod drawing;
 mod font;
 mod heat;
-mod pdf;
-mod png;
 mod rows;
 mod scatter;
 mod series;
@@ -39,7 +37,7 @@ pub use rows::{ChartRow, Dot, DotRowChart, LegendSeries, RowGroup};
 pub use scatter::{ScatterChart, ScatterPoint};
 pub use series::{Curve, CurveChart};
 pub use style::select_figures;
-pub use style::{FigureFormat, FigureStyle, FontSize, Language, PaperWidth};
+pub use style::{FigureStyle, FontSize, Language, PaperWidth};
 pub use winners::{WinnerCell, WinnerMap};
 
 /// Colour and mark of the data points of scenarios i, ii and iii, in this order. In greyscale the three colours are dark, light
@@ -73,25 +71,5 @@ impl Figure {
     /// Returns the figure as the text of an SVG file.
     pub fn to_svg(&self) -> String {
         svg::to_svg(&self.drawing)
-    }
-
-    /// Returns the content of the file of this figure in the format `format`. The style only determines the resolution of PNG and
-    /// the language of PDF.
-    pub fn file_content(&self, format: FigureFormat, style: &FigureStyle) -> Vec<u8> {
-        match format {
-            FigureFormat::Svg => self.to_svg().into_bytes(),
-            FigureFormat::Pdf => pdf::to_pdf(&self.drawing, style.language),
-            FigureFormat::Png => png::to_png(&self.drawing, style.dpi),
-        }
-    }
-
-    /// Returns the smallest font size among the texts of the figure \[pt\]; `None` if the figure contains no text.
-    pub fn smallest_font_size(&self) -> Option<f64> {
-        self.drawing.smallest_font_size()
-    }
-
-    /// Lists the texts of the figure that lie partly outside the canvas and would therefore be clipped.
-    pub fn clipped_texts(&self) -> Vec<&str> {
-        self.drawing.clipped_texts()
     }
 }

@@ -1,4 +1,4 @@
-//! Style of figures, which the user chooses: width, font size, language and resolution.
+//! Style of figures, which the user chooses: width, font size and language.
 
 use std::fmt;
 use std::str::FromStr;
@@ -102,31 +102,6 @@ fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f
     found.ok_or_else(|| format!("expected a number with its unit, such as {example}"))
 }
 
-/// File format in which a figure is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FigureFormat {
-    /// Scalable Vector Graphics, with text that can be searched and edited.
-    Svg,
-    /// PDF 1.7: one page of the size of the figure, with the font embedded.
-    Pdf,
-    /// A PNG image at the resolution that the style selects.
-    Png,
-}
-
-impl FigureFormat {
-    /// All file formats in which figures can be written.
-    pub const ALL: [Self; 3] = [Self::Svg, Self::Pdf, Self::Png];
-
-    /// Returns the short name of the format (`svg`, `pdf`, `png`), which is also the extension of the file name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Svg => "svg",
-            Self::Pdf => "pdf",
-            Self::Png => "png",
-        }
-    }
-}
-
 /// Language of the labels and legends in a figure. Portuguese uses a decimal comma.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
@@ -137,20 +112,7 @@ pub enum Language {
     Portuguese,
 }
 
-impl Language {
-    /// All languages in which figures can be drawn.
-    pub const ALL: [Self; 2] = [Self::English, Self::Portuguese];
-
-    /// Returns the ISO 639-1 code of the language.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::Portuguese => "pt",
-        }
-    }
-}
-
-/// The style of a figure: width, font size, language, and resolution of PNG.
+/// The style of a figure: width, font size and language.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureStyle {
     /// Width of the figure on paper.
@@ -159,8 +121,6 @@ pub struct FigureStyle {
     pub font_size: FontSize,
     /// Language of the texts in the figure.
     pub language: Language,
-    /// Resolution of the figure as PNG \[pixels per inch\].
-    pub dpi: u32,
 }
 
 impl Default for FigureStyle {
@@ -170,7 +130,6 @@ impl Default for FigureStyle {
             width: PaperWidth::from_mm(85.0),
             font_size: FontSize(8.0),
             language: Language::English,
-            dpi: 300,
         }
     }
 }
