@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use migsim::experiment::{PLAUSIBILITY_RULES, PlausibilityRule, RuleStage};
 use serde_json::Value;
@@ -133,6 +134,93 @@ fn json_in_the_book_can_be_read() {
     assert!(count > 1, "{count}");
 }
 
+/// Returns the texts between backticks.
+fn codes(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// The compiler checks links in the documentation of the code; names in pages and plain names of constants are checked here.
+#[test]
+fn items_that_pages_and_comments_name_are_defined() {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let files = all_files().into_iter();
+    let sources: Vec<String> = files
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
+    let mut checked = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for name in codes(&text) {
+            let Some((owner, item)) = name.trim_end_matches("()").rsplit_once("::") else {
+                continue;
+            };
+            let owner = owner.rsplit("::").next().unwrap();
+            let is_path = name.chars().all(|c| is_word(c) || ":()".contains(c));
+            if !is_path || item.is_empty() || !owner.starts_with(char::is_uppercase) {
+                continue;
+            }
+            let owners =
+                ["struct ", "enum ", "trait ", "impl "].map(|word| format!("{word}{owner}"));
+            let mut files = sources
+                .iter()
+                .filter(|text| owners.iter().any(|one| text.contains(one)));
+            let is_defined = files.any(|text| text.split(|c| !is_word(c)).any(|word| word == item));
+            assert!(is_defined, "{}: `{name}` is not defined", page.display());
+            checked += 1;
+        }
+    }
+    let is_comment = |line: &&str| line.trim_start().starts_with("//");
+    let lines = sources.iter().flat_map(|text| text.lines());
+    let (comments, code): (Vec<&str>, Vec<&str>) = lines.partition(is_comment);
+    let words = code.iter().flat_map(|line| line.split(|c| !is_word(c)));
+    let words: BTreeSet<&str> = words.collect();
+    for name in comments.iter().flat_map(|line| codes(line)) {
+        let is_letter = |c: char| c.is_ascii_uppercase() || c == '_';
+        let is_constant = name.len() > 6 && name.contains('_') && name.chars().all(is_letter);
+        let is_defined = !is_constant || words.contains(name);
+        assert!(is_defined, "`{name}` is not defined");
+        checked += usize::from(is_constant);
+    }
+    assert!(checked > 3, "{checked}");
+}
+
+/// Whether the measurements on the pages of results are of the last 300 commits, or say that they are old. Without history nothing is checked.
+#[test]
+fn old_measurements_say_that_they_are_old() {
+    for page in pages()
+        .into_iter()
+        .filter(|page| page.starts_with("results"))
+    {
+        for line in fs::read_to_string(&page).unwrap().lines() {
+            let words = line.split(|c: char| !c.is_alphanumeric());
+            let is_hash = |word: &&str| {
+                let is_digit = |c: char| c.is_ascii_hexdigit() && !c.is_uppercase();
+                (7..=8).contains(&word.len())
+                    && word.chars().all(is_digit)
+                    && word.contains(char::is_alphabetic)
+                    && word.contains(|c: char| c.is_ascii_digit())
+            };
+            for commit in words.filter(is_hash) {
+                let range = format!("{commit}..HEAD");
+                let count = Command::new("git")
+                    .args(["rev-list", "--count", &range])
+                    .output();
+                let count = count.ok().filter(|output| output.status.success());
+                let count = count.map(|output| String::from_utf8(output.stdout).unwrap());
+                let age = count.and_then(|count| count.trim().parse::<usize>().ok());
+                let is_old =
+                    age.is_some_and(|age| age > 300) && !line.to_lowercase().contains("old");
+                assert!(
+                    !is_old,
+                    "{}: {commit}: measure again, or write `(old)` after it",
+                    page.display()
+                );
+            }
+        }
+    }
+}
+
 /// Lists the commands that pages show, in blocks and between backticks, and those that hints, notes and helps name, each with its file.
 fn shown_commands() -> Vec<(PathBuf, String)> {
     let mut shown = Vec::new();
@@ -143,9 +231,7 @@ fn shown_commands() -> Vec<(PathBuf, String)> {
             let blocks = ["sh", "console"].map(|language| blocks(&text, language));
             lines.extend(blocks.into_iter().flatten().flat_map(str::lines));
         }
-        let inline = text
-            .lines()
-            .flat_map(|line| line.split('`').skip(1).step_by(2));
+        let inline = codes(&text);
         // A text that is filled in is a command only when it is printed.
         lines.extend(inline.filter(|code| code.starts_with("migsim ") && !code.contains('{')));
         shown.extend(

@@ -24,7 +24,6 @@ mod fuzzing; // the fuzz targets: a function per kind of input
 mod hostile; // broken inputs of every kind, each refused with its place and a hint
 mod invariants; // faults of the program stop a run, with a dump
 mod kills; // commands disturbed at random times: no result lost, no incomplete file, the same bytes
-mod language; // plain English: short sentences, first lines with a subject
 mod laws; // laws for every platform and workload: twins, scaling, order, hash
 mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod ledger; // the terms of the difference of two makespans, worked out by hand

@@ -79,7 +79,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
 
 /// Runs the command line `arguments` (with the program name first) in this process, and returns the exit code of [`run_with`].
 ///
-/// The output goes to stdout and stderr of this process. Colours appear on a terminal, unless `NO_COLOR` is set.
+/// The output goes to stdout and stderr of this process. Colours appear on a terminal, unless the environment forbids them.
 pub fn run_in_process(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let (mut out, mut errors) = (anstream::stdout(), std::io::stderr());
     let code = run_with(registry, arguments, &mut out, &mut errors);

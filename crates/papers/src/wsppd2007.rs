@@ -5,7 +5,6 @@
 //! Each check gives the policy a few constructed supersteps on the platform `ufrgs`, reads the record of its decision, and
 //! describes what was observed.
 
-
 use super::claims::{ClaimCheck, decide, largest, number};
 use super::runs::{Paper, PaperCase};
 use migsim_base::random::{Stream, StreamPurpose};

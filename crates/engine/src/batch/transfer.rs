@@ -37,8 +37,8 @@ const MIN_FLOWS_PER_SIZE: usize = 8;
 /// of two neighbours.
 const MAX_FLOWS_PER_RECEIVER: usize = 2;
 /// Maximum number of flows per receiver up to which the flows of a group count as rarely sharing a receiver, if the hosts that
-/// send have at least `PER_SENDER` flows each on average. The number is higher than in the general case because two processes may
-/// share a host.
+/// send have at least `MIN_FLOWS_PER_SENDER_IF_FEW` flows each on average. The number is higher than in the general case because
+/// two processes may share a host.
 const MAX_FLOWS_PER_RECEIVER_IF_FEW_SENDERS: usize = 4;
 const MIN_FLOWS_PER_SENDER_IF_FEW: usize = 4;
 

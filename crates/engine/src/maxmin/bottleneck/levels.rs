@@ -17,7 +17,7 @@ const LEVEL_TOLERANCE: f64 = 1e-15;
 const MAX_LEVEL_ESTIMATE_RATIO: f64 = 2.75;
 /// Number of marked links up to which links are always updated one by one.
 ///
-/// They are also updated one by one while the marked links are at most the fraction 1 / `PART_MARKED` of all links with groups.
+/// They are also updated one by one while the marked links are at most the fraction 1 / `MARKED_LINKS_DIVISOR` of all links with groups.
 /// Beyond both limits all levels are recomputed from scratch, since each update would mark all other links.
 const MAX_MARKED_LINKS_FOR_SINGLE_UPDATES: usize = 8;
 const MARKED_LINKS_DIVISOR: usize = 4;
