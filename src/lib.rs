@@ -34,7 +34,7 @@
 //! | [`experiment`], [`Registry`] | `experiment` | reads settings, runs all scenarios, returns results; policies, applications and loads by name |
 //! | [`output`], [`figure`] | `output` | run folder, summary, table, explanations, HTML report; charts for articles |
 //! | [`sweep`] | `study` | many runs: plans, stores of results that survive the end of the process, tables, figures |
-//! | [`paper`] | `papers` | the papers: published and simulated values; the study of rivals |
+//! | [`paper`] | `papers` | the papers: published and simulated values |
 //! | [`cli`] | - | the command |
 //!
 //! # Determinism

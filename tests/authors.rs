@@ -1,39 +1,8 @@
-//! The authors' simulation program: the committed page equals the output of the command, and a folder of cases is judged.
+//! The authors' simulation program: a folder of cases is judged, and calls in turn end.
 
 use std::fs;
-use std::path::Path;
-
-use serde_json::Value;
 
 use crate::support::migsim;
-
-#[test]
-fn the_committed_page_equals_the_output_of_the_command() {
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-    let scratch = tempfile::tempdir().unwrap();
-    let is_update = std::env::var_os("UPDATE_RESULTS").is_some();
-    let folder = if is_update { &*results } else { scratch.path() };
-    let arguments = ["reproduce", "authors-2015", "--json", "--out"];
-    let output = migsim(&[&arguments[..], &[folder.to_str().unwrap()]].concat());
-    assert!(output.status.success());
-    for name in ["authors-2015.md", "authors-2015.csv"] {
-        let read = |folder: &Path| fs::read_to_string(folder.join(name)).unwrap_or_default();
-        let hint = "run `migsim reproduce authors-2015 --out results`";
-        assert!(
-            read(&results) == read(folder),
-            "results/{name} is not current: {hint}"
-        );
-    }
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let number = |key: &str| found[key].as_u64();
-    assert_eq!([number("cases"), number("calls")], [Some(61), Some(151)]);
-    assert_eq!(number("potentials_equal"), number("potentials"));
-    for key in ["orders_equal", "candidates_equal", "hosts_equal"] {
-        assert_eq!(number(key), Some(151), "{key}");
-    }
-    assert_eq!(number("makespans"), Some(61));
-    assert_eq!(number("makespans_within_1e6"), Some(59));
-}
 
 /// A case of two processes on two Sets of one host each, with this candidate.
 fn case(candidate: u32) -> String {
@@ -81,7 +50,7 @@ fn a_difference_fails_the_command_and_is_described() {
     let wrong = run(1);
     assert_eq!(wrong.status.code(), Some(1));
     let text = String::from_utf8_lossy(&wrong.stdout);
-    let expected = "small: call after superstep 1: candidates 2, stored 1";
+    let expected = "small: call after superstep 1: candidates: [2], stored [1]";
     assert!(text.contains(expected), "{text}");
 }
 

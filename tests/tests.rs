@@ -1,6 +1,6 @@
 //! The tests of the whole: one line per capability.
 
-mod authors; // stored calls of the authors' own program: equal, the committed page is current
+mod authors; // calls of the authors' own program: a folder of cases, calls in turn
 mod barrier_free; // supersteps without barriers worked out by hand
 mod basis; // the settings below a run: a paper's on its platform, neutral ones elsewhere
 mod bench; // benchmarks: the same bytes after kills and in parts, rivals that are programs, the stored best
@@ -49,7 +49,6 @@ mod recorded; // recorded traces: the library that they use, and the notes about
 mod reference; // a second simulator, from documents alone: drawn replays; no time depends on an order
 mod report; // the report: self-contained, the same bytes, nothing fetched, damaged folders refused
 mod reproduce; // the papers: committed results are current, facts are complete
-mod rivals; // the study of rivals: its cases, its page, no choice after the results
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod same_machine; // a platform and its export for SimGrid: the same tables, times and decisions
 mod security; // hostile names through every writer, folders from another source

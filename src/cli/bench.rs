@@ -62,26 +62,23 @@ pub(super) fn run_bench(
     if let Some(folder) = &arguments.out {
         folder::write_plan(folder, &plan)?;
     }
-    let simulate = |number: usize, planned: (&Sweep, &Plan), mut store: Store| {
+    let simulate = |spared: usize, planned: (&Sweep, &Plan), mut store: Store| {
         for cases in request.case_stages() {
-            let spared = (planned.1, request.spared_policy_count(number));
+            let spared = (planned.1, spared);
             let missing = request.missing_runs_of_cases(spared, &cases, shard, store.rows());
             store = simulate_runs(&setup, planned, &missing, arguments.out.as_deref(), store)?;
         }
         Ok::<Store, Error>(store)
     };
-    store = simulate(0, (&sweep, &plan), store)?;
+    store = simulate(suite.suite_file().policies.len(), (&sweep, &plan), store)?;
     if shard != Shard::WHOLE {
         let text = "this part of the benchmark is done: join all parts with `migsim sweep merge`, then repeat this command without `--shard` and with `--out` of the merged folder\n";
         return print_text(out, text).map(|()| true);
     }
-    let mut plans = vec![plan];
-    for (number, sweep) in request.additional_sweeps(registry)?.iter().enumerate() {
-        let plan = setup.plan_without_notes(sweep)?;
-        store = simulate(number + 1, (sweep, &plan), store)?;
-        plans.push(plan);
-    }
-    let bench = BenchResults::from_rows(&request, &plans, store.rows());
+    let starts = request.static_starts(registry)?;
+    let plan_of_starts = setup.plan_without_notes(&starts)?;
+    store = simulate(usize::MAX, (&starts, &plan_of_starts), store)?;
+    let bench = BenchResults::from_rows(&request, [&plan, &plan_of_starts], store.rows());
     if let Some(folder) = &arguments.out {
         write_results(folder, &bench)?;
     }
@@ -112,7 +109,6 @@ fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<Be
         case_draw: arguments.draw,
         case_count: count_cases_to_run(suite, arguments)?,
         rival_policies: rivals.map(|value| value_label(&value)).collect(),
-        rivals_with_settings: Vec::new(),
         seeds: arguments.seeds.clone(),
         answer_time_limit: arguments.timeout,
     })

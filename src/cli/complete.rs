@@ -28,14 +28,10 @@ pub(super) const STUDY_GRID5000: &str = "grid5000";
 /// program of `MigBSP`'s authors.
 pub(super) const STUDY_AUTHORS: &str = "authors-2015";
 
-/// Value of the argument of `migsim reproduce` that selects the study of rival policies.
-pub(super) const STUDY_RIVALS: &str = "rivals";
-
 /// All values of the argument of `migsim reproduce` that select a study instead of a paper.
-pub(super) const STUDIES: [&str; 6] = [
+pub(super) const STUDIES: [&str; 5] = [
     STUDY_ONE_READING,
     STUDY_AUDIT,
-    STUDY_RIVALS,
     STUDY_REALITY,
     STUDY_GRID5000,
     STUDY_AUTHORS,

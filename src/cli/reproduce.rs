@@ -1,9 +1,8 @@
 //! Implements `migsim reproduce`: prints published and simulated values of the papers side by side, and runs the studies (`audit`,
-//! `authors-2015`, `grid5000`, `one-reading`, `reality` and `rivals`).
+//! `authors-2015`, `grid5000`, `one-reading` and `reality`).
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Mutex;
 
 use rayon::ThreadPool;
 use serde::Serialize;
@@ -12,12 +11,11 @@ use serde_json::{Value, json};
 use super::args::{Listing, ReproduceArguments};
 use super::complete::{
     STUDIES, STUDY_AUDIT, STUDY_AUTHORS, STUDY_GRID5000, STUDY_ONE_READING, STUDY_REALITY,
-    STUDY_RIVALS,
 };
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
 use super::list::print_names;
 use super::memory_limit::memory_and_thread_limits;
-use super::print::print_text;
+use super::print::{print_result, print_text};
 use super::progress::{ProgressDisplay, run_with_progress};
 use super::threads::start_threads;
 use crate::Registry;
@@ -27,8 +25,6 @@ use crate::figure::Figure;
 use crate::memory::{self, ExperimentPurpose};
 use crate::output::{OutputForm, cannot_write_error, write_file_atomically};
 use crate::paper;
-use crate::paper::rivals;
-use crate::sweep::{FinishedRunCounter, Store};
 
 /// Value of the argument `paper` that requests the list of the papers.
 const LIST_PAPERS: &str = "list";
@@ -49,17 +45,7 @@ pub(super) fn run_reproduce(
         paper::find_paper(&arguments.paper)
             .map_err(|error| error.with_default_source("<PAPER>"))?;
     }
-    if let Some(folder) = &arguments.cases
-        && arguments.paper != STUDY_AUTHORS
-    {
-        let problem = Problem::new(format!(
-            "`--cases` can only be used with `authors-2015`, not with `{}`",
-            arguments.paper
-        ));
-        let problem = problem.source(format!("--cases {}", folder.display()));
-        let hint = "write `migsim reproduce authors-2015 --cases DIR`";
-        return Err(problem.hint(hint).into());
-    }
+    check_study_flags(arguments)?;
     check_memory(arguments)?;
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)
@@ -80,9 +66,6 @@ pub(super) fn run_reproduce(
     }
     if arguments.paper == STUDY_AUTHORS {
         return run_authors_study(arguments, out);
-    }
-    if arguments.paper == STUDY_RIVALS {
-        return run_rivals_study(arguments, &threads, (out, errors));
     }
     if arguments.paper == STUDY_GRID5000 {
         let runs = run_with_superstep_progress(arguments, &threads, paper::simulate_grid5000_runs)?;
@@ -173,48 +156,6 @@ fn write_chosen_figures(
     write_figures(figures, folder, said)
 }
 
-/// Name of the folder below `--out` that contains the runs of the study of rival policies; the same command continues an
-/// interrupted study there.
-const RIVAL_RUNS_FOLDER: &str = "rivals-runs";
-
-/// Runs the study of rival policies, prints and writes its results, and always returns `true`.
-fn run_rivals_study(
-    arguments: &ReproduceArguments,
-    threads: &ThreadPool,
-    (out, errors): (&mut dyn Write, &mut dyn Write),
-) -> Result<bool, Error> {
-    let style = arguments.style.figure_style();
-    let wanted = arguments.figure.as_deref();
-    let placed = |error: Error| {
-        error.with_default_source(&format!("--figure {}", wanted.unwrap_or_default()))
-    };
-    rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // check this before runs that take minutes
-    let limits = memory_and_thread_limits(
-        &arguments.memory,
-        arguments.threads,
-        ExperimentPurpose::Sweep,
-    );
-    let folder = arguments
-        .out
-        .as_ref()
-        .map(|out| out.join(RIVAL_RUNS_FOLDER));
-    let store = folder.map_or_else(|| Ok(Store::in_memory()), |folder| Store::open(&folder))?;
-    let bar = ProgressDisplay {
-        item_noun: "runs",
-        total_items: Some(rivals::count_study_runs()?.saturating_sub(store.rows().len() as u64)),
-        prints_lines_without_terminal: true,
-        is_quiet: arguments.quiet,
-    };
-    let (store, done) = (Mutex::new(store), FinishedRunCounter::default());
-    let outcome = run_with_progress(&bar, &|| done.count(), || {
-        threads.install(|| rivals::run_study(&Registry::standard(), limits, &store, &done))
-    })?;
-    let figures =
-        rivals::draw_figures(&outcome, wanted.unwrap_or("all"), &style).map_err(placed)?;
-    let texts = (rivals::markdown_page(&outcome), rivals::csv_table(&outcome));
-    output_study_results(arguments, "rivals", &texts, &figures, (out, errors))
-}
-
 /// Prints the results of a study, and writes its page, its table and its figures into the folder of `--out`. If the user
 /// requested figures, only the figures are written.
 fn output_study_results(
@@ -263,27 +204,39 @@ fn run_reality_study(
     output_study_results(arguments, "reality", &texts, &figures, (out, errors))
 }
 
-/// Decides again each rescheduling call that the 2015 simulation program of `MigBSP`'s authors recorded, and prints both
-/// decisions. Returns whether all decisions are equal.
+/// Decides again each rescheduling call that the 2015 simulation program of `MigBSP`'s authors recorded. Returns whether all
+/// decisions are equal.
 fn run_authors_study(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
     let found = paper::authors::compare_with_authors(arguments.cases.as_deref())?;
-    let [page, table] = [
-        ("authors-2015.md", paper::authors::markdown_page(&found)),
-        ("authors-2015.csv", paper::authors::csv_table(&found)),
-    ]
-    .map(|(name, text)| paper::ResultsFile {
-        name: name.to_owned(),
-        text,
-    });
-    match arguments.form.output_form_unless_quiet(arguments.quiet) {
-        None => {}
-        Some(OutputForm::Table) => print_text(out, &paper::authors::terminal_text(&found))?,
-        Some(OutputForm::Json) => print_text(out, &format!("{:#}\n", to_json_value(&found)?))?,
-        Some(OutputForm::Csv) => print_text(out, &table.text)?,
-        Some(_) => print_text(out, &page.text)?,
+    let form = arguments.form.output_form_unless_quiet(arguments.quiet);
+    print_result(out, form, || &found, || found.printed_sheet())?;
+    Ok(found.counts.are_all_values_equal())
+}
+
+/// Checks that each flag of a single study is used with this study, and that files are requested from a study that writes some.
+///
+/// # Errors
+/// A flag does not fit the study or paper; the error names the flag.
+fn check_study_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
+    let paper = arguments.paper.as_str();
+    let flags = [
+        ("--cases", arguments.cases.is_some(), STUDY_AUTHORS),
+        ("--search", arguments.search.is_some(), STUDY_ONE_READING),
+    ];
+    for (flag, is_given, study) in flags {
+        if is_given && paper != study {
+            let message = format!("`{flag}` can only be used with `{study}`, not with `{paper}`");
+            let hint =
+                format!("leave out `{flag}`, or write `migsim reproduce {study} {flag} ...`");
+            return Err(Problem::new(message).source(flag).hint(hint).into());
+        }
     }
-    write_pages(arguments, &[page, table])?;
-    Ok(found.are_all_decisions_equal())
+    if arguments.out.is_some() && paper == STUDY_AUTHORS {
+        let problem = Problem::new("`authors-2015` writes no files").source("--out");
+        let hint = "leave out `--out`; `--json` prints all results";
+        return Err(problem.hint(hint).into());
+    }
+    Ok(())
 }
 
 /// Checks that no format of tables is chosen if figures are requested, and that the paper or study has figures.
@@ -327,8 +280,8 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
         ExperimentPurpose::Sweep,
     );
     let threads = limits.thread_count;
-    if [STUDY_RIVALS, STUDY_AUTHORS].contains(&arguments.paper.as_str()) {
-        return Ok(()); // each run of rivals is checked separately, and the stored calls are small
+    if arguments.paper == STUDY_AUTHORS {
+        return Ok(()); // the stored calls are small
     }
     let (needed, what) = if [STUDY_ONE_READING, STUDY_AUDIT].contains(&arguments.paper.as_str()) {
         (
@@ -426,16 +379,6 @@ fn run_rule_search(
     start: &str,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
-    if arguments.paper != STUDY_ONE_READING {
-        let problem = Problem::new(format!(
-            "`--search` can only be used with `one-reading`, not with `{}`",
-            arguments.paper
-        ))
-        .source("--search");
-        return Err(problem
-            .hint("write `migsim reproduce one-reading --search PAPER`, or leave out `--search`")
-            .into());
-    }
     let steps = run_with_superstep_progress(arguments, threads, |progress| {
         paper::search_rule_set(start, progress)
     })

@@ -10,7 +10,7 @@
 //! published configuration; all other code only compares. To add a paper, write one file in this crate and add one row to
 //! [`PAPERS`].
 //!
-//! The central type is [`Paper`]. The study of [rivals] compares all policies on the cases of the papers and on other cases.
+//! The central type is [`Paper`].
 //! [`reality`] compares simulated with measured times of MPI programs. [`authors`] compares rescheduling calls with the authors'
 //! own simulation program. No crate on which this crate depends contains a published number.
 //!
@@ -45,7 +45,6 @@ mod plain;
 mod readme;
 pub mod reality;
 mod reproduce;
-pub mod rivals;
 mod runs;
 mod single_set;
 mod sw_dynamic;

@@ -317,17 +317,6 @@ impl PaperCase {
         self
     }
 
-    /// Loads the experiment of the case with its changed settings, without simulating it.
-    ///
-    /// # Errors
-    /// The settings are wrong.
-    pub(super) fn load_experiment(&self) -> Result<Experiment, Error> {
-        let mut layers = Layers::default();
-        layers.push_file(experiment_document(self.experiment)?);
-        layers.push_flags(self.changed_settings.clone());
-        Experiment::load(&layers, Limits::default())
-    }
-
     /// Returns a text that is equal for equal cases, whatever the order of their settings.
     pub(super) fn order_independent_key(&self) -> String {
         let pairs: BTreeSet<String> = self

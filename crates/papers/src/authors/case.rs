@@ -30,24 +30,19 @@ const SCENARIOS: [&str; 3] = ["i", "ii", "iii"];
 #[derive(Clone, Debug)]
 pub(super) struct StoredCase {
     pub(super) name: String,
-    /// Scenario of the run: `i`, `ii` or `iii`.
     pub(super) scenario: String,
-    /// Heuristic that selects the processes to move; `None` if the run has no rescheduling calls.
+    /// `None` if the run has no rescheduling calls.
     pub(super) heuristic: Option<Heuristic>,
     pub(super) percentage_x: f64,
     pub(super) imbalance_d: f64,
     pub(super) sets: Vec<HostSet>,
-    /// Prefix of the host names of each Set (cluster), such as `suno` for `suno-3`.
+    /// Prefix of the host names of each Set, such as `suno` for `suno-3`.
     pub(super) host_prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
-    /// The whole case as JSON, as it is in its file.
-    pub(super) json_of_file: Value,
-    pub(super) file_name: String,
 }
 
 impl StoredCase {
-    /// Creates the input with which the policy `authors-2015` decides a stored call again: the reports of the processes and the
-    /// parameters of the case.
+    /// Returns the input with which the policy `authors-2015` decides a stored call again.
     pub(super) fn call_input<'a>(
         &'a self,
         call: &'a StoredCall,
@@ -69,7 +64,6 @@ impl StoredCase {
 /// A rescheduling call of a stored run of the authors' program, with the decision of the program.
 #[derive(Clone, Debug)]
 pub(super) struct StoredCall {
-    /// Superstep after which the call took place, counted from 1.
     pub(super) superstep: u64,
     pub(super) iset_values: Vec<f64>,
     /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the previous call.
@@ -78,22 +72,19 @@ pub(super) struct StoredCall {
     pub(super) was_candidate: Vec<bool>,
     pub(super) is_candidate: Vec<bool>,
     pub(super) moves: Vec<Move>,
-    /// Reports that the managers received in this call; `None` if the file does not contain reports for this call.
+    /// `None` if the file does not contain reports for this call.
     pub(super) reports: Option<StoredReports>,
-    /// Time \[s\] of each process in each superstep since the previous call; `None` if the file does not contain times for this
-    /// call.
-    pub(super) superstep_times: Option<Vec<Vec<Seconds>>>,
+    /// Time of each process in each superstep since the previous call; empty if the file does not contain times for this call.
+    pub(super) superstep_times: Vec<Vec<Seconds>>,
 }
 
 /// Reports of the processes in a call of the authors' program, and the values that the managers computed from the reports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoredReports {
-    /// Report of each process to the manager of its Set (cluster).
     pub(super) process_reports: Vec<ProcessReport>,
-    /// Potential of migration PM(i,j), which the managers computed for each process i and each Set (cluster) j.
+    /// PM(i,j) for each process i and each Set j.
     pub(super) migration_potentials: Vec<Vec<f64>>,
-    /// Processes sorted by decreasing potential of migration, as the program sorted them. The second entry of each pair is the
-    /// preferred Set of the process.
+    /// Processes in the order in which the program sorted them, each with its preferred Set.
     pub(super) processes_sorted_by_potential: Vec<(usize, Option<usize>)>,
 }
 
@@ -133,7 +124,6 @@ struct RawCall {
     iset: Vec<f64>,
     #[serde(default)]
     processes_outside_d: Vec<usize>,
-    /// Processes in the order in which the program sorted them; present if the reports of the call are stored.
     order: Option<Table>,
     candidates_left_from_earlier_calls: Vec<usize>,
     candidates: Vec<usize>,
@@ -170,87 +160,71 @@ pub(super) fn parse_case(source: &str, text: &str) -> Result<StoredCase, Error> 
             error
         }
     })?;
-    CaseReader {
+    let reader = CaseReader {
         document: &document,
         raw: &raw,
-    }
-    .read_case()
-    .map_err(|error| error.with_default_hint(CORRECT_CASE_HINT))
+    };
+    let case = reader.read_case().map_err(Error::from);
+    case.map_err(|error| error.with_default_hint(CORRECT_CASE_HINT))
 }
 
 /// Hint of problems in a case that state the required value themselves.
 const CORRECT_CASE_HINT: &str = "correct this value in the file of the case, or leave out the file";
 
-/// Converts the JSON form of a case to a `Case`, and reports each fault with its position in the document.
+/// Converts the JSON form of a case, and reports each fault with its position in the document.
 struct CaseReader<'a> {
     document: &'a Document,
     raw: &'a RawCase,
 }
 
 impl CaseReader<'_> {
-    fn problem_at(&self, key: &str, message: impl Into<String>) -> Problem {
-        self.document.problem_at(key, message)
+    fn require(
+        &self,
+        is_right: bool,
+        key: &str,
+        message: impl FnOnce() -> String,
+    ) -> Result<(), Problem> {
+        if is_right {
+            Ok(())
+        } else {
+            Err(self.document.problem_at(key, message()))
+        }
     }
 
-    fn read_case(&self) -> Result<StoredCase, Error> {
+    fn read_case(&self) -> Result<StoredCase, Problem> {
         let (raw, parameters) = (self.raw, &self.raw.parameters);
-        let heuristic = HEURISTICS.iter().find(|(name, _)| *name == raw.heuristic);
-        let Some(&(_, heuristic)) = heuristic else {
-            let message = format!("unknown heuristic `{}`", raw.heuristic);
-            let problem = self.problem_at("heuristic", message);
-            let known = HEURISTICS.iter().map(|(name, _)| *name);
-            return Err(problem.with_known_names("heuristics", known).into());
+        let unknown = |kind: &str, name: &str| {
+            self.document
+                .problem_at(kind, format!("unknown {kind} `{name}`"))
         };
+        let heuristic = HEURISTICS.iter().find(|(name, _)| *name == raw.heuristic);
+        let &(_, heuristic) = heuristic.ok_or_else(|| {
+            let known = HEURISTICS.iter().map(|(name, _)| *name);
+            unknown("heuristic", &raw.heuristic).with_known_names("heuristics", known)
+        })?;
         if !SCENARIOS.contains(&raw.scenario.as_str()) {
-            let problem =
-                self.problem_at("scenario", format!("unknown scenario `{}`", raw.scenario));
-            return Err(problem.with_known_names("scenarios", SCENARIOS).into());
+            let problem = unknown("scenario", &raw.scenario);
+            return Err(problem.with_known_names("scenarios", SCENARIOS));
         }
-        if heuristic.is_some() && !self.document.has_value("calls") {
-            let message = format!(
+        let has_calls = self.document.has_value("calls");
+        self.require(heuristic.is_none() || has_calls, "", || {
+            format!(
                 "the case has the heuristic `{}`, but no `calls`",
                 raw.heuristic
-            );
-            let problem = self.problem_at("", message);
-            return Err(problem
-                .hint(
-                    "add the list `calls` with the calls of the run, or set `heuristic` to `none`",
-                )
-                .into());
-        }
-        let of_runs = ["placement", "superstep_starts_of_process_1", "end"];
-        let has = |key: &&str| self.document.has_value(key);
-        if let (Some(given), Some(missing)) = (
-            of_runs.iter().find(|key| has(key)),
-            of_runs.iter().find(|key| !has(key)),
-        ) {
-            let message = format!("the case has `{given}`, but no `{missing}`");
-            let problem = self.problem_at("", message);
-            return Err(problem.hint("write all of `placement`, `superstep_starts_of_process_1` and `end` if the case has a whole run, or none of these keys").into());
-        }
-        if heuristic.is_none() && !raw.calls.is_empty() {
-            let problem = self.problem_at("heuristic", "the case has calls, but no heuristic");
-            return Err(problem
-                .hint("set `heuristic` to the heuristic that decided the calls")
-                .into());
-        }
-        if heuristic == Some(Heuristic::Percentage) && parameters.x.is_none() {
-            let problem = self.problem_at(
-                "parameters.x",
-                "the heuristic `percentage` needs `parameters.x`",
-            );
-            return Err(problem
-                .hint("set `parameters.x` to a number from 0 to 1")
-                .into());
-        }
-        if parameters.processes == 0 || parameters.alpha == 0 || raw.sets.is_empty() {
-            let problem = self.problem_at(
-                "parameters",
-                "the case has no processes, no Sets (clusters), or an `alpha` below 1",
-            );
-            let hint = "set `parameters.processes` and `parameters.alpha` to at least 1, and list at least one Set under `sets`";
-            return Err(problem.hint(hint).into());
-        }
+            )
+        })?;
+        let is_decided = heuristic.is_some() || raw.calls.is_empty();
+        self.require(is_decided, "heuristic", || {
+            "the case has calls, but no heuristic".into()
+        })?;
+        let has_x = heuristic != Some(Heuristic::Percentage) || parameters.x.is_some();
+        self.require(has_x, "parameters.x", || {
+            "the heuristic `percentage` needs `parameters.x`".into()
+        })?;
+        let is_filled = parameters.processes > 0 && parameters.alpha > 0 && !raw.sets.is_empty();
+        self.require(is_filled, "parameters", || {
+            "the case has no processes, no Sets (clusters), or an `alpha` below 1".into()
+        })?;
         let calls = raw.calls.iter().enumerate();
         Ok(StoredCase {
             name: raw.case.clone(),
@@ -263,10 +237,8 @@ impl CaseReader<'_> {
                 .collect::<Result<_, _>>()?,
             host_prefixes: raw.sets.iter().map(|set| set.prefix.clone()).collect(),
             calls: calls
-                .map(|(at, call)| self.read_call(at, call))
+                .map(|(at, call)| self.read_call(&format!("calls[{at}]"), call))
                 .collect::<Result<_, _>>()?,
-            json_of_file: self.document.value.clone(),
-            file_name: self.document.source.clone(),
         })
     }
 
@@ -278,176 +250,135 @@ impl CaseReader<'_> {
         } else {
             latency.copied().and_then(Seconds::new)
         };
-        let latency = latency.ok_or_else(|| {
-            let key = format!("latency[{set}][{set}]");
-            let message = format!(
-                "`latency` has no valid latency inside Set {set} (Sets are counted from 0)"
-            );
-            self.problem_at(&key, message)
-        })?;
-        let power = InstructionsPerSecond::new(raw.power).ok_or_else(|| {
-            self.problem_at(
-                &format!("sets[{set}].power"),
-                format!("the power (speed) {} of the Set is out of range", raw.power),
+        let wrong = |key: String, what: &str| {
+            self.document.problem_at(
+                &key,
+                format!("Set {set} (counted from 0) has no valid {what}"),
             )
-        })?;
+        };
         Ok(HostSet {
             host_count: raw.hosts,
-            power_per_host: power,
-            own_latency: latency,
+            power_per_host: InstructionsPerSecond::new(raw.power)
+                .ok_or_else(|| wrong(format!("sets[{set}].power"), "power (speed)"))?,
+            own_latency: latency
+                .ok_or_else(|| wrong(format!("latency[{set}][{set}]"), "latency to itself"))?,
         })
     }
 
-    fn read_call(&self, at: usize, call: &RawCall) -> Result<StoredCall, Error> {
-        let key = |key: &str| format!("calls[{at}].{key}");
+    fn read_call(&self, key: &str, call: &RawCall) -> Result<StoredCall, Problem> {
+        let key_of = |name: &str| format!("{key}.{name}");
         let sets = self.raw.sets.len();
-        if call.iset.len() != sets {
-            let message = format!(
-                "the call has {} performance indices, but the case has {sets} Sets",
-                call.iset.len()
-            );
-            return Err(self.problem_at(&key("iset"), message).into());
-        }
+        self.require(call.iset.len() == sets, &key_of("iset"), || {
+            format!("the call needs {sets} performance indices, one for each Set")
+        })?;
+        let has_order = call.reports.is_none() || call.order.is_some();
+        self.require(has_order, key, || {
+            "the call has reports, but no order of the processes".into()
+        })?;
         let left = "candidates_left_from_earlier_calls";
         Ok(StoredCall {
             superstep: call.superstep,
             iset_values: call.iset.clone(),
             processes_outside_d: call.processes_outside_d.clone(),
             was_candidate: self
-                .flags_of_listed_processes(&key(left), &call.candidates_left_from_earlier_calls)?,
-            is_candidate: self.flags_of_listed_processes(&key("candidates"), &call.candidates)?,
-            moves: self.read_moves(&key("decided_moves"), &call.decided_moves)?,
-            reports: match &call.reports {
-                Some(table) => {
-                    let order = call.order.as_ref().ok_or_else(|| {
-                        let message = "the call has reports, but no order of the processes";
-                        self.problem_at(&format!("calls[{at}]"), message)
-                    })?;
-                    let order = self.read_sorted_processes(&key("order"), order)?;
-                    let reports = self.read_reports(&key("reports"), table)?;
-                    Some(StoredReports {
-                        processes_sorted_by_potential: order,
-                        ..reports
+                .flags_of_ranks(&key_of(left), &call.candidates_left_from_earlier_calls)?,
+            is_candidate: self.flags_of_ranks(&key_of("candidates"), &call.candidates)?,
+            moves: self
+                .rows(key_of("decided_moves"), &call.decided_moves)
+                .map(|row| {
+                    let (destination_set, destination_host) = row.set_and_host()?;
+                    Ok(Move {
+                        process: row.process()?,
+                        destination_set,
+                        destination_host,
                     })
-                }
-                None => None,
+                })
+                .collect::<Result<_, _>>()?,
+            reports: match (&call.reports, &call.order) {
+                (Some(reports), Some(order)) => Some(StoredReports {
+                    processes_sorted_by_potential: self
+                        .rows(key_of("order"), order)
+                        .map(|row| Ok((row.process()?, row.preferred_set()?)))
+                        .collect::<Result<_, _>>()?,
+                    ..self.read_reports(key_of("reports"), reports)?
+                }),
+                _ => None,
             },
             superstep_times: match &call.measured {
-                Some(measured) => Some(self.read_superstep_times(&key("measured"), measured)?),
-                None => None,
+                Some(measured) => self.read_superstep_times(&key_of("measured"), measured)?,
+                None => Vec::new(),
             },
         })
     }
 
-    /// Returns the index (from 0) of the process with the rank `rank` (from 1).
-    ///
-    /// # Errors
-    /// The case has no process with this rank.
-    fn process_index_of_rank(&self, key: &str, rank: usize) -> Result<usize, Problem> {
-        let processes = self.raw.parameters.processes;
-        let process = rank.checked_sub(1).filter(|&process| process < processes);
-        process.ok_or_else(|| {
-            self.problem_at(
-                key,
-                format!("the case has no rank {rank} (its ranks are 1 to {processes})"),
-            )
-        })
-    }
-
-    fn flags_of_listed_processes(&self, key: &str, ranks: &[usize]) -> Result<Vec<bool>, Problem> {
+    fn flags_of_ranks(&self, key: &str, ranks: &[usize]) -> Result<Vec<bool>, Problem> {
         let mut flags = vec![false; self.raw.parameters.processes];
-        for (at, rank) in ranks.iter().enumerate() {
-            flags[self.process_index_of_rank(&format!("{key}[{at}]"), *rank)?] = true;
+        for (at, &rank) in ranks.iter().enumerate() {
+            let flag = rank.checked_sub(1).and_then(|one| flags.get_mut(one));
+            *flag.ok_or_else(|| {
+                let message = format!("`{rank}` must be {}", self.known_ranks());
+                self.document.problem_at(&format!("{key}[{at}]"), message)
+            })? = true;
         }
         Ok(flags)
     }
 
-    fn read_sorted_processes(
-        &self,
-        key: &str,
-        table: &Table,
-    ) -> Result<Vec<(usize, Option<usize>)>, Problem> {
-        let rows = TableRows::new(self, key, table)?;
-        let row = |at: usize| {
-            let set = rows.value_in_column(at, "set")?;
-            let set = if set.is_null() {
-                None
-            } else {
-                Some(rows.set_index_in_row(at)?)
-            };
-            Ok((rows.process_index_in_row(at)?, set))
-        };
-        (0..table.rows.len()).map(row).collect()
+    fn known_ranks(&self) -> String {
+        format!("a rank from 1 to {}", self.raw.parameters.processes)
     }
 
-    fn read_moves(&self, key: &str, table: &Table) -> Result<Vec<Move>, Problem> {
-        let rows = TableRows::new(self, key, table)?;
-        let row = |at: usize| {
-            let (process, (set, host)) = (
-                rows.process_index_in_row(at)?,
-                rows.set_and_host_in_row(at)?,
-            );
-            if rows.set_index_in_row(at)? != set {
-                return Err(self.problem_at(
-                    &rows.position_of_value(at, "host"),
-                    "the host of this move is not in the Set of this move",
-                ));
-            }
-            Ok(Move {
-                process,
-                destination_set: set,
-                destination_host: host,
-            })
-        };
-        (0..table.rows.len()).map(row).collect()
+    fn rows<'a>(&'a self, key: String, table: &'a Table) -> impl Iterator<Item = Row<'a>> {
+        let rows = table.rows.iter().enumerate();
+        rows.map(move |(at, values)| Row {
+            reader: self,
+            key: format!("{key}.rows[{at}]"),
+            columns: &table.columns,
+            values,
+        })
     }
 
-    fn read_reports(&self, key: &str, table: &Table) -> Result<StoredReports, Problem> {
+    fn read_reports(&self, key: String, table: &Table) -> Result<StoredReports, Problem> {
         let parameters = &self.raw.parameters;
-        let sets = self.raw.sets.len();
-        let rows = TableRows::new(self, key, table)?;
-        if table.rows.len() != parameters.processes {
-            let message = format!(
-                "the table has {} reports, but the case has {} processes",
-                table.rows.len(),
+        self.require(table.rows.len() == parameters.processes, &key, || {
+            format!(
+                "the table needs {} reports, one for each process",
                 parameters.processes
-            );
-            return Err(self.problem_at(&format!("{key}.rows"), message));
-        }
+            )
+        })?;
         let received = (0..parameters.alpha).fold(0.0, |aged, _| {
             next_aged_value(aged, parameters.message_bytes)
         });
         let received = Bytes::new(received).ok_or_else(|| {
-            self.problem_at(
-                "parameters.message_bytes",
-                "the size of the messages is out of range",
-            )
+            let message = "the size of the messages is out of range";
+            self.document
+                .problem_at("parameters.message_bytes", message)
         })?;
         let mut all = StoredReports::default();
-        for at in 0..table.rows.len() {
-            if rows.process_index_in_row(at)? != at {
-                let message = format!(
-                    "the reports are not in the order of ranks: this report should be of rank {}",
-                    at + 1
-                );
-                return Err(self.problem_at(&rows.position_of_value(at, "rank"), message));
-            }
-            let (set, host) = rows.set_and_host_in_row(at)?;
+        for (process, row) in self.rows(key, table).enumerate() {
+            self.require(row.process()? == process, &row.key, || {
+                "the reports are not in the order of ranks".into()
+            })?;
+            let (present_set, host_index_in_set) = row.set_and_host()?;
+            let sets = || 0..self.raw.sets.len();
             let of_sets = |name: &str| -> Result<Vec<f64>, Problem> {
-                (0..sets)
-                    .map(|set| rows.number_in_column(at, &format!("{name}_{set}")))
+                sets()
+                    .map(|set| row.number(&format!("{name}_{set}")))
                     .collect()
             };
-            let times = (0..sets).map(|set| rows.seconds_in_column(at, &format!("btp_{set}")));
+            let times = sets().map(|set| row.seconds(&format!("btp_{set}")));
             all.process_reports.push(ProcessReport {
-                present_set: set,
-                host_index_in_set: host,
-                computation_pattern: rows.number_in_column(at, "pcomp")?,
-                aged_computation_time: rows.seconds_in_column(at, "ctp")?,
+                present_set,
+                host_index_in_set,
+                computation_pattern: row.number("pcomp")?,
+                aged_computation_time: row.seconds("ctp")?,
                 communication_patterns: of_sets("pcomm")?,
                 aged_communication_times: times.collect::<Result<_, _>>()?,
                 // The first process of the chain receives nothing.
-                aged_received_bytes: if at == 0 { Bytes::default() } else { received },
+                aged_received_bytes: if process == 0 {
+                    Bytes::default()
+                } else {
+                    received
+                },
             });
             all.migration_potentials.push(of_sets("pm")?);
         }
@@ -462,18 +393,14 @@ impl CaseReader<'_> {
         let supersteps = self.raw.parameters.alpha as usize;
         let mut times = vec![Vec::new(); supersteps];
         for (at, (_, row, _)) in measured.rows.iter().enumerate() {
-            let key = format!("{key}.rows[{at}][1]");
-            if row.len() != supersteps {
-                let message = format!(
-                    "the list has {} times, but the interval has {supersteps} supersteps",
-                    row.len()
-                );
-                return Err(self.problem_at(&key, message));
-            }
-            for (times, time) in times.iter_mut().zip(row) {
-                let time = Seconds::new(*time).ok_or_else(|| {
-                    self.problem_at(&key, format!("the time {time} s is out of range"))
-                })?;
+            let read: Option<Vec<Seconds>> = row.iter().map(|&time| Seconds::new(time)).collect();
+            let read = read.filter(|read| read.len() == supersteps);
+            let read = read.ok_or_else(|| {
+                let message = format!("the list needs {supersteps} times of at least 0 s");
+                self.document
+                    .problem_at(&format!("{key}.rows[{at}][1]"), message)
+            })?;
+            for (times, time) in times.iter_mut().zip(read) {
                 times.push(time);
             }
         }
@@ -481,123 +408,80 @@ impl CaseReader<'_> {
     }
 }
 
-/// Rows of a table in a case file; a value is found by the index of its row and the name of its column.
-struct TableRows<'a> {
+/// A row of a table in a case file; a value is found by the name of its column.
+struct Row<'a> {
     reader: &'a CaseReader<'a>,
-    key_of_table: &'a str,
-    table: &'a Table,
+    /// Position of the row in the document.
+    key: String,
+    columns: &'a [String],
+    values: &'a [Value],
 }
 
-impl<'a> TableRows<'a> {
-    /// Creates access by row and column name to a table; `key` is the position of the table in the JSON document, for error
-    /// messages.
-    ///
-    /// # Errors
-    /// The number of values in a row differs from the number of columns.
-    fn new(reader: &'a CaseReader<'a>, key: &'a str, table: &'a Table) -> Result<Self, Problem> {
-        let columns = table.columns.len();
-        match table.rows.iter().position(|row| row.len() != columns) {
-            Some(at) => {
-                let message = format!(
-                    "the row has {} values, but the table has {columns} columns",
-                    table.rows[at].len()
-                );
-                Err(reader.problem_at(&format!("{key}.rows[{at}]"), message))
-            }
-            None => Ok(Self {
-                reader,
-                key_of_table: key,
-                table,
-            }),
-        }
+impl Row<'_> {
+    /// Returns the converted value in a column; `wanted` describes the values that `convert` accepts.
+    fn read<T>(
+        &self,
+        name: &str,
+        wanted: &str,
+        convert: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, Problem> {
+        let document = self.reader.document;
+        let column = self.columns.iter().position(|column| column == name);
+        let column = column.ok_or_else(|| {
+            let message = format!("the table of this row has no column `{name}`");
+            let known = self.columns.iter().map(String::as_str);
+            document
+                .problem_at(&self.key, message)
+                .with_known_names("columns", known)
+        })?;
+        let value = self.values.get(column).unwrap_or(&Value::Null);
+        convert(value).ok_or_else(|| {
+            let message = format!("`{name}` is {value}; it must be {wanted}");
+            document.problem_at(&format!("{}[{column}]", self.key), message)
+        })
     }
 
-    fn column_index(&self, name: &str) -> Result<usize, Problem> {
-        let columns = &self.table.columns;
-        columns
-            .iter()
-            .position(|column| column == name)
-            .ok_or_else(|| {
-                let key = format!("{}.columns", self.key_of_table);
-                let problem = self
-                    .reader
-                    .problem_at(&key, format!("the table has no column `{name}`"));
-                problem.with_known_names("columns", columns.iter().map(String::as_str))
-            })
+    fn number(&self, name: &str) -> Result<f64, Problem> {
+        self.read(name, "a number", Value::as_f64)
     }
 
-    /// Returns the key of a value in the JSON document (table, row and column), for an error message.
-    fn position_of_value(&self, at: usize, name: &str) -> String {
-        let column = self.column_index(name).unwrap_or_default();
-        format!("{}.rows[{at}][{column}]", self.key_of_table)
+    fn seconds(&self, name: &str) -> Result<Seconds, Problem> {
+        let convert = |value: &Value| Seconds::new(value.as_f64()?);
+        self.read(name, "a time of at least 0 s", convert)
     }
 
-    fn value_in_column(&self, at: usize, name: &str) -> Result<&'a Value, Problem> {
-        Ok(&self.table.rows[at][self.column_index(name)?])
+    fn process(&self) -> Result<usize, Problem> {
+        let count = self.reader.raw.parameters.processes;
+        self.read("rank", &self.reader.known_ranks(), |value| {
+            let process = usize::try_from(value.as_u64()?).ok()?.checked_sub(1)?;
+            (process < count).then_some(process)
+        })
     }
 
-    fn wrong_type_problem(&self, at: usize, name: &str, wanted: &str) -> Problem {
-        let value = self.table.rows[at].get(self.column_index(name).unwrap_or_default());
-        let value = value.map_or_else(String::new, Value::to_string);
-        self.reader.problem_at(
-            &self.position_of_value(at, name),
-            format!("`{name}` is {value}; it must be {wanted}"),
-        )
-    }
-
-    fn number_in_column(&self, at: usize, name: &str) -> Result<f64, Problem> {
-        let number = self.value_in_column(at, name)?.as_f64();
-        number.ok_or_else(|| self.wrong_type_problem(at, name, "a number"))
-    }
-
-    fn seconds_in_column(&self, at: usize, name: &str) -> Result<Seconds, Problem> {
-        let seconds = Seconds::new(self.number_in_column(at, name)?);
-        seconds.ok_or_else(|| self.wrong_type_problem(at, name, "a time of at least 0 s"))
-    }
-
-    fn process_index_in_row(&self, at: usize) -> Result<usize, Problem> {
-        let rank = self
-            .value_in_column(at, "rank")?
-            .as_u64()
-            .and_then(|rank| usize::try_from(rank).ok());
-        let rank = rank.ok_or_else(|| self.wrong_type_problem(at, "rank", "a rank"))?;
-        self.reader
-            .process_index_of_rank(&self.position_of_value(at, "rank"), rank)
-    }
-
-    fn set_index_in_row(&self, at: usize) -> Result<usize, Problem> {
+    fn preferred_set(&self) -> Result<Option<usize>, Problem> {
         let sets = self.reader.raw.sets.len();
-        let set = self
-            .value_in_column(at, "set")?
-            .as_u64()
-            .and_then(|set| usize::try_from(set).ok());
-        let set = set.filter(|&set| set < sets);
-        set.ok_or_else(|| self.wrong_type_problem(at, "set", &format!("a Set below {sets}")))
+        self.read("set", &format!("a Set below {sets}, or null"), |value| {
+            if value.is_null() {
+                return Some(None);
+            }
+            let set = usize::try_from(value.as_u64()?).ok()?;
+            (set < sets).then_some(Some(set))
+        })
     }
 
-    /// Returns the index of a Set (cluster) and the index of a host within this Set, from a host name: `suno-3` is the third host
-    /// of `suno`.
-    ///
-    /// # Errors
-    /// There is no such host.
-    fn set_and_host_in_row(&self, at: usize) -> Result<(usize, usize), Problem> {
-        let name = self
-            .value_in_column(at, "host")?
-            .as_str()
-            .unwrap_or_default();
-        let sets = &self.reader.raw.sets;
-        let place = name.rsplit_once('-').and_then(|(prefix, number)| {
-            let set = sets.iter().position(|set| set.prefix == prefix)?;
-            let number: usize = number.parse().ok()?;
-            Some((set, number.checked_sub(1)?))
-        });
-        place.ok_or_else(|| {
-            let prefixes: Vec<&str> = sets.iter().map(|set| set.prefix.as_str()).collect();
-            let wanted = format!(
-                "the prefix of a Set ({}), a hyphen and a number from 1",
-                prefixes.join(", ")
-            );
-            self.wrong_type_problem(at, "host", &wanted)
+    /// Returns the index of a Set and of a host within this Set, from a host name: `suno-3` is the third host of `suno`.
+    fn set_and_host(&self) -> Result<(usize, usize), Problem> {
+        let prefixes: Vec<&str> = (self.reader.raw.sets.iter())
+            .map(|set| set.prefix.as_str())
+            .collect();
+        let wanted = format!(
+            "the prefix of a Set ({}), a hyphen and a number from 1",
+            prefixes.join(", ")
+        );
+        self.read("host", &wanted, |value| {
+            let (prefix, number) = value.as_str()?.rsplit_once('-')?;
+            let set = prefixes.iter().position(|one| *one == prefix)?;
+            Some((set, number.parse::<usize>().ok()?.checked_sub(1)?))
         })
     }
 }

@@ -1,10 +1,6 @@
 //! Comparison of the policy `authors-2015` with the authors' simulation program of 2015: the policy decides the stored
 //! rescheduling calls of the program again.
 //!
-//! ```text
-//! cases.jsonl.br, or a folder ─> case ─┬─> replay: the stored calls, decided again ─┬─> page, table, JSON
-//!                                      └─> runs: the whole run, simulated again ───┘
-//! ```
 //! A case is a run of the program `migcubemighull/heuristics` (2015), stored as numbers. The program has no licence, so this
 //! repository contains none of its text. The built-in cases were produced by the program with SimGrid 3.32 set to the behaviour
 //! of SimGrid 3.11. A case has the reports of the processes and the decision of the managers for each call. Each line of
@@ -12,37 +8,29 @@
 //! not stored, because they are not compared.
 //!
 //! No constant is fitted. [`ReschedulingCall::decide`](migsim_policies::authors_2015::ReschedulingCall::decide) gets the reports of a call, and its
-//! decision is compared with the stored decision. A whole run is simulated with the settings of the built-in experiment
-//! `authors-cpu` and the parameters of the case.
+//! decision is compared with the stored decision.
 
 mod case;
-mod page;
-mod predicted;
-mod replay;
-mod runs;
-mod slips;
-mod ties;
 
+use std::fmt::Debug;
 use std::path::Path;
 
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::packed::decompress_text;
 use migsim_base::document::read_text;
 use migsim_base::error::{Error, Problem};
+use migsim_output::{Cell, Sheet, Table, number_column, text_column};
+use migsim_policies::authors_2015::{Heuristic, count_unbalanced_processes};
 
-use case::StoredCase;
-pub use page::{csv_table, markdown_page, terminal_text};
-pub use predicted::{AnswerOrderMakespans, CommonInterpretationRun};
-pub use replay::CaseResult;
-pub use runs::{ComparedRun, simulate_and_compare_run};
-pub use slips::{ResultWithoutSlip, Slip};
-pub use ties::PotentialsComparison;
+use case::{StoredCall, StoredCase, StoredReports};
 
 /// Built-in cases (stored runs of the authors' program): one JSON object per line, compressed with brotli.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
+
+/// Maximum number of differences of a case that are described in words.
+const MAX_DESCRIBED_DIFFERENCES: usize = 8;
 
 /// Numbers of values in the stored calls that were compared, and of values that are equal in the authors' program and in the
 /// policy `authors-2015`.
@@ -98,6 +86,22 @@ impl ComparisonCounts {
     }
 }
 
+/// Result of deciding the calls of a case (a stored run of the authors' program) again with the policy `authors-2015`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CaseResult {
+    /// Name of the case, as in its file.
+    pub case: String,
+    /// Scenario of the run: `i`, `ii` or `iii`.
+    pub scenario: String,
+    /// Heuristic that selects the processes to move; `None` if the run has no rescheduling calls.
+    pub heuristic: Option<Heuristic>,
+    /// Numbers of values that were compared in this case, and of values that are equal in policy and program.
+    #[serde(flatten)]
+    pub counts: ComparisonCounts,
+    /// Descriptions of the first differences between the decisions of the policy and of the authors' program.
+    pub differences: Vec<String>,
+}
+
 /// Results of the comparison with the authors' program in all cases.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuthorsComparison {
@@ -108,20 +112,6 @@ pub struct AuthorsComparison {
     /// Numbers of values that were compared in all cases, and of values that are equal in policy and program.
     #[serde(flatten)]
     pub counts: ComparisonCounts,
-    /// Number of whole runs whose simulated end time differs from the end time of the program by less than the fraction 1e-6.
-    pub makespans_within_1e6: usize,
-    /// Number of whole runs of the program that were simulated again.
-    pub makespans: usize,
-    /// Comparison of each simulated whole run with the same run of the program.
-    pub by_run: Vec<ComparedRun>,
-    /// Runs with the initial process placements of the authors' program, simulated with the policy `migbsp` under the common
-    /// interpretation of the MigBSP rules (the same interpretation for all papers).
-    pub common_reading: Vec<CommonInterpretationRun>,
-    /// Runs in scenario ii with the initial process placements of the authors' program, simulated with different orders in which
-    /// a rescheduling call answers the processes.
-    pub answered: Vec<AnswerOrderMakespans>,
-    /// Results of deciding the stored calls again, once without each known mistake of the authors' program.
-    pub without_slips: Vec<ResultWithoutSlip>,
     /// Result of deciding the calls again, for each case.
     pub by_case: Vec<CaseResult>,
 }
@@ -129,10 +119,10 @@ pub struct AuthorsComparison {
 /// Version of the JSON format of the results of the comparison with the authors' program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum ResultsVersion {
-    /// Version 1, the only version so far.
+    /// Version 2: calls only. Version 1 had whole runs, too.
     #[default]
-    #[serde(rename = "migsim-authors-2015-1")]
-    One,
+    #[serde(rename = "migsim-authors-2015-2")]
+    Two,
 }
 
 /// Returns the JSON Schema of the output of `migsim reproduce authors-2015 --json`.
@@ -144,14 +134,48 @@ pub fn results_json_schema() -> String {
 }
 
 impl AuthorsComparison {
-    /// Returns whether the policy decided every stored call exactly as the program did.
-    pub fn are_all_decisions_equal(&self) -> bool {
-        self.counts.are_all_values_equal()
+    /// Returns the printed form of the results: a row for each case, and the differences in words.
+    pub fn printed_sheet(&self) -> Sheet {
+        let numbers = [
+            number_column("calls", "calls"),
+            number_column("PM equal", "potentials_equal"),
+            number_column("of", "potentials"),
+            number_column("orders equal", "orders_equal"),
+            number_column("candidates equal", "candidates_equal"),
+            number_column("hosts equal", "hosts_equal"),
+            number_column("moves", "moves"),
+        ];
+        let columns = [&[text_column("case", "case")][..], &numbers].concat();
+        let mut table = Table::new("cases", "", &columns);
+        let mut push = |name: &str, counts: &ComparisonCounts| {
+            let counts = [
+                counts.calls,
+                counts.potentials_equal,
+                counts.potentials,
+                counts.orders_equal,
+                counts.candidates_equal,
+                counts.hosts_equal,
+                counts.moves,
+            ];
+            table.push_row([&[Cell::text(name)][..], &counts.map(Cell::count)].concat());
+        };
+        for one in &self.by_case {
+            push(&one.case, &one.counts);
+        }
+        push("all", &self.counts);
+        let mut sheet = Sheet::default();
+        sheet.add_table(table);
+        for one in &self.by_case {
+            for difference in &one.differences {
+                sheet.add_line(format!("{}: {difference}", one.case));
+            }
+        }
+        sheet
     }
 }
 
-/// Decides all stored calls again with the policy `authors-2015`, and simulates all stored whole runs again. Cases are read from
-/// the JSON files in `folder`; `None` stands for the built-in cases.
+/// Decides all stored calls again with the policy `authors-2015`. Cases are read from the JSON files in `folder`; `None` stands
+/// for the built-in cases.
 ///
 /// # Errors
 /// A file cannot be read or is not a stored case. The problems of all files are reported together.
@@ -160,33 +184,145 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<AuthorsComparison, 
         Some(folder) => cases_in_folder(folder)?,
         None => built_in_cases()?,
     };
-    let by_case: Vec<CaseResult> = cases.iter().map(replay::replay_calls).collect();
+    let by_case: Vec<CaseResult> = cases.iter().map(decide_calls_again).collect();
     let mut counts = ComparisonCounts::default();
     for one in &by_case {
         counts.add(&one.counts);
     }
-    let run = |case: &StoredCase| {
-        let compared = simulate_and_compare_run(&case.json_of_file);
-        compared.map_err(|error| {
-            error.map_problems_without_location(|problem| problem.source(&case.file_name))
-        })
-    };
-    let runs = cases.par_iter().map(run);
-    let runs = runs.collect::<Result<Vec<_>, Error>>()?;
-    let by_run: Vec<ComparedRun> = runs.into_iter().flatten().collect();
-    let are_equal = by_run.iter().filter(|run| run.is_makespan_equal());
     Ok(AuthorsComparison {
-        schema: ResultsVersion::One,
+        schema: ResultsVersion::Two,
         cases: by_case.len(),
         counts,
-        makespans_within_1e6: are_equal.count(),
-        makespans: by_run.len(),
-        by_run,
-        common_reading: predicted::simulate_common_interpretation()?,
-        answered: predicted::simulate_answer_orders()?,
-        without_slips: slips::results_without_slips(&cases),
         by_case,
     })
+}
+
+/// Decides those calls of a case again whose reports are stored, and compares the decisions with the stored decisions.
+fn decide_calls_again(case: &StoredCase) -> CaseResult {
+    let mut judged = CallComparison::default();
+    for call in &case.calls {
+        judged.superstep = call.superstep;
+        let times = call.superstep_times.iter().zip(&call.processes_outside_d);
+        for (at, (times, &stored)) in times.enumerate() {
+            let found = count_unbalanced_processes(times, case.imbalance_d);
+            let what = format!(
+                "processes outside D in superstep {} of the interval",
+                at + 1
+            );
+            judged.counts.outside_equal += judged.count_equal(&what, found, stored);
+            judged.counts.outside += 1;
+        }
+        if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
+            judged.compare_call(case, call, reports, heuristic);
+        }
+    }
+    CaseResult {
+        case: case.name.clone(),
+        scenario: case.scenario.clone(),
+        heuristic: case.heuristic,
+        counts: judged.counts,
+        differences: judged.differences,
+    }
+}
+
+/// Counts and differences of the calls of a case up to now.
+#[derive(Default)]
+struct CallComparison {
+    superstep: u64,
+    counts: ComparisonCounts,
+    differences: Vec<String>,
+}
+
+impl CallComparison {
+    /// Returns 1 if two values are equal. Otherwise describes the difference and returns 0.
+    fn count_equal<T: PartialEq + Debug>(&mut self, what: &str, ours: T, stored: T) -> usize {
+        self.count(what, ours == stored, &ours, &stored)
+    }
+
+    /// As `count_equal`, but -0 and 0 are different numbers.
+    fn count_equal_bits(&mut self, what: &str, ours: f64, stored: f64) -> usize {
+        self.count(what, ours.to_bits() == stored.to_bits(), &ours, &stored)
+    }
+
+    fn count(&mut self, what: &str, is_equal: bool, ours: &dyn Debug, stored: &dyn Debug) -> usize {
+        if !is_equal && self.differences.len() < MAX_DESCRIBED_DIFFERENCES {
+            self.differences.push(format!(
+                "call after superstep {}: {what}: {ours:?}, stored {stored:?}",
+                self.superstep
+            ));
+        }
+        usize::from(is_equal)
+    }
+
+    fn compare_call(
+        &mut self,
+        case: &StoredCase,
+        call: &StoredCall,
+        stored: &StoredReports,
+        heuristic: Heuristic,
+    ) {
+        let answer = case.call_input(call, stored, heuristic).decide();
+        self.counts.calls += 1;
+        for (set, (&ours, &theirs)) in answer.set_indices.iter().zip(&call.iset_values).enumerate()
+        {
+            self.counts.indices_equal +=
+                self.count_equal_bits(&format!("ISet of Set {set}"), ours, theirs);
+            self.counts.indices += 1;
+        }
+        let potentials = answer
+            .potential_terms
+            .iter()
+            .zip(&stored.migration_potentials);
+        for (process, (ours, theirs)) in potentials.enumerate() {
+            for (set, (ours, &theirs)) in ours.iter().zip(theirs).enumerate() {
+                let what = format!("PM of rank {} for Set {set}", process + 1);
+                self.counts.potentials_equal +=
+                    self.count_equal_bits(&what, ours.potential(), theirs);
+                self.counts.potentials += 1;
+            }
+        }
+        let order = answer.preference_order.iter();
+        let order = order
+            .map(|wish| (wish.process, wish.preferred_set))
+            .collect();
+        let ranked = |order: Vec<(usize, Option<usize>)>| -> Vec<(usize, Option<usize>)> {
+            order
+                .into_iter()
+                .map(|(process, set)| (process + 1, set))
+                .collect()
+        };
+        self.counts.orders_equal += self.count_equal(
+            "order (rank, Set)",
+            ranked(order),
+            ranked(stored.processes_sorted_by_potential.clone()),
+        );
+        let ranks = |flags: &[bool]| -> Vec<usize> {
+            (1..)
+                .zip(flags)
+                .filter(|(_, flag)| **flag)
+                .map(|(rank, _)| rank)
+                .collect()
+        };
+        self.counts.candidates_equal += self.count_equal(
+            "candidates",
+            ranks(&answer.is_candidate),
+            ranks(&call.is_candidate),
+        );
+        let moves = |moves: &[migsim_policies::authors_2015::Move]| -> Vec<String> {
+            let words = moves.iter().map(|one| {
+                let prefix = &case.host_prefixes[one.destination_set];
+                format!(
+                    "{} to {prefix}-{}",
+                    one.process + 1,
+                    one.destination_host + 1
+                )
+            });
+            words.collect()
+        };
+        self.counts.hosts_equal +=
+            self.count_equal("moves", moves(&answer.moves), moves(&call.moves));
+        self.counts.moves += call.moves.len();
+    }
 }
 
 /// Reads the cases (stored runs of the authors' program) that are compiled into this crate.

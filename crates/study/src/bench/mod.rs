@@ -18,13 +18,10 @@ mod figure;
 mod page;
 mod report;
 mod rows;
-mod starts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use figure::{MAX_FACTOR, draw_performance_profiles};
@@ -33,41 +30,28 @@ pub use report::{
     best_makespans_csv, cases_csv, classes_csv, policies_csv, policy_table, printed_sheet, schema,
 };
 pub use rows::{BenchCaseResults, BenchResults, PolicyCaseResults, PolicyStatistics};
-pub use starts::BEST_START;
-
-use starts::static_starts_sweep;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::plan::Plan;
 use super::row::RunRow;
-use super::run::{
-    FinishedRunCounter, Shard, SharedRunData, missing_runs, simulate_runs as run_all,
-};
+use super::run::{Shard, missing_runs};
 use super::spec::ValuesSpec;
-use super::store::Store;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 use migsim_experiment::suite::{BenchmarkCase, BenchmarkSuite, CaseSet};
-use migsim_experiment::{KeySetting, Layers, Limits, Registry};
+use migsim_experiment::{KeySetting, Layers, Registry};
 use migsim_platform::MappingRule;
 
 /// Maximum number of cases that one benchmark may run.
 pub const MAX_CASES: u64 = 10_000;
 
+/// Name of the row of results of the best static start: the rival that never moves a process and starts each case from the
+/// built-in mapping rule with the lowest mean makespan over the seeds. This rule is only known after the runs, so the row does not
+/// count for the best known makespans.
+pub const BEST_START: &str = "never from the best static start";
+
 /// Number of failed runs after which a rival is not run on further cases.
 pub const MAX_FAILURES: usize = 3;
-
-/// A policy that the user adds to a benchmark, with settings that apply only to its runs, under a name for the results.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RivalWithSettings {
-    /// The name under which the results list the policy.
-    pub name: String,
-    /// The policy with its trigger and forecast, in the syntax of the setting `policy.name`.
-    pub policy: String,
-    /// The settings that apply only to the runs of this policy, by their keys in an experiment.
-    pub settings: BTreeMap<String, Value>,
-}
 
 /// The cases, policies and seeds of a benchmark, as the user requested them.
 #[derive(Clone, Debug)]
@@ -79,10 +63,8 @@ pub struct BenchRequest {
     pub case_draw: CaseSet,
     /// Number of cases that the benchmark runs, from case 1 on.
     pub case_count: u64,
-    /// The policies without separate settings that are compared with the default set of the suite.
+    /// The policies that are compared with the default set of the suite.
     pub rival_policies: Vec<String>,
-    /// The policies with separate settings that are compared with the default set of the suite.
-    pub rivals_with_settings: Vec<RivalWithSettings>,
     /// The seeds with which each case is run; `None` stands for the seeds of the suite.
     pub seeds: Option<ValuesSpec>,
     /// The maximum CPU time for an answer of an external program; `None` stands for the default of the policy `exec`.
@@ -97,9 +79,9 @@ impl BenchRequest {
             .collect()
     }
 
-    /// Returns the names of the policies without separate settings: the default set, then the policies of the user that are not
-    /// in the default set.
-    fn policies_without_settings(&self) -> Vec<String> {
+    /// Returns the names of the policies of all rows of the results, except the row of the best static start: the default set,
+    /// then the policies of the user that are not in the default set.
+    pub fn policy_names(&self) -> Vec<String> {
         let mut all = self.suite.suite_file().policies.clone();
         for rival in &self.rival_policies {
             if !all.contains(rival) {
@@ -107,15 +89,6 @@ impl BenchRequest {
             }
         }
         all
-    }
-
-    /// Returns the names of the policies of all rows of the results, except the row of the best static start.
-    pub fn policy_names(&self) -> Vec<String> {
-        let readings = self.rivals_with_settings.iter().map(|one| one.name.clone());
-        self.policies_without_settings()
-            .into_iter()
-            .chain(readings)
-            .collect()
     }
 
     /// Returns the parts of the cases (counted from 0) that are run one after another: each is as large as all before it, so that
@@ -161,57 +134,21 @@ impl BenchRequest {
         missing.filter(is_wanted).collect()
     }
 
-    /// Returns for the sweep with this index, the main sweep or an additional one, how many of its policies are never stopped.
-    pub fn spared_policy_count(&self, sweep: usize) -> usize {
-        let readings = self.rivals_with_settings.len();
-        match sweep {
-            0 => self.suite.suite_file().policies.len(),
-            reading if reading <= readings => 0,
-            _ => usize::MAX, // static starts
-        }
-    }
-
-    /// Returns the number of runs in all sweeps of the benchmark, assuming that the seed affects every case.
-    pub fn run_count(&self) -> u64 {
-        let seeds = self.seeds.as_ref().map_or(1, ValuesSpec::value_count);
-        let settings = self.policy_names().len() + MappingRule::ALL.len();
-        self.case_count * settings as u64 * seeds
-    }
-
-    /// Creates the sweep that runs the policies without separate settings on all cases; the sweep can be divided into parts.
+    /// Creates the sweep that runs the policies on all cases; the sweep can be divided into parts.
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
     pub fn main_sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
-        self.sweep_over_key(
-            registry,
-            "policy",
-            &self.policies_without_settings(),
-            &["i", "iii"],
-        )
+        self.sweep_over_key(registry, "policy", &self.policy_names(), &["i", "iii"])
     }
 
-    /// Creates the further sweeps of the benchmark: one for each policy with separate settings, and last the sweep of the static
-    /// starts (initial placements without rescheduling).
+    /// Creates the sweep of the static starts (initial placements without rescheduling).
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
-    pub fn additional_sweeps(&self, registry: &Registry) -> Result<Vec<Sweep>, Error> {
-        let of_reading = |one: &RivalWithSettings| {
-            let policy = std::slice::from_ref(&one.policy);
-            let mut sweep = self.sweep_over_key(registry, "policy", policy, &["i", "iii"])?;
-            let flag = |(key, value): (&String, &Value)| KeySetting {
-                key: key.clone(),
-                source_text: format!("{}, {key}", one.name),
-                value: value.clone(),
-            };
-            sweep.fixed_flags.extend(one.settings.iter().map(flag));
-            Ok(sweep)
-        };
-        let readings = self.rivals_with_settings.iter().map(of_reading);
-        readings
-            .chain([static_starts_sweep(self, registry)])
-            .collect()
+    pub fn static_starts(&self, registry: &Registry) -> Result<Sweep, Error> {
+        let rules = MappingRule::ALL.map(|rule| rule.name().to_owned());
+        self.sweep_over_key(registry, "mapping", &rules, &["i"])
     }
 
     /// Creates a sweep over the cases, the seeds, and the given values of the setting `key`, in the given scenarios.
@@ -260,37 +197,6 @@ impl BenchRequest {
             draw_seed: 1,
         })
     }
-}
-
-/// Runs the simulations of a benchmark that have no row in `store`, on the threads of the caller, and returns the results. New
-/// rows are added to `store`; `done` counts the finished runs.
-///
-/// # Errors
-/// The plan of a sweep cannot be created, or a row cannot be written to the store.
-pub fn run_benchmark(
-    request: &BenchRequest,
-    registry: &Registry,
-    (limits, common): (Limits, &SharedRunData),
-    store: &Mutex<Store>,
-    done: &FinishedRunCounter,
-) -> Result<BenchResults, Error> {
-    let mut plans = Vec::new();
-    let sweeps = request.additional_sweeps(registry)?;
-    let main = [request.main_sweep(registry)?];
-    for (number, sweep) in main.iter().chain(&sweeps).enumerate() {
-        let plan = Plan::new_with_shared_data(sweep, limits, common)?;
-        let spared = (&plan, request.spared_policy_count(number));
-        for cases in request.case_stages() {
-            let missing = {
-                let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-                request.missing_runs_of_cases(spared, &cases, Shard::WHOLE, store.rows())
-            };
-            run_all((sweep, &plan), &missing, (limits, common), store, done)?;
-        }
-        plans.push(plan);
-    }
-    let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(BenchResults::from_rows(request, &plans, store.rows()))
 }
 
 /// The best makespan \[s\] for each pair of a case number and a seed.

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::best::stored_best_makespans;
-use super::starts::BEST_START;
-use super::{BenchRequest, BestMakespans};
+use super::{BEST_START, BenchRequest, BestMakespans};
 use crate::plan::Plan;
 use crate::row::RunRow;
 use crate::separate::Indifference;
@@ -135,13 +134,10 @@ impl BenchResults {
     /// Computes the results of a benchmark from the runs in `rows`; a run without a row counts as failed.
     ///
     /// # Arguments
-    /// `plans`: the plans of the request's first sweep and of its additional sweeps, in this order.
-    ///
-    /// # Panics
-    /// There are fewer plans than sweeps.
+    /// `plan` and `starts`: the plans of the sweeps over the policies and over the static starts.
     pub fn from_rows(
         request: &BenchRequest,
-        plans: &[Plan],
+        [plan, starts]: [&Plan; 2],
         rows: &BTreeMap<String, RunRow>,
     ) -> Self {
         let stored = stored_best_makespans(
@@ -151,9 +147,9 @@ impl BenchResults {
         let mut policies = request.policy_names();
         let runs = BenchRuns {
             policy_count: policies.len(),
-            policies_in_first_plan: policies.len() - request.rivals_with_settings.len(),
             default_policy_count: request.suite.suite_file().policies.len(),
-            sweep_plans: plans,
+            plan,
+            starts,
             rows_by_run_key: rows,
             stored_best_makespans: &stored,
         };
@@ -163,12 +159,12 @@ impl BenchResults {
             .into_iter()
             .map(|case| runs.case_results(case))
             .collect();
-        let runs_of_all = plans.iter().flat_map(|plan| &plan.runs);
+        let runs_of_all = plan.runs.iter().chain(&starts.runs);
         let errors = runs_of_all.filter_map(|id| rows.get(id)?.error.clone());
         let mut bench = Self {
             suite_name: request.suite.suite_file().name.clone(),
             case_draw: request.case_draw,
-            seeds: plans[0].seeds.clone(),
+            seeds: plan.seeds.clone(),
             default_policy_count: runs.default_policy_count,
             first_error: { errors }.next(),
             ranked_policy_statistics: Vec::new(),
@@ -316,14 +312,13 @@ fn bootstrap_intervals(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
 
 /// Access to the results of all runs of a benchmark by plan, case and policy.
 struct BenchRuns<'a> {
-    /// Number of policies in the plans of the benchmark, without the static starts.
+    /// Number of policies, without the best static start.
     policy_count: usize,
-    /// Number of policies in the first plan; each other plan has one policy.
-    policies_in_first_plan: usize,
     /// Number of policies in the default set.
     default_policy_count: usize,
-    /// The plans of all sweeps of the benchmark.
-    sweep_plans: &'a [Plan],
+    plan: &'a Plan,
+    /// The plan of the static starts.
+    starts: &'a Plan,
     /// The rows of results of finished runs, by the key of the run.
     rows_by_run_key: &'a BTreeMap<String, RunRow>,
     /// The stored best makespans of the cases and seeds of this draw \[s\].
@@ -341,7 +336,7 @@ impl BenchRuns<'_> {
                 .get(id(seed))
                 .filter(|row| row.error.is_none())
         };
-        (0..self.sweep_plans[0].seeds.len()).map(found).collect()
+        (0..self.plan.seeds.len()).map(found).collect()
     }
 
     /// Returns, for each seed, the makespan \[s\] in a scenario for the combination of parameter values with index `setting` in a
@@ -360,18 +355,16 @@ impl BenchRuns<'_> {
     fn case_results(&self, case: BenchmarkCase) -> BenchCaseResults {
         let index = usize::try_from(case.case_number - 1).expect("at most 10 000 cases");
         let makespans = |policy: usize| {
-            let (plan, setting) = self.find_plan_and_setting_index(index, policy);
-            self.makespans_by_seed(plan, setting, Scenario::Iii)
+            self.makespans_by_seed(self.plan, index * self.policy_count + policy, Scenario::Iii)
         };
         let times: Vec<Option<Vec<f64>>> = (0..self.policy_count).map(makespans).collect();
         let best_known = self
             .compute_best_known_makespans(case.case_number, &times[..self.default_policy_count]);
-        let seeds = 0..self.sweep_plans[0].seeds.len();
+        let seeds = 0..self.plan.seeds.len();
         let entries = (0..self.policy_count).map(|policy| {
             let times = times[policy].as_deref()?;
-            let (plan, setting) = self.find_plan_and_setting_index(index, policy);
             Some(results_of_policy_in_case(
-                &self.rows_by_seed(plan, setting),
+                &self.rows_by_seed(self.plan, index * self.policy_count + policy),
                 times,
                 &best_known,
             ))
@@ -387,7 +380,7 @@ impl BenchRuns<'_> {
         BenchCaseResults {
             case,
             fastest_policy_index_and_makespan: seeds
-                .map(|seed| find_fastest_policy(&times[..self.policies_in_first_plan], seed))
+                .map(|seed| find_fastest_policy(&times, seed))
                 .collect(),
             policy_results: entries
                 .into_iter()
@@ -400,22 +393,12 @@ impl BenchRuns<'_> {
 
     /// Returns whether a run of a policy in the case with this index has a row.
     fn was_run(&self, case_index: usize, policy: usize) -> bool {
-        let (plan, setting) = self.find_plan_and_setting_index(case_index, policy);
-        let seeds = plan.seeds.len();
-        let mut ids = plan.runs[setting * seeds..(setting + 1) * seeds].iter();
+        let (setting, seeds) = (
+            case_index * self.policy_count + policy,
+            self.plan.seeds.len(),
+        );
+        let mut ids = self.plan.runs[setting * seeds..(setting + 1) * seeds].iter();
         ids.any(|id| self.rows_by_run_key.contains_key(id))
-    }
-
-    /// Returns the plan with the runs of a policy, and the index in this plan of the combination of parameter values for the case
-    /// with this index.
-    fn find_plan_and_setting_index(&self, case_index: usize, policy: usize) -> (&Plan, usize) {
-        match policy.checked_sub(self.policies_in_first_plan) {
-            None => (
-                &self.sweep_plans[0],
-                case_index * self.policies_in_first_plan + policy,
-            ),
-            Some(reading) => (&self.sweep_plans[1 + reading], case_index),
-        }
     }
 
     /// Returns, for each seed, the lowest makespan \[s\] of a case among the policies in `makespans` and the stored best results;
@@ -425,7 +408,7 @@ impl BenchRuns<'_> {
         case_number: u64,
         makespans: &[Option<Vec<f64>>],
     ) -> Vec<f64> {
-        let seeds = self.sweep_plans[0].seeds.iter().enumerate();
+        let seeds = self.plan.seeds.iter().enumerate();
         let best_known = seeds.map(|(seed, number)| {
             let stored = self.stored_best_makespans.get(&(case_number, *number));
             find_fastest_policy(makespans, seed)
@@ -438,11 +421,11 @@ impl BenchRuns<'_> {
     /// Returns the results of the static start (initial placement without rescheduling) with the lowest mean makespan in the case
     /// with this index; `None` if its runs are missing or failed.
     fn best_static_start(&self, index: usize, best_known: &[f64]) -> Option<PolicyCaseResults> {
-        let starts = self.sweep_plans.last()?;
-        let cases = self.sweep_plans[0].settings.len() / self.policies_in_first_plan;
-        let rules = starts.settings.len() / cases.max(1);
-        let times = (0..rules)
-            .filter_map(|rule| self.makespans_by_seed(starts, index * rules + rule, Scenario::I));
+        let cases = self.plan.settings.len() / self.policy_count;
+        let rules = self.starts.settings.len() / cases.max(1);
+        let times = (0..rules).filter_map(|rule| {
+            self.makespans_by_seed(self.starts, index * rules + rule, Scenario::I)
+        });
         let best = times.min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
         Some(results_of_policy_in_case(&[], &best, best_known))
     }

@@ -15,7 +15,6 @@ fn request(rivals: &[&str], cases: u64) -> BenchRequest {
         case_draw: 7.into(),
         case_count: cases,
         rival_policies: rivals.iter().map(|name| (*name).to_owned()).collect(),
-        rivals_with_settings: Vec::new(),
         seeds: None,
         answer_time_limit: None,
     }
@@ -75,7 +74,7 @@ fn bench(
             }
         }
     }
-    BenchResults::from_rows(request, &[own, starts], &rows)
+    BenchResults::from_rows(request, [&own, &starts], &rows)
 }
 
 fn standing<'b>(bench: &'b BenchResults, policy: &str) -> &'b PolicyStatistics {
@@ -185,7 +184,7 @@ fn three_failed_runs_stop_a_rival() {
     assert_eq!(request.case_stages(), [0..1, 1..2, 2..4, 4..8, 8..9]);
     let policies = request.policy_names().len();
     let plan = plan(9 * policies, 0);
-    let spared = (&plan, request.spared_policy_count(0));
+    let spared = (&plan, request.suite.suite_file().policies.len());
     let mut rows = BTreeMap::new();
     let left = |rows: &BTreeMap<String, RunRow>| {
         let left = request.missing_runs_of_cases(spared, &(4..8), Shard::WHOLE, rows);
