@@ -238,7 +238,10 @@ fn an_unknown_figure_is_refused_with_the_known_ones() {
             "reproduce lu --figure times --format csv",
             "only for tables",
         ),
-        ("reproduce audit --figure times", "`audit` has no figures"),
+        (
+            "reproduce grid5000 --figure times",
+            "`grid5000` has no figures",
+        ),
         (
             "report short --figure list --out a.svg",
             "this flag is about the drawing, but `--figure list` only prints the names of the figures",

@@ -141,6 +141,27 @@ fn a_shared_constant_has_the_same_value_in_the_paper_that_counts_it() {
 }
 
 #[test]
+fn a_setting_changes_every_run_of_a_paper() {
+    let setting = "policy.migbsp.floor=one";
+    let output = migsim(&["reproduce", "sw-dynamic", "--json", "--set", setting]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let count = |key: &str, is_reproduced: &dyn Fn(&Value) -> bool| {
+        let all = found[key].as_array().unwrap().iter();
+        all.filter(|one| is_reproduced(one)).count()
+    };
+    let is_near = |cell: &Value| cell["error"].as_f64().unwrap().abs() <= 0.025;
+    let matches = |one: &Value| one["verdict"] == "match";
+    let schedules = count("call_schedules", &matches);
+    // As in results/audit-ablation.csv.
+    let counts = [
+        count("cells", &is_near),
+        count("decisions", &matches),
+        schedules,
+    ];
+    assert_eq!(counts, [9, 32, 5]);
+}
+
+#[test]
 fn an_unknown_paper_lists_the_known_ones() {
     let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
         .args(["reproduce", "lux"])

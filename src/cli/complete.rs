@@ -14,10 +14,6 @@ use crate::{engine, experiment, paper, platform};
 /// paper.
 pub(super) const STUDY_ONE_READING: &str = "one-reading";
 
-/// Value of the argument of `migsim reproduce` that selects the audit of all reproductions (held-out predictions, sensitivity,
-/// ablation).
-pub(super) const STUDY_AUDIT: &str = "audit";
-
 /// Value of the argument of `migsim reproduce` that selects the study of programs that were measured on MPI.
 pub(super) const STUDY_REALITY: &str = "reality";
 
@@ -29,9 +25,8 @@ pub(super) const STUDY_GRID5000: &str = "grid5000";
 pub(super) const STUDY_AUTHORS: &str = "authors-2015";
 
 /// All values of the argument of `migsim reproduce` that select a study instead of a paper.
-pub(super) const STUDIES: [&str; 5] = [
+pub(super) const STUDIES: [&str; 4] = [
     STUDY_ONE_READING,
-    STUDY_AUDIT,
     STUDY_REALITY,
     STUDY_GRID5000,
     STUDY_AUTHORS,

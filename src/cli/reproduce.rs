@@ -1,5 +1,5 @@
-//! Implements `migsim reproduce`: prints published and simulated values of the papers side by side, and runs the studies (`audit`,
-//! `authors-2015`, `grid5000`, `one-reading` and `reality`).
+//! Implements `migsim reproduce`: prints published and simulated values of the papers side by side, and runs the studies
+//! (`authors-2015`, `grid5000`, `one-reading` and `reality`).
 
 use std::io::Write;
 use std::path::Path;
@@ -9,14 +9,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Listing, ReproduceArguments};
-use super::complete::{
-    STUDIES, STUDY_AUDIT, STUDY_AUTHORS, STUDY_GRID5000, STUDY_ONE_READING, STUDY_REALITY,
-};
+use super::complete::{STUDIES, STUDY_AUTHORS, STUDY_GRID5000, STUDY_ONE_READING, STUDY_REALITY};
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
 use super::list::print_names;
 use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_result, print_text};
 use super::progress::{ProgressDisplay, run_with_progress};
+use super::run::set_flags;
 use super::threads::start_threads;
 use crate::Registry;
 use crate::error::{Error, Problem};
@@ -58,9 +57,6 @@ pub(super) fn run_reproduce(
     if arguments.paper == STUDY_ONE_READING {
         return run_one_reading_study(arguments, &threads, out);
     }
-    if arguments.paper == STUDY_AUDIT {
-        return run_audit(arguments, &threads, out);
-    }
     if arguments.paper == STUDY_REALITY {
         return run_reality_study(arguments, (out, errors));
     }
@@ -72,8 +68,9 @@ pub(super) fn run_reproduce(
         let texts = (paper::grid5000_page(&runs), paper::grid5000_csv(&runs));
         return output_study_results(arguments, STUDY_GRID5000, &texts, &[], (out, errors));
     }
+    let changes = paper::Changes::of_keys(set_flags(&arguments.settings)?)?;
     let reproduction = run_with_superstep_progress(arguments, &threads, |progress| {
-        paper::reproduce(&arguments.paper, progress)
+        paper::reproduce_with_changes(&arguments.paper, &changes, progress)
     })?;
     if let Some(wanted) = &arguments.figure {
         let format = arguments.form.is_requested().then_some("--format");
@@ -231,6 +228,10 @@ fn check_study_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
             return Err(Problem::new(message).source(flag).hint(hint).into());
         }
     }
+    if !arguments.settings.is_empty() && STUDIES.contains(&paper) {
+        let problem = Problem::new(format!("`{paper}` has no settings")).source("--set");
+        return Err(problem.hint("leave out `--set`, or name a paper").into());
+    }
     if arguments.out.is_some() && paper == STUDY_AUTHORS {
         let problem = Problem::new("`authors-2015` writes no files").source("--out");
         let hint = "leave out `--out`; `--json` prints all results";
@@ -251,13 +252,8 @@ fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
             problem.source("--format").hint(hint)
         }
         Some(_)
-            if [
-                STUDY_ONE_READING,
-                STUDY_AUDIT,
-                STUDY_GRID5000,
-                STUDY_AUTHORS,
-            ]
-            .contains(&arguments.paper.as_str()) =>
+            if [STUDY_ONE_READING, STUDY_GRID5000, STUDY_AUTHORS]
+                .contains(&arguments.paper.as_str()) =>
         {
             let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
             problem
@@ -283,7 +279,7 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     if arguments.paper == STUDY_AUTHORS {
         return Ok(()); // the stored calls are small
     }
-    let (needed, what) = if [STUDY_ONE_READING, STUDY_AUDIT].contains(&arguments.paper.as_str()) {
+    let (needed, what) = if arguments.paper == STUDY_ONE_READING {
         (
             memory::paper_reproduction_memory_with_all_rules(threads),
             "the runs of all papers with the rules of each",
@@ -313,8 +309,7 @@ fn run_with_superstep_progress<R: Send>(
     let bar = ProgressDisplay {
         item_noun: "supersteps",
         total_items: None,
-        // All other studies end within seconds.
-        prints_lines_without_terminal: arguments.paper == STUDY_AUDIT,
+        prints_lines_without_terminal: false, // all studies end within seconds
         is_quiet: arguments.quiet,
     };
     run_with_progress(&bar, &|| progress.simulated_supersteps(), || {
@@ -345,29 +340,6 @@ fn run_one_reading_study(
         print_text(out, &page.text)?;
     }
     write_pages(arguments, &[page])?;
-    Ok(true)
-}
-
-/// Runs the audit of all reproductions: prints its page, and writes the page and its tables into the folder of `--out`. Always
-/// returns `true`.
-fn run_audit(
-    arguments: &ReproduceArguments,
-    threads: &ThreadPool,
-    out: &mut dyn Write,
-) -> Result<bool, Error> {
-    let (page, tables) = run_with_superstep_progress(arguments, threads, paper::audit)?;
-    let sheets = tables.csv_pages()?;
-    match arguments.form.output_form_unless_quiet(arguments.quiet) {
-        None => {}
-        Some(OutputForm::Json) => print_text(out, &format!("{:#}\n", to_json_value(&tables)?))?,
-        Some(OutputForm::Csv) => {
-            let texts: Vec<&str> = sheets.iter().map(|sheet| sheet.text.as_str()).collect();
-            print_text(out, &texts.join("\n"))?;
-        }
-        Some(_) => print_text(out, &page.text)?,
-    }
-    write_pages(arguments, &[page])?;
-    write_pages(arguments, &sheets)?;
     Ok(true)
 }
 

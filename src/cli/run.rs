@@ -611,7 +611,6 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Ke
         });
     }
     check_duplicate_keys("--net", &arguments.constants)?;
-    check_duplicate_keys("--set", &arguments.settings)?;
     for (key, value) in &arguments.constants {
         let flag = format!("--net {key}={value}");
         flags.push(KeySetting {
@@ -620,15 +619,19 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Ke
             value: json!(value),
         });
     }
-    for (key, value) in &arguments.settings {
-        let flag = format!("--set {key}={value}");
-        flags.push(KeySetting {
-            key: key.clone(),
-            source_text: flag,
-            value: parse_typed_value(value),
-        });
-    }
+    flags.extend(set_flags(&arguments.settings)?);
     Ok(flags)
+}
+
+/// Converts the values of the flag `--set` into settings.
+pub(super) fn set_flags(settings: &[(String, String)]) -> Result<Vec<KeySetting>, Error> {
+    check_duplicate_keys("--set", settings)?;
+    let flag = |(key, value): &(String, String)| KeySetting {
+        key: key.clone(),
+        source_text: format!("--set {key}={value}"),
+        value: parse_typed_value(value),
+    };
+    Ok(settings.iter().map(flag).collect())
 }
 
 /// Checks that no key has two values in the flags with the name `flag`, because the values would contradict each other.

@@ -9,7 +9,8 @@ use serde_json::Value;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::{
-    KeySetting, SharedInputs, find_built_in_experiment, value_at_path, value_at_path_mut,
+    KeySetting, SharedInputs, built_in_names, find_built_in_experiment, value_at_path,
+    value_at_path_mut,
 };
 use migsim_platform as platform;
 
@@ -17,7 +18,7 @@ use migsim_platform as platform;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     settings: Vec<ChangedSetting>,
-    platform_values: Vec<(String, Value)>,
+    platform_values: Vec<(String, KeySetting)>,
 }
 
 /// A changed setting, and the experiments to which the change applies.
@@ -42,23 +43,35 @@ impl Changes {
         }
     }
 
-    /// Changes the value of a key, which is written as in the `keys` of a fitted constant in the facts: a key of `experiment`, of
-    /// its platforms (`platform:<key>`), or of another experiment of the paper (`<name>:<key>`).
-    pub fn set_value(&mut self, experiment: &str, key: &str, value: Value) {
-        let (place, key) = key.split_once(':').unwrap_or((experiment, key));
-        if place == "platform" {
-            self.platform_values.push((key.to_owned(), value));
-            return;
+    /// Creates changes of single keys: of all experiments, of one experiment and those that inherit the value from it
+    /// (`<name>:<key>`), or of the platforms (`platform:<key>`).
+    ///
+    /// # Errors
+    /// No built-in experiment has this name.
+    pub fn of_keys(flags: impl IntoIterator<Item = KeySetting>) -> Result<Self, Error> {
+        let mut changes = Self::default();
+        for mut flag in flags {
+            let place = flag.key.split_once(':');
+            let place = place.map(|(place, key)| (place.to_owned(), key.to_owned()));
+            if let Some((place, key)) = place {
+                if place == "platform" {
+                    changes.platform_values.push((key, flag));
+                    continue;
+                }
+                find_built_in_experiment(&place)?.ok_or_else(|| {
+                    Problem::unknown_name("experiment", &place)
+                        .with_known_names("experiments", built_in_names())
+                        .source(&flag.source_text)
+                })?;
+                flag.key = key;
+                let experiment = Some(place);
+                changes.settings.push(ChangedSetting { experiment, flag });
+            } else {
+                let experiment = None;
+                changes.settings.push(ChangedSetting { experiment, flag });
+            }
         }
-        let flag = KeySetting {
-            key: key.to_owned(),
-            source_text: format!("{key}={value}"),
-            value,
-        };
-        self.settings.push(ChangedSetting {
-            experiment: Some(place.to_owned()),
-            flag,
-        });
+        Ok(changes)
     }
 
     /// Returns the changed settings that apply to `experiment`.
@@ -88,6 +101,7 @@ impl Changes {
     /// A changed platform is not valid.
     pub(super) fn changed_platforms(&self) -> Result<SharedInputs, Error> {
         let shared = SharedInputs::default();
+        let mut is_known = vec![false; self.platform_values.len()];
         for (file, text) in platform::built_in_platforms() {
             let mut value: Value = serde_json::from_str(text).map_err(|error| {
                 Problem::new(format!(
@@ -95,10 +109,10 @@ impl Changes {
                 ))
             })?;
             let mut is_changed = false;
-            for (key, new) in &self.platform_values {
+            for ((key, flag), is_known) in self.platform_values.iter().zip(&mut is_known) {
                 if let Some(old) = value_at_path_mut(&mut value, key) {
-                    *old = new.clone();
-                    is_changed = true;
+                    *old = flag.value.clone();
+                    (is_changed, *is_known) = (true, true);
                 }
             }
             if is_changed {
@@ -106,6 +120,12 @@ impl Changes {
                 let loaded = platform::from_json(&format!("built-in {file}, changed"), &text)?;
                 shared.store_platform(file, loaded);
             }
+        }
+        let unknown = is_known.iter().position(|is_known| !is_known);
+        if let Some((key, flag)) = unknown.map(|at| &self.platform_values[at]) {
+            let problem = Problem::new(format!("no built-in platform has the key `{key}`"));
+            let hint = "write a key of the platform file, such as `platform:clusters[0].speed`";
+            return Err(problem.source(&flag.source_text).hint(hint).into());
         }
         Ok(shared)
     }

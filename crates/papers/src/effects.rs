@@ -182,20 +182,6 @@ pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     counts_by_part_and_total(&parts.collect::<Vec<_>>())
 }
 
-/// Counts the reproduced effects (overheads and gains) in the times of each named paper: one entry per table and kind, and a last
-/// entry for all together.
-pub(super) fn effect_counts_of_cells<'p>(
-    papers: impl IntoIterator<Item = (&'static str, &'p [CellResult])>,
-) -> Vec<EffectCounts> {
-    let papers = papers.into_iter();
-    let papers = papers.map(|(paper, cells)| (paper, effects_in_tables(paper, cells), cells));
-    let papers: Vec<_> = papers.collect();
-    let all = papers.iter();
-    let parts =
-        all.flat_map(|(paper, effects, cells)| split_by_table_and_kind(paper, effects, cells));
-    counts_by_part_and_total(&parts.collect::<Vec<_>>())
-}
-
 /// Computes one entry of counts for each part (the effects of one kind in one table) and, if there are several parts, a last
 /// entry for all parts together.
 fn counts_by_part_and_total(parts: &[TableEffects<'_>]) -> Vec<EffectCounts> {

@@ -34,9 +34,6 @@ pub struct Facts {
     /// schedule. The reasons are this project's.
     #[serde(default)]
     pub reasons: BTreeMap<String, String>,
-    /// Additional facts for the audit of the reproduction.
-    #[serde(default)]
-    pub audit: AuditFacts,
 }
 
 /// A constant or an option of this project's experiments that was fitted to published numbers.
@@ -50,43 +47,6 @@ pub struct FittedConstant {
     /// Name of another paper for which the same constant is already counted, so that it counts once in the total. `None` if no
     /// other paper has the constant.
     pub shared_with: Option<String>,
-}
-
-/// Facts for the audit: searches for settings that reproduce the paper, and published times that contradict the rest of the
-/// paper.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct AuditFacts {
-    /// Number of constants in an earlier count, in which some options chosen for published numbers were not counted as constants.
-    /// `None` if there was no such count.
-    pub former_constants: Option<usize>,
-    /// Searches in which settings were tried to reproduce the published numbers.
-    #[serde(default)]
-    pub searched: Vec<SettingsSearch>,
-    /// Published times that contradict the rest of the paper, grouped by the statement that they contradict.
-    #[serde(default)]
-    pub contradictory_cells: Vec<ContradictoryCells>,
-}
-
-/// A search in which many settings were tried to reproduce the published numbers.
-#[derive(Clone, Debug, Deserialize)]
-pub struct SettingsSearch {
-    /// Number of combinations of settings that were tried, as recorded at the time of the search.
-    pub settings: u64,
-    /// Description of the settings that were tried.
-    pub what: String,
-    /// Date of the search (year-month-day).
-    pub date: String,
-    /// File of this project that records the search.
-    pub source: String,
-}
-
-/// Published times that contradict one statement of the paper.
-#[derive(Clone, Debug, Deserialize)]
-pub struct ContradictoryCells {
-    /// Identifiers of the published times that contradict the statement.
-    pub cells: Vec<String>,
-    /// Statement of the paper that the published times contradict, in one sentence.
-    pub because: String,
 }
 
 /// Settings of the run that a fact is about, by key. If a value is a list, the fact is about one run for each entry of the list.

@@ -20,7 +20,6 @@
 //! ```
 
 mod ambiguities;
-mod audit;
 pub mod authors;
 mod calls;
 mod cells;
@@ -35,7 +34,6 @@ mod grid5000;
 mod lbm;
 mod lu;
 mod markdown;
-mod named;
 mod one_reading;
 mod one_reading_page;
 mod packed;
@@ -55,11 +53,6 @@ mod weighted;
 mod wsppd2007;
 
 pub use ambiguities::Answer;
-pub use audit::{
-    Ablation, AuditTables, Contradictions, ContradictoryTime, DegreesOfFreedom, HeldOutPrediction,
-    RefittedConstant, ResultAccuracy, RoundingEffect, Score, Sensitivity, TIGHT, WIDE,
-    WINDOW_STEPS, audit,
-};
 pub use calls::{Calls, PaperCall};
 pub use cells::CellResult;
 pub use changes::Changes;
@@ -68,9 +61,9 @@ pub use claims::{ClaimCheck, ClaimOutcome};
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
 pub use effects::{ERROR_BOUNDS, Effect, EffectCounts, effect_counts};
 pub use facts::{
-    AuditFacts, CallSchedule, Claim, Config, Contradiction, ContradictoryCells, Expectation, Facts,
-    FittedConstant, Measure, Measurement, PublishedDecision, QuotedFigureNumber, SettingsSearch,
-    Summary, TableCell, Test, expand_list_values,
+    CallSchedule, Claim, Config, Contradiction, Expectation, Facts, FittedConstant, Measure,
+    Measurement, PublishedDecision, QuotedFigureNumber, Summary, TableCell, Test,
+    expand_list_values,
 };
 pub use figures::{draw_figures_named, figure_names_and_descriptions};
 pub use grid5000::{GridRun, grid5000_csv, grid5000_page, simulate_grid5000_runs};
@@ -82,8 +75,8 @@ pub use one_reading_page::one_reading_page;
 pub use page::ResultsFile;
 pub use pages::result_pages;
 pub use reproduce::{
-    ClaimResult, ConstantWithEvidence, PaperComparison, PaperResults, Reproduction, fitted_keys,
-    reproduce, reproduce_with_changes,
+    ClaimResult, ConstantWithEvidence, PaperResults, Reproduction, fitted_keys, reproduce,
+    reproduce_with_changes,
 };
 pub use runs::{FinishedRun, Paper, PaperCase, Runs};
 pub use single_set::{SearchStep, search_rule_set};

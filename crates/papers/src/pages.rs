@@ -43,7 +43,7 @@ pub fn result_pages(reproduction: &Reproduction) -> Result<Vec<ResultsFile>, Err
     if reproduction.papers.len() > 1 {
         pages.push(ResultsFile {
             name: "README.md".into(),
-            text: readme_page(reproduction)?,
+            text: readme_page(reproduction),
         });
     }
     Ok(pages)

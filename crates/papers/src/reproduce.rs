@@ -121,6 +121,18 @@ impl Reproduction {
 /// # Errors
 /// There is no paper with this name, or a run fails.
 pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error> {
+    reproduce_with_changes(name, &Changes::default(), progress)
+}
+
+/// Reproduces the paper with this name, or all papers if the name is `all`, with changed settings in all runs.
+///
+/// # Errors
+/// There is no paper with this name, a change is invalid, or a run fails.
+pub fn reproduce_with_changes(
+    name: &str,
+    changes: &Changes,
+    progress: &Progress,
+) -> Result<Reproduction, Error> {
     let wanted: Vec<&Paper> = if name == "all" {
         PAPERS.iter().collect()
     } else {
@@ -128,27 +140,18 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
     };
     let papers = wanted
         .into_par_iter()
-        .map(|paper| reproduce_one_paper(paper, progress))
+        .map(|paper| reproduce_one_paper(paper, changes, progress))
         .collect::<Result<_, _>>()?;
     Ok(Reproduction { papers })
 }
 
-/// Reproduces the times, decisions and call schedules of a paper with changed settings; claims are not checked.
-///
-/// # Errors
-/// The changes are invalid, or a run fails.
-pub fn reproduce_with_changes(
+fn reproduce_one_paper(
     paper: &Paper,
-    changes: Changes,
+    changes: &Changes,
     progress: &Progress,
-) -> Result<PaperComparison, Error> {
-    let runs = Runs::new(paper, changes, progress)?;
-    simulate_and_compare_all(paper, &read_facts(paper)?, &runs)
-}
-
-fn reproduce_one_paper(paper: &Paper, progress: &Progress) -> Result<PaperResults, Error> {
+) -> Result<PaperResults, Error> {
     let facts = read_facts(paper)?;
-    let runs = Runs::new(paper, Changes::default(), progress)?;
+    let runs = Runs::new(paper, changes.clone(), progress)?;
     let compared = simulate_and_compare_all(paper, &facts, &runs)?;
     let claims = facts
         .claims
@@ -184,7 +187,7 @@ pub(super) fn read_facts(paper: &Paper) -> Result<Facts, Error> {
 
 /// Comparisons of a paper with its simulated runs that need only its facts, not the functions that check its claims.
 #[derive(Clone, Debug)]
-pub struct PaperComparison {
+pub(super) struct PaperComparison {
     /// Published times in tables and figures, compared with simulated times.
     pub cells: Vec<CellResult>,
     /// Published decisions, compared with simulated decisions.

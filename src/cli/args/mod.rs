@@ -154,7 +154,7 @@ pub(super) enum Command {
             migsim reproduce lu --out results\n  \
             migsim reproduce lu --figure times --width 85mm --font-size 8pt\n  \
             migsim reproduce one-reading\n  \
-            migsim reproduce audit --out results\n\n\
+            migsim reproduce lbm --set policy.migbsp.floor=one\n\n\
             Exit code 1 if a cell is more than 2.5 % away without a recorded reason.")]
     Reproduce(ReproduceArguments),
     /// Convert applications to traces: text files with the computation and messages of each process in each superstep

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::figure::FigureArguments;
 use super::form::OutputFormArguments;
-use super::settings::MemoryArguments;
+use super::settings::{MemoryArguments, parse_pair};
 use super::{FIGURE, OUTPUT};
 use crate::cli::complete;
 use crate::cli::threads;
@@ -17,7 +17,7 @@ pub(in crate::cli) struct ReproduceArguments {
     ///
     /// The studies are: one-reading, the rules of each paper applied to every other paper; reality, programs measured on MPI;
     /// grid5000, the applications of the papers on Grid'5000; authors-2015, recorded calls of the authors' own program, decided
-    /// again; audit, held-out predictions, sensitivity and ablation of all papers (takes minutes).
+    /// again.
     #[arg(default_value = "all", value_parser = complete::paper_parser(), hide_possible_values = true)]
     pub(in crate::cli) paper: String,
     /// For one-reading: search for the best single set of rules for all papers, changing one option at a time, starting from the
@@ -27,6 +27,10 @@ pub(in crate::cli) struct ReproduceArguments {
     /// For authors-2015: read the recorded calls from the JSON files of this folder [default: the built-in recorded calls]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) cases: Option<PathBuf>,
+    /// Set any key of the experiments in every run of the papers; `NAME:KEY` is a key of one experiment, `platform:KEY` one of the
+    /// platforms. Settings in which the runs of a table differ keep their values
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, conflicts_with = "out")]
+    pub(in crate::cli) settings: Vec<(String, String)>,
     /// Also write a Markdown page, a CSV table and figures for each paper into this folder; with `--figure`, write only the
     /// figure [default: here]
     #[arg(long, value_name = "DIR")]

@@ -209,7 +209,7 @@ fn decide_calls_again(case: &StoredCase) -> CaseResult {
                 "processes outside D in superstep {} of the interval",
                 at + 1
             );
-            judged.counts.outside_equal += judged.count_equal(&what, found, stored);
+            judged.counts.outside_equal += judged.count_equal(&what, &found, &stored);
             judged.counts.outside += 1;
         }
         if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
@@ -235,8 +235,8 @@ struct CallComparison {
 
 impl CallComparison {
     /// Returns 1 if two values are equal. Otherwise describes the difference and returns 0.
-    fn count_equal<T: PartialEq + Debug>(&mut self, what: &str, ours: T, stored: T) -> usize {
-        self.count(what, ours == stored, &ours, &stored)
+    fn count_equal<T: PartialEq + Debug>(&mut self, what: &str, ours: &T, stored: &T) -> usize {
+        self.count(what, ours == stored, ours, stored)
     }
 
     /// As `count_equal`, but -0 and 0 are different numbers.
@@ -293,8 +293,8 @@ impl CallComparison {
         };
         self.counts.orders_equal += self.count_equal(
             "order (rank, Set)",
-            ranked(order),
-            ranked(stored.processes_sorted_by_potential.clone()),
+            &ranked(order),
+            &ranked(stored.processes_sorted_by_potential.clone()),
         );
         let ranks = |flags: &[bool]| -> Vec<usize> {
             (1..)
@@ -305,8 +305,8 @@ impl CallComparison {
         };
         self.counts.candidates_equal += self.count_equal(
             "candidates",
-            ranks(&answer.is_candidate),
-            ranks(&call.is_candidate),
+            &ranks(&answer.is_candidate),
+            &ranks(&call.is_candidate),
         );
         let moves = |moves: &[migsim_policies::authors_2015::Move]| -> Vec<String> {
             let words = moves.iter().map(|one| {
@@ -320,7 +320,7 @@ impl CallComparison {
             words.collect()
         };
         self.counts.hosts_equal +=
-            self.count_equal("moves", moves(&answer.moves), moves(&call.moves));
+            self.count_equal("moves", &moves(&answer.moves), &moves(&call.moves));
         self.counts.moves += call.moves.len();
     }
 }
