@@ -29,7 +29,12 @@ _TOGETHER = ("net", "change")
 _FILES = ("platform", "trace", "work", "messages", "data", "library", "mapping", "file")
 
 
-def arguments(known: Any, keywords: Mapping[str, Any], given: Any = None, *, is_varied: bool = False) -> list[str]:
+def merged(settings: Any, keywords: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Returns what an `Experiment`, a dict or a file gives beneath the keywords, and all keywords."""
+    return getattr(settings, "_given", settings), {**getattr(settings, "_keywords", {}), **keywords}
+
+
+def arguments(known: Any, keywords: Mapping[str, Any], given: Any = None, seeds: Any = None, *, is_varied: bool = False) -> list[str]:
     """Converts keywords into flags; names with a dot are keys of the experiment.
 
     Parameters
@@ -37,35 +42,48 @@ def arguments(known: Any, keywords: Mapping[str, Any], given: Any = None, *, is_
     known
         The keywords of the function, a `TypedDict`.
     given
-        The experiment that they modify: a dict, a file or a name.
+        The experiment that they modify: an `Experiment`, a dict, a file or a name.
+    seeds
+        Their number, a list, or a range as text.
     is_varied
         Whether a list gives the values of a setting in several runs.
     """
+    given, keywords = merged(given, keywords)
     typed = [] if given is None else [as_file(_absolute(plain(given)), "experiment") if isinstance(given, Mapping) else fspath(given)]
     for name, value in keywords.items():
         if value is None:
             raise TypeError(f"`{name}` is None: leave the keyword out to get its default")
         value, flag = plain(value), f"--{name.replace('_', '-')}"
-        if "." in name or "[" in name:
-            typed += _of_key(name, value, is_varied)
-        elif name not in known.__annotations__:
+        values = value if isinstance(value, list) else [value]
+        is_key = "." in name or "[" in name
+        if not is_key and name not in known.__annotations__:
             names = sorted(known.__annotations__)
             near = difflib.get_close_matches(name, names, 1)
             meant = f"did you mean `{near[0]}`? " if near else ""
             raise TypeError(f"unexpected keyword `{name}`; {meant}known keywords: {', '.join(names)}, and keys with dots")
+        if is_key or (name == "mapping" and is_varied and isinstance(value, list)):
+            if is_varied and isinstance(value, list):
+                typed += ["--vary", f"{name}=" + ",".join(map(_text, value))]
+            else:
+                # A text that reads as another value of JSON is quoted.
+                is_text = isinstance(value, str) and value not in ("true", "false", "null")
+                typed += ["--set", f"{name}={value if is_text else json.dumps(value)}"]
         elif name in _SWITCHES:
             typed += [flag] if is_true(name, value) else []
         elif isinstance(value, bool):
             raise TypeError(f"`{name}` is {value}: a value is expected, such as a name or a number")
-        elif name == "mapping" and is_varied and _is_list(value):
-            typed += _of_key(name, value, is_varied)
-        elif name in _TOGETHER or (name == "load" and not is_varied):
-            for one in value if _is_list(value) else [value]:
-                typed += [flag, _text(one)]
-        elif name in ("platform", "library") and isinstance(value, Mapping):
+        elif isinstance(value, Mapping) and name in ("platform", "library"):
             typed += [flag, as_file(value, "object")]
+        elif name in _TOGETHER or (name == "load" and not is_varied):
+            typed += [word for one in values for word in (flag, _text(one))]
         else:
-            typed += [flag, ",".join(map(_text, value)) if _is_list(value) else _text(value)]
+            typed += [flag, ",".join(map(_text, values))]
+    seeds = plain(seeds)
+    if isinstance(seeds, bool):
+        raise TypeError(f"`seeds` is {seeds}: a number, a list or a range such as \"1..10\" is expected")
+    if seeds is not None:
+        listed = ",".join(map(_text, seeds)) if isinstance(seeds, list) else str(seeds)
+        typed += ["--seeds", f"1..{seeds}" if isinstance(seeds, int) else listed]
     return typed
 
 
@@ -76,35 +94,13 @@ def is_true(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def seeds_of(seeds: Any) -> list[str]:
-    """Converts seeds into flags: their number, a list, or a range as text."""
-    seeds = plain(seeds)
-    if seeds is None:
-        return []
-    if isinstance(seeds, bool):
-        raise TypeError(f"`seeds` is {seeds}: a number, a list or a range such as \"1..10\" is expected")
-    if isinstance(seeds, int):
-        return ["--seeds", f"1..{seeds}"]
-    return ["--seeds", seeds if isinstance(seeds, str) else ",".join(str(int(seed)) for seed in seeds)]
-
-
-def _of_key(name: str, value: Any, is_varied: bool) -> list[str]:
-    if is_varied and _is_list(value):
-        return ["--vary", f"{name}=" + ",".join(map(_text, value))]
-    return ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, PathLike))
-
-
 def plain(value: Any) -> Any:
     """Converts numbers of NumPy into those of Python, and paths and iterators into texts and lists."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
-    if _is_list(value):
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, PathLike)):
         return [plain(one) for one in value]
     return fspath(value) if isinstance(value, PathLike) else value
 
@@ -133,12 +129,13 @@ def _text(value: Any) -> str:
     raise TypeError(f"`{value!r}` is no value of a setting: a number or a text with its unit is expected")
 
 
-class Temporary:
-    """A temporary folder, which is deleted with this object, or at the end of the process that made it."""
+class Folder:
+    """A folder. Without a name it is a temporary one, which is deleted with this object, or at the end of the process that made it."""
 
-    def __init__(self) -> None:
-        self.name = tempfile.mkdtemp(prefix="migsim-")
-        weakref.finalize(self, _delete, self.name, os.getpid())
+    def __init__(self, name: str | PathLike[str] | None = None) -> None:
+        self.name = tempfile.mkdtemp(prefix="migsim-") if name is None else str(Path(name).absolute())
+        if name is None:
+            weakref.finalize(self, _delete, self.name, os.getpid())
 
 
 def _delete(folder: str, owner: int) -> None:
@@ -148,8 +145,8 @@ def _delete(folder: str, owner: int) -> None:
 
 
 @functools.cache
-def _folder() -> Temporary:
-    return Temporary()
+def _folder() -> Folder:
+    return Folder()
 
 
 def as_file(value: Mapping[str, Any], name: str) -> str:

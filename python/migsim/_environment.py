@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 from . import _core
 from ._arguments import Value
-from ._command_line import warn
+from ._errors import warn
 from ._experiment import Experiment, Settings
 from ._keywords import RunKeywords, lists
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +16,15 @@ class Problem:
     #: The description of the error, in a sentence.
     message: str
     #: The file or the flag.
-    source: str | None
+    source: str | None = None
     #: The line in the file, counted from 1.
-    line: int | None
+    line: int | None = None
     #: The column in the line, counted from 1.
-    column: int | None
+    column: int | None = None
     #: The key in the settings.
-    key: str | None
+    key: str | None = None
     #: The remedy.
-    hint: str | None
+    hint: str | None = None
 
 
 class Error(Exception):
@@ -42,3 +45,12 @@ class Error(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Error, (str(self), [vars(problem) for problem in self.problems]))
+
+
+def warn(notes: Sequence[str]) -> None:
+    """Shows notes as warnings of the line that called the package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("migsim."):
+        frame, level = frame.f_back, level + 1
+    for note in notes:
+        warnings.warn(note, stacklevel=level)

@@ -9,8 +9,8 @@ from os import PathLike
 from typing import Any, TypeAlias, Union, Unpack
 
 from . import _core
-from ._arguments import Value, arguments, is_true, plain
-from ._command_line import warn
+from ._arguments import Value, arguments, is_true, merged
+from ._errors import warn
 from ._keywords import RunKeywords, lists
 from ._plugin import plugins
 from ._progress import bar
@@ -52,15 +52,13 @@ class Experiment:
 
     def __init__(self, settings: Settings = None, /, **keywords: Unpack[RunKeywords]) -> None:
         # A dict that the caller changes later must not change the experiment.
-        self._given, self._keywords = merged(copy.deepcopy(dict(settings)) if isinstance(settings, Mapping) else settings, keywords)
-        self._core = self._made()
+        self._given, self._keywords = merged(copy.deepcopy(settings) if isinstance(settings, Mapping) else settings, keywords)
+        self._make()
 
-    def _made(self) -> _core.Experiment:
+    def _make(self) -> None:
         """Reads the settings, and creates the application."""
-        if isinstance(self._given, Mapping):
-            beneath = ("settings", json.dumps(plain(self._given)))
-            return _core.Experiment(arguments(RunKeywords, self._keywords), beneath, plugins())
-        return _core.Experiment(arguments(RunKeywords, self._keywords, self._given), None, plugins())
+        self._plugins = plugins()
+        self._core = _core.Experiment(arguments(RunKeywords, self._keywords, self._given), self._plugins)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -87,42 +85,31 @@ class Experiment:
         progress
             Show a progress bar, if tqdm is installed; by default on a terminal and in a notebook.
         """
-        supersteps, _, scenarios = self._core.size
         tell, close = bar(progress, "supersteps")
         # Static starts are run in addition to the scenarios.
-        count = None if tell is None else (lambda done: tell(done, supersteps * scenarios))
+        count = None if tell is None else (lambda done: tell(done, self._core.supersteps))
         try:
             has_starts = not self._keywords.get("no_static_starts", False)
-            run = Run._of(self._core.run(is_true("processes", processes), count, has_starts), bool(processes))
-            run.notes = self.notes
-            warn(run.notes)
-            return run
+            core = self._core.run(is_true("processes", processes), count, has_starts)
+            warn(self.notes)
+            return Run(json.loads(core.manifest), core, plugins=self._plugins, notes=self.notes)
         except BaseException:
             # An application that has failed keeps its error; the next run begins with a new one.
-            self._core = self._made()
+            self._make()
             raise
         finally:
             close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_experiment, (self._given, self._keywords))
+        return (_again, (self._given, self._keywords))
 
     def __repr__(self) -> str:
         settings = self.settings
-        app, platform = settings["workload"]["app"], settings["platform"]
-        return f"<migsim.Experiment {app} on {platform} ({settings['policy']['name']})>"
+        return f"<migsim.Experiment {settings['workload']['app']} on {settings['platform']} ({settings['policy']['name']})>"
 
 
-def _experiment(settings: Settings, keywords: RunKeywords) -> Experiment:
-    """Creates an experiment from its arguments, for pickle."""
+def _again(settings: Settings, keywords: RunKeywords) -> Experiment:
     return Experiment(settings, **keywords)
-
-
-def merged(settings: Any, keywords: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Returns what an experiment, a dict or a file gives beneath the keywords, and all keywords."""
-    if isinstance(settings, Experiment):
-        return settings._given, {**settings._keywords, **keywords}
-    return settings, dict(keywords)
 
 
 @lists(RunKeywords)

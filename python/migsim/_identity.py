@@ -5,12 +5,9 @@ from __future__ import annotations
 import hashlib
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
-
-#: Constants whose `repr` says everything about them.
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), range)
 
 
 class Unknown(Exception):
@@ -25,113 +22,94 @@ def identity(cls: Callable[..., Any]) -> str:
     Raises
     ------
     Unknown
-        The class refers to an object that is no function, class, module or value.
+        The class refers to an object that cannot be pickled.
     """
-    digest = hashlib.sha256()
-    for part in _Reader().parts(cls):
-        digest.update(repr(part).encode())
-    return digest.hexdigest()
+    reader = _Reader()
+    reader.read(cls)
+    return reader.digest.hexdigest()
 
 
 class _Reader:
-    """Visits each object once, so that recursive functions end."""
+    """Reads each object once, so that recursive functions end."""
 
     def __init__(self) -> None:
-        self.numbers: dict[int, int] = {}
-        #: Objects made on the way stay, so that no two have the same id.
-        self.kept: list[object] = []
+        self.digest = hashlib.sha256()
+        #: The numbers of the objects by their ids; the objects stay, so that no two have the same id.
+        self.known: dict[int, tuple[int, object]] = {}
 
-    def parts(self, value: Any) -> Iterator[object]:
-        """Describes a value by texts and numbers."""
-        if isinstance(value, _PLAIN):
-            yield type(value).__name__, repr(value)
-            return
-        if id(value) in self.numbers:
-            yield "again", self.numbers[id(value)]
-            return
-        self.numbers[id(value)] = len(self.numbers)
-        self.kept.append(value)
-        if isinstance(value, types.CodeType):
-            yield from self._code(value)
-        elif isinstance(value, types.FunctionType):
-            yield from self._function(value)
-        elif isinstance(value, type):
-            yield from self._class(value)
-        elif isinstance(value, types.ModuleType):
-            yield from self._module(value)
-        elif isinstance(value, (staticmethod, classmethod, types.MethodType)):
-            yield type(value).__name__
-            yield from self.parts(value.__func__)
-        elif isinstance(value, property):
-            for one in (value.fget, value.fset, value.fdel):
-                yield from self.parts(one)
-        elif isinstance(value, (list, tuple, set, frozenset, Mapping)):
-            yield from self._collection(value)
-        elif hasattr(value, "dtype") and hasattr(value, "tobytes") and not getattr(value.dtype, "hasobject", False):
-            yield "array", str(value.dtype), getattr(value, "shape", ()), hashlib.sha256(value.tobytes()).hexdigest()
-        elif isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType)):
-            yield value.__name__
-        elif _is_installed(getattr(value, "__module__", None)) and callable(value) and hasattr(value, "__qualname__"):
-            yield from self._installed(value.__module__, value.__qualname__)
-        elif hasattr(value, "__dict__") and not callable(value):
-            yield from self.parts(type(value))
-            yield from self.parts(vars(value))
+    def note(self, *parts: object) -> None:
+        """Adds texts and numbers."""
+        self.digest.update(repr(parts).encode())
+
+    def read(self, value: Any) -> None:
+        """Adds an object and all that it refers to."""
+        if value is None or isinstance(value, (bool, int, float, complex, str, range)):
+            self.note(type(value).__name__, value)
+        elif isinstance(value, bytes):
+            self.note(len(value))
+            self.digest.update(value)
+        elif id(value) in self.known:
+            self.note(self.known[id(value)][0])
         else:
-            raise Unknown(f"an object of the type `{type(value).__qualname__}`")
+            self.known[id(value)] = len(self.known), value
+            self.note(type(value).__name__)
+            self.read_inside(value)
 
-    def _code(self, code: types.CodeType) -> Iterator[object]:
-        yield code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount
-        for constant in code.co_consts:
-            yield from self.parts(constant)
-
-    def _function(self, function: types.FunctionType) -> Iterator[object]:
-        if _is_installed(function.__module__):
-            yield from self._installed(function.__module__, function.__qualname__)
-            return
-        yield from self.parts(function.__code__)
-        yield from self.parts(function.__defaults__)
-        yield from self.parts(function.__kwdefaults__)
-        for cell in function.__closure__ or ():
+    def read_inside(self, value: Any) -> None:
+        if isinstance(value, (list, tuple)):
+            self.note(len(value))
+            self.read_all(value)
+        elif isinstance(value, (set, frozenset)):
+            # The order in a set differs between processes.
+            self.read(sorted(value, key=repr))
+        elif isinstance(value, Mapping):
+            self.read(list(value.items()))
+        elif isinstance(value, types.CodeType):
+            self.note(value.co_code, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars, value.co_argcount)
+            self.read(value.co_consts)
+        elif isinstance(value, types.CellType):
             try:
-                yield from self.parts(cell.cell_contents)
+                content = [value.cell_contents]
             except ValueError:
-                yield "empty cell"
-        for name in sorted(_names(function.__code__) & function.__globals__.keys()):
-            yield name
-            yield from self.parts(function.__globals__[name])
+                content = []
+            self.read(content)
+        elif isinstance(value, (staticmethod, classmethod, types.MethodType)):
+            self.read(value.__func__)
+        elif isinstance(value, property):
+            self.read_all((value.fget, value.fset, value.fdel))
+        elif isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+            self.note(value.__name__)
+        elif isinstance(value, (types.FunctionType, types.ModuleType, type)):
+            self.read_code(value)
+        else:
+            try:
+                content = value.__reduce_ex__(2)
+                if isinstance(content, str) and not _is_installed(value.__module__):
+                    # A function that is only named, such as one with a cache.
+                    content = value.__wrapped__
+            except Exception as error:
+                raise Unknown(f"an object of the type `{type(value).__qualname__}`") from error
+            self.read(content)
 
-    def _class(self, cls: type) -> Iterator[object]:
-        if _is_installed(cls.__module__):
-            yield from self._installed(cls.__module__, cls.__qualname__)
-            return
-        for base in cls.__bases__:
-            yield from self.parts(base)
-        for name, value in sorted(vars(cls).items()):
-            if name in ("__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__", "__static_attributes__"):
-                continue
-            yield name
-            if name != "__annotations__":
-                yield from self.parts(value)
+    def read_code(self, value: Any) -> None:
+        """Adds a module, a class or a function: by its content, or, if it is installed, by its name and version."""
+        module = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
+        if _is_installed(module):
+            package = sys.modules.get(module.partition(".")[0])
+            self.note(module, getattr(value, "__qualname__", ""), str(getattr(package, "__version__", "")))
+        elif isinstance(value, types.FunctionType):
+            self.read_all((value.__code__, value.__defaults__, value.__kwdefaults__, value.__closure__))
+            names = _names(value.__code__) & value.__globals__.keys()
+            self.read({name: value.__globals__[name] for name in sorted(names)})
+        else:
+            left_out = ("__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__", "__static_attributes__", "__annotations__")
+            is_own = (lambda name: not name.startswith("__")) if isinstance(value, types.ModuleType) else (lambda name: name not in left_out)
+            self.read(getattr(value, "__bases__", ()))
+            self.read({name: one for name, one in sorted(vars(value).items()) if is_own(name)})
 
-    def _module(self, module: types.ModuleType) -> Iterator[object]:
-        if _is_installed(module.__name__):
-            yield from self._installed(module.__name__, "")
-            return
-        for name, value in sorted(vars(module).items()):
-            if not name.startswith("__"):
-                yield name
-                yield from self.parts(value)
-
-    def _collection(self, value: Any) -> Iterator[object]:
-        yield type(value).__name__, len(value)
-        items = list(value.items()) if isinstance(value, Mapping) else list(value)
-        # A set has no order that is the same in two processes.
-        for item in sorted(items, key=repr) if isinstance(value, (set, frozenset)) else items:
-            yield from self.parts(tuple(item) if isinstance(value, Mapping) else item)
-
-    def _installed(self, module: str, name: str) -> Iterator[object]:
-        package = sys.modules.get(module.partition(".")[0])
-        yield module, name, str(getattr(package, "__version__", ""))
+    def read_all(self, values: Iterable[Any]) -> None:
+        for one in values:
+            self.read(one)
 
 
 def _names(code: types.CodeType) -> set[str]:

@@ -30,9 +30,7 @@ class Platform:
     def __init__(self, source: str | PathLike[str] | Mapping[str, Any]) -> None:
         self._source = source
         self._file = as_file(source, "platform") if isinstance(source, Mapping) else fspath(source)
-        self._shown: dict[str, Any] = json.loads(
-            call(["platform", "show", self._file, "--json", "--rows", "1000000"])
-        )
+        self._shown: dict[str, Any] = json.loads(call(["platform", "show", self._file, "--json", "--rows", "1000000"]).text)
 
     def __fspath__(self) -> str:
         return self._file
@@ -129,6 +127,10 @@ class PlatformBuilder:
         link = {"name": name, "from": start, "to": end, "bandwidth": bandwidth, "latency": latency, **more}
         self.document["links"].append(link)
         return self
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{len(self.document[part])} {part}" for part in ("clusters", "links"))
+        return f"<migsim.PlatformBuilder {self.document['name']} with {parts}>"
 
     def build(self) -> Platform:
         """Checks and returns the platform."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 import uuid
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from . import _core
+from ._errors import warn
 from ._identity import Unknown, identity
 
 
@@ -48,10 +48,7 @@ def _code(kind: str, name: str, cls: Callable[..., Any], *, is_told: bool) -> st
         return identity(cls)
     except Unknown as what:
         if is_told:
-            warnings.warn(
-                f"runs of the {kind} `{name}` are not used again by a later sweep: it refers to {what}, whose content cannot be identified",
-                stacklevel=3,
-            )
+            warn([f"runs of the {kind} `{name}` are not used again by a later sweep: it refers to {what}, whose content cannot be identified"])
         return f"unknown-{uuid.uuid4()}"
 
 
@@ -64,7 +61,8 @@ def _defaults(cls: Callable[..., Any], kind: str) -> dict[str, Any]:
             continue
         if parameter.default is parameter.empty:
             raise TypeError(f"the option `{parameter.name}` of the {kind} needs a default")
-        defaults[parameter.name] = parameter.default
+        is_float = parameter.annotation in (float, "float") and isinstance(parameter.default, int)
+        defaults[parameter.name] = float(parameter.default) if is_float else parameter.default
     return defaults
 
 

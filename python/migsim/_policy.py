@@ -127,10 +127,10 @@ class Policy:
 
     #: Whether it may use `view.random`; if not, its runs are the same for all seeds.
     uses_seed: bool = True
-    #: The messages of a call, if `costs.call.model` is `messages`: those of MigBSP (None), `"central"` (all hosts report to one, as for
-    #: `exec`), `"managers"` (through the managers of the clusters), `"none"`, or for neighbours the numbers of rounds and of messages per host
-    #: and round.
-    procedure: str | tuple[int, int] | None = None
+    #: The messages of a call, if `costs.call.model` is `messages`: those of MigBSP (None), or, as a program of `exec` says in `gather`,
+    #: `"central"` (all hosts report to one), `"through-managers"`, `"none"`, or
+    #: `{"between-neighbours": {"rounds": 10, "max_messages_per_round": 2}}`.
+    procedure: str | Mapping[str, Mapping[str, int]] | None = None
     #: The elementary operations of the decision, unless the procedure is that of MigBSP; `decide` may set it.
     operations: int = 0
 

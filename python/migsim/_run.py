@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html
 import json
-import tempfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from . import _core
-from ._arguments import Temporary
+from ._arguments import Folder
 from ._command_line import call
 from ._table import Table
 
@@ -61,10 +60,6 @@ class Scenario:
         return f"<migsim.Scenario {self.name}: {self.makespan} s>"
 
 
-#: The files of a run's folder that a pickled run carries.
-_FILES = ["run.json", "supersteps.csv", "calls.jsonl", "migrations.csv", "platform.json", "processes.csv", "links.csv"]
-
-
 class Run:
     """A run: its scenarios, tables, explanations, report.
 
@@ -75,46 +70,45 @@ class Run:
     >>> len(run.processes)
     75075
 
-    It can be pickled, with its tables and explanations. A copy in another process repeats the run only for `processes` and
-    `links` that were not recorded, and for `save`.
+    It can be pickled, with its tables and explanations. A copy in another process, and a run that was read from a folder, repeat the run
+    only for `save`, `critical_path`, and for `processes` and `links` that were not recorded.
     """
 
-    def __init__(self, manifest: dict[str, Any], core: _core.Run | None, folder: Path | None) -> None:
-        self._manifest = manifest
-        self._core = core
+    def __init__(
+        self,
+        manifest: dict[str, Any],
+        core: _core.Run | None = None,
+        folder: Folder | None = None,
+        plugins: Sequence[_core.Plugin] | None = None,
+        notes: list[str] | None = None,
+        text: str = "",
+    ) -> None:
+        self._manifest, self._core, self._plugins, self._text = manifest, core, plugins, text
+        #: Its folder; that of a run that was done is written when it is first needed.
         self._folder = folder
-        self._has_processes = False
-        #: For a pickled run: the text of its table, its temporary files, and the repeated run.
-        self._text: str | None = None
-        self._files: Temporary | None = None
-        self._repeated: Run | None = None
-        found = [Scenario(one) for one in manifest["summary"]["scenarios"]]
         self._tables: dict[str, Table] = {}
+        self._repeated: Run | None = None
         #: Notes on how the settings were read.
-        self.notes: list[str] = []
+        self.notes: list[str] = notes or []
         #: The scenarios by name.
-        self.scenarios: dict[str, Scenario] = {one.name: one for one in found}
-
-    @classmethod
-    def _of(cls, core: _core.Run, has_processes: bool) -> Run:
-        run = cls(json.loads(core.manifest), core, None)
-        run._has_processes = has_processes
-        return run
+        self.scenarios: dict[str, Scenario] = {one["scenario"]: Scenario(one) for one in manifest["summary"]["scenarios"]}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_unpickled, (self._manifest, str(self), self._packed(), self.notes))
+        has_processes = self._core is not None and self._core.has_processes
+        files = (file for file in self._path(has_processes).iterdir() if file.suffix in (".json", ".jsonl", ".csv"))
+        return (_unpickled, (self._manifest, {file.name: zlib.compress(file.read_bytes(), 1) for file in files}, self.notes, str(self)))
 
-    def _packed(self) -> dict[str, bytes]:
-        """Returns the files of its folder by name."""
-        if self._core is None:
-            return _compressed(self._path)
-        with tempfile.TemporaryDirectory(prefix="migsim-") as folder:
-            self._core.save(folder, self._has_processes, True)
-            return _compressed(Path(folder))
+    def _path(self, processes: bool = False) -> Path:
+        """Returns its folder, with the tables of processes and links if they are needed."""
+        if self._core is not None and (self._folder is None or (processes and not Path(self._folder.name, "processes.csv").exists())):
+            self._folder = Folder()
+            self._core.save(self._folder.name, processes, True)
+        assert self._folder is not None
+        return Path(self._folder.name)
 
     def _again(self, processes: bool = False) -> Run:
         """Repeats the run from its settings."""
-        if self._repeated is None or (processes and not self._repeated._has_processes):
+        if self._repeated is None or self._repeated._core is None or (processes and not self._repeated._core.has_processes):
             from ._experiment import Experiment
 
             repeated = Experiment(self.settings).run(processes=processes, progress=False)
@@ -188,35 +182,30 @@ class Run:
 
         The scenario is repeated by events to record it.
         """
-        return self._table("critical_path") if self._core is not None else self._again()._table("critical_path")
+        return self._table("critical_path")
 
     @property
     def records(self) -> list[dict[str, Any]]:
         """The decision record of each call, with candidates, reasons and the state of the policy."""
-        if self._core is not None:
-            return [json.loads(line) for line in self._core.records]
-        text = (self._path / "calls.jsonl").read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
+        return [json.loads(line) for line in self._file("calls.jsonl").splitlines()]
+
+    def _file(self, name: str) -> bytes:
+        """Returns the content of a file of its folder."""
+        return self._path().joinpath(name).read_bytes() if self._core is None else self._core.file(name)
 
     def _table(self, name: str) -> Table:
-        if self._core is not None:
-            if name not in self._tables:
-                self._tables[name] = Table(self._core.table(name), name)
-            return self._tables[name]
+        if name not in self._tables:
+            self._tables[name] = self._made(name)
+        return self._tables[name]
+
+    def _made(self, name: str) -> Table:
         if name == "calls":
             return _calls(self.records)
-        file = self._path / f"{name}.csv"
-        if not file.exists() and self._files is not None:
+        if self._core is None and not self._path().joinpath(f"{name}.csv").exists():
             return self._again(processes=name == "processes")._table(name)
-        if not file.exists():
-            raise FileNotFoundError(f"{file}: the run was saved without it; save it with `processes=True`")
-        return Table.read_csv(file)
-
-    @property
-    def _path(self) -> Path:
-        if self._folder is None:
-            raise RuntimeError("a run that was done has no folder")
-        return self._folder
+        if self._core is not None and name in ("processes", "critical_path"):
+            return Table(self._core.processes() if name == "processes" else self._core.critical_path(), name)
+        return Table(_core.read_csv(self._file(f"{name}.csv"), name), name)
 
     def explain(
         self,
@@ -247,22 +236,15 @@ class Run:
         for name, number in (("superstep", superstep), ("process", process)):
             if number is not None and number < 1:
                 raise ValueError(f"there is no {name} {number}: they are counted from 1")
-        if self._core is not None:
-            return self._core.explain(superstep, process, why_not, scenario)
-        typed = ["explain", fspath(self._path)]
+        typed = ["explain", fspath(self._path())]
         typed += [] if superstep is None else ["--superstep", str(superstep)]
-        flag = "--why-not" if why_not else "--process"
-        typed += [] if process is None else [flag, str(process)]
+        typed += [] if process is None else ["--why-not" if why_not else "--process", str(process)]
         typed += [] if scenario is None else ["--scenario", scenario]
-        return call(typed)
+        return call(typed, known=self._plugins).text
 
     def report(self, file: str | PathLike[str]) -> None:
         """Writes the report as a self-contained HTML page."""
-        if self._core is not None:
-            Path(file).write_text(self._core.report(), encoding="utf-8")
-        else:
-            call(["report", fspath(self._path)])
-            Path(file).write_bytes((self._path / "report.html").read_bytes())
+        call(["report", fspath(self._path(processes=True)), "--out", fspath(Path(file).absolute())], known=self._plugins)
 
     def save(self, folder: str | PathLike[str], *, processes: bool = False, force: bool = False) -> None:
         """Writes the folder that `migsim run --out` writes.
@@ -276,17 +258,13 @@ class Run:
         force
             Replace a run with other settings.
         """
-        if self._files is not None:
-            self._again().save(folder, processes=processes, force=force)
-            return
-        if self._core is None:
-            raise ValueError(f"the run is saved already: {self._folder}")
-        self._core.save(folder, processes, force)
+        (self._core or self._again()).save(folder, processes=processes, force=force)
 
     def __str__(self) -> str:
         if self._core is not None:
             return self._core.text
-        return repr(self) if self._text is None else self._text
+        names = ["scenario", "makespan_s", "scheduling_s", "migration_s", "moved", "gain_percent", "overhead_percent"]
+        return self._text or repr(Table._of_dicts("scenarios", names, self.summary["scenarios"]))
 
     def __repr__(self) -> str:
         times = ", ".join(f"{one.name} {one.makespan:.6g} s" for one in self.scenarios.values())
@@ -307,31 +285,21 @@ class Run:
 
 
 def _calls(records: list[dict[str, Any]]) -> Table:
-    names = ["scenario", "superstep", "start_s", "cost_s", "migration_s", "candidates", "migrations"]
     # Names of columns, and the names in older folders.
     renamed = {"t1_minus_t2_sum_s": "predicted_gain_s", "gain_on_i_until_next_call_s": "realised_gain_s"}
-    names += list(renamed)
-
-    def counted(record: dict[str, Any]) -> dict[str, Any]:
-        lists = {name: len(record[name]) for name in ("candidates", "migrations")}
-        return {**{name: record.get(older) for name, older in renamed.items()}, **record, **lists}
-
-    return Table._of_rows("calls", names, ([row[name] for name in names] for row in map(counted, records)))
+    names = ["scenario", "superstep", "start_s", "cost_s", "migration_s", "candidates", "migrations", *renamed]
+    for record in records:
+        record |= {name: len(record[name]) for name in ("candidates", "migrations")}
+        record |= {name: record.get(name, record.get(older)) for name, older in renamed.items()}
+    return Table._of_dicts("calls", names, records)
 
 
-def _compressed(folder: Path) -> dict[str, bytes]:
-    files = (folder / name for name in _FILES)
-    return {file.name: zlib.compress(file.read_bytes(), 1) for file in files if file.exists()}
-
-
-def _unpickled(manifest: dict[str, Any], text: str, files: Mapping[str, bytes], notes: list[str]) -> Run:
+def _unpickled(manifest: dict[str, Any], files: Mapping[str, bytes], notes: list[str], text: str) -> Run:
     """Creates a run from its files, which stay on the disk as long as the object exists."""
-    folder = Temporary()
+    folder = Folder()
     for name, content in files.items():
-        (Path(folder.name) / name).write_bytes(zlib.decompress(content))
-    run = Run(manifest, None, Path(folder.name))
-    run._text, run._files, run._has_processes, run.notes = text, folder, "processes.csv" in files, notes
-    return run
+        Path(folder.name, name).write_bytes(zlib.decompress(content))
+    return Run(manifest, folder=folder, notes=notes, text=text)
 
 
 def load(folder: str | PathLike[str]) -> Run:
@@ -346,4 +314,4 @@ def load(folder: str | PathLike[str]) -> Run:
     # The command reads and checks the whole folder.
     call(["explain", fspath(path), "--json"])
     manifest = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    return Run(manifest, None, path)
+    return Run(manifest, folder=Folder(path))

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
-from ._arguments import Temporary, Value, arguments, seeds_of
-from ._command_line import call_beside
-from ._experiment import Settings, merged
+from ._arguments import Folder, Value, arguments, merged
+from ._command_line import call
+from ._experiment import Settings
 from ._keywords import BenchKeywords, BottlenecksKeywords, CompareKeywords, SweepKeywords, TuneKeywords, lists
 from ._table import Table
 
-
-#: Flags with which a command prints only its table.
-_TABLE = ["--format", "table"]
-
-
-def _folder(out: Any) -> tuple[str, Temporary | None]:
-    """Returns the folder of results, and the object with which it is deleted."""
-    if out is None:
-        kept = Temporary()
-        return kept.name, kept
-    return str(Path(out).absolute()), None
+R = TypeVar("R", bound="_Result")
 
 
 @dataclass(frozen=True)
@@ -48,7 +38,7 @@ class Shard:
         """Runs the part; an interrupted part continues."""
         typed = ["sweep", *self.arguments, "--shard", f"{self.index}/{self.count}", "--out", self.folder]
         typed += [] if threads is None else ["--threads", str(threads)]
-        call_beside(typed)
+        call(typed)
         return self.folder
 
 
@@ -79,17 +69,15 @@ class Sweep:
     ) -> None:
         given, named = merged(experiment, keywords)
         threads = named.pop("threads", None)
-        self._arguments = [*arguments(SweepKeywords, named, given, is_varied=True), *seeds_of(seeds)]
+        self._arguments = arguments(SweepKeywords, named, given, seeds, is_varied=True)
         self._threads = [] if threads is None else ["--threads", str(threads)]
-        self._progress = progress
-        folder, self._kept = _folder(out)
+        self._progress, self._folder = progress, Folder(out)
         #: The folder of the results.
-        self.folder: str = folder
+        self.folder: str = self._folder.name
 
     def run(self) -> SweepResult:
         """Simulates the runs that are missing, and returns the rows of all runs."""
-        typed = ["sweep", *self._arguments, *self._threads, "--out", self.folder, *_TABLE]
-        return SweepResult(self.folder, *call_beside(typed, self.folder, self._progress), self._kept)
+        return _done(SweepResult, ["sweep", *self._arguments, *self._threads], self._folder, self._progress)
 
     def shards(self, count: int) -> list[Shard]:
         """Splits the sweep into parts that can be pickled, each with its own folder inside that of the sweep."""
@@ -99,31 +87,51 @@ class Sweep:
 
     def merge(self, folders: Sequence[str]) -> SweepResult:
         """Joins the folders of all parts."""
-        merged = str(Path(self.folder) / "merged")
-        return SweepResult(merged, *call_beside(["sweep", "merge", *folders, "--out", merged, *_TABLE]), self._kept)
+        return _done(SweepResult, ["sweep", "merge", *folders], Folder(Path(self.folder) / "merged"), False)
+
+    def __repr__(self) -> str:
+        return f"<migsim.Sweep {' '.join(self._arguments)}>"
 
 
-class SweepResult:
-    """The rows of a sweep, and its page; it prints as the table of the command.
+class _Result:
+    """What a command wrote into its folder; it prints as the table of the command."""
 
-    Parameters
-    ----------
-    folder
-        The folder of a sweep.
-    text
-        The output of the command; if missing, the summary is printed.
-    notes
-        What the command noted.
-    """
-
-    def __init__(self, folder: str, text: str | None = None, notes: list[str] | None = None, kept: Temporary | None = None) -> None:
-        #: The folder, as `migsim sweep` writes it.
-        self.folder = folder
-        self._text, self._kept, self._path = text, kept, Path(folder)
+    def __init__(self, folder: str | Folder, text: str = "", notes: Iterable[str] = ()) -> None:
+        self._kept, self._text = folder, text.rstrip()
+        #: The folder, as the command writes it.
+        self.folder: str = folder.name if isinstance(folder, Folder) else folder
+        self._path = Path(self.folder)
         #: Notes of the command, also on runs that failed.
-        self.notes: list[str] = notes or []
+        self.notes: list[str] = list(notes)
         #: A row per run: setting, parameters, seed, makespans [s], gain [%], calls, migrations, and the error of a run that failed.
         self.rows: Table = Table.read_csv(self._path / "runs.csv")
+
+    def _read(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self._path / name).read_text(encoding="utf-8"))
+        return found
+
+    def _summary(self) -> Table:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._text or repr(self._summary())
+
+    def _repr_html_(self) -> str:
+        return self._summary()._repr_html_()
+
+
+def _done(kind: type[R], typed: list[str], folder: Folder, progress: Any) -> R:
+    """Runs a command that writes a folder of results."""
+    # The command prints its table alone.
+    text, notes = call([*typed, "--out", folder.name, "--format", "table"], folder.name, progress)
+    return kind(folder, text, notes)
+
+
+class SweepResult(_Result):
+    """The rows of a sweep, and its page; it prints as the table of the command, or, made of a folder alone, as its summary."""
+
+    def __init__(self, folder: str | Folder, text: str = "", notes: Iterable[str] = ()) -> None:
+        super().__init__(folder, text, notes)
         #: A row per setting: means, deviations and confidence intervals over the seeds.
         self.summary: Table = Table.read_csv(self._path / "summary.csv")
 
@@ -137,11 +145,8 @@ class SweepResult:
         """The page with the best setting, figures and all settings."""
         return self._path / "index.html"
 
-    def __repr__(self) -> str:
-        return repr(self.summary) if self._text is None else self._text.rstrip()
-
-    def _repr_html_(self) -> str:
-        return self.summary._repr_html_()
+    def _summary(self) -> Table:
+        return self.summary
 
 
 @lists(SweepKeywords)
@@ -162,27 +167,13 @@ def sweep(
     return Sweep(experiment, seeds=seeds, out=out, progress=progress, **keywords).run()
 
 
-class Tuning:
-    """The result of a search for good parameters; it prints as the table of the command.
+class Tuning(_Result):
+    """The result of a search for good parameters; it prints as the table of the command, or, made of a folder alone, as its best setting."""
 
-    Parameters
-    ----------
-    folder
-        The folder of a search.
-    text
-        The output of the command; if missing, the best setting is printed.
-    """
-
-    def __init__(self, folder: str, text: str | None = None, notes: list[str] | None = None, kept: Temporary | None = None) -> None:
-        #: The folder, as `migsim tune` writes it.
-        self.folder = folder
-        self._text, self._kept = text, kept
-        #: Notes of the command.
-        self.notes: list[str] = notes or []
-        #: A row per run.
-        self.rows: Table = Table.read_csv(Path(folder) / "runs.csv")
+    def __init__(self, folder: str | Folder, text: str = "", notes: Iterable[str] = ()) -> None:
+        super().__init__(folder, text, notes)
         #: The content of `tune.json`.
-        self.result: dict[str, Any] = json.loads((Path(folder) / "tune.json").read_text(encoding="utf-8"))
+        self.result: dict[str, Any] = self._read("tune.json")
 
     @property
     def best(self) -> Any:
@@ -194,8 +185,8 @@ class Tuning:
         """Its gain over the defaults on new seeds: mean, deviation and half of the 95 % interval."""
         return self.result["comparison"]["gain_percent"]
 
-    def __repr__(self) -> str:
-        return f"<migsim.Tuning best {self.best}>" if self._text is None else self._text.rstrip()
+    def _summary(self) -> Table:
+        return Table._of_dicts("best", self.best, [self.best])
 
 
 @lists(TuneKeywords)
@@ -209,33 +200,17 @@ def tune(
     >>> sorted(found.result)[:3]
     ['best', 'command', 'comparison']
     """
-    given, named = merged(experiment, keywords)
-    folder, kept = _folder(out)
-    typed = [*arguments(TuneKeywords, named, given, is_varied=True), *seeds_of(seeds)]
-    return Tuning(folder, *call_beside(["tune", *typed, "--out", folder, *_TABLE], folder, progress), kept)
+    typed = arguments(TuneKeywords, keywords, experiment, seeds, is_varied=True)
+    return _done(Tuning, ["tune", *typed], Folder(out), progress)
 
 
-class Comparison:
-    """A comparison of policies; it prints as the table of the command.
+class Comparison(_Result):
+    """A comparison of policies; it prints as the table of the command, or, made of a folder alone, as the ranking and the verdict."""
 
-    Parameters
-    ----------
-    folder
-        The folder of a comparison.
-    text
-        The output of the command; if missing, the ranking and the verdict are printed.
-    """
-
-    def __init__(self, folder: str, text: str | None = None, notes: list[str] | None = None, kept: Temporary | None = None) -> None:
-        #: The folder, as `migsim compare` writes it.
-        self.folder = folder
-        self._text, self._kept = text, kept
-        #: Notes of the command.
-        self.notes: list[str] = notes or []
-        #: A row per run.
-        self.rows: Table = Table.read_csv(Path(folder) / "runs.csv")
+    def __init__(self, folder: str | Folder, text: str = "", notes: Iterable[str] = ()) -> None:
+        super().__init__(folder, text, notes)
         #: The content of `compare.json`.
-        self.result: dict[str, Any] = json.loads((Path(folder) / "compare.json").read_text(encoding="utf-8"))
+        self.result: dict[str, Any] = self._read("compare.json")
 
     @property
     def verdict(self) -> str:
@@ -260,13 +235,16 @@ class Comparison:
         run of each seed. `above_bound_percent` is the distance from the lower bound. Half of a 95 % interval is in a column after its mean, as in
         `makespan_ci95_s`.
         """
-        return Table._of_rows("ranking", _RANKING, map(_ranked, self.policies))
+        return Table._of_dicts("ranking", _RANKING, map(_ranked, self.policies))
+
+    def _summary(self) -> Table:
+        return self.ranking
 
     def __repr__(self) -> str:
-        return f"{self.ranking!r}\n\n{self.verdict}" if self._text is None else self._text.rstrip()
+        return self._text or f"{self.ranking!r}\n\n{self.verdict}"
 
     def _repr_html_(self) -> str:
-        return self.ranking._repr_html_() + f"<p>{html.escape(self.verdict)}</p>"
+        return super()._repr_html_() + f"<p>{html.escape(self.verdict)}</p>"
 
 
 #: The columns of a ranking.
@@ -289,14 +267,14 @@ _RANKING = [
 ]
 
 
-def _ranked(one: dict[str, Any]) -> list[Any]:
+def _ranked(policy: dict[str, Any]) -> dict[str, Any]:
     """Returns the row of a policy in a ranking."""
-    row = dict(one)
+    row = dict(policy)
     for name in ("makespan_s", "behind_best_s", "gain_percent"):
         stem, unit = name.rsplit("_", 1)
-        sample = one[name] or {}
+        sample = policy[name] or {}
         row |= {name: sample.get("mean"), f"{stem}_ci95_{unit}": sample.get("ci95")}
-    return [row[name] for name in _RANKING]
+    return row
 
 
 @lists(CompareKeywords)
@@ -310,10 +288,8 @@ def compare(
     >>> len(result.policies)
     3
     """
-    given, named = merged(experiment, keywords)
-    folder, kept = _folder(out)
-    typed = [*arguments(CompareKeywords, named, given, is_varied=True), *seeds_of(seeds)]
-    return Comparison(folder, *call_beside(["compare", *typed, "--out", folder, *_TABLE], folder, progress), kept)
+    typed = arguments(CompareKeywords, keywords, experiment, seeds, is_varied=True)
+    return _done(Comparison, ["compare", *typed], Folder(out), progress)
 
 
 class Bottlenecks:
@@ -325,28 +301,17 @@ class Bottlenecks:
         The JSON of `migsim bottlenecks`.
     """
 
-    def __init__(self, found: dict[str, Any], notes: list[str] | None = None) -> None:
-        self._found = found
+    def __init__(self, found: dict[str, Any], notes: Iterable[str] = ()) -> None:
         #: Notes of the command.
-        self.notes: list[str] = notes or []
+        self.notes: list[str] = list(notes)
         #: The makespan without a change [s].
         self.makespan: float = found["makespan_s"]
         #: Three sentences about the numbers.
         self.verdict: str = found["verdict"]
-
-    def _rows(self, name: str) -> Table:
-        columns = {"changes": ["change", "makespan_s", "gain_percent", "gain_ci95_percent"], "path": ["kind", "resource", "process", "seconds", "percent"]}[name]
-        return Table._of_rows(name, columns, ([row.get(one) for one in columns] for row in self._found[name]))
-
-    @property
-    def changes(self) -> Table:
-        """A row per change, ordered by the gain of its quantity: `change` (a value of the keyword `change`), makespan, gain."""
-        return self._rows("changes")
-
-    @property
-    def path(self) -> Table:
-        """The critical path summed by kind, resource and process, the longest first."""
-        return self._rows("path")
+        #: A row per change, ordered by the gain of its quantity: `change` (a value of the keyword `change`), makespan, gain.
+        self.changes: Table = Table._of_dicts("changes", ["change", "makespan_s", "gain_percent", "gain_ci95_percent"], found["changes"])
+        #: The critical path summed by kind, resource and process, the longest first.
+        self.path: Table = Table._of_dicts("path", ["kind", "resource", "process", "seconds", "percent"], found["path"])
 
     def __repr__(self) -> str:
         return repr(self.changes)
@@ -369,9 +334,7 @@ def bottlenecks(experiment: Settings = None, /, *, seeds: Value = None, **keywor
     keywords
         As those of `migsim.run`, with `hold_decisions` and `pairs`.
     """
-    given, named = merged(experiment, keywords)
-    typed = [*arguments(BottlenecksKeywords, named, given), *seeds_of(seeds)]
-    text, notes = call_beside(["bottlenecks", *typed, "--json"])
+    text, notes = call(["bottlenecks", *arguments(BottlenecksKeywords, keywords, experiment, seeds), "--json"])
     return Bottlenecks(json.loads(text), notes)
 
 
@@ -393,9 +356,9 @@ def bench(*, seeds: Value = None, out: Value = None, progress: Value = None, **k
     keywords
         The flags of `migsim bench`: `suite`, `draw`, `cases`, `policies`.
     """
-    folder, kept = _folder(out)
-    typed = [*arguments(BenchKeywords, keywords), *seeds_of(seeds), *([] if kept else ["--out", folder])]
-    rows = json.loads(call_beside(["bench", *typed, "--json"], folder, progress).text)["policies"]
+    typed = ["bench", *arguments(BenchKeywords, keywords, None, seeds), "--json"]
+    text, notes = call(typed if out is None else [*typed, "--out", Folder(out).name], str(out or ""), progress)
+    rows = json.loads(text)["policies"]
     for row in rows:
         row["mean_ratio_ci95_low"], row["mean_ratio_ci95_high"] = row.pop("mean_ratio_ci95", None) or (None, None)
-    return Table._of_rows("bench", list(rows[0]), (list(row.values()) for row in rows))
+    return Table._of_dicts("bench", list(rows[0]), rows, notes)

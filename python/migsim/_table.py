@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,10 @@ class Table:
     0.0
     """
 
-    def __init__(self, core: _core.Table, name: str = "") -> None:
+    def __init__(self, core: _core.Table, name: str = "", notes: Iterable[str] = ()) -> None:
         self._core, self._name = core, name
+        #: Notes of the command that made it.
+        self.notes: list[str] = list(notes)
 
     @classmethod
     def read_csv(cls, file: str | PathLike[str]) -> Table:
@@ -41,18 +43,18 @@ class Table:
         In a file with another name, a column has numbers if all its values are numbers.
         """
         name = Path(file).stem
-        return cls(_core.read_csv(file, name), name)
+        return cls(_core.read_csv(Path(file).read_bytes(), name), name)
 
     @classmethod
-    def _of_rows(cls, name: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
-        """Creates the table `name` from rows; None is a missing value."""
-        columns = list(zip(*rows, strict=True)) or [()] * len(names)
-        texts = [["" if value is None or value != value else str(value) for value in column] for column in columns]
-        return cls(_core.Table(name, list(zip(names, texts, strict=True))), name)
+    def _of_dicts(cls, name: str, columns: Iterable[str], rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = ()) -> Table:
+        """Creates the table `name`; None, NaN and no value are missing values."""
+        rows = list(rows)
+        present = (lambda value: "" if value is None or value != value else str(value))
+        texts = [(column, [present(row.get(column)) for row in rows]) for column in columns]
+        return cls(_core.Table(name, texts), name, notes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows = [tuple(row.values()) for row in self.rows()]
-        return (Table._of_rows, (self._name, self.columns, rows))
+        return (Table._of_dicts, (self._name, self.columns, list(self.rows()), self.notes))
 
     def __array__(self, *_: object, **__: object) -> Any:
         raise TypeError("a table has columns of several types: use `table.to_pandas()`, or `table[\"COLUMN\"]` for an array")

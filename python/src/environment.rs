@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use migsim::bsp::{Scenario, Setup, Stepper};
 use migsim::error::Error;
 use migsim::experiment::Experiment as Settings;
-use migsim::policy::{Decision, Policy, StrategyAdviser, View as PolicyView};
+use migsim::policy::{Decision, Policy};
 use migsim::random::{Stream, StreamPurpose};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use self_cell::self_cell;
 
 use crate::errors::exception;
 use crate::experiment::Experiment;
-use crate::plugin::{self, Plugin};
+use crate::plugin::{self, Plugin, truth};
 use crate::policy::wishes;
 use crate::view::View;
 
@@ -77,63 +77,35 @@ impl<'a> Places<'a> {
     }
 }
 
-fn own(policy: &mut Mutex<Box<dyn Policy>>) -> &mut Box<dyn Policy> {
-    policy.get_mut().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The policy of the settings, which decides when the caller asks it.
-enum Adviser {
-    Strategy(StrategyAdviser),
+struct Adviser {
     /// The mutex is never contended: it only lets threads share the environment.
-    Policy(Mutex<Box<dyn Policy>>, Stream),
+    policy: Mutex<Box<dyn Policy>>,
+    random: Stream,
 }
 
 impl Adviser {
     fn new(settings: &Settings) -> Result<Self, Error> {
-        let strategy = settings.strategy_as_adviser()?;
-        let random = || Stream::new(settings.config.seed, StreamPurpose::PolicyDecisions);
-        let policy = || {
-            Ok(Self::Policy(
-                settings.create_called_policy()?.into(),
-                random(),
-            ))
-        };
-        strategy.map_or_else(policy, |strategy| Ok(Self::Strategy(strategy)))
+        Ok(Self {
+            policy: settings.create_called_policy()?.into(),
+            random: Stream::new(settings.config.seed, StreamPurpose::PolicyDecisions),
+        })
     }
 
     fn copy(&self) -> Option<Self> {
-        match self {
-            Self::Strategy(strategy) => Some(Self::Strategy(strategy.clone())),
-            Self::Policy(policy, random) => {
-                let policy = policy.lock().unwrap_or_else(PoisonError::into_inner);
-                Some(Self::Policy(policy.copy()?.into(), random.clone()))
-            }
-        }
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Self {
+            policy: policy.copy()?.into(),
+            random: self.random.clone(),
+        })
     }
 
-    fn observe(&mut self, view: &PolicyView<'_>) {
-        match self {
-            Self::Strategy(strategy) => strategy.observe(view),
-            Self::Policy(policy, _) => {
-                own(policy).is_call_due(view);
-            }
-        }
-    }
-
-    fn decide(&mut self, view: &PolicyView<'_>) -> Result<Decision, Error> {
-        match self {
-            Self::Strategy(strategy) => strategy.decide(view),
-            Self::Policy(policy, random) => own(policy).decide(view, random),
-        }
-    }
-
-    /// Notes that the call that it decided moved processes, or that a call took place without it.
-    fn end_call(&mut self, moved: Option<usize>) {
-        match (self, moved) {
-            (Self::Strategy(strategy), _) => strategy.restart_load_measurement(),
-            (Self::Policy(policy, _), Some(moved)) => own(policy).on_migrations_executed(moved),
-            (Self::Policy(..), None) => {}
-        }
+    fn policy(&mut self) -> (&mut dyn Policy, &mut Stream) {
+        let policy = self
+            .policy
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        (policy.as_mut(), &mut self.random)
     }
 }
 
@@ -150,6 +122,7 @@ pub(crate) struct Environment {
     view: Option<Py<View>>,
     plugins: Arc<Vec<Py<Plugin>>>,
     /// Whether a plug-in raised an exception, after which the run cannot go on.
+    #[pyo3(get)]
     has_failed: bool,
 }
 
@@ -168,7 +141,7 @@ impl Environment {
     /// Creates the run of scenario iii of an experiment, at its first barrier.
     #[new]
     fn new(py: Python<'_>, experiment: &Experiment) -> PyResult<Self> {
-        let (settings, plugins) = (experiment.shared(), experiment.plugins(py));
+        let Experiment { settings, plugins } = experiment.clone();
         let made = py.detach(|| -> Result<_, Error> {
             let adviser = Adviser::new(&settings)?;
             let prepared =
@@ -188,7 +161,7 @@ impl Environment {
             adviser: Some(adviser),
             proposed: None,
             view: None,
-            plugins: Arc::new(plugins),
+            plugins,
             has_failed: false,
         };
         environment.note(py)?;
@@ -205,12 +178,6 @@ impl Environment {
     #[getter]
     fn is_over(&self) -> PyResult<bool> {
         self.with(|stepper| stepper.is_over())
-    }
-
-    /// Whether a plug-in raised an exception, after which only another run can begin.
-    #[getter]
-    fn has_failed(&self) -> bool {
-        self.has_failed
     }
 
     /// Returns the barrier as a policy sees it.
@@ -250,9 +217,10 @@ impl Environment {
     /// that of its moves, and the time.
     fn step(&mut self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Step> {
         let decision = self.decision(py, action)?;
-        let is_call = decision.is_some();
+        // The number of moves that the policy has decided; none if there is no call.
         let is_own = truth(action)?.is_none();
-        let moved = decision.as_ref().map(|call| call.migrations.len());
+        let decided = decision.as_ref().map(|call| call.migrations.len());
+        let decided = decided.map(|count| if is_own { 0 } else { count });
         let advance = |stepper: &mut Stepper<'_>| -> Result<Step, Error> {
             let before = stepper.now();
             let calls = stepper.calls().len();
@@ -274,8 +242,8 @@ impl Environment {
         self.has_failed = was_raised.is_err();
         was_raised?;
         let step = result.map_err(|error| exception(py, &error))?;
-        if let Some(adviser) = self.adviser.as_mut().filter(|_| is_call) {
-            adviser.end_call(moved.filter(|_| !is_own));
+        if let (Some(adviser), Some(moved)) = (&mut self.adviser, decided) {
+            adviser.policy().0.on_migrations_executed(moved);
         }
         self.note(py)?;
         Ok(step)
@@ -320,7 +288,11 @@ impl Environment {
         let Some(mut adviser) = self.adviser.take() else {
             return Ok(());
         };
-        let noted = self.with(|stepper| stepper.view().map(|view| adviser.observe(&view)));
+        let noted = self.with(|stepper| {
+            let view = stepper.view()?;
+            adviser.policy().0.is_call_due(&view);
+            Ok(())
+        });
         self.adviser = Some(adviser);
         plugin::or_raise(py, &self.plugins, noted?)
     }
@@ -331,7 +303,10 @@ impl Environment {
             let message = "the policy of the settings cannot be copied, so that `propose` and copies of this environment cannot call it: give the moves";
             return Err(PyValueError::new_err(message));
         };
-        let decided = self.with(|stepper| stepper.view().and_then(|view| adviser.decide(&view)));
+        let decided = self.with(|stepper| {
+            let (policy, random) = adviser.policy();
+            policy.decide(&stepper.view()?, random)
+        });
         plugin::or_raise(py, &self.plugins, decided?)
     }
 
@@ -385,11 +360,4 @@ impl Environment {
             )))
         })?
     }
-}
-
-/// Returns whether a call of the strategy is requested, if the action is a truth value of Python or NumPy.
-fn truth(action: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
-    let kind = action.get_type().name()?;
-    let is_truth = ["bool", "bool_"].contains(&kind.to_cow()?.as_ref());
-    is_truth.then(|| action.is_truthy()).transpose()
 }

@@ -33,23 +33,21 @@ use pyo3::prelude::*;
 /// Runs a command line (with the program name first); returns exit code, output and messages. The output is captured, without colours,
 /// unless `is_shown`. `on_poll` is called while the command runs.
 #[pyfunction]
-#[pyo3(signature = (arguments, is_shown=false, plugins=None, on_poll=None))]
+#[pyo3(signature = (arguments, is_shown, plugins=Vec::new(), on_poll=None))]
 fn command(
     py: Python<'_>,
     arguments: Vec<OsString>,
     is_shown: bool,
-    plugins: Option<Vec<Py<plugin::Plugin>>>,
+    plugins: Vec<Py<plugin::Plugin>>,
     on_poll: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(u8, String, String)> {
-    let registry = plugin::registry(py, plugins.as_deref().unwrap_or_default());
-    if !is_shown {
-        migsim::cli::leave_signals_alone();
-    }
-    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let registry = plugin::registry(py, &plugins);
     if is_shown {
         let code = py.detach(|| migsim::cli::run_in_process(&registry, arguments));
         return Ok((code, String::new(), String::new()));
     }
+    migsim::cli::leave_signals_alone();
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
     let run = || migsim::cli::run_with(&registry, arguments, &mut out, &mut errors);
     let poll = || {
         on_poll
@@ -63,7 +61,7 @@ fn command(
     let errors = text(errors);
     // Code 1 means that some runs have failed, which are rows of the results.
     let failed = (code > 1 || (code == 1 && out.is_empty())).then_some(&errors);
-    plugin::raise_if_failed(py, plugins.as_deref().unwrap_or_default(), failed)?;
+    plugin::raise_if_failed(py, &plugins, failed)?;
     Ok((code, without_colours(&text(out)), errors))
 }
 

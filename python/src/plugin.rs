@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use migsim::Registry;
 use migsim::error::{Error, Problem};
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
@@ -16,18 +16,12 @@ use crate::errors::exception;
 #[pyclass(frozen, module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct Plugin {
-    kind: Kind,
+    /// The method that adds it to a registry.
+    add: fn(Registry, &'static Class, &'static str, &'static str) -> Registry,
     /// The class; it exists as long as the program, because every registry refers to it.
     class: &'static Class,
     name: &'static str,
     summary: &'static str,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Policy,
-    Trigger,
-    Application,
 }
 
 #[pymethods]
@@ -45,12 +39,6 @@ impl Plugin {
         defaults: &str,
         source_sha256: String,
     ) -> PyResult<Self> {
-        let kind = match kind {
-            "policy" => Kind::Policy,
-            "trigger" => Kind::Trigger,
-            "application" => Kind::Application,
-            other => return Err(PyValueError::new_err(format!("unknown kind `{other}`"))),
-        };
         let defaults = serde_json::from_str(defaults)
             .map_err(|error| PyTypeError::new_err(error.to_string()))?;
         let class = Class {
@@ -60,31 +48,30 @@ impl Plugin {
             failure: Arc::default(),
         };
         let plugin = Self {
-            kind,
+            add: match kind {
+                "policy" => {
+                    |all, class, name, about| all.policy_from_maker(class, name, about, "-")
+                }
+                "trigger" => {
+                    |all, class, name, about| all.trigger_from_maker(class, name, about, "-")
+                }
+                _ => |all, class, name, about| all.workload_from_maker(class, name, about, "-"),
+            },
             class: Box::leak(Box::new(class)),
             name: name.leak(),
             summary: summary.leak(),
         };
-        let registry = plugin.add_to(Registry::standard());
-        registry.check().map_err(|error| exception(py, &error))?;
+        plugin
+            .add_to(Registry::standard())
+            .check()
+            .map_err(|error| exception(py, &error))?;
         Ok(plugin)
-    }
-
-    /// Returns its name in settings.
-    #[getter]
-    fn name(&self) -> &str {
-        self.name
     }
 }
 
 impl Plugin {
     fn add_to(&self, registry: Registry) -> Registry {
-        let (class, name, summary) = (self.class, self.name, self.summary);
-        match self.kind {
-            Kind::Policy => registry.policy_from_maker(class, name, summary, "-"),
-            Kind::Trigger => registry.trigger_from_maker(class, name, summary, "-"),
-            Kind::Application => registry.workload_from_maker(class, name, summary, "-"),
-        }
+        (self.add)(registry, self.class, self.name, self.summary)
     }
 }
 
@@ -174,6 +161,20 @@ pub(crate) fn place(method: &str, superstep: usize) -> String {
     format!("{method} at superstep {superstep}, counted from 0")
 }
 
+/// Returns the type of an option, given by its default, if the value has another type.
+fn kind_other_than_of(value: &Value, default: &Value) -> Option<&'static str> {
+    let (is_right, kind) = match default {
+        Value::Bool(_) => (value.is_boolean(), "true or false"),
+        Value::String(_) => (value.is_string(), "a text"),
+        Value::Number(default) if !default.is_f64() => {
+            (value.is_i64() || value.is_u64(), "a whole number")
+        }
+        Value::Number(_) => (value.is_number(), "a number"),
+        _ => (true, ""),
+    };
+    (!is_right).then_some(kind)
+}
+
 impl Class {
     /// Returns the options with all defaults.
     pub(crate) fn resolve(
@@ -189,6 +190,19 @@ impl Class {
                 .with_known_names("keys", known)
         };
         let problems: Vec<Problem> = unknown.map(problem).collect();
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        let wrong = options.iter().filter_map(|(key, value)| {
+            let kind = kind_other_than_of(value, self.defaults.get(key)?)?;
+            let problem = Problem::new(format!(
+                "`{value}` is no value of this option: its default is {kind}"
+            ));
+            Some(problem.key(key).hint(
+                "give a value of this type, or another default to the parameter of the constructor",
+            ))
+        });
+        let problems: Vec<Problem> = wrong.collect();
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
@@ -239,4 +253,21 @@ pub(crate) fn attribute<'py>(
         Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Returns a truth value of Python or NumPy; none for all other values.
+pub(crate) fn truth(value: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
+    let kind = value.get_type().name()?;
+    let is_truth = ["bool", "bool_"].contains(&kind.to_cow()?.as_ref());
+    is_truth.then(|| value.is_truthy()).transpose()
+}
+
+/// Returns the answer of a method that must be True or False.
+pub(crate) fn true_or_false(answer: &Bound<'_, PyAny>) -> PyResult<bool> {
+    truth(answer)?.ok_or_else(|| match answer.repr() {
+        Ok(text) => {
+            PyTypeError::new_err(format!("the answer is {text}: True or False is expected"))
+        }
+        Err(error) => error,
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use migsim::error::Error;
 use migsim::plugin::PluginFactory;
 use migsim::policy::explain::REASON_KEY;
-use migsim::policy::{self, CallProcedure, Candidate, Decision, Explain, Gather, Migration};
+use migsim::policy::{self, CallProcedure, Candidate, Decision, Explain, Migration};
 use migsim::random::Stream;
 use migsim::units::ProcessId;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 
-use crate::plugin::{Class, Failure, attribute, place};
+use crate::plugin::{Class, Failure, attribute, place, true_or_false};
 use crate::view::{Reasons, View};
 
 impl PluginFactory<Box<dyn policy::Policy>> for Class {
@@ -29,7 +29,7 @@ impl PluginFactory<Box<dyn policy::Policy>> for Class {
             let uses_seed = attribute(object, "uses_seed")?;
             Ok(Box::new(Policy {
                 object: object.clone().unbind(),
-                uses_seed: uses_seed.map_or(Ok(true), |value| value.is_truthy())?,
+                uses_seed: uses_seed.map_or(Ok(true), |value| true_or_false(&value))?,
                 view: None,
                 failure: Arc::clone(&self.failure),
                 error: None,
@@ -57,12 +57,10 @@ impl Policy {
         py: Python<'py>,
         seen: &policy::View<'_>,
     ) -> PyResult<Bound<'py, View>> {
-        if let Some(view) = &self.view {
-            let view = view.bind(py);
-            view.borrow_mut().note(seen);
-            return Ok(view.clone());
-        }
-        let view = Bound::new(py, View::new(py, seen)?)?;
+        let view = match &self.view {
+            Some(view) => view.bind(py).clone(),
+            None => Bound::new(py, View::new(py, seen)?)?,
+        };
         view.borrow_mut().note(seen);
         self.view = Some(view.clone().unbind());
         Ok(view)
@@ -93,7 +91,7 @@ impl policy::Policy for Policy {
                 let view = policy.view(py, seen)?;
                 view.borrow_mut().take_reasons();
                 let ask = attribute(policy.object.bind(py), "is_call_due")?;
-                ask.map_or(Ok(true), |ask| ask.call1((view,))?.is_truthy())
+                ask.map_or(Ok(true), |ask| true_or_false(&ask.call1((view,))?))
             };
             ask(self).unwrap_or_else(|error| {
                 let place = place("is_call_due", seen.superstep);
@@ -139,23 +137,16 @@ fn procedure(object: &Bound<'_, PyAny>) -> PyResult<Option<CallProcedure>> {
     let Some(given) = given else {
         return Ok(None);
     };
+    let json = object
+        .py()
+        .import("json")?
+        .call_method1("dumps", (&given,))?;
+    let gather = serde_json::from_str(&json.extract::<String>()?).map_err(|error| {
+        PyValueError::new_err(format!(
+            "`procedure` is no `gather` of an `exec` program: {error}"
+        ))
+    })?;
     let operations = attribute(object, "operations")?;
-    let gather = match (given.extract::<String>().as_deref(), given.extract()) {
-        (Ok("none"), _) => Gather::None,
-        (Ok("central"), _) => Gather::Central,
-        (Ok("managers"), _) => Gather::ThroughManagers,
-        (_, Ok((rounds, max_messages_per_round))) => Gather::BetweenNeighbours {
-            rounds,
-            max_messages_per_round,
-        },
-        _ => {
-            let message = format!(
-                "`procedure` is {}: \"none\", \"central\", \"managers\", or the numbers of rounds and of messages per host and round between neighbours",
-                given.repr()?
-            );
-            return Err(PyValueError::new_err(message));
-        }
-    };
     Ok(Some(CallProcedure {
         gather,
         operation_count: operations.map_or(Ok(0), |number| number.extract())?,

@@ -1,15 +1,15 @@
 //! Tables as Arrow, through its C stream interface, and as NumPy arrays.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::Int32Type;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
-    StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, DictionaryArray, Float64Array, Int32Array, Int64Array,
+    PrimitiveArray, RecordBatch, RecordBatchIterator, StringArray,
 };
 use arrow_schema::{ArrowError, Field, Metadata, Schema};
 use numpy::PyArray1;
@@ -17,24 +17,9 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
-/// A column that is being filled.
-#[derive(Debug)]
-pub(crate) enum Column {
-    /// Whole numbers; none stands for a missing value.
-    Counts(Vec<Option<i64>>),
-    /// Numbers; none stands for a missing value.
-    Numbers(Vec<Option<f64>>),
-    /// Numbers without missing values.
-    Full(Vec<f64>),
-    /// Texts; none stands for a missing value.
-    Texts(Vec<Option<String>>),
-    /// A few distinct texts: their indices, and the texts.
-    Names(Vec<i32>, Vec<String>),
-}
-
 /// A table of named columns, each with its unit.
 #[pyclass(frozen, module = "migsim._core")]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Table {
     batch: RecordBatch,
 }
@@ -94,27 +79,16 @@ fn unit(name: &str) -> Option<&'static str> {
 
 impl Table {
     /// Creates a table of columns of one length.
-    pub(crate) fn new(columns: Vec<(impl AsRef<str>, Column)>) -> PyResult<Self> {
-        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-        for (name, column) in columns {
-            let array: ArrayRef = match column {
-                Column::Counts(values) => Arc::new(Int64Array::from(values)),
-                Column::Numbers(values) => Arc::new(Float64Array::from(values)),
-                Column::Full(values) => Arc::new(Float64Array::from(values)),
-                Column::Texts(values) => Arc::new(StringArray::from(values)),
-                Column::Names(numbers, names) => {
-                    let names: ArrayRef = Arc::new(StringArray::from(names));
-                    let numbers = arrow_array::Int32Array::from(numbers);
-                    Arc::new(DictionaryArray::<Int32Type>::try_new(numbers, names).map_err(failed)?)
-                }
-            };
-            let unit = unit(name.as_ref()).map(|unit| ("unit".to_owned(), unit.to_owned()));
-            let field = Field::new(name.as_ref(), array.data_type().clone(), true)
-                .with_metadata(unit.into_iter().collect::<Metadata>());
-            fields.push(field);
-            arrays.push(array);
-        }
-        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(failed)?;
+    pub(crate) fn new(columns: Vec<(impl AsRef<str>, ArrayRef)>) -> PyResult<Self> {
+        let field = |(name, column): &(_, ArrayRef)| {
+            let name: &str = AsRef::as_ref(name);
+            let unit = unit(name).map(|unit| ("unit".to_owned(), unit.to_owned()));
+            Field::new(name, column.data_type().clone(), true)
+                .with_metadata(unit.into_iter().collect::<Metadata>())
+        };
+        let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        let batch = RecordBatch::try_new(Arc::new(schema), columns).map_err(failed)?;
         Ok(Self { batch })
     }
 
@@ -135,40 +109,25 @@ fn failed(error: ArrowError) -> PyErr {
 impl Table {
     /// Creates the table `name` of columns of texts, which are converted to the types of this table; an empty text is a missing value.
     #[new]
-    fn of_texts(name: &str, columns: Vec<(String, Vec<String>)>) -> PyResult<Self> {
+    pub(crate) fn of_texts(name: &str, columns: Vec<(String, Vec<String>)>) -> PyResult<Self> {
         let known = SCHEMAS.iter().find(|(known, ..)| *known == name);
-        let is_last_parameter =
-            |(column, _): &(String, _)| ["seed", "seeds"].contains(&column.as_str());
         let is_sweep = ["runs", "summary"].contains(&name);
-        let parameters = match columns.iter().position(is_last_parameter) {
-            Some(end) if is_sweep => 1..end,
-            _ => 0..0,
-        };
+        let is_seed =
+            |(column, _): &(String, _)| is_sweep && ["seed", "seeds"].contains(&column.as_str());
+        let parameters = 1..columns.iter().position(is_seed).unwrap_or(0);
         let typed = |(at, (column, texts)): (usize, (String, Vec<String>))| {
-            let values = match known {
-                Some((_, counts, words)) if !parameters.contains(&at) => {
-                    let column = column.as_str();
-                    if counts.contains(&column) {
-                        parsed(&texts).map(Column::Counts)
-                    } else if NAMES.contains(&column) {
-                        Ok(names(&texts))
-                    } else if words.contains(&column) {
-                        Ok(words_of(texts))
-                    } else {
-                        parsed(&texts).map(Column::Numbers)
-                    }
-                }
-                _ => Ok(match parsed(&texts) {
-                    Ok(numbers) => Column::Numbers(numbers),
-                    Err(_) => words_of(texts),
-                }),
+            let has = |names: &[&str]| names.contains(&column.as_str());
+            let array = match known.filter(|_| !parameters.contains(&at)) {
+                None => parsed::<Float64Type>(&texts).or_else(|_| Ok(words(texts))),
+                Some((_, counts, _)) if has(counts) => parsed::<Int64Type>(&texts),
+                Some(_) if has(&NAMES) => distinct(&texts),
+                Some((.., texts_of)) if has(texts_of) => Ok(words(texts)),
+                Some(_) => parsed::<Float64Type>(&texts),
             };
-            let wrong = |text| {
-                PyValueError::new_err(format!(
-                    "the column `{column}` of the table `{name}` has `{text}`, which is no number"
-                ))
+            let wrong = |error: PyErr| {
+                PyValueError::new_err(format!("column `{column}` of table `{name}`: {error}"))
             };
-            Ok((column.clone(), values.map_err(wrong)?))
+            Ok((column.clone(), array.map_err(wrong)?))
         };
         let columns = columns.into_iter().enumerate().map(typed);
         Self::new(columns.collect::<PyResult<Vec<_>>>()?)
@@ -202,32 +161,25 @@ impl Table {
 
     /// Returns a column: an array of float64 or int64 (a missing number is NaN), or a list of texts.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let column = self.column(name)?.as_any();
-        if let Some(values) = column.downcast_ref::<Float64Array>() {
+        let column = self.column(name)?;
+        let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        if let Some(values) = column.as_primitive_opt::<Float64Type>() {
+            return Ok(PyArray1::from_iter(py, values.iter().map(number)).into_any());
+        }
+        if let Some(values) = column.as_primitive_opt::<Int64Type>() {
             if values.null_count() == 0 {
                 return Ok(PyArray1::from_slice(py, values.values()).into_any());
             }
-            let values = values.iter().map(|value| value.unwrap_or(f64::NAN));
-            return Ok(PyArray1::from_iter(py, values).into_any());
+            let values = values.iter().map(|value| value.map(|value| value as f64));
+            return Ok(PyArray1::from_iter(py, values.map(number)).into_any());
         }
-        if let Some(values) = column.downcast_ref::<Int64Array>() {
-            if values.null_count() > 0 {
-                let values = values
-                    .iter()
-                    .map(|value| value.map_or(f64::NAN, |value| value as f64));
-                return Ok(PyArray1::from_iter(py, values).into_any());
-            }
-            return Ok(PyArray1::from_slice(py, values.values()).into_any());
-        }
-        let texts: Vec<Option<&str>> =
-            if let Some(values) = column.downcast_ref::<DictionaryArray<Int32Type>>() {
+        let texts: Vec<Option<&str>> = match column.as_dictionary_opt::<Int32Type>() {
+            Some(values) => {
                 let names = values.downcast_dict::<StringArray>();
                 names.into_iter().flatten().collect()
-            } else if let Some(values) = column.downcast_ref::<StringArray>() {
-                values.iter().collect()
-            } else {
-                Vec::new()
-            };
+            }
+            None => column.as_string::<i32>().iter().collect(),
+        };
         Ok(PyList::new(py, texts)?.into_any())
     }
 
@@ -249,14 +201,11 @@ impl Table {
 
 /// Reads a CSV file with a heading as the table `name`.
 #[pyfunction]
-pub(crate) fn read_csv(path: PathBuf, name: &str) -> PyResult<Table> {
-    let failed = |error: csv::Error| PyValueError::new_err(format!("{}: {error}", path.display()));
-    let mut reader = csv::Reader::from_path(&path).map_err(failed)?;
-    let heading = reader.headers().map_err(failed)?;
-    let mut columns: Vec<(String, Vec<String>)> = heading
-        .iter()
-        .map(|name| (name.to_owned(), Vec::new()))
-        .collect();
+pub(crate) fn read_csv(file: &[u8], name: &str) -> PyResult<Table> {
+    let failed = |error: csv::Error| PyValueError::new_err(format!("{name}: {error}"));
+    let mut reader = csv::Reader::from_reader(file);
+    let heading = reader.headers().map_err(failed)?.iter();
+    let mut columns: Vec<_> = heading.map(|name| (name.to_owned(), Vec::new())).collect();
     for row in reader.records() {
         let row = row.map_err(failed)?;
         for ((_, column), value) in columns.iter_mut().zip(row.iter()) {
@@ -269,24 +218,49 @@ pub(crate) fn read_csv(path: PathBuf, name: &str) -> PyResult<Table> {
     Table::of_texts(name, columns)
 }
 
-/// Converts texts into numbers; an empty text is a missing value. Fails with the first text that is no number.
-fn parsed<T: FromStr>(texts: &[String]) -> Result<Vec<Option<T>>, String> {
+/// Converts texts into numbers; an empty text is a missing value.
+fn parsed<T>(texts: &[String]) -> PyResult<ArrayRef>
+where
+    T: ArrowPrimitiveType,
+    T::Native: FromStr,
+{
     let number = |text: &String| match text.as_str() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| text.to_owned()),
+        text => text.parse().map(Some).map_err(|_| {
+            PyValueError::new_err(format!("`{text}` is not the number that is expected"))
+        }),
     };
-    texts.iter().map(number).collect()
+    let numbers: PyResult<PrimitiveArray<T>> = texts.iter().map(number).collect();
+    Ok(Arc::new(numbers?))
 }
 
-fn words_of(texts: Vec<String>) -> Column {
+fn words(texts: Vec<String>) -> ArrayRef {
     let present = |text: String| Some(text).filter(|text| !text.is_empty());
-    Column::Texts(texts.into_iter().map(present).collect())
+    Arc::new(texts.into_iter().map(present).collect::<StringArray>())
 }
 
 /// Creates a column of a few distinct texts.
-fn names(texts: &[String]) -> Column {
-    let distinct: Vec<&String> = texts.iter().collect::<BTreeSet<_>>().into_iter().collect();
-    let number = |text| distinct.binary_search(&text).unwrap_or(0) as i32;
-    let numbers = texts.iter().map(number).collect();
-    Column::Names(numbers, distinct.into_iter().cloned().collect())
+fn distinct(texts: &[String]) -> PyResult<ArrayRef> {
+    let known: Vec<&String> = texts.iter().collect::<BTreeSet<_>>().into_iter().collect();
+    let number = |text| known.binary_search(&text).unwrap_or(0) as i32;
+    names(texts.iter().map(number), known.iter())
+}
+
+/// Creates a column of a few distinct texts from their numbers and the texts.
+pub(crate) fn names(
+    numbers: impl Iterator<Item = i32>,
+    names: impl Iterator<Item = impl AsRef<str>>,
+) -> PyResult<ArrayRef> {
+    let names = StringArray::from_iter_values(names);
+    let numbers = Int32Array::from_iter_values(numbers);
+    let column = DictionaryArray::try_new(numbers, Arc::new(names)).map_err(failed)?;
+    Ok(Arc::new(column))
+}
+
+pub(crate) fn counts(values: impl Iterator<Item = i64>) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(values))
+}
+
+pub(crate) fn numbers(values: impl Iterator<Item = f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values(values))
 }

@@ -8,7 +8,7 @@ use migsim::policy::trigger;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::plugin::{Class, Failure, place};
+use crate::plugin::{Class, Failure, place, true_or_false};
 
 impl PluginFactory<Box<dyn trigger::Trigger>> for Class {
     fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
@@ -75,7 +75,7 @@ impl trigger::Trigger for Trigger {
         Python::attach(|py| {
             let object = self.object.bind(py);
             let answer = object.call_method1(pyo3::intern!(py, "is_due"), (seen,));
-            let is_due = answer.and_then(|answer| answer.is_truthy());
+            let is_due = answer.and_then(|answer| true_or_false(&answer));
             is_due.unwrap_or_else(|error| {
                 let place = place("is_due", observed.superstep);
                 self.error = Some(self.failure.keep(py, error, "the trigger", &place));

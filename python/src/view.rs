@@ -289,6 +289,13 @@ impl View {
         self.platform.clone_ref(py)
     }
 
+    fn __repr__(&self) -> String {
+        format!(
+            "<migsim.View of superstep {} at {} s>",
+            self.superstep, self.now_s
+        )
+    }
+
     /// Adds a reason: for the call, or for its decision about a process.
     #[pyo3(signature = (reason, process=None))]
     fn explain(&mut self, reason: String, process: Option<i64>) -> PyResult<()> {

@@ -78,7 +78,7 @@ fn experiment_settings(
 ) -> Result<Layers, Error> {
     let named = arguments.settings.experiment.as_deref();
     let Some(folder) = named.filter(|path| path.is_dir()) else {
-        return join_settings(registry, &arguments.settings, None);
+        return join_settings(registry, &arguments.settings);
     };
     let set = typed_setting_flags(registry, &arguments.settings)?;
     // The scenario selects a part of the run, and is no change of its settings.

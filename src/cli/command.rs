@@ -500,7 +500,7 @@ mod tests {
             let crate::cli::args::Command::Run(run) = arguments.command else {
                 unreachable!("the line says run");
             };
-            crate::cli::run::join_settings(&registry, &run.settings, None)
+            crate::cli::run::join_settings(&registry, &run.settings)
         };
         let set = layers("migsim run --app lu --policy spun --spin 3").unwrap();
         assert_eq!(set.get("policy.spun.spin_count"), Some(json!(3)));

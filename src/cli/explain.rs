@@ -133,7 +133,7 @@ fn explain_superstep_duration(
     );
     let layers = match named_run_folder(arguments) {
         Some(folder) => settings_of_run_folder(registry, folder)?,
-        None => join_settings(registry, &arguments.settings, None)?,
+        None => join_settings(registry, &arguments.settings)?,
     };
     let experiment = Experiment::load_with(registry, &layers, memory)?;
     if named_run_folder(arguments).is_some() {
@@ -226,7 +226,7 @@ fn read_or_simulate_run(
         let hint = "choose `--scenario ii` (scheduler without moves) or `--scenario iii` (with migrations)";
         return Err(problem.source("--scenario i").hint(hint).into());
     }
-    let mut layers = join_settings(registry, settings, None)?;
+    let mut layers = join_settings(registry, settings)?;
     layers.push_flags(vec![KeySetting {
         key: "scenarios".into(),
         source_text: "--scenario all".into(),

@@ -50,8 +50,7 @@ pub(super) fn run_trace_command(
             .into());
     }
     let limits = memory_and_thread_limits(&settings.memory, None, ExperimentPurpose::TraceFile);
-    let experiment =
-        Experiment::load_with(registry, &join_settings(registry, settings, None)?, limits)?;
+    let experiment = Experiment::load_with(registry, &join_settings(registry, settings)?, limits)?;
     print_notes(&experiment.notes(), errors);
     if *format == TraceFormat::Vt {
         return write_vt_files(&experiment, *moves, file.as_deref(), errors);

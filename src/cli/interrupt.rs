@@ -35,13 +35,19 @@ pub(super) struct InterruptWatch(&'static SigintFlags);
 /// process. Commands then install no handlers.
 static IS_LEFT_TO_HOST: AtomicBool = AtomicBool::new(false);
 
-/// Leaves the handling of Ctrl-C from now on to the program, such as a Python interpreter, that runs commands inside its process.
+/// Leaves the handling of Ctrl-C and the display of progress from now on to the program, such as a Python interpreter, that runs commands
+/// inside its process.
 ///
 /// ```
-/// migsim::cli::leave_signals_alone(); // commands that follow install no handlers
+/// migsim::cli::leave_signals_alone(); // commands that follow install no handlers and show no progress
 /// ```
 pub fn leave_signals_alone() {
     IS_LEFT_TO_HOST.store(true, Ordering::SeqCst);
+}
+
+/// Returns whether the program that runs commands inside its process handles Ctrl-C and shows their progress.
+pub(super) fn is_left_to_host() -> bool {
+    IS_LEFT_TO_HOST.load(Ordering::SeqCst)
 }
 
 impl InterruptWatch {
@@ -49,7 +55,7 @@ impl InterruptWatch {
     /// the command inside its process.
     pub(super) fn begin() -> Option<Self> {
         static FLAGS: OnceLock<Option<SigintFlags>> = OnceLock::new();
-        if IS_LEFT_TO_HOST.load(Ordering::SeqCst) {
+        if is_left_to_host() {
             return None;
         }
         let flags = FLAGS.get_or_init(SigintFlags::install_handlers).as_ref()?;
@@ -107,7 +113,7 @@ impl EndSignalRecorder {
     /// signals are left to the program that runs the command inside its process.
     pub(super) fn catch_signals() -> Self {
         let last = Arc::new(AtomicUsize::new(0));
-        let are_caught = !IS_LEFT_TO_HOST.load(Ordering::SeqCst);
+        let are_caught = !is_left_to_host();
         for signal in END_SIGNALS {
             let number = usize::try_from(signal).unwrap_or_default();
             if are_caught && !is_signal_ignored(signal) {

@@ -48,7 +48,7 @@ pub use interrupt::leave_signals_alone;
 use print::print_text;
 
 use crate::Registry;
-use crate::document::{Document, path_of_text, text_of_path};
+use crate::document::{path_of_text, text_of_path};
 use crate::error::{Error, InternalFault, Problem, catch_panic};
 use crate::experiment::Experiment;
 
@@ -171,20 +171,16 @@ pub fn run_with(
 ///
 /// ```
 /// let words = ["migsim", "run", "--app", "sw", "--n", "10"].map(Into::into);
-/// let experiment = migsim::cli::experiment_from_arguments(&migsim::Registry::standard(), words, None)?;
+/// let experiment = migsim::cli::experiment_from_arguments(&migsim::Registry::standard(), words)?;
 /// assert_eq!(experiment.workload.supersteps(), 19);
 /// # Ok::<(), migsim::error::Error>(())
 /// ```
-///
-/// # Arguments
-/// `beneath`: settings that take the place of an experiment file; the arguments override them.
 ///
 /// # Errors
 /// The command would refuse the arguments; the error has the same message.
 pub fn experiment_from_arguments(
     registry: &Registry,
     arguments: impl IntoIterator<Item = OsString>,
-    beneath: Option<Document>,
 ) -> Result<Experiment, Error> {
     let typed: Vec<_> = arguments.into_iter().collect();
     registry.check()?;
@@ -192,7 +188,7 @@ pub fn experiment_from_arguments(
     let parsed = parse_arguments(whole.clone(), &typed)
         .map_err(|error| usage_errors::usage_error(&error, whole, &typed))?;
     match &parsed.command {
-        args::Command::Run(run) => run::load_experiment(registry, run, beneath),
+        args::Command::Run(run) => run::load_experiment(registry, run),
         _ => Err(Problem::new("the arguments are not those of `migsim run`")
             .hint("begin the arguments with `migsim run`")
             .into()),

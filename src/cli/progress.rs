@@ -53,7 +53,7 @@ pub(super) fn run_with_progress_and_farewell<R>(
     work: impl FnOnce() -> R,
 ) -> R {
     let is_terminal = std::io::stderr().is_terminal();
-    let is_shown = !bar.is_quiet
+    let is_shown = !(bar.is_quiet || interrupt::is_left_to_host())
         && (is_terminal || bar.prints_lines_without_terminal || bar.total_items.is_some());
     let watch = InterruptWatch::begin();
     if watch.is_none() && !is_shown {

@@ -17,7 +17,7 @@ use super::setup::PROGRAM_LOG;
 use super::threads::start_threads;
 use crate::Registry;
 use crate::bsp::{CriticalPath, Recorder, Scenario};
-use crate::document::{Document, parse_typed_value};
+use crate::document::parse_typed_value;
 use crate::error::{Error, Problem};
 use crate::experiment::{
     Experiment, InitialPlacements, KeySetting, Layers, Progress, Results, ScenarioRun,
@@ -40,7 +40,7 @@ pub(super) fn run(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     check_critical_path_output(arguments)?;
-    let experiment = load_experiment(registry, arguments, None)?;
+    let experiment = load_experiment(registry, arguments)?;
     if !arguments.quiet {
         print_notes(&experiment.notes(), errors);
     }
@@ -161,18 +161,17 @@ fn placements_of_static_starts(
     Ok(starts)
 }
 
-/// Creates the experiment that the arguments describe. The flags override the settings in `beneath`.
+/// Creates the experiment that the arguments describe.
 pub(super) fn load_experiment(
     registry: &Registry,
     arguments: &RunArguments,
-    beneath: Option<Document>,
 ) -> Result<Experiment, Error> {
     let purpose = match arguments.report {
         Some(_) => ExperimentPurpose::ResultPage,
         None => ExperimentPurpose::Run,
     };
     let limits = memory_and_thread_limits(&arguments.settings.memory, arguments.threads, purpose);
-    let layers = join_settings(registry, &arguments.settings, beneath)?;
+    let layers = join_settings(registry, &arguments.settings)?;
     Experiment::load_with(registry, &layers, limits)
 }
 
@@ -345,16 +344,12 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     })
 }
 
-/// Joins the settings of `beneath`, of the experiment file and of the flags; a later source overrides the earlier sources.
+/// Joins the settings of the experiment file and of the flags; a later source overrides the earlier sources.
 pub(super) fn join_settings(
     registry: &Registry,
     arguments: &SettingsArguments,
-    beneath: Option<Document>,
 ) -> Result<Layers, Error> {
     let mut layers = Layers::default();
-    if let Some(document) = beneath {
-        layers.push_file(document);
-    }
     // A run folder is named for the manifest in it.
     let file = arguments.experiment.as_ref().map(|path| {
         let manifest = path.join("run.json");

@@ -57,7 +57,7 @@ pub(super) fn show_workload(
     let settings = &arguments.settings;
     let experiment = Experiment::load_with(
         registry,
-        &join_settings(registry, settings, None)?,
+        &join_settings(registry, settings)?,
         memory_and_thread_limits(&settings.memory, None, ExperimentPurpose::ReadingSupersteps),
     )?;
     print_notes(&experiment.notes(), errors);

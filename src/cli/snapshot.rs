@@ -23,7 +23,7 @@ pub(super) fn run_snapshot(
     let folder = settings.experiment.as_deref().filter(|path| path.is_dir());
     let layers = match folder {
         Some(folder) => settings_of_run_folder(registry, folder)?,
-        None => join_settings(registry, settings, None)?,
+        None => join_settings(registry, settings)?,
     };
     let limits =
         memory_and_thread_limits(&settings.memory, Some(1), ExperimentPurpose::Explanation);

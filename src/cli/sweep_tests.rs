@@ -136,7 +136,7 @@ fn experiment_of_run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parse_command(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
     };
-    let layers = join_settings(&Registry::standard(), &arguments.settings, None)?;
+    let layers = join_settings(&Registry::standard(), &arguments.settings)?;
     Experiment::load(&layers, Limits::default())
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::ledger::MakespanLedger;
+use super::plan::ReschedulingPlan;
 use super::resolve::Experiment;
 use super::starts::StaticPlacementMakespan;
 use migsim_base::error::{Error, InternalFault, Problem, catch_panic};
@@ -17,7 +18,7 @@ use migsim_bsp::{
     CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Recorder, RunOutcome, Scenario,
     Setup, SuperstepBeginnings, simulate,
 };
-use migsim_policies::{BarrierProbe, Measures, Policy, SharedSnapshot, StrategyAdviser};
+use migsim_policies::{BarrierProbe, Measures, Policy, SharedSnapshot};
 
 /// The result of running one scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,14 +145,39 @@ impl Experiment {
     /// # Errors
     /// A scenario cannot be run. If several scenarios fail, the error of the first one in the order i, ii, iii is returned.
     pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
-        let scenarios = &self.config.scenarios;
-        let remembered = self.new_superstep_cache();
-        let runs: Vec<Result<ScenarioRun, Error>> = scenarios
-            .par_iter()
-            .map(|&scenario| self.run_scenario(scenario, progress, &mut (), remembered.as_ref()))
-            .collect();
-        let runs = runs.into_iter().collect::<Result<_, _>>()?;
-        self.collect_results(runs)
+        let (results, _) = self.run_with_recorders(progress, None, |_| Ok(()))?;
+        Ok(results)
+    }
+
+    /// Runs all scenarios as [`Self::run`], each with the recorder that `recorder_of` creates, and returns the recorders as well.
+    /// With the results of an earlier run, its calls are made again, and the policy is not asked.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and the errors of `recorder_of`.
+    pub fn run_with_recorders<R: Recorder>(
+        &self,
+        progress: &Progress,
+        earlier: Option<&Results>,
+        recorder_of: impl Fn(Scenario) -> Result<R, Error> + Sync,
+    ) -> Result<(Results, Vec<R>), Error> {
+        let memo = self.new_superstep_cache();
+        let run_one = |&scenario: &Scenario| {
+            let mut recorder = recorder_of(scenario)?;
+            let calls = earlier.filter(|_| scenario != Scenario::I);
+            let run = match calls.and_then(|results| results.get(scenario)) {
+                Some(run) => {
+                    let plan = ReschedulingPlan::from_outcome(&run.outcome);
+                    self.run_with_plan(scenario, &plan, progress, &mut recorder, memo.as_ref())
+                }
+                None => self.run_scenario(scenario, progress, &mut recorder, memo.as_ref()),
+            };
+            Ok((run?, recorder))
+        };
+        let scenarios = self.config.scenarios.par_iter();
+        let runs: Vec<Result<(ScenarioRun, R), Error>> = scenarios.map(run_one).collect();
+        let runs: Vec<_> = runs.into_iter().collect::<Result<_, _>>()?;
+        let (runs, recorders) = runs.into_iter().unzip();
+        Ok((self.collect_results(runs)?, recorders))
     }
 
     /// Combines the runs of scenarios into the results of the experiment, and checks that the terms of the ledger of each run add
@@ -264,18 +290,6 @@ impl Experiment {
             );
             Error::SimulationFailure(Problem::new(message).hint("choose another superstep"))
         })
-    }
-
-    /// Returns the strategy of the policy as an adviser, for callers that decide themselves when to call it
-    /// ([`migsim_bsp::Stepper`]); `None` if the policy is not a strategy.
-    ///
-    /// # Errors
-    /// Options are out of range.
-    pub fn strategy_as_adviser(&self) -> Result<Option<StrategyAdviser>, Error> {
-        let policy = &self.policy;
-        policy
-            .registry_entry
-            .create_adviser(&policy.policy_options, self.config.seed)
     }
 
     /// Creates the policy without its trigger, to be called at barriers that the caller chooses.

@@ -14,7 +14,7 @@ use super::inputs::{self, KeptInputs};
 use super::machine::PlatformSummary;
 use super::path_rows::{self, PathRow};
 use super::summary::manifest_with_file_names;
-use super::{Report, TraceFormat, cannot_write_error, earlier, records, traffic};
+use super::{Report, TraceFormat, cannot_write_error, earlier, records};
 use migsim_base::document::path_of_text;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
@@ -176,21 +176,15 @@ impl RunFolder {
             serde_json::to_writer(&mut *out, &machine)?;
             out.write_all(b"\n")
         })?;
-        add("supersteps.csv", &mut |out| {
-            records::write_supersteps(results, out)
-        })?;
-        add("calls.jsonl", &mut |out| {
-            records::write_calls(experiment, results, out)
-        })?;
-        add("migrations.csv", &mut |out| {
-            records::write_migrations(experiment, results, out)
-        })?;
+        let mut tables = vec!["supersteps.csv", "calls.jsonl", "migrations.csv"];
         if !processes.is_empty() {
             add("processes.csv", &mut |out| join_csv_parts(&processes, out))?;
             drop(processes);
-            let rows = traffic::compute_link_traffic(experiment, results);
-            add("links.csv", &mut |out| {
-                traffic::write_link_traffic(&rows, out)
+            tables.push("links.csv");
+        }
+        for name in tables {
+            add(name, &mut |out| {
+                records::write_table(name, experiment, results, out)
             })?;
         }
         if !path.is_empty() {

@@ -79,6 +79,7 @@ pub use processes::ProcessTableWriter;
 pub use read::{
     InputFile, MakespanDifference, MigrationRow, RecordedCall, Run, ScenarioRecords, SuperstepRow,
 };
+pub use records::write_table;
 pub use report::Report;
 pub use starts::compare_makespans;
 pub use summary::{manifest, summary};

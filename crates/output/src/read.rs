@@ -373,17 +373,15 @@ impl Run {
         let text = serde_json::to_string(&manifest(experiment, results))
             .map_err(|error| damaged_file_error(error.to_string()))?;
         let manifest = Self::parse_manifest(&text, "run.json")?;
-        let mut files = [Vec::new(), Vec::new(), Vec::new()];
-        let [supersteps, calls, migrations] = &mut files;
-        records::write_supersteps(results, supersteps)
-            .and_then(|()| records::write_calls(experiment, results, calls))
-            .and_then(|()| records::write_migrations(experiment, results, migrations))
-            .map_err(|error| damaged_file_error(error.to_string()))?;
-        let [supersteps, calls, migrations] =
-            files.map(|file| String::from_utf8_lossy(&file).into_owned());
-        let supersteps = parse_csv_rows(&supersteps, "supersteps.csv")?;
-        let calls = parse_json_lines(&calls, "calls.jsonl")?;
-        let migrations = parse_csv_rows(&migrations, "migrations.csv")?;
+        let table = |name| {
+            let mut text = Vec::new();
+            records::write_table(name, experiment, results, &mut text)
+                .map_err(|error| damaged_file_error(error.to_string()))?;
+            Ok::<_, Error>(String::from_utf8_lossy(&text).into_owned())
+        };
+        let supersteps = parse_csv_rows(&table("supersteps.csv")?, "supersteps.csv")?;
+        let calls = parse_json_lines(&table("calls.jsonl")?, "calls.jsonl")?;
+        let migrations = parse_csv_rows(&table("migrations.csv")?, "migrations.csv")?;
         let registry = &experiment.registry;
         Self::combine_tables(registry, manifest, supersteps, calls, migrations)
             .map_err(|(file, what)| damaged_file_error(what).source(file).into())

@@ -6,14 +6,35 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::protect_formula_like_text;
+use super::{protect_formula_like_text, traffic};
 use migsim_base::units::{HostId, ProcessId, Seconds};
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_policies::Candidate;
 
+/// Writes the table `name` of a run folder: `supersteps.csv`, `calls.jsonl`, `migrations.csv`, or else `links.csv`.
+///
+/// # Errors
+/// The table cannot be written.
+pub fn write_table(
+    name: &str,
+    experiment: &Experiment,
+    results: &Results,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match name {
+        "supersteps.csv" => write_supersteps(results, out),
+        "calls.jsonl" => write_calls(experiment, results, out),
+        "migrations.csv" => write_migrations(experiment, results, out),
+        _ => {
+            let rows = traffic::compute_link_traffic(experiment, results);
+            traffic::write_link_traffic(&rows, out)
+        }
+    }
+}
+
 /// Writes `supersteps.csv`: the start and end times of each superstep in each scenario.
-pub(super) fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(["scenario", "superstep", "start_s", "end_s", "computed_s"])?;
     for run in &results.scenario_runs {
@@ -31,7 +52,7 @@ pub(super) fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes `migrations.csv`: one row for each migration that took place.
-pub(super) fn write_migrations(
+fn write_migrations(
     experiment: &Experiment,
     results: &Results,
     out: &mut dyn Write,
@@ -76,11 +97,7 @@ pub(super) fn write_migrations(
 }
 
 /// Writes `calls.jsonl`: one line per rescheduling call, which is a JSON object.
-pub(super) fn write_calls(
-    experiment: &Experiment,
-    results: &Results,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_calls(experiment: &Experiment, results: &Results, out: &mut dyn Write) -> io::Result<()> {
     for run in &results.scenario_runs {
         for index in 0..run.outcome.calls.len() {
             serde_json::to_writer(

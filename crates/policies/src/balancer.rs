@@ -21,10 +21,11 @@ use super::explain::{
     DecisionRecord, ExplainContext, Meaning, Narrator, NoMoveReason, ScoreHeadings, Sentence, Unit,
     say,
 };
-use super::strategy::{Assignment, HostPaths, Instance, Strategy};
+use super::strategy::{Assignment, HostPaths, Instance, Strategy, StrategyKind};
 use super::window::{Forecast, LoadWindow};
 use super::{CallProcedure, Candidate, Decision, Migration, Policy, View};
 use migsim_base::error::{Error, Problem};
+use migsim_base::plugin::PluginKind as _;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_base::words::format_count;
@@ -36,14 +37,26 @@ use migsim_platform::Platform;
 pub(super) struct StrategyPolicy {
     strategy: Box<dyn Strategy>,
     load_window: LoadWindow,
+    kind: StrategyKind,
+    options: Value,
 }
 
 impl StrategyPolicy {
-    pub(super) fn new(strategy: Box<dyn Strategy>, forecast: Forecast) -> Self {
-        Self {
-            strategy,
+    /// Creates the policy of a strategy with these options.
+    ///
+    /// # Errors
+    /// Options are out of range.
+    pub(super) fn of_kind(
+        kind: StrategyKind,
+        options: &Value,
+        forecast: Forecast,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            strategy: kind.build(options)?,
             load_window: LoadWindow::with_forecast(forecast),
-        }
+            kind,
+            options: options.clone(),
+        })
     }
 }
 
@@ -59,6 +72,20 @@ impl Policy for StrategyPolicy {
         let needs_communication = strategy.needs_communication();
         let assign = |instance: &Instance<'_>| strategy.assign(instance, random);
         decide_by_assignment(view, &mut self.load_window, needs_communication, assign)
+    }
+
+    fn on_migrations_executed(&mut self, _moved: usize) {
+        // The caller of a run may have decided the moves in place of the strategy.
+        self.load_window.restart();
+    }
+
+    fn copy(&self) -> Option<Box<dyn Policy>> {
+        Some(Box::new(Self {
+            strategy: self.kind.build(&self.options).ok()?,
+            load_window: self.load_window.clone(),
+            kind: self.kind,
+            options: self.options.clone(),
+        }))
     }
 
     fn uses_seed(&self) -> bool {
@@ -461,6 +488,11 @@ mod tests {
     use migsim_base::units::Instructions;
 
     use migsim_bsp::Message;
+    fn rotate() -> StrategyPolicy {
+        let entry = crate::strategy::strategy_entry::<RotateOptions>("rotate", "-", "-");
+        StrategyPolicy::of_kind(entry.kind, &json!({}), Forecast::Mean).unwrap()
+    }
+
     /// Returns the hosts that Rotate assigns to processes on `placement`, with each core as a processing element.
     fn rotated(platform: &Platform, placement: &[HostId], memory: &[Bytes]) -> Vec<HostId> {
         let mut measures = Measures::default();
@@ -470,10 +502,7 @@ mod tests {
             process_memory: memory,
             ..test_view(platform, placement, &measures)
         };
-        let mut balancer = StrategyPolicy::new(
-            RotateOptions::default().into_strategy().unwrap(),
-            Forecast::Mean,
-        );
+        let mut balancer = rotate();
         let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
         assert!(!balancer.is_call_due(&view) && !balancer.uses_seed());
         let decision = balancer.decide(&view, &mut random).unwrap();
@@ -526,10 +555,7 @@ mod tests {
         });
         let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
         let decide = |pinned: &[bool], random: &mut Stream| {
-            let mut balancer = StrategyPolicy::new(
-                RotateOptions::default().into_strategy().unwrap(),
-                Forecast::Mean,
-            );
+            let mut balancer = rotate();
             let decision = balancer
                 .decide(
                     &View {

@@ -10,7 +10,7 @@ use super::balancer::{BalancerNarrator, StrategyPolicy};
 use super::explain::{Narrator, PlainNarrator};
 use super::strategy;
 use super::window::Forecast;
-use super::{Never, Policy, StrategyAdviser};
+use super::{Never, Policy};
 use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin::{self, OptionFlag, PluginFactory};
@@ -174,9 +174,8 @@ impl plugin::PluginKind for PolicyKind {
         match self.constructor {
             Constructor::RustPolicy { build, .. } => build(options),
             Constructor::Strategy(kind) => {
-                plugin::PluginKind::build(&kind, options).map(|strategy| -> Box<dyn Policy> {
-                    Box::new(StrategyPolicy::new(strategy, Forecast::Mean))
-                })
+                let policy = StrategyPolicy::of_kind(kind, options, Forecast::Mean)?;
+                Ok(Box::new(policy))
             }
             Constructor::PluginMaker(maker) => plugin::create_plugin(maker, options),
         }
@@ -205,8 +204,8 @@ impl PolicyKind {
         let Constructor::Strategy(kind) = self.constructor else {
             return Ok(None);
         };
-        let strategy = plugin::PluginKind::build(&kind, options)?;
-        Ok(Some(Box::new(StrategyPolicy::new(strategy, forecast))))
+        let policy = StrategyPolicy::of_kind(kind, options, forecast)?;
+        Ok(Some(Box::new(policy)))
     }
 
     /// Returns the options of the variant with this name, or `None` if the policy has no such variant.
@@ -239,22 +238,6 @@ impl PolicyKind {
     /// from a file.
     pub fn is_strategy(&self) -> bool {
         matches!(self.constructor, Constructor::Strategy(_))
-    }
-
-    /// Creates an adviser that decides as the policy at barriers that its caller chooses; `None` if the policy is not a strategy.
-    /// Random numbers are generated from `seed`.
-    ///
-    /// # Errors
-    /// Options are out of range.
-    pub fn create_adviser(
-        &self,
-        options: &Value,
-        seed: u64,
-    ) -> Result<Option<StrategyAdviser>, Error> {
-        match self.constructor {
-            Constructor::Strategy(kind) => StrategyAdviser::new(kind, options, seed).map(Some),
-            Constructor::RustPolicy { .. } | Constructor::PluginMaker(_) => Ok(None),
-        }
     }
 
     /// Returns how the given options interpret points that the policy's source leaves open and on which results depend, as short

@@ -18,7 +18,6 @@
 //! # Ok::<(), migsim_base::error::Error>(())
 //! ```
 
-mod adviser;
 pub mod authors_2015;
 mod balancer;
 mod bandit;
@@ -36,7 +35,6 @@ mod triggered;
 mod ulba;
 mod window;
 
-pub use adviser::StrategyAdviser;
 pub use authors_2015::{Authors2015, Authors2015Config};
 pub use balancer::STAYED_FOR_MEMORY_KEY;
 pub use bandit::BanditOptions;

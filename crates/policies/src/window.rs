@@ -129,19 +129,24 @@ impl LoadWindow {
         self.superstep_count == 0
     }
 
-    /// Returns the measures since the last call, and restarts the measurement. A moving average (`ewma`) continues, and for
-    /// `oracle` the returned measures contain the work of the next superstep.
-    pub(super) fn take_measures(&mut self, view: &View<'_>) -> Self {
+    /// Returns the measures since the last call, and restarts the measurement. A moving average (`ewma`) continues.
+    pub(super) fn restart(&mut self) -> Self {
         let next = Self::with_forecast(self.forecast_method);
-        let mut closed = std::mem::replace(self, next);
-        match self.forecast_method {
-            Forecast::Ewma => self.forecast_state.clone_from(&closed.forecast_state),
-            Forecast::Oracle => {
-                let next = view.next_work();
-                let next = next.map(|works| works.iter().map(|work| work.get()).collect());
-                closed.forecast_state = next.unwrap_or(closed.forecast_state);
-            }
-            Forecast::Mean | Forecast::Last | Forecast::Linear => {}
+        let closed = std::mem::replace(self, next);
+        if self.forecast_method == Forecast::Ewma {
+            self.forecast_state.clone_from(&closed.forecast_state);
+        }
+        closed
+    }
+
+    /// Returns the measures since the last call, and restarts the measurement. For `oracle` the measures contain the work of the
+    /// next superstep.
+    pub(super) fn take_measures(&mut self, view: &View<'_>) -> Self {
+        let mut closed = self.restart();
+        if self.forecast_method == Forecast::Oracle
+            && let Some(works) = view.next_work()
+        {
+            closed.forecast_state = works.iter().map(|work| work.get()).collect();
         }
         closed
     }
