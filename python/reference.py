@@ -62,9 +62,8 @@ def page() -> str:
         "Written from its docstrings by `python -P python/reference.py`.",
         "",
     ]
-    for name in sorted(migsim.__all__, key=str.lower):
-        value = getattr(migsim, name)
-        if not callable(value) or name in ("Action", "Answer", "Value"):
+    for name, value in sorted(vars(migsim).items(), key=lambda item: item[0].lower()):
+        if name.startswith("_") or not callable(value) or name in ("Action", "Answer", "Value"):
             continue
         kind = "class " if inspect.isclass(value) else ""
         parts += [f"## `{name}`", "", f"`{kind}migsim.{name}{signature(value)}`", "", documented(value), ""]

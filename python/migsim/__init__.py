@@ -14,57 +14,16 @@ records and `Run.explain` count supersteps and processes from 1, as do the paper
 superstep 1 of a table.
 """
 
-from ._application import Application, Plan, application, applications
-from ._arguments import Value
-from ._core import __version__
-from ._environment import Action, Environment
-from ._errors import Error, Problem
-from ._experiment import Experiment, run
-from ._policy import Answer, Policy, PlatformView, View, policy, policies
-from ._platform import Platform, PlatformBuilder
-from ._run import Run, Scenario, load
-from ._sweep import Bottlenecks, Comparison, Shard, Sweep, SweepResult, Tuning, bench, bottlenecks, compare, sweep, tune
-from ._table import Table
-from ._trigger import Observed, Trigger, trigger, triggers
-
-__all__ = [
-    "Action",
-    "Answer",
-    "Application",
-    "Bottlenecks",
-    "Comparison",
-    "Environment",
-    "Error",
-    "Experiment",
-    "Observed",
-    "Platform",
-    "PlatformBuilder",
-    "PlatformView",
-    "Plan",
-    "Policy",
-    "Problem",
-    "Run",
-    "Scenario",
-    "Shard",
-    "Sweep",
-    "SweepResult",
-    "Table",
-    "Trigger",
-    "Tuning",
-    "Value",
-    "View",
-    "__version__",
-    "application",
-    "applications",
-    "bench",
-    "bottlenecks",
-    "compare",
-    "load",
-    "policies",
-    "policy",
-    "run",
-    "sweep",
-    "trigger",
-    "triggers",
-    "tune",
-]
+from ._application import Application as Application, Plan as Plan, application as application, applications as applications
+from ._arguments import Value as Value
+from ._core import __version__ as __version__
+from ._environment import Action as Action, Environment as Environment
+from ._errors import Error as Error, Problem as Problem
+from ._experiment import Experiment as Experiment, run as run
+from ._platform import Platform as Platform, PlatformBuilder as PlatformBuilder
+from ._policy import Answer as Answer, PlatformView as PlatformView, Policy as Policy, View as View, policies as policies, policy as policy
+from ._run import Run as Run, Scenario as Scenario, load as load
+from ._sweep import Bottlenecks as Bottlenecks, Comparison as Comparison, Shard as Shard, Sweep as Sweep, SweepResult as SweepResult
+from ._sweep import Tuning as Tuning, bench as bench, bottlenecks as bottlenecks, compare as compare, sweep as sweep, tune as tune
+from ._table import Table as Table
+from ._trigger import Observed as Observed, Trigger as Trigger, trigger as trigger, triggers as triggers

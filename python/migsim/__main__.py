@@ -1,5 +1,20 @@
-"""`python -m migsim`: the command."""
+"""The command `migsim` of the package, also `python -m migsim`: the same code as the program."""
 
-from ._command import main
+from __future__ import annotations
 
-main()
+import signal
+import sys
+
+from . import _core
+
+
+def main() -> None:
+    """Runs the command line of this process."""
+    # The command handles Ctrl-C itself.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    code, _, _ = _core.command(["migsim", *sys.argv[1:]], True)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

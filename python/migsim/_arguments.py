@@ -132,7 +132,7 @@ def _text(value: Any) -> str:
 class Folder:
     """A folder. Without a name it is a temporary one, which is deleted with this object, or at the end of the process that made it."""
 
-    def __init__(self, name: str | PathLike[str] | None = None) -> None:
+    def __init__(self, name: Any = None) -> None:
         self.name = tempfile.mkdtemp(prefix="migsim-") if name is None else str(Path(name).absolute())
         if name is None:
             weakref.finalize(self, _delete, self.name, os.getpid())

@@ -25,8 +25,9 @@ Action: TypeAlias = Union[None, bool, "NDArray[np.int64]", Mapping[int, int], It
 class Environment:
     """A run of scenario iii that stops at each barrier, where it can be inspected, advanced and copied.
 
-    Its methods are those of an environment of Gymnasium, which need not be installed; `migsim.gymnasium.Env` is one with spaces. An episode is one run. `reset` simulates the first
-    superstep; each `step` acts at a barrier and simulates the next superstep. The last barrier needs no action, so that the run ends there.
+    Its methods are those of an environment of Gymnasium, which need not be installed; `migsim.gymnasium.Env` is one with spaces. An episode
+    is one run. `reset` simulates the first superstep; each `step` acts at a barrier and simulates the next superstep. The last barrier needs
+    no action, so that the run ends there.
 
     >>> import migsim
     >>> env = migsim.Environment(app="synthetic", procs=16, policy="refine", **{"workload.supersteps": 50, "workload.spread": 0.8})
@@ -43,8 +44,9 @@ class Environment:
     this barrier to the next one. They include the price of the call and of its moves. The last step continues to the end of the run. The
     seconds of `reset` and the rewards add up to the makespan: `info["makespan_s"]` of the last step.
 
-    The settings determine the prices of calls and moves (`"costs.call.model"` and others). A barrier without a call costs nothing. A call of the
-    policy has its procedure, also if its moves are those of the last `propose`. A call with other moves is priced like one of MigBSP.
+    The settings determine the prices of calls and moves (`"costs.call.model"` and others). A barrier without a call costs nothing. A call of
+    the policy has its procedure, also if its moves are those of the last `propose`. A call with other moves has that of the attributes
+    `procedure` and `operations`, which mean the same as those of `Policy`: by default the procedure of MigBSP.
 
     Parameters
     ----------
@@ -58,6 +60,11 @@ class Environment:
     migsim.Error
         The settings or a file have errors.
     """
+
+    #: The messages of calls with own moves, as `Policy.procedure`.
+    procedure: str | Mapping[str, Mapping[str, int]] | None = None
+    #: The elementary operations of such a call.
+    operations: int = 0
 
     def __init__(self, settings: Settings = None, /, **keywords: Unpack[RunKeywords]) -> None:
         self._experiment = Experiment(settings, **keywords)
@@ -125,7 +132,7 @@ class Environment:
         if not (action is None or isinstance(action, Mapping) or hasattr(action, "dtype")) and isinstance(action, Iterable):
             # A generator may use this environment or a copy: it ends before the step begins.
             action = list(action)
-        seconds, is_over, call, moves, now = self._core.step(action)
+        seconds, is_over, call, moves, now = self._core.step(action, self)
         info = {"now_s": now, "call_s": call, "moves_s": moves}
         if is_over:
             info["makespan_s"] = now
@@ -144,7 +151,7 @@ class Environment:
     def clone(self) -> Environment:
         """Returns an independent copy, which continues from this barrier."""
         copy = object.__new__(Environment)
-        copy._experiment, copy._core = self._experiment, self._core.clone()
+        vars(copy).update(vars(self), _core=self._core.clone())
         return copy
 
     def close(self) -> None:

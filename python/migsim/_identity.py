@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 
+#: Members of a class that say nothing of what it does, or that its other members say.
+_LEFT_OUT = ("__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__", "__static_attributes__", "__annotations__")
+
+
 class Unknown(Exception):
     """A class refers to an object whose content cannot be read."""
 
@@ -102,10 +106,9 @@ class _Reader:
             names = _names(value.__code__) & value.__globals__.keys()
             self.read({name: value.__globals__[name] for name in sorted(names)})
         else:
-            left_out = ("__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__", "__static_attributes__", "__annotations__")
-            is_own = (lambda name: not name.startswith("__")) if isinstance(value, types.ModuleType) else (lambda name: name not in left_out)
-            self.read(getattr(value, "__bases__", ()))
-            self.read({name: one for name, one in sorted(vars(value).items()) if is_own(name)})
+            is_module = isinstance(value, types.ModuleType)
+            shown = {name: one for name, one in sorted(vars(value).items()) if not (name.startswith("__") if is_module else name in _LEFT_OUT)}
+            self.read_all((getattr(value, "__bases__", ()), shown))
 
     def read_all(self, values: Iterable[Any]) -> None:
         for one in values:

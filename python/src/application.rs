@@ -1,6 +1,8 @@
 //! Applications written in Python.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
 
 use migsim::error::Error;
 use migsim::plugin::PluginFactory;
@@ -12,7 +14,7 @@ use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError, PyValueError
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::plugin::{Class, Failure, attribute, place};
+use crate::plugin::{Class, Failure, attribute, lock, place};
 use crate::view::generator;
 
 impl PluginFactory<BuiltWorkload> for Class {
@@ -42,6 +44,8 @@ struct Application {
     failure: Arc<Failure>,
     /// An error that occurred while a plan was filled.
     error: Mutex<Option<Error>>,
+    /// The hash of each plan, which must be the same whenever the superstep is filled.
+    plans: Mutex<BTreeMap<usize, u64>>,
 }
 
 impl Application {
@@ -77,7 +81,8 @@ impl Application {
             cycles_per_instruction,
             seed,
             failure,
-            error: Mutex::new(None),
+            error: Mutex::default(),
+            plans: Mutex::default(),
         })
     }
 
@@ -101,14 +106,21 @@ impl Application {
         }
         drop(work);
         into.messages = std::mem::take(&mut plan.messages);
+        let mut hasher = DefaultHasher::new();
+        for work in &into.work {
+            hasher.write_u64(work.get().to_bits());
+        }
+        for message in &into.messages {
+            (message.from.0, message.to.0, message.size.get().to_bits()).hash(&mut hasher);
+        }
+        let hash = hasher.finish();
+        let before = lock(&self.plans).insert(superstep, hash);
+        if before.is_some_and(|before| before != hash) {
+            return Err(PyValueError::new_err(
+                "`fill` wrote another plan for this superstep before: a plan must depend on the options and the superstep alone",
+            ));
+        }
         Ok(())
-    }
-
-    fn has_failed(&self) -> bool {
-        self.error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
     }
 }
 
@@ -155,7 +167,7 @@ impl Workload for Application {
     }
 
     fn fill(&self, superstep: usize, plan: &mut workload::Plan) {
-        if self.has_failed() {
+        if self.failure().is_some() {
             return;
         }
         Python::attach(|py| {
@@ -163,7 +175,7 @@ impl Workload for Application {
                 plan.clear(self.processes);
                 let place = place("fill", superstep);
                 let told = self.failure.keep(py, error, "the application", &place);
-                *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+                *lock(&self.error) = Some(told);
             }
         });
     }
@@ -173,10 +185,7 @@ impl Workload for Application {
     }
 
     fn failure(&self) -> Option<Error> {
-        self.error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.error).clone()
     }
 
     fn uses_seed(&self) -> bool {

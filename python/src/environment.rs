@@ -1,6 +1,7 @@
 //! A run that stops at each barrier, where Python decides, and that can be copied there.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use migsim::bsp::{Scenario, Setup, Stepper};
 use migsim::error::Error;
@@ -14,8 +15,8 @@ use self_cell::self_cell;
 
 use crate::errors::exception;
 use crate::experiment::Experiment;
-use crate::plugin::{self, Plugin, truth};
-use crate::policy::wishes;
+use crate::plugin::{self, Plugin, lock, truth};
+use crate::policy::{procedure, wishes};
 use crate::view::View;
 
 self_cell!(
@@ -36,44 +37,26 @@ self_cell!(
     }
 );
 
-/// The runs by place. A run is taken out while it is used, so that nothing is locked while Python code runs.
-struct Places<'a>(Mutex<Shelf<'a>>);
-
+/// The runs by place, and the next place. A run is taken out while it is used, so that nothing is locked while Python code runs.
 #[derive(Default)]
-struct Shelf<'a> {
-    runs: Vec<Option<Box<Stepper<'a>>>>,
-    free: Vec<usize>,
-}
+struct Places<'a>(Mutex<(BTreeMap<usize, Box<Stepper<'a>>>, usize)>);
 
 impl<'a> Places<'a> {
-    fn lock(&self) -> MutexGuard<'_, Shelf<'a>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Calls `action` with the run at a place; returns none if the run is being used.
     fn with<R>(&self, place: usize, action: impl FnOnce(&mut Stepper<'a>) -> R) -> Option<R> {
-        let mut run = self.lock().runs[place].take()?;
+        let mut run = lock(&self.0).0.remove(&place)?;
         let result = action(&mut run);
-        self.lock().runs[place] = Some(run);
+        lock(&self.0).0.insert(place, run);
         Some(result)
     }
 
     /// Adds a run; returns its place.
     fn add(&self, run: Stepper<'a>) -> usize {
-        let mut shelf = self.lock();
-        let run = Some(Box::new(run));
-        if let Some(place) = shelf.free.pop() {
-            shelf.runs[place] = run;
-            return place;
-        }
-        shelf.runs.push(run);
-        shelf.runs.len() - 1
-    }
-
-    fn remove(&self, place: usize) {
-        let mut shelf = self.lock();
-        shelf.runs[place] = None;
-        shelf.free.push(place);
+        let mut places = lock(&self.0);
+        let place = places.1;
+        places.0.insert(place, Box::new(run));
+        places.1 += 1;
+        place
     }
 }
 
@@ -93,9 +76,8 @@ impl Adviser {
     }
 
     fn copy(&self) -> Option<Self> {
-        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self {
-            policy: policy.copy()?.into(),
+            policy: lock(&self.policy).copy()?.into(),
             random: self.random.clone(),
         })
     }
@@ -129,7 +111,8 @@ pub(crate) struct Environment {
 impl Drop for Environment {
     fn drop(&mut self) {
         let place = self.place;
-        self.runs.with_dependent(|_, places| places.remove(place));
+        self.runs
+            .with_dependent(|_, places| lock(&places.0).0.remove(&place));
     }
 }
 
@@ -148,7 +131,7 @@ impl Environment {
                 Prepared::new(settings, |settings| settings.scenario_setup(Scenario::Iii));
             let runs = Runs::try_new(prepared, |prepared| {
                 let first = Stepper::new(prepared.borrow_dependent())?;
-                let places = Places(Mutex::default());
+                let places = Places::default();
                 places.add(first);
                 Ok::<_, Error>(places)
             })?;
@@ -213,10 +196,15 @@ impl Environment {
     }
 
     /// Advances to the next barrier, and after the last barrier but one to the end. The action is no call (None or False), a call of the
-    /// strategy (True), or a call with these moves. Returns the seconds that passed, whether the run is over, the price of the call and
-    /// that of its moves, and the time.
-    fn step(&mut self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Step> {
-        let decision = self.decision(py, action)?;
+    /// strategy (True), or a call with these moves and the procedure that `costs` has as attributes. Returns the seconds that passed,
+    /// whether the run is over, the price of the call and that of its moves, and the time.
+    fn step(
+        &mut self,
+        py: Python<'_>,
+        action: &Bound<'_, PyAny>,
+        costs: &Bound<'_, PyAny>,
+    ) -> PyResult<Step> {
+        let decision = self.decision(py, action, costs)?;
         // The number of moves that the policy has decided; none if there is no call.
         let is_own = truth(action)?.is_none();
         let decided = decision.as_ref().map(|call| call.migrations.len());
@@ -315,6 +303,7 @@ impl Environment {
         &mut self,
         py: Python<'_>,
         action: &Bound<'_, PyAny>,
+        costs: &Bound<'_, PyAny>,
     ) -> PyResult<Option<Decision>> {
         if self.has_failed {
             return Err(PyRuntimeError::new_err(
@@ -348,6 +337,7 @@ impl Environment {
             );
             return Err(PyTypeError::new_err(message));
         }
+        let procedure = procedure(costs)?;
         self.with(|stepper| {
             let seen = stepper.view().map_err(|error| exception(py, &error))?;
             let wishes = wishes(action, &seen)?;
@@ -355,7 +345,10 @@ impl Environment {
                 *superstep == seen.superstep && decision.migrations == wishes
             });
             Ok(Some(proposed.map_or_else(
-                || Decision::from_migrations(wishes),
+                || Decision {
+                    procedure,
+                    ..Decision::from_migrations(wishes)
+                },
                 |(_, decision)| decision.clone(),
             )))
         })?

@@ -1,7 +1,7 @@
 //! Plug-ins written in Python: classes by name, and their exceptions.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use migsim::Registry;
 use migsim::error::{Error, Problem};
@@ -92,7 +92,7 @@ pub(crate) fn raise_if_failed(
     };
     let mut failures = plugins.iter().filter_map(|plugin| {
         let failure = &plugin.bind(py).get().class.failure;
-        let mut kept = failure.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&failure.0);
         let is_own = |(message, _): &(String, PyErr)| text.contains(message.as_str());
         let at = kept.iter().position(is_own)?;
         Some(kept.remove(at).1)
@@ -147,7 +147,7 @@ impl Failure {
         let _ = error
             .value(py)
             .call_method1("add_note", (format!("in {place}"),));
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         if kept.len() == MAX_KEPT_FAILURES {
             kept.remove(0);
         }
@@ -270,4 +270,9 @@ pub(crate) fn true_or_false(answer: &Bound<'_, PyAny>) -> PyResult<bool> {
         }
         Err(error) => error,
     })
+}
+
+/// Locks a mutex; a panic of another thread does not matter.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

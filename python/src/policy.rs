@@ -131,8 +131,8 @@ impl policy::Policy for Policy {
     }
 }
 
-/// Returns the messages and operations of a call, as the attributes of a policy say; none for those of MigBSP.
-fn procedure(object: &Bound<'_, PyAny>) -> PyResult<Option<CallProcedure>> {
+/// Returns the messages and operations of a call, as the attributes of an object say; none for those of MigBSP.
+pub(crate) fn procedure(object: &Bound<'_, PyAny>) -> PyResult<Option<CallProcedure>> {
     let given = attribute(object, "procedure")?.filter(|value| !value.is_none());
     let Some(given) = given else {
         return Ok(None);

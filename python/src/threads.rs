@@ -5,13 +5,15 @@
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder, Thread};
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
+
+use crate::plugin::lock;
 
 /// The threads of a process, and the id of the process.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
@@ -74,7 +76,7 @@ fn on_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 /// Returns the threads of this process; none if they cannot be created.
 fn pool() -> Option<Arc<ThreadPool>> {
-    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut pool = lock(&POOL);
     let own = process::id();
     if let Some((process, pool)) = &*pool
         && *process == own

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::config::{Sweep, SweepFile};
 use super::ready::LoadedExperiments;
-use super::run::SharedRunData;
+use super::run::{SharedRunData, check_no_stop_is_requested};
 use super::separate::Indifference;
 use super::setting::{
     SettingProperties, default_setting, load_experiment, load_properties, run_ids,
@@ -220,6 +220,7 @@ impl Plan {
         let known = known.into_par_iter().zip(&settings);
         let runs: Vec<Vec<String>> = known.map(with_seeds).collect::<Result<_, Error>>()?;
         let runs = runs.into_iter().flatten().collect();
+        check_no_stop_is_requested()?;
         Ok(Self {
             schema: PlanVersion::One,
             version: env!("CARGO_PKG_VERSION").into(),

@@ -97,6 +97,17 @@ pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, RunRow>) 
         .collect()
 }
 
+/// Checks that the runs of this program need not stop.
+///
+/// # Errors
+/// They shall stop.
+pub(super) fn check_no_stop_is_requested() -> Result<(), Error> {
+    if Progress::are_all_stopped() {
+        return Err(Error::SimulationFailure(Problem::new("interrupted")));
+    }
+    Ok(())
+}
+
 /// Simulates the runs with the given indices in the plan, on all threads, and adds their rows to `store`. `done` counts the
 /// finished runs.
 ///
@@ -111,9 +122,7 @@ pub fn simulate_runs(
 ) -> Result<(), Error> {
     let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
         let row = simulate_run((sweep, plan), run, (limits, common));
-        if Progress::are_all_stopped() {
-            return Err(Error::SimulationFailure(Problem::new("interrupted")));
-        }
+        check_no_stop_is_requested()?;
         let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
         let id = &plan.runs[run];
         if store.get(id) != Some(&row) {

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::config::{Parameter, Sweep};
@@ -12,7 +13,7 @@ use super::whole::object_from_text_form;
 use migsim_base::document::sha256;
 use migsim_base::error::Error;
 use migsim_experiment::{
-    BasisRemark, Experiment, INFORMATIVE_KEYS, KeySetting, Layers, Limits, SharedInputs,
+    BasisRemark, Experiment, INFORMATIVE_KEYS, KeySetting, Layers, Limits, Progress, SharedInputs,
     value_at_path,
 };
 
@@ -190,7 +191,7 @@ pub(super) fn run_ids(
 const ID_DIGITS: usize = 32;
 
 /// All data on which the results of a run depend, except the seed, as JSON.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct RunIdentity(Value);
 
 /// Returns the identity (a hexadecimal hash) of the run of an experiment with the seed in its settings.
@@ -221,8 +222,17 @@ impl RunIdentity {
     }
 
     /// Returns the identities of the runs with each of `seeds`, as hexadecimal hashes.
-    fn run_ids(mut self, seeds: &[u64]) -> Vec<String> {
-        seeds.iter().map(|seed| self.run_id(*seed)).collect()
+    ///
+    /// They are empty if all runs of the program shall stop.
+    fn run_ids(self, seeds: &[u64]) -> Vec<String> {
+        let id = |identity: &mut Self, seed: &u64| {
+            if Progress::are_all_stopped() {
+                return String::new();
+            }
+            identity.run_id(*seed)
+        };
+        let ids = seeds.par_iter().with_min_len(1000);
+        ids.map_init(|| self.clone(), id).collect()
     }
 }
 
