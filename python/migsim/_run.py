@@ -111,7 +111,7 @@ class Run:
         if self._repeated is None or self._repeated._core is None or (processes and not self._repeated._core.has_processes):
             from ._experiment import Experiment
 
-            repeated = Experiment(self.settings).run(processes=processes, progress=False)
+            repeated = Experiment(self.settings if self._text else self._path()).run(processes=processes, progress=False)
             hashes = [{name: one.event_hash for name, one in run.scenarios.items()} for run in (self, repeated)]
             if hashes[0] != hashes[1]:
                 raise RuntimeError("the run has other results here: a file that it reads, or the version, has changed")
