@@ -71,12 +71,7 @@ def application(name: str, summary: str = "-") -> Callable[[C], C]:
     can represent. `procs` and `n` are also keywords of `run`. An option `seed` gets the seed of the run, whatever its default, unless
     `workload.seed` is set.
 
-    Raises
-    ------
-    TypeError
-        A parameter has no default, or one that JSON cannot represent.
-    Error
-        migsim itself uses this name, or the name is not allowed in settings.
+    Raises as `policy` does.
     """
     return register("application", name, summary)
 

@@ -150,7 +150,8 @@ def policy(name: str, summary: str = "-") -> Callable[[C], C]:
     """Registers a class as the policy `name`, for `run`, `sweep`, `tune`, `compare` and explanations.
 
     The class has the methods `is_call_due(view)` and `decide(view)` of `Policy`. The parameters of its constructor are the options of the
-    policy (`policy.NAME.OPTION`), each with a default that JSON can represent. An object is created for each scenario of each run.
+    policy (`policy.NAME.OPTION`), each with a default that JSON can represent, whose type is that of the option. An object is created for
+    each scenario, and some more to check the options: a constructor has no effects.
     The settings of a run have the SHA-256 of the code that the class executes, so that a sweep does not continue in the folder of another class.
     Python runs one policy at a time, so that threads speed up a sweep only a little.
 

@@ -354,7 +354,7 @@ def bench(*, seeds: Value = None, out: Value = None, progress: Value = None, **k
     out
         The folder that keeps the runs; the same call continues there.
     keywords
-        The flags of `migsim bench`: `suite`, `draw`, `cases`, `policies`.
+        The flags of `migsim bench`: `suite`, `draw`, `cases`, `policies`. Notes of the command are in `.notes` of the table.
     """
     typed = ["bench", *arguments(BenchKeywords, keywords, None, seeds), "--json"]
     text, notes = call(typed if out is None else [*typed, "--out", Folder(out).name], str(out or ""), progress)

@@ -63,14 +63,9 @@ def trigger(name: str, summary: str = "-") -> Callable[[C], C]:
     """Registers a class as the trigger `name`, which can call any strategy or policy (`policy="greedy/NAME"`).
 
     The class has the methods `is_due(observed)` and `on_outcome(moved)` of `Trigger`. The parameters of its constructor are the options
-    (`policy.trigger.NAME.OPTION`), each with a default that JSON can represent.
+    (`policy.trigger.NAME.OPTION`), as for `policy`.
 
-    Raises
-    ------
-    TypeError
-        A parameter has no default, or one that JSON cannot represent.
-    Error
-        migsim itself uses this name, or the name is not allowed in settings.
+    Raises as `policy` does.
     """
     return register("trigger", name, summary)
 

@@ -482,7 +482,7 @@ impl Narrator for BalancerNarrator {
 mod tests {
     use super::*;
     use crate::Measures;
-    use crate::strategy::{RotateOptions, StrategyOptions};
+    use crate::strategy::RotateOptions;
     use crate::testing::test_view;
     use migsim_base::random::StreamPurpose;
     use migsim_base::units::Instructions;
@@ -490,7 +490,7 @@ mod tests {
     use migsim_bsp::Message;
     fn rotate() -> StrategyPolicy {
         let entry = crate::strategy::strategy_entry::<RotateOptions>("rotate", "-", "-");
-        StrategyPolicy::of_kind(entry.kind, &json!({}), Forecast::Mean).unwrap()
+        StrategyPolicy::of_kind(entry.kind_functions, &json!({}), Forecast::Mean).unwrap()
     }
 
     /// Returns the hosts that Rotate assigns to processes on `placement`, with each core as a processing element.
