@@ -91,7 +91,7 @@ impl Transition {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExchangeForecasts {
     /// The pairs of a process and a cluster, each with the number of the state that is its forecast.
-    pair_states: ProcessClusterTable<u32, 6>,
+    pair_states: ProcessClusterTable<u32>,
     /// For each process, a set of 32 bits: bit k is set if there is a pair of the process and a cluster whose number modulo 32 is
     /// k. A bit that is not set shows without a search that a pair is new, which is the most frequent case.
     cluster_bit_sets: Vec<u32>,
