@@ -20,7 +20,7 @@ use super::config::{CallModel, CallOrder};
 use super::event::ActivityToken;
 use super::migration::uncontended_message_duration;
 use super::record::Period;
-use super::shortcut::{CallMessage, Shortcuts};
+use super::shortcut::Shortcuts;
 use super::world::RunState;
 use crate::{CallProcedure, Gather};
 use in_turn::SequentialCall;
@@ -42,7 +42,7 @@ pub(super) struct ReschedulingCall {
     /// The communication procedure of the call, as the strategy specifies it; `None` for the procedure of MigBSP.
     procedure: Option<CallProcedure>,
     /// The messages of the current step of the call.
-    step_messages: Vec<CallMessage>,
+    step_messages: Vec<(HostId, HostId, Bytes)>,
     /// State of a call whose messages are sent one after the other; `None` if all messages of a step of the call are sent at the
     /// same time.
     sequential_call: Option<SequentialCall>,
@@ -421,7 +421,7 @@ impl ReschedulingCall {
             self.pending_activities += 1;
             world
                 .engine
-                .start_computation(host, work, ActivityToken::CallActivityEnded)?;
+                .execute(host, work, ActivityToken::CallActivityEnded)?;
         }
         Ok(())
     }
@@ -465,7 +465,7 @@ impl ReschedulingCall {
                 self.pending_activities += 1;
                 world
                     .engine
-                    .start_computation(manager, work, ActivityToken::CallActivityEnded)?;
+                    .execute(manager, work, ActivityToken::CallActivityEnded)?;
             }
         }
         Ok(())
@@ -500,22 +500,18 @@ impl ReschedulingCall {
     ) -> Result<(), Error> {
         if world.engine.is_idle()
             && !self.overlaps_superstep
-            && let Some(result) = shortcuts.evaluate_call_messages(
+            && let Some(result) = shortcuts.direct_evaluation.evaluate_call_messages(
                 world.setup.platform,
                 (&self.step_messages, world.setup.costs.call.delay),
             )
-            && world
-                .engine
-                .advance_without_events(result.duration, result.flow_count)
+            && world.try_advance_time(result.duration, result.flow_count)
         {
             return Ok(());
         }
         for &(from, to, size) in &self.step_messages {
             self.pending_activities += 1;
             let ends = MessageEnds::of_hosts(from, to);
-            world
-                .engine
-                .send_control_message(ends, size, ActivityToken::CallActivityEnded)?;
+            world.send_control_message(ends, size, ActivityToken::CallActivityEnded)?;
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ impl Run<'_, '_> {
         let Some(ahead) = &mut self.open_supersteps else {
             return false;
         };
-        while let Some(process) = self.superstep.barrier.leaving_processes.pop() {
+        while let Some(process) = self.superstep.barrier.leaving_processes.pop_front() {
             ahead.record_completion(self.superstep.superstep_of_process[process as usize]);
             ahead.ready_processes.push_back(process);
         }

@@ -73,11 +73,10 @@ mod config;
 mod decision;
 mod event;
 mod exchange;
-mod foreseen;
 mod free;
 mod invariants;
-mod leaving;
 mod measures;
+mod memo;
 mod migration;
 mod never;
 mod packets;
@@ -93,7 +92,6 @@ mod script;
 mod shortcut;
 mod stepper;
 mod superstep;
-mod waves;
 mod workload;
 mod world;
 
@@ -106,6 +104,7 @@ pub use config::{
 pub use decision::{CallProcedure, Candidate, Decision, Explain, Gather, Migration};
 pub use measures::resize_and_fill;
 pub use measures::{Measures, Traffic};
+pub use memo::{Memo, MemoBudget};
 pub use never::Never;
 pub use pairs::ProcessClusterTable;
 pub use path::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit};
@@ -118,7 +117,6 @@ pub use record::{
 };
 pub use reports::ViewConfig;
 pub use run::simulate;
-pub use shortcut::{Memo, MemoBudget};
 pub use stepper::Stepper;
 pub use workload::{
     ApplicationSize, Message, Plan, PrescribedMigration, PrescribedSetting, VtLabels, Workload,

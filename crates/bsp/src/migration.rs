@@ -13,6 +13,7 @@ use crate::Migration;
 use crate::PrescribedMigration;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u32};
+use migsim_engine::MessageEnds;
 use migsim_platform::Platform;
 
 /// The migrations after a superstep, with the progress of each migration.
@@ -256,17 +257,11 @@ impl Migrations {
         let token = to_u32(index);
         if planned.memory_size.get() > 0.0 {
             let transferred = ActivityToken::MemoryTransferred(token);
-            let has_handshake = world
-                .setup
-                .runtime
-                .receives
-                .has_handshake(planned.memory_size);
-            let image = (planned.memory_size, has_handshake);
-            let hosts = (from, planned.destination);
-            let processes = (planned.process, planned.process);
-            return world
-                .engine
-                .send_message(hosts, processes, image, transferred);
+            let ends = MessageEnds {
+                hosts: (from, planned.destination),
+                processes: Some((planned.process, planned.process)),
+            };
+            return world.send_message(ends, planned.memory_size, transferred);
         }
         world.engine.start_wait(
             planned.delay_after_transfer,

@@ -13,9 +13,9 @@
 //! each superstep again (runtime option `shortcuts`: `at-once`).
 
 use super::invariants;
+use super::memo::{SuperstepDigest, SuperstepResult};
 use super::record::{SuperstepBeginnings, SuperstepTimes};
 use super::run::Run;
-use super::shortcut::{SuperstepDigest, SuperstepResult};
 use migsim_base::error::Error;
 use migsim_base::units::Time;
 
@@ -54,8 +54,13 @@ impl Run<'_, '_> {
     /// from zero in the superstep.
     fn advance_by_repeated_superstep(&mut self, superstep: usize, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
-        engine.try_move_time_origin_to_now()
-            && engine.advance_by_repeated_superstep(superstep, (result.duration, result.flow_count))
+        let has_passed = engine.try_move_time_origin_to_now()
+            && engine.try_advance_time(result.duration, result.flow_count);
+        if has_passed {
+            self.world
+                .update_trace(|trace, now| trace.record_repeated_superstep(superstep, now));
+        }
+        has_passed
     }
 
     /// Records and checks a repeated superstep after time has advanced to its end, and lets the policy observe it. Returns the

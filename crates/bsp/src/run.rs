@@ -34,9 +34,7 @@ pub fn simulate(
     let mut run = Run::new(&traced, Some(policy), recorder);
     run.shortcuts
         .allow_repetition_as_in(setup, &run.superstep.barrier);
-    run.world
-        .engine
-        .start_recording_path(setup.platform, setup.network);
+    run.world.start_recording_path();
     run_to_end(run)
 }
 
@@ -454,7 +452,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Advances time to the end of the next activity, and handles this event. Events of migrations and rescheduling calls are
     /// handled before other events of the same time.
     fn handle_next_event(&mut self) -> Result<(), Error> {
-        let Some(token) = self.world.engine.next_ended()? else {
+        let Some(token) = self.world.next_ended()? else {
             if let Some(ahead) = &mut self.open_supersteps {
                 ahead.switch_to_oldest_superstep(&mut self.world, &mut self.superstep);
             }
@@ -482,7 +480,8 @@ impl<'a, 'r> Run<'a, 'r> {
         let world = &mut self.world;
         world
             .engine
-            .take_ended(ActivityToken::is_handled_before_processes, &mut ended);
+            .take_ended_tokens(ActivityToken::is_handled_before_processes, &mut ended);
+        world.update_trace(|_, _| {});
         let migrations = &mut self.rescheduling.migrations;
         let pending = migrations.pending_migrations;
         for token in &ended {
@@ -519,7 +518,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Handles the end of an activity in the part of the run that started the activity.
     fn handle_event(&mut self, token: ActivityToken) -> Result<(), Error> {
-        self.world.engine.set_cause(token);
+        self.world.update_trace(|trace, _| trace.set_cause(token));
         if let Some(ahead) = &mut self.open_supersteps {
             ahead.switch_to_superstep_of_event(&token, &mut self.world, &mut self.superstep);
         }
@@ -598,7 +597,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 return Ok(DepartureProgress::Complete);
             }
         }
-        while let Some(process) = self.superstep.barrier.leaving_processes.pop() {
+        while let Some(process) = self.superstep.barrier.leaving_processes.pop_front() {
             self.superstep.departed_processes += 1;
             let is_last_to_leave = self.superstep.departed_processes == processes;
             if is_last_to_leave {
@@ -627,11 +626,10 @@ impl<'a, 'r> Run<'a, 'r> {
             return Some(Seconds::ZERO);
         }
         let all_meet = self.rescheduling.must_synchronize || self.world.is_last_superstep();
-        let engine = &mut self.world.engine;
         if !self.rescheduling.prescribed_moves.is_empty()
-            || all_meet && !engine.advance_without_events(last, 0)
+            || all_meet && !self.world.try_advance_time(last, 0)
         {
-            barrier.schedule_departures(engine);
+            barrier.schedule_departures(&mut self.world.engine);
             return None;
         }
         if all_meet {
@@ -771,8 +769,8 @@ impl<'a, 'r> Run<'a, 'r> {
         outcome.flow_count = self.world.engine.started_flow_count();
         self.world.event_log.add_time(outcome.makespan.get());
         outcome.event_hash = self.world.event_log.to_string();
-        if let Some(path) = self.world.engine.take_critical_path() {
-            self.recorder.on_critical_path(path);
+        if let Some(trace) = &self.world.trace {
+            self.recorder.on_critical_path(trace.critical_path());
         }
         Ok(outcome)
     }

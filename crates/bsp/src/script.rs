@@ -10,12 +10,8 @@
 //! receiver that distinguishes it from the other messages to this process. An answer models a synchronous send, which ends when
 //! the receiver has begun to receive. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988
 //! (dissemination).
-//!
-//! For few processes, the actions of a barrier are stored in a table. For many processes, each action is computed when it is
-//! needed, so that scripts take no memory.
 
 use super::config::BarrierKind;
-use migsim_base::units::to_u32;
 
 /// An action of a process at a barrier: to send or to receive a control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +33,7 @@ pub(super) struct BarrierScript {
     /// Number of processes that take part in the rounds of recursive doubling, which is the largest power of two up to the number
     /// of processes.
     processes_in_rounds: u32,
-    /// The stored actions of all processes, `table_width` entries for each process; empty if there are too many processes for a
-    /// table.
-    action_table: Vec<Option<ScriptAction>>,
-    /// Number of entries for each process in the table of actions; it exceeds the largest number of actions by one.
-    table_width: u32,
 }
-
-/// Maximum number of processes for which the actions are stored in a table (of at most 200 kB).
-const MAX_TABLE_PROCESSES: u32 = 512;
 
 /// The slot for the messages outside the rounds of recursive doubling: the message before the rounds and the release after them.
 /// The rounds use the following slots.
@@ -76,41 +64,16 @@ impl BarrierScript {
             BarrierKind::RecursiveDoubling | BarrierKind::DoubleRing => lower,
             without_script!() => 0,
         };
-        let mut script = Self {
+        Self {
             kind,
             process_count: processes,
             round_count: rounds,
             processes_in_rounds: 1 << lower,
-            action_table: Vec::new(),
-            table_width: 0,
-        };
-        if processes <= MAX_TABLE_PROCESSES {
-            let count = |process: u32| {
-                let actions = (0..).map_while(|at| script.compute_action(process, at));
-                actions.count()
-            };
-            let longest = (0..processes).map(count).max().unwrap_or(0);
-            script.table_width = to_u32(longest) + 1;
-            let places = (0..processes)
-                .flat_map(|process| (0..script.table_width).map(move |at| (process, at)));
-            script.action_table = places
-                .map(|(process, at)| script.compute_action(process, at))
-                .collect();
         }
-        script
     }
 
     /// Returns the action with index `at`, counted from 0, in the script of a process; `None` after the last action.
-    #[inline]
     pub(super) fn action_at_index(&self, process: u32, at: u32) -> Option<ScriptAction> {
-        if self.action_table.is_empty() {
-            return self.compute_action(process, at);
-        }
-        self.action_table[(process * self.table_width + at) as usize]
-    }
-
-    /// Computes the action with index `at` in the script of a process; `None` after the last action.
-    fn compute_action(&self, process: u32, at: u32) -> Option<ScriptAction> {
         match self.kind {
             BarrierKind::Dissemination => self.dissemination_action(process, at),
             BarrierKind::DoubleRing => self.ring_action(process, at),
@@ -264,28 +227,6 @@ mod tests {
                             at[place] += 1;
                             is_moving = true;
                         }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_table_of_actions_has_those_that_are_computed() {
-        for kind in KINDS {
-            for processes in [2, 5, 16, 50, MAX_TABLE_PROCESSES, MAX_TABLE_PROCESSES + 1] {
-                let script = BarrierScript::new(kind, processes);
-                assert_eq!(
-                    script.action_table.is_empty(),
-                    processes > MAX_TABLE_PROCESSES
-                );
-                for process in 0..processes {
-                    let end = actions(&script, process).count();
-                    for at in (0..).take(end + 1) {
-                        assert_eq!(
-                            script.action_at_index(process, at),
-                            script.compute_action(process, at)
-                        );
                     }
                 }
             }

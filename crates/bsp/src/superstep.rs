@@ -3,13 +3,14 @@
 //! The engine reports the end of each activity, and the process to which the activity belongs starts its next activity. A process
 //! that has left a barrier may begin the next superstep while other processes are still leaving.
 
-use super::barrier::{Barrier, BarrierContext};
+use super::barrier::Barrier;
 use super::config::SendOrder;
 use super::event::{ActivityToken, BarrierMessage, ProcessStage};
 use super::exchange::MessageExchange;
 use super::world::{RunState, Setup};
 use migsim_base::error::Error;
 use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
+use migsim_engine::MessageEnds;
 
 /// The state of all processes in the open superstep.
 #[derive(Clone)]
@@ -127,11 +128,8 @@ impl SuperstepState {
             self.process_stages[at] = ProcessStage::Computing;
             let cycles = Instructions::of(work * world.setup.workload.cycles_per_instruction());
             let host = world.placement[at];
-            return world.engine.start_computation(
-                host,
-                cycles,
-                ActivityToken::ComputationEnded(process),
-            );
+            let token = ActivityToken::ComputationEnded(process);
+            return world.engine.execute(host, cycles, token);
         }
         self.on_computation_ended(process, world)
     }
@@ -215,19 +213,13 @@ impl SuperstepState {
     /// Starts the flow of a message from the host of its sender to the host of its receiver.
     fn start_flow(&mut self, message: u32, world: &mut RunState<'_>) -> Result<(), Error> {
         let planned = world.superstep_plan.messages[message as usize];
-        let from = world.placement[planned.from.index()];
-        let to = world.placement[planned.to.index()];
+        let ends = MessageEnds::of_processes(planned.from, planned.to, &world.placement);
         let now = world.engine.local_time();
         self.message_exchange
-            .record_transfer_start(message, now, (from, to));
+            .record_transfer_start(message, now, ends.hosts);
         let token =
             ActivityToken::MessageDelivered(self.first_message_number.wrapping_add(message));
-        let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
-        let message = (planned.size, has_handshake);
-        let processes = (planned.from, planned.to);
-        world
-            .engine
-            .send_message((from, to), processes, message, token)
+        world.send_message(ends, planned.size, token)
     }
 
     /// Begins to receive in a process that has sent its messages; all messages that waited for this receiver start.
@@ -315,8 +307,7 @@ impl SuperstepState {
         if !world.setup.runtime.wait_for_sends {
             self.record_communication_time(at, world);
         }
-        self.barrier
-            .record_arrival(process, &mut barrier_context(world))
+        self.barrier.record_arrival(process, world)
     }
 
     /// Adds the times of transfers to the measurements of a superstep that was simulated by events, if a recorder requests them.
@@ -334,17 +325,6 @@ impl SuperstepState {
         message: BarrierMessage,
         world: &mut RunState<'_>,
     ) -> Result<(), Error> {
-        self.barrier
-            .on_message_delivered(message, &mut barrier_context(world))
-    }
-}
-
-fn barrier_context<'c, 'a>(world: &'c mut RunState<'a>) -> BarrierContext<'c, 'a> {
-    BarrierContext {
-        engine: &mut world.engine,
-        may_fast_forward: world.may_fast_forward,
-        platform: world.setup.platform,
-        placement: &world.placement,
-        pending_destinations: &world.pending_destinations,
+        self.barrier.on_message_delivered(message, world)
     }
 }

@@ -4,15 +4,16 @@
 use serde_json::{Map, Value, json};
 
 use super::config::{Costs, RuntimeConfig, Scenario};
-use super::path::Engine;
+use super::event::ActivityToken;
+use super::memo::Memo;
+use super::path::CauseTrace;
 use super::record::{RunOutcome, SentMessages, SuperstepTimes};
 use super::reports::ViewConfig;
-use super::shortcut::Memo;
 use crate::{Measures, ProcessClusterTable, View};
 use crate::{Plan, Workload};
 use migsim_base::error::{Error, InternalFault};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
-use migsim_engine::{EventHash, NetworkModel};
+use migsim_engine::{EventHash, MessageEnds, MessageOptions, NetworkModel, Simulation};
 use migsim_platform::Platform;
 
 /// Everything that defines a run of one scenario, except for the policy.
@@ -45,7 +46,9 @@ pub struct Setup<'a> {
 #[derive(Clone)]
 pub(super) struct RunState<'a> {
     pub(super) setup: &'a Setup<'a>,
-    pub(super) engine: Engine<'a>,
+    pub(super) engine: Simulation<'a, ActivityToken>,
+    /// The causes of activities, from which the critical path is computed; `None` if it is not recorded.
+    pub(super) trace: Option<Box<CauseTrace<'a>>>,
     /// Whether simulated time may advance without events when nothing is in progress; false while a rescheduling call is about to
     /// start.
     pub(super) may_fast_forward: bool,
@@ -93,11 +96,8 @@ impl<'a> RunState<'a> {
         let memory = |process| setup.workload.memory(ProcessId::from_index(process));
         Self {
             setup,
-            engine: Engine::new(
-                setup.platform,
-                setup.network,
-                (setup.runtime.barrier.delay, setup.costs.call.delay),
-            ),
+            engine: Simulation::new(setup.platform, setup.network),
+            trace: None,
             may_fast_forward: true,
             superstep_plan: Plan::default(),
             planned_bytes: 0.0,
@@ -145,7 +145,7 @@ impl<'a> RunState<'a> {
             self.planned_bytes = sizes.sum();
             self.setup.workload.failure().map_or(Ok(()), Err)?;
         }
-        self.engine.record_superstep_start();
+        self.update_trace(CauseTrace::record_superstep_opening);
         self.begin_superstep(superstep);
         Ok(!repeats)
     }
@@ -153,9 +153,76 @@ impl<'a> RunState<'a> {
     /// Begins a superstep whose plan has been read, and adds its messages to the statistics of the run.
     pub(super) fn begin_superstep(&mut self, superstep: usize) {
         self.open_superstep = superstep;
-        self.engine.set_superstep(superstep);
+        self.update_trace(|trace, _| trace.current_superstep = superstep);
         self.outcome.sent_messages.message_count += self.superstep_plan.messages.len() as u64;
         self.outcome.sent_messages.total_bytes += self.planned_bytes;
+    }
+
+    /// Starts to record the critical path.
+    pub(super) fn start_recording_path(&mut self) {
+        self.engine.record_activities();
+        let Setup {
+            platform, network, ..
+        } = *self.setup;
+        self.trace = Some(Box::new(CauseTrace::new(platform, network)));
+    }
+
+    /// Reports all activities since the last call to the trace of the critical path, then calls `update` with the trace and the
+    /// present time \[s\], if the critical path is recorded.
+    #[inline]
+    pub(super) fn update_trace(&mut self, update: impl FnOnce(&mut CauseTrace<'a>, f64)) {
+        if let Some(trace) = &mut self.trace {
+            trace.record_activities(&mut self.engine);
+            update(trace, self.engine.now().get());
+        }
+    }
+
+    /// Advances to the next end of an activity and returns its token, as [`Simulation::next_ended`].
+    pub(super) fn next_ended(&mut self) -> Result<Option<ActivityToken>, Error> {
+        let ended = self.engine.next_ended();
+        self.update_trace(|_, _| {});
+        ended
+    }
+
+    /// Advances simulated time without events, as [`Simulation::try_advance_time`], unless the critical path is recorded.
+    pub(super) fn try_advance_time(&mut self, duration: f64, flows: u64) -> bool {
+        self.trace.is_none() && self.engine.try_advance_time(duration, flows)
+    }
+
+    /// Sends a control message of a barrier or of a rescheduling call.
+    pub(super) fn send_control_message(
+        &mut self,
+        ends: MessageEnds,
+        size: Bytes,
+        token: ActivityToken,
+    ) -> Result<(), Error> {
+        let is_of_barrier = matches!(token, ActivityToken::BarrierActivityEnded(_));
+        let delay = if is_of_barrier {
+            self.setup.runtime.barrier.delay
+        } else {
+            self.setup.costs.call.delay
+        };
+        let options = MessageOptions {
+            processes: ends.processes,
+            delay_factor: delay.0,
+            ..MessageOptions::default()
+        };
+        self.engine.send_message(ends.hosts, size, options, token)
+    }
+
+    /// Sends a message between two processes.
+    pub(super) fn send_message(
+        &mut self,
+        ends: MessageEnds,
+        size: Bytes,
+        token: ActivityToken,
+    ) -> Result<(), Error> {
+        let options = MessageOptions {
+            processes: ends.processes,
+            has_handshake: self.setup.runtime.receives.has_handshake(size),
+            ..MessageOptions::default()
+        };
+        self.engine.send_message(ends.hosts, size, options, token)
     }
 
     /// Returns whether superstep `superstep` exists and has the same plan as the superstep before it.

@@ -88,7 +88,6 @@ mod simulation;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod transport;
-mod uses;
 
 pub use connections::MessageEnds;
 pub use factors::{SizeFactor, SizeFactors, Weights};
@@ -98,7 +97,7 @@ pub use model::{NetworkModel, PRESETS, Preset};
 pub use profile::{BandwidthChanges, NextChangeTimes};
 
 pub use queue::{EventKey, EventQueue};
-pub use simulation::{AvailabilityIntervalStart, MessageOptions, Simulation};
+pub use simulation::{ActivityEvent, AvailabilityIntervalStart, MessageOptions, Simulation};
 
 pub use batch::{FlowBatch, FlowStart, PathId, PathTable};
 pub use checks::END_TIME_TOLERANCE;

@@ -2,7 +2,7 @@
 //!
 //! Only the next change of each capacity is stored. A host without executions sleeps, as does a link without flows. Changes of a
 //! sleeping host or link are not in the heap; they are applied when the host or link is needed again. For a link that has slept,
-//! only the last change is applied. Capacities that change at the same time form a chain, which is one entry of the heap. Cost:
+//! only the last change is applied. Cost:
 //! 10 ns per change of an awake capacity, plus the cost of computing the change.
 
 use std::cmp::Reverse;
@@ -54,18 +54,8 @@ pub(crate) struct CapacitySchedule {
     speed_index_of_host: Vec<u32>,
     /// For each link, the index of its bandwidth in the list of varying capacities, or `NONE`; empty if no bandwidth varies.
     bandwidth_index_of_link: Vec<u32>,
-    /// The chains of awake capacities that change at the same time, as a heap. Each entry has the bits of the time and the index
-    /// of the first capacity of the chain.
-    ///
-    /// Times are not negative, so that their bits sort like their values. Several chains may have the same time; the indices
-    /// within a chain increase.
-    awake_chains: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Index of the next capacity in the chain whose changes are being applied; `NONE` if no chain is in progress.
-    next_index_in_current_chain: u32,
-    /// Index of the capacity that was added to a chain last.
-    last_chained_capacity: u32,
-    /// Number of awake capacities of hosts and links, without the latencies, which never sleep.
-    awake_capacity_count: usize,
+    /// The awake capacities, by the bits of the time of their next change and their index.
+    awake_capacities: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
 /// A capacity that varies over time, with its next change.
@@ -78,8 +68,6 @@ struct VaryingCapacity {
     next_value: f64,
     later_changes: ChangeSource,
     is_awake: bool,
-    /// Index of the capacity that follows in the same chain; `NONE` at the end of the chain.
-    next_index_in_chain: u32,
 }
 
 /// Source of the changes of a capacity after its next change.
@@ -152,7 +140,6 @@ impl VaryingCapacity {
             next_value: value,
             later_changes: course,
             is_awake: false,
-            next_index_in_chain: NO_CAPACITY,
         }
     }
 
@@ -244,7 +231,6 @@ impl CapacitySchedule {
             Some(VaryingCapacity {
                 later_changes: ChangeSource::Profile(steps.clone()),
                 is_awake: false,
-                next_index_in_chain: NO_CAPACITY,
                 ..*varying
             })
         };
@@ -260,10 +246,7 @@ impl CapacitySchedule {
             varying_capacities: varying,
             speed_index_of_host: Vec::new(),
             bandwidth_index_of_link: Vec::new(),
-            awake_chains: BinaryHeap::new(),
-            next_index_in_current_chain: NO_CAPACITY,
-            last_chained_capacity: NO_CAPACITY,
-            awake_capacity_count: 0,
+            awake_capacities: BinaryHeap::new(),
         }
     }
 
@@ -292,14 +275,8 @@ impl CapacitySchedule {
 
     /// Returns the absolute time of the next change of any awake capacity \[s\]; infinite if no awake capacity changes.
     pub(crate) fn next_change_time(&self) -> f64 {
-        let current = self
-            .varying_capacities
-            .get(self.next_index_in_current_chain as usize);
-        let next = || {
-            let first = self.awake_chains.peek();
-            first.map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
-        };
-        current.map_or_else(next, |varying| varying.next_change_time)
+        let first = self.awake_capacities.peek();
+        first.map_or(f64::INFINITY, |Reverse((time, _))| f64::from_bits(*time))
     }
 
     /// Removes and returns the next change of an awake capacity; `None` if no awake capacity changes. The capacity then falls
@@ -308,86 +285,31 @@ impl CapacitySchedule {
         &mut self,
         is_needed: impl FnOnce(ChangingQuantity) -> bool,
     ) -> Option<CapacityChange> {
-        let place = self.take_first_capacity_in_chain()?;
+        let Reverse((_, place)) = self.awake_capacities.pop()?;
         let varying = &mut self.varying_capacities[place as usize];
         let change = varying.take_next_change();
-        self.next_index_in_current_chain =
-            std::mem::replace(&mut varying.next_index_in_chain, NO_CAPACITY);
         let may_sleep = change.changing_quantity.may_changes_be_postponed();
         varying.is_awake = varying.next_change_time.is_finite()
             && (!may_sleep || is_needed(change.changing_quantity));
         if varying.is_awake {
-            self.append_capacity_to_chain(place);
-        } else {
-            self.awake_capacity_count -= usize::from(may_sleep);
+            self.queue_capacity(place);
         }
         Some(change)
     }
 
-    /// Removes the awake capacity that changes next from its chain, and returns its index; `None` if no awake capacity changes.
-    /// The capacity is taken from the chain in progress, unless another chain of the same time begins with a lower index.
-    fn take_first_capacity_in_chain(&mut self) -> Option<u32> {
-        let current = self.next_index_in_current_chain;
-        if current == NO_CAPACITY {
-            return self.awake_chains.pop().map(|Reverse((_, place))| place);
-        }
-        let date = self.varying_capacities[current as usize]
-            .next_change_time
-            .to_bits();
-        if self
-            .awake_chains
-            .peek()
-            .is_none_or(|Reverse(next)| *next > (date, current))
-        {
-            return Some(current);
-        }
-        let mut next = self.awake_chains.peek_mut()?;
-        let Reverse((_, place)) = std::mem::replace(&mut *next, Reverse((date, current)));
-        Some(place)
+    fn queue_capacity(&mut self, place: u32) {
+        let time = self.varying_capacities[place as usize].next_change_time;
+        self.awake_capacities.push(Reverse((time.to_bits(), place)));
     }
 
-    /// Appends a capacity to the chain of capacities whose next change is at the same time, or starts a new chain. `place` is the
-    /// index in the list of varying capacities.
-    fn append_capacity_to_chain(&mut self, place: u32) {
-        if can_follow_in_chain(&self.varying_capacities, self.last_chained_capacity, place) {
-            self.varying_capacities[self.last_chained_capacity as usize].next_index_in_chain =
-                place;
-        } else {
-            let date = self.varying_capacities[place as usize].next_change_time;
-            self.awake_chains.push(Reverse((date.to_bits(), place)));
-        }
-        self.last_chained_capacity = place;
-    }
-
-    /// Puts all hosts and links to sleep, so that their changes are not returned until the hosts and links are woken.
-    #[inline]
+    /// Puts all capacities to sleep but latencies, which never sleep.
     pub(crate) fn put_all_capacities_to_sleep(&mut self) {
-        if self.awake_capacity_count > 0 {
-            self.put_awake_capacities_to_sleep();
-        }
-    }
-
-    fn put_awake_capacities_to_sleep(&mut self) {
-        self.awake_capacity_count = 0;
-        self.last_chained_capacity = NO_CAPACITY;
-        let current = std::mem::replace(&mut self.next_index_in_current_chain, NO_CAPACITY);
-        let chains = std::mem::take(&mut self.awake_chains);
-        let firsts = chains.into_iter().map(|Reverse((_, first))| first);
-        let mut restless = Vec::new();
-        for mut place in firsts.chain([current]) {
-            while place != NO_CAPACITY {
-                let varying = &mut self.varying_capacities[place as usize];
-                varying.is_awake = !varying.changing_quantity.may_changes_be_postponed();
-                if varying.is_awake {
-                    restless.push(place);
-                }
-                place = std::mem::replace(&mut varying.next_index_in_chain, NO_CAPACITY);
-            }
-        }
-        restless.sort_unstable();
-        for place in restless {
-            self.append_capacity_to_chain(place);
-        }
+        let varying = &mut self.varying_capacities;
+        self.awake_capacities.retain(|Reverse((_, place))| {
+            let capacity = &mut varying[*place as usize];
+            capacity.is_awake = !capacity.changing_quantity.may_changes_be_postponed();
+            capacity.is_awake
+        });
     }
 
     /// Applies the due changes of the speed of a sleeping host by calling `take(time, value)` for each. Applies at most `most`
@@ -514,21 +436,9 @@ impl CapacitySchedule {
         let varying = &mut self.varying_capacities[place as usize];
         if varying.next_change_time.is_finite() {
             varying.is_awake = true;
-            self.awake_capacity_count +=
-                usize::from(varying.changing_quantity.may_changes_be_postponed());
-            self.append_capacity_to_chain(place);
+            self.queue_capacity(place);
         }
     }
-}
-
-/// Whether the capacity with index `place` can be appended to the chain to which the capacity `last` was added last. The capacity
-/// `last` must be awake, have a lower index, and change at the same time.
-fn can_follow_in_chain(varying: &[VaryingCapacity], last: u32, place: u32) -> bool {
-    let date = varying[place as usize].next_change_time;
-    let has_date = |before: &VaryingCapacity| {
-        before.is_awake && before.next_change_time.to_bits() == date.to_bits()
-    };
-    last < place && varying.get(last as usize).is_some_and(has_date)
 }
 
 /// The future changes of the bandwidths of certain links, all of which can be computed in advance.

@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 
 use super::checks::{InvariantViolation, is_explained_by_rounding};
 use super::clock::last_time_within_fraction;
-use super::completion::CompletionIndex;
+use super::completion::{CompletionIndex, FlowsByTarget};
 use super::maxmin::bottleneck::{BottleneckChange, BottleneckMaxMin};
 use migsim_base::units::to_u32;
 
@@ -83,68 +83,7 @@ struct FlowGroup {
     next_end_stamp: u32,
     /// Service that the group needs for each byte of its flows: w / factor in the equation of the module.
     service_per_byte: f64,
-    flows_by_target_service: FlowsByTargetService,
-}
-
-/// The flows of a group, each given by the service of the group at which the flow ends (as bits, which sort like the value) and
-/// the flow identifier. The flow that ends first is stored separately, since most groups have only one flow.
-#[derive(Clone, Debug, Default)]
-struct FlowsByTargetService {
-    first_flow_to_end: Option<(u64, u32)>,
-    other_flows: BinaryHeap<Reverse<(u64, u32)>>,
-}
-
-impl FlowsByTargetService {
-    fn len(&self) -> u32 {
-        u32::from(self.first_flow_to_end.is_some()) + to_u32(self.other_flows.len())
-    }
-
-    /// Adds a flow with the flow identifier `name`, which ends when the service of the group reaches `target`; returns whether
-    /// the flow is the first one of the group to end.
-    fn add_flow(&mut self, target: f64, name: u32) -> bool {
-        let flow = (target.to_bits(), name);
-        match self.first_flow_to_end {
-            Some(first) if first <= flow => {
-                self.other_flows.push(Reverse(flow));
-                false
-            }
-            before => {
-                self.first_flow_to_end = Some(flow);
-                self.other_flows.extend(before.map(Reverse));
-                true
-            }
-        }
-    }
-
-    /// Removes the flow of the group that ends first, and returns its flow identifier; returns `None` if the flow ends at a
-    /// service above `limit`, or if the group has no flow.
-    fn pop_ended_flow(&mut self, limit: f64) -> Option<u32> {
-        let (target, name) = self.first_flow_to_end?;
-        if f64::from_bits(target) > limit {
-            return None;
-        }
-        self.first_flow_to_end = self.other_flows.pop().map(|Reverse(flow)| flow);
-        Some(name)
-    }
-
-    /// Replaces the target of each flow, which is the service at which the flow ends, by the result of `new` for this target.
-    fn map_target_services(&mut self, new: impl Fn(f64) -> f64) {
-        let Self {
-            first_flow_to_end: first,
-            other_flows: others,
-        } = std::mem::take(self);
-        for (target, name) in first
-            .into_iter()
-            .chain(others.into_iter().map(|flow| flow.0))
-        {
-            self.add_flow(new(f64::from_bits(target)), name);
-        }
-    }
-
-    fn next_target_service(&self) -> f64 {
-        self.first_flow_to_end
-            .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
-    }
+    flows: FlowsByTarget,
 }
 
 impl BottleneckedFlows {
@@ -193,7 +132,7 @@ impl BottleneckedFlows {
         if at >= self.groups.len() {
             self.groups.resize(at + 1, FlowGroup::default());
         }
-        let count = self.groups[at].flows_by_target_service.len();
+        let count = self.groups[at].flows.len();
         if count == 0 {
             route(&mut self.max_min_solver);
             let state = &mut self.groups[at];
@@ -207,9 +146,7 @@ impl BottleneckedFlows {
         }
         let had = self.attained_service(group, now);
         let state = &mut self.groups[at];
-        let is_first = state
-            .flows_by_target_service
-            .add_flow(had + bytes * state.service_per_byte, name);
+        let is_first = state.flows.add(had + bytes * state.service_per_byte, name);
         if let (true, Some(bottleneck)) = (is_first, state.bottleneck_link) {
             self.schedule_next_end(group, bottleneck);
         }
@@ -264,8 +201,8 @@ impl BottleneckedFlows {
         let state = &mut self.groups[group as usize];
         let before = std::mem::replace(&mut state.service_per_byte, price);
         state
-            .flows_by_target_service
-            .map_target_services(|target| (target - had).max(0.0) * (price / before));
+            .flows
+            .map_targets(|target| (target - had).max(0.0) * (price / before));
         let bottleneck = state
             .bottleneck_link
             .map(|link| &self.link_services[link as usize]);
@@ -314,9 +251,7 @@ impl BottleneckedFlows {
     fn schedule_next_end(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.next_end_stamp = state.next_end_stamp.wrapping_add(1);
-        let target = (state.flows_by_target_service.next_target_service() - state.service_offset)
-            .max(0.0)
-            + 0.0;
+        let target = (state.flows.next_target() - state.service_offset).max(0.0) + 0.0;
         let entry = (target.to_bits(), group, state.next_end_stamp);
         let service = &mut self.link_services[bottleneck as usize];
         service.next_end_heap.push(Reverse(entry));
@@ -394,10 +329,7 @@ impl BottleneckedFlows {
             let is_valid = state.next_end_stamp == *stamp;
             if is_valid {
                 state.service_offset += done;
-                let left = (state.flows_by_target_service.next_target_service()
-                    - state.service_offset)
-                    .max(0.0)
-                    + 0.0;
+                let left = (state.flows.next_target() - state.service_offset).max(0.0) + 0.0;
                 *target = left.to_bits();
             }
             is_valid
@@ -487,16 +419,11 @@ impl BottleneckedFlows {
         ended: &mut impl FnMut(u32, u32, bool),
     ) {
         let state = &mut self.groups[group as usize];
-        let limit = (service + state.service_offset)
-            .max(state.flows_by_target_service.next_target_service());
-        while let Some(name) = state.flows_by_target_service.pop_ended_flow(limit) {
-            ended(
-                group,
-                name,
-                state.flows_by_target_service.first_flow_to_end.is_none(),
-            );
+        let limit = (service + state.service_offset).max(state.flows.next_target());
+        while let Some(name) = state.flows.pop_ended(limit) {
+            ended(group, name, state.flows.is_empty());
         }
-        let count = state.flows_by_target_service.len();
+        let count = state.flows.len();
         self.max_min_solver.set_flow_count(group, count);
         if let (true, Some(bottleneck)) = (count > 0, state.bottleneck_link) {
             self.schedule_next_end(group, bottleneck);
@@ -510,10 +437,10 @@ impl BottleneckedFlows {
     pub(super) fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32, u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];
-            if state.flows_by_target_service.first_flow_to_end.is_none() {
+            if state.flows.is_empty() {
                 continue;
             }
-            while let Some(name) = state.flows_by_target_service.pop_ended_flow(f64::INFINITY) {
+            while let Some(name) = state.flows.pop_ended(f64::INFINITY) {
                 ended(group, name);
             }
             self.max_min_solver.set_flow_count(group, 0);

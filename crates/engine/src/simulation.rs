@@ -46,6 +46,21 @@ pub struct Simulation<'p, T> {
     /// Maximum number of changes of one capacity during which no activity uses it: `MAX_UNUSED_CHANGES`, or a smaller number in
     /// tests.
     max_unused_changes: u64,
+    /// The activities that have started or ended, for a listener; `None` without a listener.
+    activities: Option<Vec<(Time, ActivityEvent<T>)>>,
+}
+
+/// The start of an activity or its end, with the token of the activity.
+#[derive(Clone, Copy, Debug)]
+pub enum ActivityEvent<T> {
+    /// An execution starts on a host.
+    Execution(HostId, T),
+    /// A message of this size starts.
+    Message(MessageEnds, Bytes, MessageOptions, T),
+    /// A wait starts.
+    Wait(T),
+    /// An activity ends.
+    End(T),
 }
 
 /// The options of a message.
@@ -90,6 +105,7 @@ impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
             network: self.network.boxed_clone(),
             capacity_schedule: self.capacity_schedule.clone(),
             ended_tokens: self.ended_tokens.clone(),
+            activities: self.activities.clone(),
             ..*self
         }
     }
@@ -111,12 +127,33 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             bandwidths_constant_until: f64::NEG_INFINITY,
             max_changes_without_end: MAX_CHANGES_WITHOUT_END,
             max_unused_changes: MAX_UNUSED_CHANGES,
+            activities: None,
         };
         // A change at time 0 holds for activities that start at time 0.
         while simulation.capacity_schedule.next_change_time() <= 0.0 {
             simulation.apply_next_change();
         }
         simulation
+    }
+
+    /// Lets [`Self::take_activities`] return the activities from now on.
+    pub fn record_activities(&mut self) {
+        self.activities = Some(Vec::new());
+    }
+
+    /// Returns the activities that have started or ended since the last call, in order, with their times.
+    pub fn take_activities(&mut self) -> Vec<(Time, ActivityEvent<T>)> {
+        self.activities
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    #[inline]
+    fn record(&mut self, event: ActivityEvent<T>) {
+        if let Some(activities) = &mut self.activities {
+            activities.push((self.clock.now(), event));
+        }
     }
 
     /// Returns the current instant of simulated time.
@@ -330,6 +367,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// # Errors
     /// There are too many due changes of the host's speed to apply in reasonable time.
     pub fn execute(&mut self, host: HostId, work: Instructions, token: T) -> Result<(), Error> {
+        self.record(ActivityEvent::Execution(host, token));
         if !self.capacity_schedule.is_empty() {
             self.apply_due_speed_changes(host)?;
             self.capacity_schedule.wake_host(host);
@@ -365,12 +403,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         options: MessageOptions,
         token: T,
     ) -> Result<(), Error> {
+        let ends = MessageEnds {
+            hosts,
+            processes: options.processes,
+        };
+        self.record(ActivityEvent::Message(ends, size, options, token));
         self.start_message(Message {
             platform: self.platform,
-            ends: MessageEnds {
-                hosts,
-                processes: options.processes,
-            },
+            ends,
             bytes: size.get(),
             has_handshake: options.has_handshake,
             delay_factor: options.delay_factor,
@@ -422,6 +462,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Starts a waiting time of the given duration; `token` identifies it when it ends.
     pub fn start_wait(&mut self, duration: Seconds, token: T) {
+        self.record(ActivityEvent::Wait(token));
         self.event_list.push(
             self.clock.local_time() + duration.get(),
             Event::WaitEnd(token),
@@ -435,6 +476,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Activities are in progress, but none can ever end: a capacity is zero and does not change, or the time exceeds the largest
     /// number.
     pub fn next_ended(&mut self) -> Result<Option<T>, Error> {
+        let ended = self.find_next_ended()?;
+        if let Some(token) = ended {
+            self.record(ActivityEvent::End(token));
+        }
+        Ok(ended)
+    }
+
+    fn find_next_ended(&mut self) -> Result<Option<T>, Error> {
         let (mut changes, mut idle_changes) = (0_u64, 0_u64);
         loop {
             if let Some(token) = self.ended_tokens.pop() {
@@ -512,6 +561,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let before = taken.len();
         taken.extend(self.ended_tokens.extract_if(.., |token| wanted(token)));
         taken[before..].reverse();
+        for token in &taken[before..] {
+            self.record(ActivityEvent::End(*token));
+        }
     }
 
     /// Whether any activity has ended at the current time whose token has not been returned yet.

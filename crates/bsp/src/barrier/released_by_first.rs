@@ -2,11 +2,9 @@
 //! messages are delivered; it does not wait for the arrival of all processes. Users count processes from 1, so that the releasing
 //! process is process 1 for them.
 
-use super::BarrierContext;
+use super::Context;
 use crate::event::BarrierMessage;
-use crate::leaving::LeavingProcesses;
 use migsim_base::error::Error;
-use migsim_base::units::Bytes;
 
 /// State of a barrier at which process 0 releases every other process as soon as that process and process 0 are at the barrier.
 #[derive(Clone, Debug)]
@@ -38,19 +36,16 @@ impl RootReleasedBarrier {
     pub(super) fn record_arrival(
         &mut self,
         process: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         if process > 0 {
             self.is_waiting[process as usize] = true;
-            return self.release_if_ready(process, bytes, context);
+            return self.release_if_ready(process, context);
         }
         self.is_root_present = true;
         self.is_released.fill(false);
         self.pending_releases = self.is_released.len() - 1;
-        (1..)
-            .zip(1..self.is_released.len())
-            .try_for_each(|(process, _)| self.release_if_ready(process, bytes, context))
+        (1..context.processes).try_for_each(|process| self.release_if_ready(process, context))
     }
 
     /// Sends the release message to a process if this process and process 0 are at the barrier. Nothing is sent to a process that
@@ -58,8 +53,7 @@ impl RootReleasedBarrier {
     fn release_if_ready(
         &mut self,
         process: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         let at = process as usize;
         if !self.is_root_present || !self.is_waiting[at] || self.is_released[at] {
@@ -67,17 +61,17 @@ impl RootReleasedBarrier {
         }
         self.is_waiting[at] = false;
         self.is_released[at] = true;
-        context.send_between_processes(0, process, bytes, BarrierMessage::LeavePermission(process))
+        context.send(0, process, BarrierMessage::LeavePermission(process))
     }
 
     /// Handles the delivery of the release message to a process, which then leaves the barrier. After the last delivery, process
     /// 0 leaves the barrier, too.
-    pub(super) fn on_release_delivered(&mut self, process: u32, leaving: &mut LeavingProcesses) {
-        leaving.push(process);
+    pub(super) fn on_release_delivered(&mut self, process: u32, context: &mut Context<'_, '_>) {
+        context.leaving.push_back(process);
         self.pending_releases -= 1;
         if self.pending_releases == 0 {
             self.is_root_present = false;
-            leaving.push(0);
+            context.leaving.push_back(0);
         }
     }
 }

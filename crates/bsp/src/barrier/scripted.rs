@@ -1,13 +1,11 @@
 //! Barriers defined by a script: each process executes a given list of sends and receives of control messages
 //! ([`BarrierScript`]).
 
-use super::BarrierContext;
+use super::Context;
 use crate::event::BarrierMessage;
-use crate::leaving::LeavingProcesses;
 use crate::packets::PacketModel;
 use crate::script::{BarrierScript, ScriptAction};
 use migsim_base::error::Error;
-use migsim_base::units::Bytes;
 
 /// State of a barrier whose control messages follow a [`BarrierScript`].
 #[derive(Clone, Debug)]
@@ -43,14 +41,12 @@ impl ScriptedBarrier {
     pub(super) fn record_arrival(
         &mut self,
         process: u32,
-        bytes: Bytes,
-        leaving: &mut LeavingProcesses,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         let at = process as usize;
         self.barrier_parity[at] ^= 1;
         self.next_action_indices[at] = 0;
-        self.continue_script(process, bytes, leaving, context)
+        self.continue_script(process, context)
     }
 
     /// Handles the delivery of a control message to process `to`. The slot identifies the message within the script; the parity
@@ -58,12 +54,10 @@ impl ScriptedBarrier {
     pub(super) fn on_control_message(
         &mut self,
         (to, slot, parity): (u32, u32, u32),
-        bytes: Bytes,
-        leaving: &mut LeavingProcesses,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         self.received_slots_by_parity[to as usize][parity as usize] |= 1 << slot;
-        self.continue_script(to, bytes, leaving, context)
+        self.continue_script(to, context)
     }
 
     /// Executes the script of a process until a receive whose message has not arrived. At the end of the script the process
@@ -71,9 +65,7 @@ impl ScriptedBarrier {
     fn continue_script(
         &mut self,
         process: u32,
-        bytes: Bytes,
-        leaving: &mut LeavingProcesses,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         let place = process as usize;
         let parity = self.barrier_parity[place];
@@ -86,9 +78,9 @@ impl ScriptedBarrier {
                     let message = BarrierMessage::ScriptMessage { to, slot, parity };
                     match &mut self.packet_model {
                         Some(packets) => {
-                            context.send_control_packet(packets, (process, to), bytes, message)?;
+                            context.send_packet(packets, process, to, message)?;
                         }
-                        None => context.send_between_processes(process, to, bytes, message)?,
+                        None => context.send(process, to, message)?,
                     }
                 }
                 Some(ScriptAction::Receive { slot }) => {
@@ -99,7 +91,7 @@ impl ScriptedBarrier {
                 None => {
                     self.next_action_indices[place] = NOT_AT_BARRIER;
                     self.received_slots_by_parity[place][parity as usize] = 0;
-                    leaving.push(process);
+                    context.leaving.push_back(process);
                     return Ok(());
                 }
             }

@@ -3,10 +3,9 @@
 
 use std::collections::VecDeque;
 
-use super::BarrierContext;
+use super::Context;
 use crate::config::{BarrierConfig, GatherOrder, ReleaseOrder};
 use crate::event::BarrierMessage;
-use crate::leaving::LeavingProcesses;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId, ProcessId};
 use migsim_engine::MessageEnds;
@@ -82,32 +81,25 @@ impl SequentialBarrier {
     pub(super) fn record_arrival(
         &mut self,
         process: u32,
-        processes: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         self.has_arrived[process as usize] = true;
         match self.gather_order {
             GatherOrder::Arrival => self.order_of_arrival.push_back(process),
-            GatherOrder::Parallel => return self.start_arrival_message(process, bytes, context),
+            GatherOrder::Parallel => return self.start_arrival_message(process, context),
             GatherOrder::Ascending | GatherOrder::Descending => {}
         }
-        self.start_next_arrival_message(processes, bytes, context)
+        self.start_next_arrival_message(context)
     }
 
     /// Starts the arrival message of the next process in the order, if that process has arrived and the coordinator is idle.
-    fn start_next_arrival_message(
-        &mut self,
-        processes: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        if self.is_coordinator_busy || self.gathered_processes == processes {
+    fn start_next_arrival_message(&mut self, context: &mut Context<'_, '_>) -> Result<(), Error> {
+        if self.is_coordinator_busy || self.gathered_processes == context.processes {
             return Ok(());
         }
         let next = match self.gather_order {
             GatherOrder::Ascending => Some(self.gathered_processes),
-            GatherOrder::Descending => Some(processes - 1 - self.gathered_processes),
+            GatherOrder::Descending => Some(context.processes - 1 - self.gathered_processes),
             GatherOrder::Arrival => self.order_of_arrival.front().copied(),
             GatherOrder::Parallel => None,
         };
@@ -117,7 +109,7 @@ impl SequentialBarrier {
                     self.order_of_arrival.pop_front();
                 }
                 self.is_coordinator_busy = true;
-                self.start_arrival_message(process, bytes, context)
+                self.start_arrival_message(process, context)
             }
             _ => Ok(()),
         }
@@ -126,68 +118,58 @@ impl SequentialBarrier {
     fn start_arrival_message(
         &mut self,
         process: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         self.has_arrived[process as usize] = false;
         let ends = MessageEnds {
-            hosts: (context.placement[process as usize], self.coordinator),
+            hosts: (context.world.placement[process as usize], self.coordinator),
             processes: Some((ProcessId(process), COORDINATOR)),
         };
-        context.send_message(ends, bytes, BarrierMessage::ArrivalReport(process))
+        context.send_message(ends, BarrierMessage::ArrivalReport(process))
     }
 
     pub(super) fn on_arrival_message_delivered(
         &mut self,
-        processes: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         self.gathered_processes += 1;
         self.is_coordinator_busy = self.is_releasing;
-        if self.gathered_processes < processes || self.is_releasing {
-            return self.start_next_arrival_message(processes, bytes, context);
+        if self.gathered_processes < context.processes || self.is_releasing {
+            return self.start_next_arrival_message(context);
         }
         self.is_coordinator_busy = true;
         self.is_releasing = true;
         self.released_processes = 0;
         self.gathered_processes = 0; // notices of the next barrier may come in while this one is released
-        self.start_next_release_message(bytes, context)
+        self.start_next_release_message(context)
     }
 
-    fn start_next_release_message(
-        &mut self,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
+    fn start_next_release_message(&mut self, context: &mut Context<'_, '_>) -> Result<(), Error> {
         let to = self.released_processes;
         let ends = MessageEnds {
-            hosts: (self.coordinator, context.placement[to as usize]),
+            hosts: (self.coordinator, context.world.placement[to as usize]),
             processes: Some((COORDINATOR, ProcessId(to))),
         };
-        context.send_message(ends, bytes, BarrierMessage::LeavePermission(to))
+        context.send_message(ends, BarrierMessage::LeavePermission(to))
     }
 
     pub(super) fn on_release_delivered(
         &mut self,
         process: u32,
-        processes: u32,
-        bytes: Bytes,
-        leaving: &mut LeavingProcesses,
-        context: &mut BarrierContext<'_, '_>,
+        context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         self.released_processes += 1;
         if self.release_order == ReleaseOrder::Sequential {
-            leaving.push(process);
+            context.leaving.push_back(process);
         }
-        if self.released_processes < processes {
-            return self.start_next_release_message(bytes, context);
+        if self.released_processes < context.processes {
+            return self.start_next_release_message(context);
         }
         if self.release_order == ReleaseOrder::Simultaneous {
-            leaving.push_all_processes(processes);
+            context.release_all();
         }
         self.is_releasing = false;
         self.is_coordinator_busy = false;
-        self.start_next_arrival_message(processes, bytes, context)
+        self.start_next_arrival_message(context)
     }
 }

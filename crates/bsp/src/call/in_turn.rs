@@ -160,7 +160,7 @@ impl SequentialCall {
                     one.is_busy = true;
                     let from = world.placement[process as usize];
                     let ends = MessageEnds::of_hosts(from, one.host);
-                    return world.engine.send_control_message(ends, cost.report, token);
+                    return world.send_control_message(ends, cost.report, token);
                 }
                 Some(ManagerAction::SendList(to)) => {
                     return self.send_list_if_both_ready(manager, to, world);
@@ -179,7 +179,7 @@ impl SequentialCall {
                     let work = Instructions::of(cost.decision.get() * processes);
                     if work.get() > 0.0 {
                         one.is_busy = true;
-                        return world.engine.start_computation(one.host, work, token);
+                        return world.engine.execute(one.host, work, token);
                     }
                     one.remaining_actions.pop_front();
                 }
@@ -187,7 +187,7 @@ impl SequentialCall {
                     one.is_busy = true;
                     let to = world.placement[process as usize];
                     let ends = MessageEnds::of_hosts(one.host, to);
-                    return world.engine.send_control_message(ends, cost.answer, token);
+                    return world.send_control_message(ends, cost.answer, token);
                 }
                 None => return Ok(()),
             }
@@ -215,7 +215,7 @@ impl SequentialCall {
             world.setup.costs.call.exchange,
             ActivityToken::ManagerActivityEnded(to_u32(from)),
         );
-        world.engine.send_control_message(ends, size, token)
+        world.send_control_message(ends, size, token)
     }
 
     /// Handles the end of the current action of a manager, which then starts its next action. Returns the process that has just

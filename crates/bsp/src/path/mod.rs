@@ -13,9 +13,7 @@
 //! activity starts when the previous activity of its own process ends, that previous activity is the cause. Otherwise, if several
 //! activities end at that time, the cause is the activity whose end the engine reports last.
 
-mod engine;
 mod pieces;
-mod progress;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -25,7 +23,7 @@ use serde::Deserialize;
 
 use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, Time};
 
-pub(super) use engine::Engine;
+pub(super) use trace::CauseTrace;
 
 /// The kind of activity, or phase of a message, that a piece of the critical path represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

@@ -4,7 +4,7 @@
 use super::{PieceKind, PieceResources, RateLimit};
 use crate::event::ActivityToken;
 use migsim_base::units::{Bytes, HostId, LinkId, Seconds, lesser};
-use migsim_engine::{NetworkModel, Simulation};
+use migsim_engine::{MessageOptions, NetworkModel, Simulation};
 use migsim_platform::Platform;
 
 /// A message that is in progress or has ended, with the parts of its duration for the critical path.
@@ -31,11 +31,16 @@ pub(super) struct TracedMessage {
 impl TracedMessage {
     /// Creates the state of a message that starts now between the hosts `ends`; `trips` is the factor by which the latency of the
     /// message is multiplied.
-    pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
+    pub(super) fn new(ends: (HostId, HostId), size: Bytes, options: MessageOptions) -> Self {
+        let latency_factor = if options.has_handshake {
+            3.0
+        } else {
+            options.delay_factor
+        };
         Self {
             end_hosts: ends,
             size,
-            latency_factor: trips,
+            latency_factor,
             route_latency: None,
             overhead: 0.0,
             latency: 0.0,

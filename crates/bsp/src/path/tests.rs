@@ -369,15 +369,15 @@ fn chains_that_end_early_are_dropped() {
     let mut trace = trace::CauseTrace::new(&platform, network);
     // Ten thousand activities in a chain, and as many that cause nothing.
     let mut engine = migsim_engine::Simulation::new(&platform, network);
+    engine.record_activities();
     for _ in 0..10_000 {
         for process in 0..2 {
             let token = crate::event::ActivityToken::ComputationEnded(process);
-            trace.start_computation(HostId(process), token, engine.now().get());
             let work = Instructions::of(1e3 * f64::from(process + 1));
             engine.execute(HostId(process), work, token).unwrap();
         }
         while let Some(token) = engine.next_ended().unwrap() {
-            trace.end_activity(token, &engine);
+            trace.record_activities(&mut engine);
             trace.set_cause(token);
         }
     }

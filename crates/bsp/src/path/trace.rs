@@ -5,13 +5,14 @@
 //! chain of causes.
 
 use super::pieces::{TracedMessage, split_message_duration};
-use super::progress::ActivitiesInProgress;
 use super::usage::UsageCounts;
 use super::{CriticalPath, PathPiece, PieceKind, PieceResources};
 use crate::event::{ActivityToken, BarrierMessage};
-use migsim_base::units::{HostId, LinkId, ProcessId, Time};
-use migsim_engine::{NetworkModel, Simulation};
+use migsim_base::units::{HostId, ProcessId, Time, to_u32};
+use migsim_engine::{ActivityEvent, NetworkModel, Simulation};
 use migsim_platform::{Platform, Route};
+use std::collections::VecDeque;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 /// Index of the node in the tree of causes that stands for the start of the run at time 0.
 const START_NODE: u32 = 0;
@@ -52,14 +53,14 @@ enum ActivityWork {
 
 /// An activity that is in progress, with the node of the activity that caused it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RunningActivity {
+struct RunningActivity {
     cause_node: u32,
     activity: TracedActivity,
 }
 
 /// The tree of the causes of all activities in a run, from which the critical path is derived.
 #[derive(Clone, Debug)]
-pub(super) struct CauseTrace<'p> {
+pub(crate) struct CauseTrace<'p> {
     platform: &'p Platform,
     network: NetworkModel,
     nodes: Vec<CauseNode>,
@@ -67,7 +68,8 @@ pub(super) struct CauseTrace<'p> {
     activities: Vec<TracedActivity>,
     /// Indices in `nodes` of the nodes that are unused and can store further activities.
     unused_nodes: Vec<u32>,
-    activities_in_progress: ActivitiesInProgress,
+    /// The activities in progress by their tokens; those of one token end in the order in which they start.
+    activities_in_progress: BTreeMap<ActivityToken, VecDeque<RunningActivity>>,
     /// The node of the ended activity that is the cause of the activities that start now.
     current_cause_node: u32,
     /// Activities that have ended at the present time, with their nodes. Each may still become the cause of new activities.
@@ -84,12 +86,11 @@ pub(super) struct CauseTrace<'p> {
     /// The parts of the critical path within supersteps that are repeated; the times in a part count from the opening of the
     /// superstep.
     repeated_parts: Vec<Vec<PathPiece>>,
-    pub(super) current_superstep: usize,
-    pub(super) next_message_processes: Option<(ProcessId, ProcessId)>,
+    pub(crate) current_superstep: usize,
 }
 
 impl<'p> CauseTrace<'p> {
-    pub(super) fn new(platform: &'p Platform, network: NetworkModel) -> Self {
+    pub(crate) fn new(platform: &'p Platform, network: NetworkModel) -> Self {
         let root = CauseNode {
             cause_node: START_NODE,
             reference_count: 1,
@@ -108,7 +109,7 @@ impl<'p> CauseTrace<'p> {
             nodes: vec![root],
             activities: vec![nothing],
             unused_nodes: Vec::new(),
-            activities_in_progress: ActivitiesInProgress::default(),
+            activities_in_progress: BTreeMap::new(),
             current_cause_node: START_NODE,
             activities_ended_now: Vec::new(),
             last_ended_nodes: Vec::new(),
@@ -117,23 +118,22 @@ impl<'p> CauseTrace<'p> {
             last_superstep_opening: (0.0, None),
             repeated_parts: Vec::new(),
             current_superstep: 0,
-            next_message_processes: None,
         }
     }
 
     /// Records that a superstep whose activities are simulated opens at time `now` \[s\].
-    pub(super) fn record_superstep_opening(&mut self, now: f64) {
+    pub(crate) fn record_superstep_opening(&mut self, now: f64) {
         self.last_superstep_opening = (now, None);
     }
 
     /// Records the end at time `now` \[s\] of a superstep that was not simulated because it equals the last simulated superstep.
-    pub(super) fn record_repeated_superstep(&mut self, superstep: usize, now: f64) {
+    pub(crate) fn record_repeated_superstep(&mut self, superstep: usize, now: f64) {
         let part = match self.last_superstep_opening {
             (_, Some(part)) => part,
             (opened, None) => {
                 let part = self.path_part_since(opened);
                 self.repeated_parts.push(part);
-                let number = migsim_base::units::to_u32(self.repeated_parts.len() - 1);
+                let number = to_u32(self.repeated_parts.len() - 1);
                 self.last_superstep_opening.1 = Some(number);
                 number
             }
@@ -169,47 +169,46 @@ impl<'p> CauseTrace<'p> {
         pieces
     }
 
-    /// Records that a computation starts on a host at time `now` \[s\].
-    pub(super) fn start_computation(&mut self, host: HostId, token: ActivityToken, now: f64) {
-        self.host_usage.add_user(host.index(), now);
-        let _ = self.start_activity_returning_links(token, ActivityWork::Computation(host, 1), now);
-    }
-
-    /// Records that a message starts now.
-    pub(super) fn start_message(
-        &mut self,
-        flight: TracedMessage,
-        token: ActivityToken,
-        engine: &Simulation<'_, ActivityToken>,
-    ) {
-        let now = engine.now().get();
-        let (from, to) = flight.end_hosts;
-        let route = self.platform.route(from, to);
-        let mut flight = flight;
-        flight.route_latency = route.as_ref().and_then(|route| route.latency);
-        for link in route.iter().flat_map(Route::links) {
-            self.link_usage.add_user(link.index(), now);
+    /// Records the activities that have started or ended in the engine since the last call; their times are in the past, but no
+    /// capacity has changed since the last end.
+    pub(crate) fn record_activities(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
+        for (time, event) in engine.take_activities() {
+            let now = time.get();
+            match event {
+                ActivityEvent::Execution(host, token) => {
+                    self.host_usage.add_user(host.index(), now);
+                    self.start_activity(token, None, ActivityWork::Computation(host, 1), now);
+                }
+                ActivityEvent::Message(ends, size, options, token) => {
+                    let mut flight = TracedMessage::new(ends.hosts, size, options);
+                    let route = self.platform.route(ends.hosts.0, ends.hosts.1);
+                    flight.route_latency = route.as_ref().and_then(|route| route.latency);
+                    for link in route.iter().flat_map(Route::links) {
+                        self.link_usage.add_user(link.index(), now);
+                    }
+                    let work = ActivityWork::Message(flight);
+                    self.start_activity(token, ends.processes, work, now);
+                }
+                ActivityEvent::Wait(token) => {
+                    self.start_activity(token, None, ActivityWork::Wait, now);
+                }
+                ActivityEvent::End(token) => self.end_activity(token, engine, now),
+            }
         }
-        let links = self.start_activity_returning_links(token, ActivityWork::Message(flight), now);
-        links.extend(route.iter().flat_map(Route::links));
     }
 
-    /// Records that a wait starts at time `now` \[s\].
-    pub(super) fn start_wait(&mut self, token: ActivityToken, now: f64) {
-        let _ = self.start_activity_returning_links(token, ActivityWork::Wait, now);
-    }
-
-    /// Records that an activity starts at time `now` \[s\]. Returns the list of links of the activity, which is empty, so that
-    /// the caller can add the links that the activity uses.
-    fn start_activity_returning_links(
+    fn start_activity(
         &mut self,
         token: ActivityToken,
+        processes: Option<(ProcessId, ProcessId)>,
         work: ActivityWork,
         now: f64,
-    ) -> &mut Vec<LinkId> {
-        let carried = self.next_message_processes.take();
-        let is_carried = matches!(work, ActivityWork::Message(_));
-        let (from, to) = carried.filter(|_| is_carried).unzip();
+    ) {
+        let is_between_processes = matches!(
+            token,
+            ActivityToken::MessageDelivered(_) | ActivityToken::MemoryTransferred(_)
+        );
+        let (from, to) = processes.filter(|_| is_between_processes).unzip();
         let process = process_of_token(&token).or(from);
         let kind = match token {
             ActivityToken::ComputationEnded(_) => PieceKind::Compute,
@@ -233,13 +232,11 @@ impl<'p> CauseTrace<'p> {
             receiver: to.filter(|to| Some(*to) != process),
             work,
         };
-        self.activities_in_progress.add_activity_returning_links(
-            token,
-            RunningActivity {
-                cause_node: cause,
-                activity,
-            },
-        )
+        let in_progress = self.activities_in_progress.entry(token).or_default();
+        in_progress.push_back(RunningActivity {
+            cause_node: cause,
+            activity,
+        });
     }
 
     /// Returns the node of the cause of an activity of `process` that starts now. The cause is the previous activity of the same
@@ -252,15 +249,21 @@ impl<'p> CauseTrace<'p> {
     }
 
     /// Records that the activity with this token has ended, as a new node in the tree of causes.
-    pub(super) fn end_activity(
+    fn end_activity(
         &mut self,
         token: ActivityToken,
         engine: &Simulation<'_, ActivityToken>,
+        now: f64,
     ) {
-        let now = engine.now().get();
-        let Some((mut running, links)) = self.activities_in_progress.remove_activity(token) else {
+        let Entry::Occupied(mut entry) = self.activities_in_progress.entry(token) else {
             return;
         };
+        let Some(mut running) = entry.get_mut().pop_front() else {
+            return;
+        };
+        if entry.get().is_empty() {
+            entry.remove();
+        }
         match &mut running.activity.work {
             ActivityWork::Computation(host, sharing) => {
                 *sharing = self.host_usage.user_count_before(host.index(), now);
@@ -268,7 +271,10 @@ impl<'p> CauseTrace<'p> {
             }
             ActivityWork::Message(flight) => {
                 let users = |link: usize| self.link_usage.user_count_before(link, now);
-                flight.complete_at_delivery(links, (self.platform, &self.network), engine, users);
+                let (from, to) = flight.end_hosts;
+                let route = self.platform.route(from, to);
+                let links: Vec<_> = route.iter().flat_map(Route::links).collect();
+                flight.complete_at_delivery(&links, (self.platform, &self.network), engine, users);
                 for link in links {
                     self.link_usage.remove_user(link.index(), now);
                 }
@@ -300,7 +306,7 @@ impl<'p> CauseTrace<'p> {
 
     /// Sets the cause of all activities that start from now on: the activity with this token, which has ended at the present
     /// time.
-    pub(super) fn set_cause(&mut self, token: ActivityToken) {
+    pub(crate) fn set_cause(&mut self, token: ActivityToken) {
         let found = self
             .activities_ended_now
             .iter()
@@ -336,7 +342,7 @@ impl<'p> CauseTrace<'p> {
         }
         self.nodes.push(node);
         self.activities.push(activity);
-        migsim_base::units::to_u32(self.nodes.len() - 1)
+        to_u32(self.nodes.len() - 1)
     }
 
     /// Removes one reference to a node. A node without references is deleted, which in turn removes its reference to the node of
@@ -355,7 +361,7 @@ impl<'p> CauseTrace<'p> {
     }
 
     /// Returns the critical path of the run up to the activity that ended last.
-    pub(super) fn critical_path(&self) -> CriticalPath {
+    pub(crate) fn critical_path(&self) -> CriticalPath {
         CriticalPath {
             pieces: self.path_pieces_since(0.0),
         }

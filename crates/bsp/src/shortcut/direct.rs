@@ -29,20 +29,16 @@ use super::capacities::{
     has_capacity_everywhere, has_constant_positive_capacities, has_varying_links,
     update_link_capacities,
 };
-use super::executions::{
-    Execution, ProcessGroups, RunningComputations, compute_ends_on_changing_host,
-    compute_ends_on_shared_host, process_execution,
-};
+use super::executions::HostComputations;
 use super::input::SuperstepInput;
-use super::memo::{CallMessage, are_equal_placements};
-use super::result::SuperstepResult;
 use super::slow_start::SlowStart;
 use crate::barrier::Barrier;
 use crate::config::{DelayFactor, RuntimeConfig, SendOrder, ShortcutChoice, TransferStart};
 use crate::event::ActivityToken;
+use crate::memo::SuperstepResult;
 use crate::{Measures, resize_and_fill};
 use crate::{Message, Plan};
-use migsim_base::units::{HostId, ProcessId, Seconds, greater, to_u32};
+use migsim_base::units::{Bytes, HostId, Seconds, greater, to_u32};
 use migsim_engine::{
     BandwidthChanges, FlowBatch, FlowStart, MessageEnds, NetworkModel, NextChangeTimes, PathId,
     PathTable, Simulation,
@@ -67,24 +63,16 @@ pub(crate) struct DirectEvaluation {
     flow_batch: FlowBatch,
     /// Number of capacity changes that the engine had counted when `present_platform` was last updated.
     link_changes_seen: u64,
-    /// The placement of processes for which the clusters of processes and the groups of processes on the same host were computed.
+    /// The placement to which `processes_by_host` belongs.
     placement: Vec<HostId>,
-    /// Number of capacity changes that the engine had counted when the list of speeds per process was last updated.
-    speed_changes_seen: u64,
-    /// For each process, the speed of its host with which the computation of the process is evaluated.
-    process_speeds: Vec<f64>,
-    process_clusters: Vec<u32>,
-    /// The groups of two or more processes that share a host, one group for each such host.
-    processes_sharing_hosts: ProcessGroups,
-    /// The processes that are alone on their hosts.
-    processes_alone_on_hosts: Vec<u32>,
+    processes_by_host: Vec<(HostId, u32)>,
     /// Local time at which the computation of each process ends \[s\].
     computation_ends: Vec<f64>,
     /// Local time at which each process arrives at the barrier \[s\].
     arrival_times: Vec<f64>,
     /// The path of each message between the hosts of sender and receiver.
     message_paths: Vec<PathId>,
-    /// Local time at which each message starts \[s\]; used only with sequential sends.
+    /// Local time at which each message starts \[s\].
     start_times: Vec<f64>,
     /// Local time at which each message is delivered \[s\].
     delivery_times: Vec<f64>,
@@ -92,20 +80,10 @@ pub(crate) struct DirectEvaluation {
     next_messages_of_sender: Vec<u32>,
     /// For each process, the first message that it sends; used only with sequential sends.
     first_sent_messages: Vec<u32>,
-    /// For each pair of sender and receiver, the engine's number of the connection that their messages have already used. It is
-    /// stored only with slow start and few processes.
-    process_pair_connections: Vec<u32>,
-    /// Work \[cycles\] and number of each process in a group of processes that share a host and begin at the same time.
-    works_on_shared_host: Vec<(f64, u32)>,
-    /// The computations on one host, if they begin at different times or the speed of the host changes.
-    host_executions: Vec<Execution>,
-    running_computations: RunningComputations,
+    host_computations: HostComputations,
 }
 
 const NONE: u32 = u32::MAX;
-/// Maximum number of processes for which the connection of each pair of processes is stored. With more processes, connections are
-/// found by the hosts of the processes.
-const MAX_CONNECTION_PROCESSES: usize = 256;
 /// Tolerance factor for the comparison of two times: a change of capacity that is later by less than this factor may count as
 /// simultaneous.
 pub(super) const SIMULTANEITY_TOLERANCE: f64 = 1.0 + 1e-12;
@@ -145,11 +123,7 @@ impl DirectEvaluation {
             flow_batch: FlowBatch::default(),
             placement: Vec::new(),
             link_changes_seen: 0,
-            speed_changes_seen: 0,
-            process_speeds: Vec::new(),
-            process_clusters: Vec::new(),
-            processes_sharing_hosts: ProcessGroups::default(),
-            processes_alone_on_hosts: Vec::new(),
+            processes_by_host: Vec::new(),
             computation_ends: Vec::new(),
             arrival_times: Vec::new(),
             message_paths: Vec::new(),
@@ -157,10 +131,7 @@ impl DirectEvaluation {
             delivery_times: Vec::new(),
             next_messages_of_sender: Vec::new(),
             first_sent_messages: Vec::new(),
-            process_pair_connections: Vec::new(),
-            works_on_shared_host: Vec::new(),
-            host_executions: Vec::new(),
-            running_computations: RunningComputations::new(),
+            host_computations: HostComputations::default(),
         }
     }
 
@@ -287,7 +258,7 @@ impl DirectEvaluation {
     pub(crate) fn evaluate_call_messages(
         &mut self,
         platform: &Platform,
-        (messages, factor): (&[CallMessage], DelayFactor),
+        (messages, factor): (&[(HostId, HostId, Bytes)], DelayFactor),
     ) -> Option<SuperstepResult> {
         if !self.has_constant_capacities {
             return None;
@@ -320,7 +291,6 @@ impl DirectEvaluation {
     fn find_message_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.message_paths.clear();
         self.message_paths.reserve(input.plan.messages.len());
-        self.path_table.reserve(input.plan.messages.len());
         for message in &input.plan.messages {
             let from = input.placement[message.from.index()];
             let to = input.placement[message.to.index()];
@@ -332,139 +302,39 @@ impl DirectEvaluation {
         true
     }
 
-    /// Computes when each computation ends, if the speeds of hosts are constant and all processes begin at the same time.
+    /// Computes when each computation ends if the speeds of hosts are constant.
     fn compute_ends_at_constant_speeds(&mut self, input: &SuperstepInput<'_>) {
-        let has_moved = !are_equal_placements(&self.placement, input.placement);
-        if has_moved {
-            self.set_placement(input);
+        if self.placement != input.placement {
+            self.placement.clear();
+            self.placement.extend_from_slice(input.placement);
+            let processes = input.placement.iter().copied().zip(0..);
+            self.processes_by_host = processes.collect();
+            self.processes_by_host.sort_unstable();
         }
-        if has_moved || self.speed_changes_seen != input.engine.applied_change_count() {
-            self.speed_changes_seen = input.engine.applied_change_count();
-            let host = |at: &HostId| input.platform.hosts[at.index()].speed.get();
-            let speed = |at: &HostId| host(at) * input.engine.available_fraction(*at);
-            self.process_speeds.clear();
-            self.process_speeds
-                .extend(input.placement.iter().map(speed));
-        }
-        let cycles = |process: usize| input.plan.work[process].get() * input.cycles_per_instruction;
         self.computation_ends.clear();
-        let speeds = self.process_speeds.iter().enumerate();
-        self.computation_ends
-            .extend(speeds.map(|(process, speed)| cycles(process) / speed));
-        if !input.begin_times.is_empty() {
-            self.compute_ends_with_different_begins(input);
-            return;
-        }
-        for group in self.processes_sharing_hosts.iter() {
-            self.works_on_shared_host.clear();
-            let computing = group
-                .iter()
-                .map(|&process| (cycles(process as usize), process));
-            self.works_on_shared_host
-                .extend(computing.filter(|(work, _)| *work > 0.0));
-            if self.works_on_shared_host.len() < 2 {
-                continue;
-            }
-            self.works_on_shared_host
-                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let speed = self.process_speeds[group[0] as usize];
-            let host = input.placement[group[0] as usize];
-            let cores = f64::from(input.platform.hosts[host.index()].cores);
-            compute_ends_on_shared_host(
-                &self.works_on_shared_host,
-                speed,
-                cores,
-                &mut self.computation_ends,
-            );
-        }
-    }
-
-    /// Computes when each computation ends, if processes begin at different times: adds the begin of each process to the duration
-    /// of its computation, and evaluates how processes on the same host share this host.
-    fn compute_ends_with_different_begins(&mut self, input: &SuperstepInput<'_>) {
-        for (end, begin) in self.computation_ends.iter_mut().zip(input.begin_times) {
-            *end += begin;
-        }
-        for group in self.processes_sharing_hosts.iter() {
-            let executions = group
-                .iter()
-                .map(|&process| process_execution(input, process));
-            self.host_executions.clear();
-            self.host_executions
-                .extend(executions.filter(|one| one.work > 0.0));
-            self.host_executions
-                .sort_unstable_by(Execution::compare_by_begin);
-            let host = input.placement[group[0] as usize];
-            let available = std::iter::once((0.0, input.engine.available_fraction(host)));
-            let host = &input.platform.hosts[host.index()];
-            compute_ends_on_changing_host(
-                (&self.host_executions, &mut self.running_computations),
-                host,
-                available,
-                &mut self.computation_ends,
-            );
+        let ends = input.placement.iter().enumerate().map(|(process, host)| {
+            let speed = input.platform.hosts[host.index()].speed.get();
+            let speed = speed * input.engine.available_fraction(*host);
+            input.cycles(process) / speed + input.begin_time(process)
+        });
+        self.computation_ends.extend(ends);
+        let groups = self.processes_by_host.chunk_by(|a, b| a.0 == b.0);
+        for group in groups.filter(|group| group.len() > 1) {
+            let (computations, ends) = (&mut self.host_computations, &mut self.computation_ends);
+            computations.compute_ends(input, group, std::iter::empty(), ends);
         }
     }
 
     /// Computes when each computation ends while the speeds of hosts change. Returns whether all changes of speeds up to the last
     /// end are known in advance.
     fn compute_ends_at_changing_speeds(&mut self, input: &SuperstepInput<'_>) -> bool {
-        let mut by_host = self
-            .processes_sharing_hosts
-            .iter()
-            .chain(self.processes_alone_on_hosts.chunks(1));
-        by_host.all(|group| {
-            let host = input.placement[group[0] as usize];
-            let executions = group
-                .iter()
-                .map(|&process| process_execution(input, process));
-            self.host_executions.clear();
-            self.host_executions
-                .extend(executions.filter(|one| one.work > 0.0));
-            self.host_executions
-                .sort_unstable_by(Execution::compare_by_begin);
-            let (changes, known) = input.engine.computed_speed_changes(host);
-            let changes =
-                std::iter::once((0.0, input.engine.available_fraction(host))).chain(changes);
-            let host = &input.platform.hosts[host.index()];
-            let has_ended = compute_ends_on_changing_host(
-                (&self.host_executions, &mut self.running_computations),
-                host,
-                changes,
-                &mut self.computation_ends,
-            );
-            let is_known = |one: &Execution| self.computation_ends[one.process as usize] < known;
-            has_ended && self.host_executions.iter().all(is_known)
+        let mut groups = self.processes_by_host.chunk_by(|a, b| a.0 == b.0);
+        groups.all(|group| {
+            let (changes, known) = input.engine.computed_speed_changes(group[0].0);
+            let (computations, ends) = (&mut self.host_computations, &mut self.computation_ends);
+            let last = computations.compute_ends(input, group, changes, ends);
+            last.is_some_and(|last| last < known)
         })
-    }
-
-    /// Stores a new placement, and updates the clusters of the processes and the groups of processes on the same host.
-    fn set_placement(&mut self, input: &SuperstepInput<'_>) {
-        let platform = input.platform;
-        self.process_pair_connections.clear();
-        self.placement.clear();
-        self.placement.extend_from_slice(input.placement);
-        let host = |host: &HostId| &platform.hosts[host.index()];
-        self.process_clusters.clear();
-        self.process_clusters
-            .extend(input.placement.iter().map(|at| host(at).cluster.0));
-        let mut by_host: Vec<(HostId, u32)> = input
-            .placement
-            .iter()
-            .enumerate()
-            .map(|(process, &host)| (host, ProcessId::from_index(process).0))
-            .collect();
-        by_host.sort_unstable();
-        self.processes_sharing_hosts.clear();
-        self.processes_alone_on_hosts.clear();
-        for group in by_host.chunk_by(|a, b| a.0 == b.0) {
-            let processes = group.iter().map(|(_, process)| *process);
-            if group.len() > 1 {
-                self.processes_sharing_hosts.push_group(processes);
-            } else {
-                self.processes_alone_on_hosts.extend(processes);
-            }
-        }
     }
 
     /// Computes when each message starts and is delivered. Returns the time until which the computed times are valid \[s\]:
@@ -478,8 +348,8 @@ impl DirectEvaluation {
         } = input.constant_until;
         // A message whose start is infinite is never delivered.
         resize_and_fill(&mut self.delivery_times, count, f64::INFINITY);
+        self.start_times.resize(count, 0.0);
         if self.runtime_config.sends == SendOrder::Sequential {
-            resize_and_fill(&mut self.start_times, count, 0.0);
             self.compute_sequential_messages(input);
             return links;
         }
@@ -524,12 +394,14 @@ impl DirectEvaluation {
             flow_batch: batch,
             computation_ends: computed,
             message_paths: path,
+            start_times,
             delivery_times: delivered,
             ..
         } = self;
         let may_wait = slow_start.may_delay_messages();
         for (at, message) in input.plan.messages.iter().enumerate() {
             let started = concurrent_message_start(message, *config, computed);
+            start_times[at] = started;
             let mut date = started;
             if config.receives.has_handshake(message.size) {
                 date += paths.handshake_duration(path[at]);
@@ -621,12 +493,7 @@ impl DirectEvaluation {
 
     /// Writes the measurements of the last evaluated superstep to `measures`. `begins` contains the times at which the processes
     /// began the superstep \[s\].
-    pub(crate) fn write_measurements(
-        &self,
-        (plan, begins): (&Plan, &[f64]),
-        has_policy: bool,
-        measures: &mut Measures,
-    ) {
+    pub(crate) fn write_measurements(&self, plan: &Plan, begins: &[f64], measures: &mut Measures) {
         let computed = &self.computation_ends;
         measures.clear_accumulated(computed.len());
         measures.work.clone_from(&plan.work);
@@ -651,11 +518,6 @@ impl DirectEvaluation {
             let from = message.from.index();
             send[from] = greater(after(end, computed[from]), send[from]);
         }
-        if has_policy {
-            // Only policies read traffic.
-            let cluster = |process: usize| self.process_clusters[process] as usize;
-            measures.add_traffic(plan, cluster, self.message_durations(plan));
-        }
     }
 
     /// Returns a description of the first violated invariant of the solver of flow batches; `None` if no invariant is violated.
@@ -666,55 +528,27 @@ impl DirectEvaluation {
     /// Records in the engine when the messages of the last evaluated superstep used their connections; needed only with slow
     /// start.
     pub(crate) fn record_connection_uses(
-        &mut self,
+        &self,
         (plan, placement): (&Plan, &[HostId]),
         engine: &mut Simulation<'_, ActivityToken>,
     ) {
-        let count = placement.len();
-        let is_small = count <= MAX_CONNECTION_PROCESSES;
-        if is_small && self.process_pair_connections.is_empty() {
-            resize_and_fill(&mut self.process_pair_connections, count * count, NONE);
-        }
         for (at, message) in plan.messages.iter().enumerate() {
-            let path = self.message_paths[at];
             // Where links vary, slow start may become possible later.
-            if self.present_platform.is_none() && !self.path_table.is_slow_start_possible(path) {
-                continue;
+            let path = self.message_paths[at];
+            let may_start_slowly =
+                self.present_platform.is_some() || self.path_table.is_slow_start_possible(path);
+            let ends = MessageEnds::of_processes(message.from, message.to, placement);
+            if may_start_slowly && let Some(connection) = engine.find_or_add_connection(ends) {
+                let times = (self.start_times[at], self.delivery_times[at]);
+                engine.record_messages([(connection, times.0, times.1)]);
             }
-            let pair = message.from.index() * count + message.to.index();
-            let known = self.process_pair_connections.get(pair).copied();
-            let known = known.filter(|known| *known != NONE);
-            let Some(connection) = known.or_else(|| {
-                let ends = MessageEnds::of_processes(message.from, message.to, placement);
-                engine.find_or_add_connection(ends)
-            }) else {
-                continue;
-            };
-            if let Some(known) = self.process_pair_connections.get_mut(pair) {
-                *known = connection;
-            }
-            let times = (self.message_start(at, message), self.delivery_times[at]);
-            engine.record_messages([(connection, times.0, times.1)]);
         }
     }
 
-    /// Returns an iterator over the durations of the messages of the last evaluated superstep, whose plan is `plan`.
-    pub(crate) fn message_durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
-        let messages = plan.messages.iter().zip(&self.delivery_times).enumerate();
-        messages.map(|(at, (message, end))| {
-            Seconds::of((end - self.message_start(at, message)).max(0.0))
-        })
-    }
-
-    /// Returns the local time at which the message with index `at` of the last evaluated superstep started \[s\].
-    #[inline]
-    fn message_start(&self, at: usize, message: &Message) -> f64 {
-        match self.runtime_config.sends {
-            SendOrder::Concurrent => {
-                concurrent_message_start(message, self.runtime_config, &self.computation_ends)
-            }
-            SendOrder::Sequential => self.start_times[at],
-        }
+    /// Returns the durations of the messages of the last evaluated superstep.
+    pub(crate) fn message_durations(&self) -> impl Iterator<Item = Seconds> + Clone {
+        let times = self.start_times.iter().zip(&self.delivery_times);
+        times.map(|(start, end)| Seconds::of((end - start).max(0.0)))
     }
 }
 

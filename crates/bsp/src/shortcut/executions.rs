@@ -1,12 +1,11 @@
 //! Computes when computations that share a host end, in a superstep whose result is computed directly without events.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::input::SuperstepInput;
-use migsim_base::units::to_u32;
+use migsim_base::units::HostId;
 use migsim_engine::SAME_TIME_TOLERANCE;
-use migsim_platform::Host;
 
 /// Maximum number of changes of a host's speed in a superstep that is computed directly. With more changes, simulation by events
 /// detects sooner that the run cannot continue.
@@ -14,159 +13,140 @@ const MAX_SPEED_CHANGES: usize = 1_000_000;
 
 /// The computation of a process on its host in one superstep.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Execution {
+struct Execution {
     /// Time at which the computation starts \[s\].
-    pub(super) begin_time: f64,
+    begin_time: f64,
     /// Work of the computation \[cycles\].
-    pub(super) work: f64,
-    pub(super) process: u32,
+    work: f64,
+    process: u32,
 }
 
-impl Execution {
-    pub(super) fn compare_by_begin(&self, other: &Self) -> Ordering {
-        let order = self.begin_time.total_cmp(&other.begin_time);
-        order.then(self.process.cmp(&other.process))
-    }
-}
-
-/// Returns the computation of process `process` in the superstep `input`, with its begin and its work.
-pub(super) fn process_execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
-    let at = process as usize;
-    Execution {
-        begin_time: input.begin_times.get(at).copied().unwrap_or(0.0),
-        work: input.plan.work[at].get() * input.cycles_per_instruction,
-        process,
-    }
-}
-
-/// The computations in progress on a host, ordered by the service at which each computation ends. Service is the number of cycles
-/// that each computation in progress has received since time 0. It is stored as the bits of a floating-point number, which sort
-/// like non-negative numbers.
-pub(super) type RunningComputations = BinaryHeap<Reverse<(u64, u32)>>;
-
-/// Computes when computations on one host end while the available fraction of the host's speed changes. The computations are in
-/// the order of their starts; `changes` are times \[s\] and fractions, from time 0 on. Computations share the host as in
-/// [`compute_ends_on_shared_host`]. Returns whether all computations end.
-pub(super) fn compute_ends_on_changing_host(
-    (executions, running): (&[Execution], &mut RunningComputations),
-    host: &Host,
-    changes: impl Iterator<Item = (f64, f64)>,
-    computed: &mut [f64],
-) -> bool {
-    let (speed, cores) = (host.speed.get(), f64::from(host.cores));
-    let mut changes = changes.peekable();
-    let mut coming = executions.iter().peekable();
-    let mut left = MAX_SPEED_CHANGES;
-    let (mut now, mut service, mut available) = (0.0, 0.0, 1.0);
-    running.clear();
-    while !running.is_empty() || coming.peek().is_some() {
-        let rate = if running.is_empty() {
-            0.0
-        } else {
-            speed * available * (cores / running.len() as f64).min(1.0)
-        };
-        let first = running.peek().map(|next| f64::from_bits(next.0.0));
-        let end = match first {
-            Some(first) if rate > 0.0 => now + (first - service) / rate,
-            _ => f64::INFINITY,
-        };
-        let begin = coming.peek().map_or(f64::INFINITY, |next| next.begin_time);
-        if let Some((date, value)) = changes.next_if(|change| change.0 < end.min(begin)) {
-            service += rate * (date - now);
-            (now, available) = (date, value);
-            left -= 1;
-            if left == 0 {
-                return false;
-            }
-        } else if let Some(next) =
-            coming.next_if(|next| next.begin_time <= end && next.begin_time.is_finite())
-        {
-            service += rate * (next.begin_time - now);
-            now = next.begin_time;
-            let last: f64 = service + next.work;
-            running.push(Reverse((last.to_bits(), next.process)));
-        } else if let Some(first) = first.filter(|_| end.is_finite()) {
-            (now, service) = (end, first);
-            while let Some(&Reverse((last, process))) = running.peek() {
-                let last = f64::from_bits(last);
-                if last > first && (last - first) / rate > SAME_TIME_TOLERANCE * now {
-                    break;
-                }
-                computed[process as usize] = now;
-                running.pop();
-            }
-        } else {
-            return false;
-        }
-    }
-    true
-}
-
-/// Computes when computations on one host end that all begin at time 0. The list `works` contains the work \[cycles\] and the
-/// process of each computation, in increasing order of work. While n computations are in progress, each has the speed `speed ·
-/// min(1, cores/n)`.
-pub(super) fn compute_ends_on_shared_host(
-    works: &[(f64, u32)],
-    speed: f64,
-    cores: f64,
-    computed: &mut [f64],
-) {
-    let (mut now, mut service, mut at) = (0.0, 0.0, 0);
-    while at < works.len() {
-        let rate = speed * (cores / (works.len() - at) as f64).min(1.0);
-        let first = works[at].0;
-        now += (first - service) / rate;
-        service = first;
-        while let Some(&(work, process)) = works.get(at) {
-            if work > first && (work - first) / rate > SAME_TIME_TOLERANCE * now {
-                break;
-            }
-            computed[process as usize] = now;
-            at += 1;
-        }
-    }
-}
-
-/// Groups of processes, such as the processes on the same host, stored one after the other in one array.
+/// The computations on one host; the memory is reused for each host.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ProcessGroups {
-    members: Vec<u32>,
-    /// For each group, the index in `members` at which the group ends.
-    group_ends: Vec<u32>,
+pub(super) struct HostComputations {
+    executions: Vec<Execution>,
+    /// The computations in progress, by the bits of the service at which each ends. Service is the number of cycles that each
+    /// computation in progress has received since time 0.
+    running: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
-impl ProcessGroups {
-    pub(super) fn clear(&mut self) {
-        self.members.clear();
-        self.group_ends.clear();
-    }
-
-    /// Adds a group with these processes.
-    pub(super) fn push_group(&mut self, group: impl Iterator<Item = u32>) {
-        self.members.extend(group);
-        self.group_ends.push(to_u32(self.members.len()));
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        let mut rest = &self.members[..];
-        let mut from = 0;
-        self.group_ends.iter().map(move |&end| {
-            let (group, others) = rest.split_at((end - from) as usize);
-            (rest, from) = (others, end);
-            group
-        })
+impl HostComputations {
+    /// Computes when the computations of a group of processes on one host end, while the available fraction of its speed changes
+    /// at the given times \[s\]. With n computations in progress, each receives `speed · available · min(1, cores / n)`
+    /// cycles per second. Returns the time of the last end, or `None` if some computation does not end.
+    pub(super) fn compute_ends(
+        &mut self,
+        input: &SuperstepInput<'_>,
+        group: &[(HostId, u32)],
+        changes: impl Iterator<Item = (f64, f64)>,
+        computed: &mut [f64],
+    ) -> Option<f64> {
+        let Self {
+            executions,
+            running,
+        } = self;
+        executions.clear();
+        executions.extend(group.iter().map(|&(_, process)| Execution {
+            begin_time: input.begin_time(process as usize),
+            work: input.cycles(process as usize),
+            process,
+        }));
+        executions.retain(|one| one.work > 0.0);
+        executions.sort_by(|a, b| a.begin_time.total_cmp(&b.begin_time));
+        if executions.is_empty() {
+            return Some(f64::NEG_INFINITY);
+        }
+        let id = group[0].0;
+        let host = &input.platform.hosts[id.index()];
+        let available_now = std::iter::once((0.0, input.engine.available_fraction(id)));
+        let mut changes = available_now.chain(changes).peekable();
+        let (speed, cores) = (host.speed.get(), f64::from(host.cores));
+        let mut coming = executions.iter().peekable();
+        let mut left = MAX_SPEED_CHANGES;
+        let (mut now, mut service, mut available) = (0.0, 0.0, 1.0);
+        running.clear();
+        while !running.is_empty() || coming.peek().is_some() {
+            let rate = if running.is_empty() {
+                0.0
+            } else {
+                speed * available * (cores / running.len() as f64).min(1.0)
+            };
+            let first = running.peek().map(|next| f64::from_bits(next.0.0));
+            let end = match first {
+                Some(first) if rate > 0.0 => now + (first - service) / rate,
+                _ => f64::INFINITY,
+            };
+            let begin = coming.peek().map_or(f64::INFINITY, |next| next.begin_time);
+            if let Some((date, value)) = changes.next_if(|change| change.0 < end.min(begin)) {
+                service += rate * (date - now);
+                (now, available) = (date, value);
+                left -= 1;
+                if left == 0 {
+                    return None;
+                }
+            } else if let Some(next) =
+                coming.next_if(|next| next.begin_time <= end && next.begin_time.is_finite())
+            {
+                service += rate * (next.begin_time - now);
+                now = next.begin_time;
+                let last: f64 = service + next.work;
+                running.push(Reverse((last.to_bits(), next.process)));
+            } else if let Some(first) = first.filter(|_| end.is_finite()) {
+                (now, service) = (end, first);
+                while let Some(&Reverse((last, process))) = running.peek() {
+                    let last = f64::from_bits(last);
+                    if last > first && (last - first) / rate > SAME_TIME_TOLERANCE * now {
+                        break;
+                    }
+                    computed[process as usize] = now;
+                    running.pop();
+                }
+            } else {
+                return None;
+            }
+        }
+        Some(now)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Plan;
+    use migsim_base::units::Instructions;
+    use migsim_engine::testing::single_cluster_platform;
+    use migsim_engine::{NetworkModel, NextChangeTimes, Simulation};
 
     /// Returns the ends of executions of these works \[s\] on a host of `speed` instructions per second.
     fn ends(works: &[f64], speed: f64) -> Vec<f64> {
-        let works: Vec<(f64, u32)> = works.iter().copied().zip(0..).collect();
+        let platform = single_cluster_platform(&[speed], 1e3, 0.0);
+        let plan = Plan {
+            work: works.iter().map(|work| Instructions::of(*work)).collect(),
+            ..Plan::default()
+        };
+        let input = SuperstepInput {
+            platform: &platform,
+            plan: &plan,
+            placement: &vec![HostId(0); works.len()],
+            cycles_per_instruction: 1.0,
+            begin_times: &[],
+            engine: &Simulation::new(&platform, NetworkModel::default()),
+            constant_until: NextChangeTimes {
+                of_host_speeds: f64::INFINITY,
+                of_link_latencies: f64::INFINITY,
+                of_link_capacities: f64::INFINITY,
+            },
+            varying_links: &[],
+            has_computation_ends: false,
+        };
+        let group: Vec<_> = (0..)
+            .take(works.len())
+            .map(|process| (HostId(0), process))
+            .collect();
         let mut computed = vec![0.0; works.len()];
-        compute_ends_on_shared_host(&works, speed, 1.0, &mut computed);
+        let mut computations = HostComputations::default();
+        let last = computations.compute_ends(&input, &group, std::iter::empty(), &mut computed);
+        assert_eq!(last, computed.last().copied());
         computed
     }
 

@@ -25,3 +25,13 @@ pub(crate) struct SuperstepInput<'s> {
     /// Whether the ends of the computations have already been computed for this superstep.
     pub has_computation_ends: bool,
 }
+
+impl SuperstepInput<'_> {
+    pub(crate) fn cycles(&self, process: usize) -> f64 {
+        self.plan.work[process].get() * self.cycles_per_instruction
+    }
+
+    pub(crate) fn begin_time(&self, process: usize) -> f64 {
+        self.begin_times.get(process).copied().unwrap_or(0.0)
+    }
+}

@@ -8,21 +8,16 @@ mod capacities;
 mod direct;
 mod executions;
 mod input;
-mod memo;
-mod result;
 mod slow_start;
 
 use capacities::has_constant_positive_capacities;
 pub(super) use capacities::{has_varying_links, update_link_capacities};
 use direct::{DirectEvaluation, SIMULTANEITY_TOLERANCE, concurrent_message_start};
 use input::SuperstepInput;
-pub(super) use memo::{CallMessage, are_equal_placements};
-pub use memo::{Memo, MemoBudget};
-use memo::{MemoAccess, PreviousResult, StoredSuperstep};
-pub(super) use result::{SuperstepDigest, SuperstepResult};
 
 use super::barrier::Barrier;
-use super::config::{DelayFactor, RuntimeConfig, SendOrder, ShortcutChoice as Allowed};
+use super::config::{RuntimeConfig, SendOrder, ShortcutChoice as Allowed};
+use super::memo::{Memo, StoredSuperstep, SuperstepDigest, SuperstepResult};
 use super::world::{RunState, Setup};
 use crate::Measures;
 use crate::Plan;
@@ -31,16 +26,14 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, greater};
 use migsim_engine::{EventHash, NextChangeTimes};
 use migsim_platform::Platform;
 
-/// Maximum number of messages in a step of a rescheduling call for which the result is stored. For longer lists, the memory is
-/// better used for the results of supersteps.
-const MAX_STORED_CALL_MESSAGES: usize = 1 << 12;
-
 /// The shortcuts of a run: direct evaluation, repetition of the previous superstep, and results that several runs share.
 #[derive(Clone)]
 pub(super) struct Shortcuts<'a> {
-    direct_evaluation: DirectEvaluation,
-    previous_result: PreviousResult,
-    memo_access: Option<MemoAccess<'a>>,
+    pub(super) direct_evaluation: DirectEvaluation,
+    /// The result of the previous superstep, if all processes began and ended it together and the next superstep has the same plan.
+    previous_result: Option<SuperstepResult>,
+    previous_placement: Vec<HostId>,
+    memo: Option<&'a Memo>,
     /// Whether a superstep that equals the previous superstep has the same result, so that the result may be reused.
     may_repeat_supersteps: bool,
     /// The result of the open superstep, if it has just been computed directly; otherwise `None`.
@@ -66,7 +59,7 @@ struct UsedVaryingLinks {
 impl UsedVaryingLinks {
     /// Returns the links with varying bandwidth on the routes of the messages of the open superstep.
     fn find_varying_links(&mut self, world: &RunState<'_>) -> &[LinkId] {
-        if !are_equal_placements(&self.placement, &world.placement) {
+        if self.placement != world.placement {
             self.placement.clone_from(&world.placement);
             let at = |process: ProcessId| world.placement[process.index()];
             let messages = world.superstep_plan.messages.iter();
@@ -90,7 +83,6 @@ fn may_repeat_supersteps(setup: &Setup<'_>, barrier: &Barrier) -> bool {
 impl<'a> Shortcuts<'a> {
     pub(super) fn new(setup: &'a Setup<'a>, barrier: &Barrier) -> Self {
         let may_repeat = may_repeat_supersteps(setup, barrier);
-        let memo = setup.memo.filter(|_| may_repeat);
         Self {
             direct_evaluation: DirectEvaluation::new(
                 setup.platform,
@@ -98,8 +90,9 @@ impl<'a> Shortcuts<'a> {
                 setup.runtime,
                 barrier,
             ),
-            previous_result: PreviousResult::default(),
-            memo_access: memo.map(|memo| MemoAccess::new(memo, setup.placement)),
+            previous_result: None,
+            previous_placement: Vec::new(),
+            memo: setup.memo.filter(|_| may_repeat),
             may_repeat_supersteps: may_repeat,
             evaluated_result: None,
             digest: None,
@@ -120,7 +113,7 @@ impl<'a> Shortcuts<'a> {
     pub(super) fn open_superstep(&mut self, is_new: bool) {
         self.flow_count_before = None;
         if is_new {
-            self.previous_result.remove_result();
+            self.previous_result = None;
             self.varying_links.placement.clear();
         }
     }
@@ -158,9 +151,8 @@ impl<'a> Shortcuts<'a> {
             }
             varying = links.unwrap_or_default();
         }
-        let shared = self.memo_access.as_mut();
-        let entry =
-            shared.and_then(|shared| shared.find_superstep(world.open_superstep, &world.placement));
+        let memo = self.memo;
+        let entry = memo.and_then(|memo| memo.find(world.open_superstep, &world.placement));
         let input = SuperstepInput {
             varying_links: varying,
             has_computation_ends: is_computed,
@@ -169,11 +161,9 @@ impl<'a> Shortcuts<'a> {
         let recalled = entry.as_ref().map(|entry| entry.result);
         let result =
             recalled.or_else(|| self.direct_evaluation.evaluate_superstep(&input, barrier));
-        let Some(result) = result.filter(|result| {
-            world
-                .engine
-                .advance_without_events(result.duration, result.flow_count)
-        }) else {
+        let Some(result) =
+            result.filter(|result| world.try_advance_time(result.duration, result.flow_count))
+        else {
             return Ok(false);
         };
         if world.setup.network.slow_start {
@@ -182,61 +172,23 @@ impl<'a> Shortcuts<'a> {
                 .record_connection_uses(places, &mut world.engine);
             barrier.record_connection_uses(&mut world.engine);
         }
-        let has_policy = world.has_active_policy();
         if let Some(entry) = entry {
-            let places = (world.setup.platform, &*world.placement);
-            entry.restore_measurements(
-                places,
-                &world.superstep_plan,
-                has_policy,
-                &mut world.measurements,
-            );
-            if world.records_transfers {
-                let durations = entry.message_durations.iter().copied();
-                let (plan, measures) = (&world.superstep_plan, &mut world.measurements);
-                record_transfers((plan, world.setup.runtime), durations, measures);
-            }
+            entry.restore_measurements(&world.superstep_plan, &mut world.measurements);
+            let durations = entry.message_durations.iter().copied();
+            complete_measurements(durations, world);
             self.digest = Some(entry.digest);
         } else {
+            let plan = &world.superstep_plan;
             let measures = &mut world.measurements;
-            self.direct_evaluation.write_measurements(
-                (&world.superstep_plan, begins),
-                has_policy,
-                measures,
-            );
-            if world.records_transfers {
-                let plan = &world.superstep_plan;
-                let durations = self.direct_evaluation.message_durations(plan);
-                record_transfers((plan, world.setup.runtime), durations, measures);
-            }
+            self.direct_evaluation
+                .write_measurements(plan, begins, measures);
+            complete_measurements(self.direct_evaluation.message_durations(), world);
             self.digest = None;
             self.evaluated_result = Some(result);
         }
         self.store_as_previous_result(result, world);
         world.outcome.supersteps[world.open_superstep].start = start;
         Ok(true)
-    }
-
-    /// Returns the duration and the number of flows of messages of a call that are sent at the same time while nothing else is in
-    /// progress; `None` if the messages must be simulated by events. The delay of each message before its transfer is multiplied
-    /// by `factor`.
-    pub(super) fn evaluate_call_messages(
-        &mut self,
-        platform: &Platform,
-        (messages, factor): (&[CallMessage], DelayFactor),
-    ) -> Option<SuperstepResult> {
-        let are_few = messages.len() <= MAX_STORED_CALL_MESSAGES;
-        let shared = self.memo_access.as_ref().filter(|_| are_few);
-        if let Some(known) = shared.and_then(|shared| shared.find_call_step(messages)) {
-            return Some(known);
-        }
-        let result = self
-            .direct_evaluation
-            .evaluate_call_messages(platform, (messages, factor))?;
-        if let Some(shared) = shared {
-            shared.store_call_step(messages, result);
-        }
-        Some(result)
     }
 
     /// Returns the result and the digest of the last closed superstep if a superstep with this placement and the same plan would
@@ -246,7 +198,8 @@ impl<'a> Shortcuts<'a> {
         &self,
         placement: &[HostId],
     ) -> Option<(SuperstepResult, SuperstepDigest)> {
-        self.previous_result.find_result(placement).zip(self.digest)
+        let result = self.previous_result.zip(self.digest);
+        result.filter(|_| self.previous_placement == placement)
     }
 
     /// Records that the open superstep is simulated by events. `is_alone` states whether all processes begin the superstep
@@ -254,7 +207,7 @@ impl<'a> Shortcuts<'a> {
     pub(super) fn record_simulation_by_events(&mut self, is_alone: bool, world: &RunState<'_>) {
         self.flow_count_before = is_alone.then(|| world.engine.started_flow_count());
         self.digest = None;
-        self.previous_result.remove_result();
+        self.previous_result = None;
     }
 
     /// Completes the measurements of a superstep in which all processes have arrived at the barrier, and returns its digest. The
@@ -297,7 +250,8 @@ impl<'a> Shortcuts<'a> {
     /// Stores the result as the result of the previous superstep, for use if the next superstep is equal.
     fn store_as_previous_result(&mut self, result: SuperstepResult, world: &RunState<'_>) {
         if self.may_repeat_supersteps && world.repeats_previous_plan(world.open_superstep + 1) {
-            self.previous_result.store_result(result, &world.placement);
+            self.previous_result = Some(result);
+            self.previous_placement.clone_from(&world.placement);
         }
     }
 
@@ -308,7 +262,7 @@ impl<'a> Shortcuts<'a> {
         digest: SuperstepDigest,
         world: &RunState<'_>,
     ) {
-        let Some(shared) = &self.memo_access else {
+        let Some(memo) = self.memo else {
             return;
         };
         let measures = &world.measurements;
@@ -318,13 +272,10 @@ impl<'a> Shortcuts<'a> {
             computation_times: measures.computation_times.as_slice().into(),
             communication_times: measures.communication_times.as_slice().into(),
             send_times: measures.send_times.as_slice().into(),
-            message_durations: self
-                .direct_evaluation
-                .message_durations(&world.superstep_plan)
-                .collect(),
+            message_durations: self.direct_evaluation.message_durations().collect(),
         };
         let bytes = 24 * world.placement.len() + 8 * world.superstep_plan.messages.len();
-        shared.store_superstep(world.open_superstep, entry, bytes);
+        memo.store(world.open_superstep, &world.placement, bytes, entry);
     }
 }
 
@@ -350,9 +301,32 @@ fn superstep_input<'w>(
     }
 }
 
+/// Adds to the measurements what only some readers need: the traffic for policies, and the times of transfers.
+fn complete_measurements(
+    durations: impl Iterator<Item = Seconds> + Clone,
+    world: &mut RunState<'_>,
+) {
+    let platform = world.setup.platform;
+    let (plan, placement) = (&world.superstep_plan, &world.placement);
+    if world.has_active_policy() {
+        let cluster = |process: usize| platform.cluster_of(placement[process]).index();
+        let measures = &mut world.measurements;
+        measures.add_traffic(plan, cluster, durations.clone());
+    }
+    if world.records_transfers {
+        record_transfers(
+            plan,
+            world.setup.runtime,
+            durations,
+            &mut world.measurements,
+        );
+    }
+}
+
 /// Adds the times of transfers to the measurements of a superstep, from the durations of its messages.
 fn record_transfers(
-    (plan, config): (&Plan, RuntimeConfig),
+    plan: &Plan,
+    config: RuntimeConfig,
     durations: impl Iterator<Item = Seconds>,
     measures: &mut Measures,
 ) {

@@ -11,14 +11,11 @@
 //! Cost of an event: the update of fair shares (with 1 500 connected flows about 13 links), and 50 ns per path whose rate
 //! changes. The reference implementation is [`super::memoized`] on the same flows.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use super::flow::{DependentFlows, FlowStart, PendingFlows};
 use super::path_table::{PathId, PathTable};
 use crate::checks::{InvariantViolation, is_explained_by_rounding};
 use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
-use crate::completion::CompletionIndex;
+use crate::completion::{CompletionIndex, FlowsByTarget};
 use crate::maxmin::incremental::IncrementalMaxMin;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
@@ -52,12 +49,8 @@ struct FlowClass {
     transferred_bytes_per_flow: f64,
     last_update_time: f64,
     rate_per_flow: f64,
-    /// The flow of the class that ends first: the value of V at its end \[B\], and its flow identifier. V is stored as the bits
-    /// of the number, which sort like its value.
-    first_flow_to_end: Option<(u64, u32)>,
-    /// All other flows of the class, as pairs of the value of V at the end and the flow identifier; most classes have only one
-    /// flow.
-    other_flows: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The flows by the bytes V at which each ends.
+    flows: FlowsByTarget,
 }
 
 impl FlowClass {
@@ -66,48 +59,9 @@ impl FlowClass {
         self.last_update_time = now;
     }
 
-    /// Returns the number of active flows of the class.
-    fn len(&self) -> u32 {
-        u32::from(self.first_flow_to_end.is_some()) + to_u32(self.other_flows.len())
-    }
-
-    /// Adds a flow of `bytes` bytes with the flow identifier `name` to the class; its transfer starts at the time of the last
-    /// update.
-    fn add_flow(&mut self, bytes: f64, name: u32) {
-        let flow = ((self.transferred_bytes_per_flow + bytes).to_bits(), name);
-        let later = match self.first_flow_to_end {
-            Some(first) => first.max(flow),
-            None => flow,
-        };
-        if self
-            .first_flow_to_end
-            .replace(self.first_flow_to_end.map_or(flow, |first| first.min(flow)))
-            .is_some()
-        {
-            self.other_flows.push(Reverse(later));
-        }
-    }
-
-    /// Removes the flow of the class that ends first, and returns its flow identifier; returns `None` if this flow ends after V =
-    /// `moved` \[B\], or if the class has no flow.
-    fn pop_ended_flow(&mut self, moved: f64) -> Option<u32> {
-        let (target, name) = self.first_flow_to_end?;
-        if f64::from_bits(target) > moved {
-            return None;
-        }
-        self.first_flow_to_end = self.other_flows.pop().map(|Reverse(flow)| flow);
-        Some(name)
-    }
-
-    /// Returns the value of V at which the next flow of the class ends \[B\]; infinite if the class has no flow.
-    fn transferred_bytes_at_next_end(&self) -> f64 {
-        self.first_flow_to_end
-            .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
-    }
-
     fn next_end_time(&self) -> f64 {
         self.last_update_time
-            + (self.transferred_bytes_at_next_end() - self.transferred_bytes_per_flow).max(0.0)
+            + (self.flows.next_target() - self.transferred_bytes_per_flow).max(0.0)
                 / self.rate_per_flow
     }
 }
@@ -175,14 +129,15 @@ impl IncrementalBatch {
         let number = if number == NOT_IN_USE {
             self.open_class(start.path, now, paths)
         } else {
-            let count = self.classes[number as usize].len() + 1;
+            let count = self.classes[number as usize].flows.len() + 1;
             self.max_min_solver.set_flow_count(number, count);
             self.classes_with_changed_flows.push(number);
             number
         };
         let class = &mut self.classes[number as usize];
         class.advance_to(now);
-        class.add_flow(start.bytes, start.flow_id);
+        let target = class.transferred_bytes_per_flow + start.bytes;
+        class.flows.add(target, start.flow_id);
     }
 
     /// Opens a class for the flows of a path that has no active flow; returns the index of the class.
@@ -221,7 +176,7 @@ impl IncrementalBatch {
             let class = &mut self.classes[number as usize];
             class.advance_to(now);
             if cfg!(debug_assertions) {
-                let left = class.transferred_bytes_at_next_end() - class.transferred_bytes_per_flow;
+                let left = class.flows.next_target() - class.transferred_bytes_per_flow;
                 self.violates_byte_conservation |= !is_explained_by_rounding(
                     left,
                     class.transferred_bytes_per_flow,
@@ -232,15 +187,15 @@ impl IncrementalBatch {
             // At least one flow has ended, even if rounding leaves V below its target.
             class.transferred_bytes_per_flow = class
                 .transferred_bytes_per_flow
-                .max(class.transferred_bytes_at_next_end());
+                .max(class.flows.next_target());
             let limit =
                 class.transferred_bytes_per_flow + class.rate_per_flow * SAME_TIME_TOLERANCE * now;
-            while let Some(name) = class.pop_ended_flow(limit) {
+            while let Some(name) = class.flows.pop_ended(limit) {
                 if let Some(start) = ended(name, now) {
                     pending.push_dependent_flow(start, now);
                 }
             }
-            let count = class.len();
+            let count = class.flows.len();
             self.max_min_solver.set_flow_count(number, count);
             if count == 0 {
                 self.class_of_path[class.path as usize] = NOT_IN_USE;
@@ -268,7 +223,7 @@ impl IncrementalBatch {
         });
         for number in touched.drain(..) {
             let class = &mut classes[number as usize];
-            if class.first_flow_to_end.is_some() {
+            if !class.flows.is_empty() {
                 ends.set_end_time(number, class.next_end_time());
             }
         }
@@ -278,10 +233,10 @@ impl IncrementalBatch {
     /// state of the solver, so that the results of later batches do not depend on this batch.
     fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32, f64) -> Option<FlowStart>) {
         for (number, class) in (0..).zip(&mut self.classes) {
-            if class.first_flow_to_end.is_none() {
+            if class.flows.is_empty() {
                 continue;
             }
-            while let Some(name) = class.pop_ended_flow(f64::INFINITY) {
+            while let Some(name) = class.flows.pop_ended(f64::INFINITY) {
                 let _ = ended(name, f64::INFINITY); // what would follow starts at no date, either
             }
             self.class_of_path[class.path as usize] = NOT_IN_USE;

@@ -27,5 +27,6 @@ mod together;
 mod transfer;
 
 pub use flow::FlowStart;
+pub(crate) use path_table::add_load;
 pub use path_table::{PathId, PathTable};
 pub use transfer::FlowBatch;

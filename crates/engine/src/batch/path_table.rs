@@ -3,8 +3,8 @@
 //! The delay, the weight and the maximum rate of a route are defined by [`NetworkModel`]. The reference implementation is
 //! [`crate::transport`], which recomputes them for each flow. An endpoint class is a set of hosts whose routes to any other host
 //! have equal parameters: hosts of a cluster form one class if their access links are equal and not shared, or if they have no
-//! access links. A platform of such clusters has one path per pair of clusters. Cost: a look-up in an array (few classes) or in a
-//! hash table; about 64 bytes per pair in use.
+//! access links. A platform of such clusters has one path per pair of clusters. Cost: a look-up in a hash
+//! table; about 64 bytes per pair in use.
 
 use hashbrown::HashTable;
 
@@ -81,17 +81,10 @@ pub struct PathTable {
     /// For each host, the number of its endpoint class.
     class_of_host: Vec<u32>,
     endpoint_class_count: usize,
-    /// The number of each known path plus 1, at the index `row start of the sender's class + receiver's class`; 0 if the path has
-    /// not been requested yet. The list is used if there are few endpoint classes.
-    path_plus_one_by_class_pair: Vec<u32>,
-    /// For each endpoint class, the index in the array of paths at which the row of this class as the sender starts. Until the
-    /// class first sends, the index is 0, which is the start of a row of zeros. The list is used if there are few endpoint
-    /// classes.
-    row_start_of_sender_class: Vec<u32>,
-    /// The number of each known path, by the pair of endpoint classes; used if there are many endpoint classes.
+    /// The number of each known path, by the pair of endpoint classes.
     path_by_class_pair: HashTable<PathId>,
     /// The number of the path after the path that was found last. It is tried first because paths are often requested in the same
-    /// order; used if there are many endpoint classes.
+    /// order.
     next_path_guess: PathId,
     paths: Vec<Path>,
     /// Largest number of shared links on any path of the table so far.
@@ -107,13 +100,6 @@ pub struct PathTable {
     link_is_crossed: Vec<bool>,
 }
 
-/// Maximum number of endpoint classes for which paths are found in an array (16 MB, if hosts of all classes send).
-const MAX_CLASSES_IN_ARRAY: usize = 2048;
-/// Number of paths for which a new table reserves memory; the operating system provides the memory only when it is used.
-const INITIAL_PATH_CAPACITY: usize = 1024;
-/// Number of entries of the array of paths for which a new table reserves memory.
-const INITIAL_ARRAY_CAPACITY: usize = 16 * INITIAL_PATH_CAPACITY;
-/// Number of the path from a host to itself.
 const LOOPBACK_PATH: PathId = 0;
 /// Value of `endpoint_pair` for the path from a host to itself, which belongs to no pair of endpoint classes.
 const LOOPBACK_PAIR: u64 = u64::MAX;
@@ -123,26 +109,18 @@ impl PathTable {
     pub fn new(platform: &Platform, model: NetworkModel) -> Self {
         let endpoint_class = endpoint_classes(platform);
         let endpoint_class_count = endpoint_class.last().map_or(0, |last| *last as usize + 1);
-        let is_small = endpoint_class_count <= MAX_CLASSES_IN_ARRAY;
-        let mut table = Vec::new();
-        if is_small {
-            table.reserve(INITIAL_ARRAY_CAPACITY);
-            table.resize(endpoint_class_count, 0);
-        }
         let mut paths = Self {
             model,
             class_of_host: endpoint_class,
             endpoint_class_count,
-            path_plus_one_by_class_pair: table,
-            row_start_of_sender_class: vec![0; if is_small { endpoint_class_count } else { 0 }],
             path_by_class_pair: HashTable::new(),
             next_path_guess: LOOPBACK_PATH,
-            paths: Vec::with_capacity(INITIAL_PATH_CAPACITY),
+            paths: Vec::new(),
             max_shared_links: 0,
             path_details: Vec::new(),
             has_path_details: !model.has_fixed_delay() || model.slow_start,
             has_fixed_delays: model.has_fixed_delay(),
-            all_link_uses: Vec::with_capacity(2 * INITIAL_PATH_CAPACITY),
+            all_link_uses: Vec::new(),
             link_is_crossed: vec![false; platform.links.len()],
         };
         paths.add_loopback();
@@ -172,49 +150,9 @@ impl PathTable {
         from: HostId,
         to: HostId,
     ) -> Option<PathId> {
-        if from != to {
-            let out = self.class_of_host[from.index()];
-            let into = self.class_of_host[to.index()];
-            if let Some(&row) = self.row_start_of_sender_class.get(out as usize)
-                && let Some(known) =
-                    self.path_plus_one_by_class_pair[(row + into) as usize].checked_sub(1)
-            {
-                return Some(known);
-            }
-        }
-        self.find_or_add_path_outside_array(platform, from, to)
-    }
-
-    /// Returns the number of a path that is not in the array of paths, and adds the path to the table if it is new. Returns
-    /// `None` if the platform has no route.
-    #[inline(never)]
-    fn find_or_add_path_outside_array(
-        &mut self,
-        platform: &Platform,
-        from: HostId,
-        to: HostId,
-    ) -> Option<PathId> {
         if from == to && !platform.has_loopback_route(from) {
             return Some(LOOPBACK_PATH);
         }
-        let (out, into) = (
-            self.class_of_host[from.index()],
-            self.class_of_host[to.index()],
-        );
-        if let Some(&row) = self.row_start_of_sender_class.get(out as usize) {
-            let known = self.path_plus_one_by_class_pair[(row + into) as usize].checked_sub(1);
-            return known.or_else(|| self.add_path_to_array(platform, from, to));
-        }
-        self.find_or_add_path_in_hash_table(platform, from, to)
-    }
-
-    #[inline(never)]
-    fn find_or_add_path_in_hash_table(
-        &mut self,
-        platform: &Platform,
-        from: HostId,
-        to: HostId,
-    ) -> Option<PathId> {
         let pair = self.endpoint_pair_of(from, to);
         let list = &self.paths;
         let is_it = |path: &PathId| list[*path as usize].endpoint_pair == pair;
@@ -241,22 +179,6 @@ impl PathTable {
         Some(found)
     }
 
-    /// Reserves memory for `paths` paths, unless the table already has paths between hosts.
-    pub fn reserve(&mut self, paths: usize) {
-        if self.paths.len() <= LOOPBACK_PATH as usize + 1 && paths > INITIAL_PATH_CAPACITY {
-            self.paths.reserve(paths);
-            self.all_link_uses.reserve(2 * paths);
-            let list = &self.paths;
-            let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
-            let room = if self.row_start_of_sender_class.is_empty() {
-                paths
-            } else {
-                0
-            };
-            self.path_by_class_pair.reserve(room, hash_of);
-        }
-    }
-
     /// Returns the endpoint classes of two hosts, combined into one number.
     fn endpoint_pair_of(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
@@ -264,28 +186,6 @@ impl PathTable {
             self.class_of_host[to.index()],
         );
         u64::from(from) << 32 | u64::from(to)
-    }
-
-    #[cold]
-    fn add_path_to_array(
-        &mut self,
-        platform: &Platform,
-        from: HostId,
-        to: HostId,
-    ) -> Option<PathId> {
-        let path = self.add_path(platform, from, to)?;
-        let row = &mut self.row_start_of_sender_class[self.class_of_host[from.index()] as usize];
-        if *row == 0 {
-            *row = u32::try_from(self.path_plus_one_by_class_pair.len())
-                .expect("fewer than 2048² places");
-            self.path_plus_one_by_class_pair.resize(
-                self.path_plus_one_by_class_pair.len() + self.endpoint_class_count,
-                0,
-            );
-        }
-        self.path_plus_one_by_class_pair[(*row + self.class_of_host[to.index()]) as usize] =
-            path + 1;
-        Some(path)
     }
 
     /// Removes all paths if the table has more than [`MOST_PATHS`]; returns whether the paths were removed.
@@ -312,15 +212,7 @@ impl PathTable {
 
     /// Removes all paths between hosts from the table; this is necessary when links have changed.
     pub fn clear(&mut self) {
-        if self.row_start_of_sender_class.is_empty() {
-            self.path_by_class_pair.clear();
-        } else {
-            for path in &self.paths[LOOPBACK_PATH as usize + 1..] {
-                let (from, to) = path.endpoint_classes();
-                self.path_plus_one_by_class_pair
-                    [self.row_start_of_sender_class[from] as usize + to] = 0;
-            }
-        }
+        self.path_by_class_pair.clear();
         self.paths.clear();
         self.path_details.clear();
         self.all_link_uses.clear();
@@ -478,7 +370,7 @@ impl PathTable {
             latency += link.latency.get();
             self.link_is_crossed[id.index()] = true;
             if link.is_shared {
-                self.add_link_use(first_use, id.0, 1.0);
+                add_load(&mut self.all_link_uses, first_use, id.0, 1.0);
             }
         }
         if self.model.crosstraffic
@@ -487,7 +379,12 @@ impl PathTable {
             for id in back.links() {
                 self.link_is_crossed[id.index()] = true;
                 if platform.links[id.index()].is_shared {
-                    self.add_link_use(first_use, id.0, ACKNOWLEDGEMENT_LOAD);
+                    add_load(
+                        &mut self.all_link_uses,
+                        first_use,
+                        id.0,
+                        ACKNOWLEDGEMENT_LOAD,
+                    );
                 }
             }
         }
@@ -542,15 +439,13 @@ impl PathTable {
             link_use_count: 0,
         })
     }
+}
 
-    fn add_link_use(&mut self, first: usize, link: u32, share: f64) {
-        match self.all_link_uses[first..]
-            .iter_mut()
-            .find(|used| used.0 == link)
-        {
-            Some(used) => used.1 += share,
-            None => self.all_link_uses.push((link, share)),
-        }
+/// Adds `share` to the load on a link per unit of a flow's rate; adds the link if it is not in the list from index `first` on.
+pub(crate) fn add_load(uses: &mut Vec<(u32, f64)>, first: usize, link: u32, share: f64) {
+    match uses[first..].iter_mut().find(|used| used.0 == link) {
+        Some(used) => used.1 += share,
+        None => uses.push((link, share)),
     }
 }
 
@@ -635,8 +530,8 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_many_classes_are_found_by_hash() {
-        let platform = single_cluster_platform(&vec![1e9; MAX_CLASSES_IN_ARRAY + 1], 1e3, 0.0);
+    fn pairs_of_many_classes_are_found_again() {
+        let platform = single_cluster_platform(&[1e9; 200], 1e3, 0.0);
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths
@@ -645,7 +540,7 @@ mod tests {
             let uses: Vec<u32> = paths.link_uses(path).iter().map(|used| used.0).collect();
             (path, uses)
         };
-        let pairs: Vec<(u32, u32)> = (0..200).map(|at| (at, (at * 37 + 1) % 2049)).collect();
+        let pairs: Vec<(u32, u32)> = (0..200).map(|at| (at, (at * 37 + 1) % 200)).collect();
         let found: Vec<_> = pairs.iter().map(|&(from, to)| find(from, to)).collect();
         for (&(from, to), (path, uses)) in pairs.iter().zip(&found) {
             assert_eq!(uses, &[from, to]);

@@ -12,11 +12,11 @@
 //! without latency gets its computed weight instead of 1. These side effects are simulated if `reweigh_slip` is on.
 
 use super::{Message, NetworkState};
+use crate::batch::add_load;
 use crate::checks::is_explained_by_rounding;
 use crate::event::{Event, EventList};
 use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
 use crate::queue::EventKey;
-use crate::uses::LinkUses;
 use migsim_base::units::{Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
@@ -65,7 +65,7 @@ pub(super) struct Flow<T> {
     ///
     /// This load is 1 on the route to the receiver and, with cross-traffic, 0.05 on the route from the receiver to the sender.
     /// The links of the route to the receiver come first, then the links that are only on the other route.
-    pub(super) link_uses: LinkUses,
+    pub(super) link_uses: Vec<(u32, f64)>,
     /// Number of entries in the list of shared links that belong to the route to the receiver.
     pub(super) link_use_count_to_receiver: usize,
 }
@@ -191,7 +191,7 @@ impl<T: Copy> Flows<T> {
         flow.min_bandwidth = model.loopback_max_rate(route.loopback_crossings);
         for link in route.links() {
             if links[link.index()].is_shared {
-                flow.link_uses.add_load(link.0, 1.0);
+                add_load(&mut flow.link_uses, 0, link.0, 1.0);
             } else {
                 flow.unshared_links.push(link.0);
             }
@@ -213,7 +213,7 @@ impl<T: Copy> Flows<T> {
         {
             for link in back.links() {
                 if links[link.index()].is_shared {
-                    flow.link_uses.add_load(link.0, ACKNOWLEDGEMENT_LOAD);
+                    add_load(&mut flow.link_uses, 0, link.0, ACKNOWLEDGEMENT_LOAD);
                 } else if self.unshared_links_limit_return_route
                     && !flow.unshared_links.contains(&link.0)
                 {
@@ -327,7 +327,7 @@ impl<T: Copy> Flows<T> {
                 connection: None,
                 unshared_links: Vec::new(),
                 pipes_on_return_route: Vec::new(),
-                link_uses: LinkUses::default(),
+                link_uses: Vec::new(),
                 link_use_count_to_receiver: 0,
             });
             to_u32(self.flow_slots.len() - 1)
