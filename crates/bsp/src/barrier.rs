@@ -4,9 +4,10 @@
 //! messages through the engine and adds the processes that may leave to the list `leaving_processes`. A process can arrive at the
 //! next barrier while other processes are still leaving this barrier, but it is never two barriers ahead, since no process leaves
 //! before all have arrived. Two kinds of barrier are exceptions: without a barrier (`None`), each process leaves when it arrives;
-//! with a barrier that process 0 releases (`ReleasedByFirst`), each process leaves when process 0 releases it (`ahead.rs`).
+//! with a barrier that process 0 releases (`ReleasedByFirst`), each process leaves when process 0 releases it (`open_supersteps.rs`).
 
 mod central;
+mod context;
 mod prediction;
 mod released_by_first;
 mod scripted;
@@ -16,6 +17,7 @@ mod tree;
 use std::collections::VecDeque;
 
 use central::CentralBarrier;
+use context::Context;
 use prediction::PredictedBarrier;
 use released_by_first::RootReleasedBarrier;
 use scripted::ScriptedBarrier;
@@ -28,74 +30,9 @@ use super::packets::PacketModel;
 use super::script::BarrierScript;
 use super::world::{RunState, Setup};
 use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, greater};
+use migsim_base::units::{Bytes, HostId, Seconds, greater};
 use migsim_engine::{MessageEnds, Simulation};
 use migsim_platform::Platform;
-
-/// What a protocol needs to send its messages and to let processes leave.
-struct Context<'c, 'a> {
-    world: &'c mut RunState<'a>,
-    bytes: Bytes,
-    processes: u32,
-    leaving: &'c mut VecDeque<u32>,
-    departure_delays: &'c mut Vec<f64>,
-}
-
-impl Context<'_, '_> {
-    fn start_wait(&mut self, duration: Seconds, message: BarrierMessage) {
-        let token = ActivityToken::BarrierActivityEnded(message);
-        self.world.engine.start_wait(duration, token);
-    }
-
-    fn send_message(&mut self, ends: MessageEnds, message: BarrierMessage) -> Result<(), Error> {
-        let token = ActivityToken::BarrierActivityEnded(message);
-        self.world.send_control_message(ends, self.bytes, token)
-    }
-
-    fn send(&mut self, from: u32, to: u32, message: BarrierMessage) -> Result<(), Error> {
-        self.send_message(self.ends(from, to), message)
-    }
-
-    fn ends(&self, from: u32, to: u32) -> MessageEnds {
-        MessageEnds::of_processes(ProcessId(from), ProcessId(to), &self.world.placement)
-    }
-
-    fn release_all(&mut self) {
-        self.leaving.extend(0..self.processes);
-    }
-
-    /// Sends a control message between two processes as a packet: its duration is computed in advance, and it shares no link with
-    /// flows. If a link on the route has no bandwidth at present, the message is a flow that waits for bandwidth. A message to a
-    /// process that is moving goes to its destination, from where the process continues.
-    fn send_packet(
-        &mut self,
-        packets: &mut PacketModel,
-        from: u32,
-        to: u32,
-        message: BarrierMessage,
-    ) -> Result<(), Error> {
-        let mut ends = self.ends(from, to);
-        let mut moving = self.world.pending_destinations.iter();
-        if let Some((_, host)) = moving.find(|(process, _)| process.0 == to) {
-            ends.hosts.1 = *host;
-        }
-        let engine = &mut self.world.engine;
-        packets.update_links(engine, ends.hosts)?;
-        let packet = packets.packet_between(self.world.setup.platform, ends.hosts);
-        let Some(packet) = packet.filter(|packet| packet.duration.is_finite()) else {
-            return self.send_message(ends, message);
-        };
-        if packet.uses_connection
-            && let Some(connection) = engine.find_or_add_connection(ends)
-        {
-            let now = engine.local_time();
-            engine.record_messages([(connection, now, now + packet.duration)]);
-        }
-        engine.add_to_flow_count(1);
-        self.start_wait(Seconds::of(packet.duration), message);
-        Ok(())
-    }
-}
 
 /// The barrier at the end of every superstep of a run: its protocol, its messages, and the processes that may leave it.
 #[derive(Clone, Debug)]

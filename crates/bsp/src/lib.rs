@@ -66,19 +66,19 @@
 // A new kind must not run as another one.
 #![warn(clippy::wildcard_enum_match_arm)]
 
-mod ahead;
 mod barrier;
 mod call;
+mod capacities;
 mod config;
 mod decision;
 mod event;
 mod exchange;
-mod free;
 mod invariants;
 mod measures;
 mod memo;
 mod migration;
 mod never;
+mod open_supersteps;
 mod packets;
 mod pairs;
 mod path;

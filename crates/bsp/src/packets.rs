@@ -10,9 +10,9 @@
 //! measurements (`results/reality.md`), the times of eight barriers deviate by at most 0.8 % with packets and by up to 2.2 % with
 //! flows.
 
+use super::capacities::{has_varying_links, update_link_capacities};
 use super::config::{ControlTransport, DelayFactor};
 use super::event::ActivityToken;
-use super::shortcut::{has_varying_links, update_link_capacities};
 use super::world::Setup;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId};

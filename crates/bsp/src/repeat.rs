@@ -15,6 +15,7 @@
 use super::invariants;
 use super::memo::{SuperstepDigest, SuperstepResult};
 use super::record::{SuperstepBeginnings, SuperstepTimes};
+use super::reschedule::Between;
 use super::run::Run;
 use migsim_base::error::Error;
 use migsim_base::units::Time;
@@ -40,11 +41,11 @@ impl Run<'_, '_> {
         {
             start = self.record_repeated_superstep(next, start, &digest)?;
             next += 1;
-            if self.rescheduling.must_synchronize || self.recorder.is_stopped() {
+            if self.rescheduling.between != Between::Nothing || self.recorder.is_stopped() {
                 break;
             }
         }
-        if next > first && !self.rescheduling.awaits_caller_decision {
+        if next > first && self.rescheduling.between != Between::CallerDecides {
             self.continue_all_processes()?;
         }
         Ok(next - first)

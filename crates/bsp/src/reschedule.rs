@@ -18,8 +18,7 @@ use migsim_engine::AvailabilityIntervalStart;
 pub(super) struct Rescheduling<'a> {
     /// The policy of the run; `None` if the caller of the run decides at each barrier.
     policy: Option<Box<dyn Policy>>,
-    /// Whether the run waits at a barrier for the decision of its caller.
-    pub(super) awaits_caller_decision: bool,
+    pub(super) between: Between,
     /// The decision of the caller for the rescheduling call that is due; `None` if there is no such call or a policy decides.
     caller_decision: Option<Decision>,
     random: Stream,
@@ -29,10 +28,7 @@ pub(super) struct Rescheduling<'a> {
     /// call is computed.
     varying_hosts: Vec<(HostId, AvailabilityIntervalStart)>,
     supersteps_since_call: u64,
-    pub(super) is_call_due: bool,
     pub(super) prescribed_moves: &'a [PrescribedMigration],
-    /// Whether all processes have to wait for each other at the end of the superstep that is ending.
-    pub(super) must_synchronize: bool,
     /// Number of the superstep to whose end a call is postponed; `None` if no call is postponed. Without barriers, a call is
     /// postponed if some processes have begun later supersteps when it becomes due.
     postponed_call_superstep: Option<usize>,
@@ -43,6 +39,19 @@ pub(super) struct Rescheduling<'a> {
     reports: Option<ReportHistory>,
 }
 
+/// What lies between the superstep that is ending and the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    /// Each process begins the next superstep as soon as it has left the barrier.
+    Nothing,
+    /// The run stops at the barrier, where its caller decides in place of a policy.
+    CallerDecides,
+    /// All processes wait for each other: for moves that the workload prescribes, or for a call that overlaps the superstep.
+    Meeting,
+    /// All processes wait for each other; then a rescheduling call takes place.
+    Call,
+}
+
 impl<'a> Rescheduling<'a> {
     pub(super) fn new(policy: Option<Box<dyn Policy>>, world: &RunState<'a>) -> Self {
         let platform = world.setup.platform;
@@ -50,7 +59,7 @@ impl<'a> Rescheduling<'a> {
         let hosts = (0..platform.hosts.len()).map(HostId::from_index);
         Self {
             policy,
-            awaits_caller_decision: false,
+            between: Between::Nothing,
             caller_decision: None,
             random: Stream::new(world.setup.seed, StreamPurpose::PolicyDecisions),
             external_load: vec![0.0; platform.hosts.len()],
@@ -59,9 +68,7 @@ impl<'a> Rescheduling<'a> {
                 .map(|host| (host, AvailabilityIntervalStart::default()))
                 .collect(),
             supersteps_since_call: 0,
-            is_call_due: false,
             prescribed_moves: &[],
-            must_synchronize: false,
             postponed_call_superstep: None,
             call: ReschedulingCall::idle(),
             migrations: Migrations::new(),
@@ -95,13 +102,12 @@ impl<'a> Rescheduling<'a> {
         if self.reports.is_some() && world.has_active_policy() {
             self.record_reports(world)?;
         }
-        self.is_call_due = world.has_active_policy() && self.policy_requests_call(world)?;
-        if self.awaits_caller_decision {
-            // Equal supersteps are not repeated before the caller has answered.
-            self.must_synchronize = true;
+        if world.has_active_policy() && self.policy.is_none() {
+            self.between = Between::CallerDecides;
             return Ok(());
         }
-        self.determine_synchronization(world);
+        let is_due = self.policy_requests_call(world)?;
+        self.determine_between(is_due, world);
         Ok(())
     }
 
@@ -117,30 +123,34 @@ impl<'a> Rescheduling<'a> {
         if let Some(decision) = &decision {
             check_decision(decision, world)?;
         }
-        self.is_call_due = decision.is_some();
+        let is_due = decision.is_some();
         self.caller_decision = decision.or(self.caller_decision.take());
-        self.awaits_caller_decision = false;
-        self.determine_synchronization(world);
+        self.determine_between(is_due, world);
         Ok(())
     }
 
-    /// Determines whether all processes have to wait for each other after the superstep that is ending.
+    /// Determines what follows the superstep that is ending, after which a call `is_due` by the policy or the caller.
     #[inline]
-    fn determine_synchronization(&mut self, world: &RunState<'a>) {
+    fn determine_between(&mut self, mut is_due: bool, world: &RunState<'a>) {
         if self
             .postponed_call_superstep
             .is_some_and(|to| to <= world.ending_superstep)
         {
             self.postponed_call_superstep = None;
-            self.is_call_due = true;
+            is_due = true;
         }
-        self.is_call_due &= is_call_allowed_after(world.ending_superstep, world);
+        is_due &= is_call_allowed_after(world.ending_superstep, world);
         self.prescribed_moves = world
             .setup
             .workload
             .prescribed_moves(world.ending_superstep);
-        self.must_synchronize =
-            self.is_call_due || !self.prescribed_moves.is_empty() || self.call.overlaps_superstep;
+        self.between = if is_due {
+            Between::Call
+        } else if !self.prescribed_moves.is_empty() || self.call.overlaps_superstep {
+            Between::Meeting
+        } else {
+            Between::Nothing
+        };
         self.migrations.clear();
     }
 
@@ -169,8 +179,7 @@ impl<'a> Rescheduling<'a> {
     /// # Errors
     /// The policy panics.
     fn policy_requests_call(&mut self, world: &mut RunState<'a>) -> Result<bool, Error> {
-        let Some(policy) = &mut self.policy else {
-            self.awaits_caller_decision = true;
+        let Some(policy) = self.policy.as_mut().filter(|_| world.has_active_policy()) else {
             return Ok(false);
         };
         let view = world.exact_view(&self.external_load);
@@ -190,8 +199,7 @@ impl<'a> Rescheduling<'a> {
     /// all processes then wait for each other.
     pub(super) fn postpone_call(&mut self, to: usize) {
         self.postponed_call_superstep.get_or_insert(to);
-        self.is_call_due = false;
-        self.must_synchronize = false;
+        self.between = Between::Nothing;
     }
 
     /// Whether all processes have to wait for each other after a superstep that is not closed yet.
@@ -239,7 +247,7 @@ impl<'a> Rescheduling<'a> {
     /// # Errors
     /// The policy fails, or its decision cannot be carried out.
     pub(super) fn decide(&mut self, world: &mut RunState<'a>) -> Result<(), Error> {
-        self.is_call_due = false;
+        self.between = Between::Meeting;
         self.measure_external_loads(world)?;
         for (host, mark) in &mut self.varying_hosts {
             *mark = world.engine.start_availability_interval(*host);

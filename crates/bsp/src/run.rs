@@ -4,12 +4,12 @@
 //! barrier, where the caller decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts
 //! from zero, so that equal supersteps take equal durations to the last bit.
 
-use super::ahead::OpenSupersteps;
 use super::config::{CallWaiting, ShortcutChoice as Allowed, WaitingProcesses};
 use super::event::{ActivityToken, ProcessStage};
 use super::invariants;
+use super::open_supersteps::OpenSupersteps;
 use super::record::{Period, Recorder, RunOutcome, SuperstepBeginnings};
-use super::reschedule::Rescheduling;
+use super::reschedule::{Between, Rescheduling};
 use super::shortcut::Shortcuts;
 use super::superstep::SuperstepState;
 use super::world::{RunState, Setup};
@@ -167,7 +167,7 @@ impl<'a, 'r> Run<'a, 'r> {
                     self.begin_superstep(self.completed_supersteps)?;
                     return self.complete_superstep();
                 }
-                if self.rescheduling.awaits_caller_decision {
+                if self.rescheduling.between == Between::CallerDecides {
                     self.resume_point = ResumePoint::AfterRepeatedSupersteps(repeated);
                     return Ok(None);
                 }
@@ -253,7 +253,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Executes the rescheduling after a superstep at whose end all processes wait for each other. It consists of the migrations
     /// that the workload prescribes, the rescheduling call if one is due, and the migrations that the call decides.
     fn reschedule(&mut self) -> Result<(), Error> {
-        if !self.rescheduling.must_synchronize {
+        if self.rescheduling.between == Between::Nothing {
             return Ok(());
         }
         if self.rescheduling.call.overlaps_superstep {
@@ -264,7 +264,7 @@ impl<'a, 'r> Run<'a, 'r> {
         {
             self.handle_next_event()?;
         }
-        if self.rescheduling.is_call_due {
+        if self.rescheduling.between == Between::Call {
             self.execute_call()?;
         }
         if self.world.is_last_superstep() {
@@ -578,7 +578,7 @@ impl<'a, 'r> Run<'a, 'r> {
             && self.superstep.departed_processes == 0
         {
             self.close_superstep()?;
-            if self.rescheduling.awaits_caller_decision {
+            if self.rescheduling.between == Between::CallerDecides {
                 return Ok(DepartureProgress::CallerMustDecide);
             }
         }
@@ -625,7 +625,8 @@ impl<'a, 'r> Run<'a, 'r> {
             barrier.departure_delays.clear();
             return Some(Seconds::ZERO);
         }
-        let all_meet = self.rescheduling.must_synchronize || self.world.is_last_superstep();
+        let all_meet =
+            self.rescheduling.between != Between::Nothing || self.world.is_last_superstep();
         if !self.rescheduling.prescribed_moves.is_empty()
             || all_meet && !self.world.try_advance_time(last, 0)
         {
@@ -705,21 +706,19 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Lets all processes continue after they have left the barrier at the same time.
     pub(super) fn continue_all_processes(&mut self) -> Result<(), Error> {
-        if self.rescheduling.must_synchronize {
-            (0..self.world.placement.len()).try_for_each(|process| {
-                self.wait_for_all_processes(ProcessId::from_index(process).0)
-            })
-        } else {
+        if self.rescheduling.between == Between::Nothing {
             if self.world.is_last_superstep() {
                 self.superstep.process_stages.fill(ProcessStage::Finished);
             }
-            Ok(())
+            return Ok(());
         }
+        (0..self.world.placement.len())
+            .try_for_each(|process| self.wait_for_all_processes(ProcessId::from_index(process).0))
     }
 
     /// Lets one process continue after it has left the barrier separately from other processes.
     fn continue_process(&mut self, process: u32) -> Result<(), Error> {
-        if self.rescheduling.must_synchronize {
+        if self.rescheduling.between != Between::Nothing {
             return self.wait_for_all_processes(process);
         }
         if self.world.is_last_superstep() {

@@ -5,10 +5,10 @@
 //!                          │  clock        the current instant, in local time
 //!                          │  queue        future events in order of (time, sequence)
 //!                          │  cpu          executions share the cores of a host
-//!                          │  transport    networks: `fluid`, with pipes (`pipe`), or of packets (`packet`)
+//!                          │  transport    networks: `fluid`, or of packets (`packet`)
 //!                          │  │ model      the network model: delay, weight and bound of a flow, by `factors`
 //!                          │  │ message    the costs of a message in addition to its flow
-//!                          │  │ flows      a latency phase, then a transfer, of fluid and pipe networks
+//!                          │  │ flows      a latency phase, then a transfer, of fluid networks
 //!                          │  │ packets    in the place of flows: queues of packets, first come, first served
 //!                          │  │ maxmin     weighted max-min shares: `solve` from scratch, `incremental`, `bottleneck`, `pipes`
 //!                          │  └ service    many flows: their ends are computed from the service of their bottleneck links
@@ -67,6 +67,7 @@
 // A new kind must not run as another one.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod activity;
 mod batch;
 mod checks;
 mod clock;
@@ -96,8 +97,9 @@ pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};
 pub use profile::{BandwidthChanges, NextChangeTimes};
 
+pub use activity::{ActivityEvent, MessageOptions};
 pub use queue::{EventKey, EventQueue};
-pub use simulation::{ActivityEvent, AvailabilityIntervalStart, MessageOptions, Simulation};
+pub use simulation::{AvailabilityIntervalStart, Simulation};
 
 pub use batch::{FlowBatch, FlowStart, PathId, PathTable};
 pub use checks::END_TIME_TOLERANCE;

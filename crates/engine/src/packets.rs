@@ -19,8 +19,9 @@
 
 use std::collections::VecDeque;
 
+use super::event::{Event, EventList};
 use super::message::HEADER_BYTES;
-use super::queue::{EventKey, EventQueue};
+use super::queue::EventKey;
 use migsim_base::units::{greater, to_u32};
 
 /// A step of a packet in the network, which is due at the time of an event.
@@ -35,11 +36,11 @@ pub(super) enum PacketStep {
 
 impl PacketStep {
     /// Returns the number by which the event list identifies the step.
-    pub(super) fn number(self) -> u32 {
-        match self {
+    fn event<T>(self) -> Event<T> {
+        Event::NetworkStep(match self {
             Self::PacketSent(queue) => 2 * queue,
             Self::BurstJoinsQueue(packets) => 2 * packets + 1,
-        }
+        })
     }
 
     /// Returns the step that the event list identifies by this number.
@@ -156,14 +157,13 @@ impl<T: Copy> PacketQueues<T> {
 
     /// Starts a message on a route, which is a list of links, each with its latency \[s\] and whether messages share it. `event`
     /// converts a step of a packet into an event of the event list.
-    pub(super) fn start_message<E: Copy>(
+    pub(super) fn start_message(
         &mut self,
         start: MessageStart,
         route: impl Iterator<Item = (u32, f64, bool)>,
         token: T,
         now: f64,
-        queue: &mut EventQueue<E>,
-        event: &impl Fn(PacketStep) -> E,
+        events: &mut EventList<T>,
     ) {
         let packets = packet_count(start.bytes, self.max_payload);
         debug_assert!(packets <= MAX_PACKETS, "it was refused");
@@ -207,22 +207,22 @@ impl<T: Copy> PacketQueues<T> {
             has_last_packet: true,
         });
         // Even without a delay it joins after all other events of this time.
-        queue.push(now + start.delay, event(PacketStep::BurstJoinsQueue(burst)));
+        events.push(
+            now + start.delay,
+            PacketStep::BurstJoinsQueue(burst).event(),
+        );
     }
 
     /// Performs a step of a packet at local time `now` \[s\]; returns the message that ends as a result, or `None`.
-    pub(super) fn perform_packet_step<E: Copy>(
+    pub(super) fn perform_packet_step(
         &mut self,
         step: PacketStep,
         now: f64,
         bandwidth: &impl Fn(u32) -> f64,
-        queue: &mut EventQueue<E>,
-        event: &impl Fn(PacketStep) -> E,
+        events: &mut EventList<T>,
     ) -> Option<EndedMessage<T>> {
         match step {
-            PacketStep::BurstJoinsQueue(burst) => {
-                self.enqueue_burst(burst, now, bandwidth, queue, event)
-            }
+            PacketStep::BurstJoinsQueue(burst) => self.enqueue_burst(burst, now, bandwidth, events),
             PacketStep::PacketSent(at) => {
                 let sent = self.queues[at as usize].sending_burst.take()?;
                 let PacketBurst {
@@ -233,8 +233,8 @@ impl<T: Copy> PacketQueues<T> {
                 self.bursts[sent as usize].next_hop_index += 1;
                 let (_, latency) =
                     self.messages[message as usize].queues_and_latencies[hop as usize];
-                queue.push(now + latency, event(PacketStep::BurstJoinsQueue(sent)));
-                self.send_next_packet(at, now, bandwidth, queue, event);
+                events.push(now + latency, PacketStep::BurstJoinsQueue(sent).event());
+                self.send_next_packet(at, now, bandwidth, events);
                 None
             }
         }
@@ -242,13 +242,12 @@ impl<T: Copy> PacketQueues<T> {
 
     /// Adds a burst to the next queue on the route of its message. If there is no next queue, the packets of the burst have
     /// arrived at the receiver. Returns the message if all its packets have arrived, otherwise `None`.
-    fn enqueue_burst<E: Copy>(
+    fn enqueue_burst(
         &mut self,
         burst: u32,
         now: f64,
         bandwidth: &impl Fn(u32) -> f64,
-        queue: &mut EventQueue<E>,
-        event: &impl Fn(PacketStep) -> E,
+        events: &mut EventList<T>,
     ) -> Option<EndedMessage<T>> {
         let PacketBurst {
             message_index: message,
@@ -266,19 +265,18 @@ impl<T: Copy> PacketQueues<T> {
         let next = &mut self.queues[at as usize];
         next.waiting_bursts.push_back(burst);
         if next.sending_burst.is_none() && next.stopped_event_key.is_none() {
-            self.send_next_packet(at, now, bandwidth, queue, event);
+            self.send_next_packet(at, now, bandwidth, events);
         }
         None
     }
 
     /// Starts sending the first packet in a queue if the link has bandwidth; otherwise the queue waits for bandwidth.
-    fn send_next_packet<E: Copy>(
+    fn send_next_packet(
         &mut self,
         at: u32,
         now: f64,
         bandwidth: &impl Fn(u32) -> f64,
-        queue: &mut EventQueue<E>,
-        event: &impl Fn(PacketStep) -> E,
+        events: &mut EventList<T>,
     ) {
         let state = &mut self.queues[at as usize];
         let Some(&first) = state.waiting_bursts.front() else {
@@ -287,7 +285,7 @@ impl<T: Copy> PacketQueues<T> {
         let bandwidth = bandwidth(state.link);
         if bandwidth <= 0.0 {
             state.stopped_event_key =
-                Some(queue.push(f64::INFINITY, event(PacketStep::PacketSent(at))));
+                Some(events.push(f64::INFINITY, PacketStep::PacketSent(at).event()));
             return;
         }
         let burst = self.bursts[first as usize];
@@ -309,18 +307,17 @@ impl<T: Copy> PacketQueues<T> {
         } else {
             self.max_payload + HEADER_BYTES
         };
-        queue.push(now + size / bandwidth, event(PacketStep::PacketSent(at)));
+        events.push(now + size / bandwidth, PacketStep::PacketSent(at).event());
     }
 
     /// Restarts the queues of a link that have waited for bandwidth, when the bandwidth of the link has changed to `bandwidth`
     /// \[B/s\].
-    pub(super) fn resume_queues_of_link<E: Copy>(
+    pub(super) fn resume_queues_of_link(
         &mut self,
         link: u32,
         bandwidth: f64,
         now: f64,
-        queue: &mut EventQueue<E>,
-        event: &impl Fn(PacketStep) -> E,
+        events: &mut EventList<T>,
     ) {
         if bandwidth <= 0.0 {
             return;
@@ -331,8 +328,8 @@ impl<T: Copy> PacketQueues<T> {
             if state.link == link
                 && let Some(key) = state.stopped_event_key.take()
             {
-                queue.cancel(key);
-                self.send_next_packet(at, now, &|_| bandwidth, queue, event);
+                events.cancel(key);
+                self.send_next_packet(at, now, &|_| bandwidth, events);
             }
         }
     }

@@ -9,6 +9,7 @@ mod errors;
 
 use std::fmt;
 
+use super::activity::{ActivityEvent, MessageOptions};
 use super::clock::{Clock, last_simultaneous_time};
 use super::connections::MessageEnds;
 use super::cpu::Cpus;
@@ -20,7 +21,7 @@ use super::profile::{
 use super::transport::{Message, Transport, new_network, packet_count_if_too_large};
 use errors::{TIME_TOO_LARGE_HINT, TOO_MANY_CHANGES_HINT};
 use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId, Instructions, LinkId, ProcessId, Seconds, Time};
+use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
 
 /// A simulation of the hosts and links of a platform. `T` is the type of the token by which the owner of an activity recognises
@@ -48,41 +49,6 @@ pub struct Simulation<'p, T> {
     max_unused_changes: u64,
     /// The activities that have started or ended, for a listener; `None` without a listener.
     activities: Option<Vec<(Time, ActivityEvent<T>)>>,
-}
-
-/// The start of an activity or its end, with the token of the activity.
-#[derive(Clone, Copy, Debug)]
-pub enum ActivityEvent<T> {
-    /// An execution starts on a host.
-    Execution(HostId, T),
-    /// A message of this size starts.
-    Message(MessageEnds, Bytes, MessageOptions, T),
-    /// A wait starts.
-    Wait(T),
-    /// An activity ends.
-    End(T),
-}
-
-/// The options of a message.
-#[derive(Clone, Copy, Debug)]
-pub struct MessageOptions {
-    /// The processes that send and receive the message; `None` for a message of the runtime. They determine the connection of
-    /// the message.
-    pub processes: Option<(ProcessId, ProcessId)>,
-    /// Whether the message begins with a handshake, which takes a round trip before its delay.
-    pub has_handshake: bool,
-    /// Factor by which the delay before the transfer of the message is multiplied; dimensionless.
-    pub delay_factor: f64,
-}
-
-impl Default for MessageOptions {
-    fn default() -> Self {
-        Self {
-            processes: None,
-            has_handshake: false,
-            delay_factor: 1.0,
-        }
-    }
 }
 
 /// Maximum number of capacity changes in a row while no activity progresses; a run with more changes ends with an error, because

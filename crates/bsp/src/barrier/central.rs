@@ -1,7 +1,7 @@
 //! The central barrier: every process sends an arrival message to process 0, which answers all processes when it has received all
 //! arrival messages.
 
-use super::Context;
+use super::context::Context;
 use crate::config::TransferStart;
 use crate::event::BarrierMessage;
 use migsim_base::error::Error;

@@ -2,7 +2,7 @@
 //! messages are delivered; it does not wait for the arrival of all processes. Users count processes from 1, so that the releasing
 //! process is process 1 for them.
 
-use super::Context;
+use super::context::Context;
 use crate::event::BarrierMessage;
 use migsim_base::error::Error;
 

@@ -1,7 +1,7 @@
 //! Barriers defined by a script: each process executes a given list of sends and receives of control messages
 //! ([`BarrierScript`]).
 
-use super::Context;
+use super::context::Context;
 use crate::event::BarrierMessage;
 use crate::packets::PacketModel;
 use crate::script::{BarrierScript, ScriptAction};

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::Context;
+use super::context::Context;
 use crate::config::{BarrierConfig, GatherOrder, ReleaseOrder};
 use crate::event::BarrierMessage;
 use migsim_base::error::Error;

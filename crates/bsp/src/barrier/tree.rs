@@ -1,7 +1,7 @@
 //! The tree barrier: messages about arrivals are sent up a binomial tree of processes to the root, then release messages are sent
 //! down the same tree.
 
-use super::Context;
+use super::context::Context;
 use crate::event::BarrierMessage;
 use migsim_base::error::Error;
 

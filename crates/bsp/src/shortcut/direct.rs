@@ -25,14 +25,14 @@
 //! magnify the difference: in one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the
 //! fuzzing tests).
 
-use super::capacities::{
-    has_capacity_everywhere, has_constant_positive_capacities, has_varying_links,
-    update_link_capacities,
-};
 use super::executions::HostComputations;
 use super::input::SuperstepInput;
 use super::slow_start::SlowStart;
 use crate::barrier::Barrier;
+use crate::capacities::{
+    has_capacity_everywhere, has_constant_positive_capacities, has_varying_links,
+    update_link_capacities,
+};
 use crate::config::{DelayFactor, RuntimeConfig, SendOrder, ShortcutChoice, TransferStart};
 use crate::event::ActivityToken;
 use crate::memo::SuperstepResult;

@@ -4,18 +4,16 @@
 //! reports that the superstep needs events. It also returns the result of the previous superstep, if the next superstep equals
 //! it. Runtime options can switch all shortcuts off; the results agree.
 
-mod capacities;
 mod direct;
 mod executions;
 mod input;
 mod slow_start;
 
-use capacities::has_constant_positive_capacities;
-pub(super) use capacities::{has_varying_links, update_link_capacities};
 use direct::{DirectEvaluation, SIMULTANEITY_TOLERANCE, concurrent_message_start};
 use input::SuperstepInput;
 
 use super::barrier::Barrier;
+use super::capacities::has_constant_positive_capacities;
 use super::config::{RuntimeConfig, SendOrder, ShortcutChoice as Allowed};
 use super::memo::{Memo, StoredSuperstep, SuperstepDigest, SuperstepResult};
 use super::world::{RunState, Setup};

@@ -33,6 +33,10 @@ pub(crate) struct MemoizedBatch {
     random_number_of_path: Vec<u128>,
 }
 
+/// Maximum number of different start times in a batch for which the flows are sorted by partitioning: for each start time in
+/// increasing order, the flows with this time are moved to the front.
+const MAX_START_TIMES_FOR_PARTITION_SORT: usize = 6;
+
 impl MemoizedBatch {
     /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
     pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
@@ -62,7 +66,7 @@ impl MemoizedBatch {
             more[..numbers.len()].copy_from_slice(numbers);
             *numbers = more;
         }
-        starts.sort_unstable_by(|a, b| a.start_time.total_cmp(&b.start_time));
+        sort_by_start_time(starts);
         let mut pending = PendingFlows {
             independent_flows: starts,
             dependent_flows: later,
@@ -177,6 +181,25 @@ fn min_elementwise_product(a: &[f64], b: &[f64]) -> f64 {
     lanes.into_iter().fold(f64::INFINITY, lesser)
 }
 
+/// Sorts flows by start time. If there are only a few different start times, as for processes with equal work, the flows of each
+/// time are moved to the front one time after the other.
+fn sort_by_start_time(mut starts: &mut [FlowStart]) {
+    for _ in 0..MAX_START_TIMES_FOR_PARTITION_SORT {
+        let first = starts.iter().fold(f64::INFINITY, |first, start| {
+            lesser(start.start_time, first)
+        });
+        let mut count = 0;
+        for at in 0..starts.len() {
+            if starts[at].start_time == first {
+                starts.swap(at, count);
+                count += 1;
+            }
+        }
+        starts = &mut starts[count..];
+    }
+    starts.sort_unstable_by(|a, b| a.start_time.total_cmp(&b.start_time));
+}
+
 /// Merges new flows into the arrays of active flows. Both lists are in increasing order of paths; among flows on the same path,
 /// the new flows come last.
 fn merge_into_active_flows(batch: &[FlowStart], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
@@ -204,6 +227,33 @@ fn merge_into_active_flows(batch: &[FlowStart], flows: &mut Vec<ActiveFlow>, lef
 mod tests {
     use super::super::path_table::PathId;
     use super::*;
+
+    #[test]
+    fn starts_are_sorted_by_their_dates_however_many() {
+        for dates in [
+            0,
+            1,
+            MAX_START_TIMES_FOR_PARTITION_SORT,
+            MAX_START_TIMES_FOR_PARTITION_SORT + 1,
+            40,
+        ] {
+            let start = |name: u32| FlowStart {
+                start_time: f64::from(name * 7 % 41 % u32::try_from(dates.max(1)).unwrap()),
+                path: 1,
+                bytes: 1.0,
+                flow_id: name,
+            };
+            let mut starts: Vec<FlowStart> =
+                (0..if dates == 0 { 0 } else { 100 }).map(start).collect();
+            let mut names: Vec<u32> = starts.iter().map(|start| start.flow_id).collect();
+            sort_by_start_time(&mut starts);
+            assert!(starts.is_sorted_by_key(|start| start.start_time));
+            let mut sorted: Vec<u32> = starts.iter().map(|start| start.flow_id).collect();
+            sorted.sort_unstable();
+            names.sort_unstable();
+            assert_eq!(sorted, names, "all of them");
+        }
+    }
 
     #[test]
     fn a_batch_goes_behind_equal_paths_and_before_greater_ones() {

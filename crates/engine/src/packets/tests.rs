@@ -17,9 +17,8 @@ fn ends(
     mut change: Option<(f64, f64)>,
 ) -> Vec<f64> {
     let mut queues = PacketQueues::new(links.len(), PACKET);
-    let mut queue = EventQueue::new();
+    let mut queue = EventList::new();
     let mut bandwidth: Vec<f64> = links.iter().map(|link| link.0).collect();
-    let event = |step: PacketStep| step;
     for (token, (start, bytes, route)) in messages.iter().enumerate() {
         let way = route.iter().map(|&link| {
             let (_, latency, is_shared) = links[link as usize];
@@ -30,22 +29,24 @@ fn ends(
             delay: *start,
             connection: None,
         };
-        queues.start_message(start, way, token, 0.0, &mut queue, &event);
+        queues.start_message(start, way, token, 0.0, &mut queue);
     }
     let mut ends = vec![f64::NAN; messages.len()];
     while let Some(date) = queue.next_event_time() {
         if let Some((at, to)) = change.filter(|&(at, _)| at < date) {
             bandwidth[0] = to;
-            queues.resume_queues_of_link(0, to, at, &mut queue, &event);
+            queues.resume_queues_of_link(0, to, at, &mut queue);
             change = None;
             continue;
         }
         assert!(date < f64::INFINITY, "nothing stands still for ever");
-        let Some((date, step)) = queue.pop() else {
+        let Some((date, Event::NetworkStep(step))) = queue.pop() else {
             break;
         };
         let speed = |link: u32| bandwidth[link as usize];
-        if let Some(ended) = queues.perform_packet_step(step, date, &speed, &mut queue, &event) {
+        if let Some(ended) =
+            queues.perform_packet_step(PacketStep::from_number(step), date, &speed, &mut queue)
+        {
             assert_eq!(
                 queues.links_on_route(&ended).count(),
                 messages[ended.token].2.len()

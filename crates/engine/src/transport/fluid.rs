@@ -4,14 +4,20 @@
 //! all processes have reacted. A link that flows do not share only limits the rate of each of its flows. Once many flows are in
 //! transfer, their ends are computed from the service of their bottleneck links ([`crate::service`]) until no flow is in
 //! progress. From then on, neither the end of a flow nor a change of capacity visits each flow whose rate changes as a result.
+//!
+//! On platforms of SimGrid with links of kind `FATPIPE`, or if `fatpipe` is `simgrid`, such a link that limits one of its flows
+//! limits all its flows. A flow on a longer route then gets less than the capacity that the link has left: in SimGrid 4.1, 26.5
+//! kB/s on a link with 146 kB/s left, beside a flow of 251 kB/s. All rates are then computed from scratch
+//! ([`crate::maxmin::pipes`]).
 
-use super::flows::Flows;
+use super::flows::{Flow, Flows};
 use super::{Message, NetworkState, Transport};
 use crate::checks::InvariantViolation;
 use crate::clock::SAME_TIME_TOLERANCE;
 use crate::event::{Event, EventList};
 use crate::maxmin::incremental::IncrementalMaxMin;
-use crate::model::NetworkModel;
+use crate::maxmin::pipes::PipesProblem;
+use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
 use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
@@ -31,15 +37,23 @@ pub(crate) struct FluidNetwork<T> {
     /// Solver for the flows that share links if their ends are computed from the service of bottleneck links. It is used from the
     /// time at which 256 flows share links until no flow is in progress.
     service_solver: BottleneckedFlows,
+    /// The problem of all flows if pipes limit them as in SimGrid; it is solved from scratch whenever flows or links have changed.
+    pipes: Option<PipesProblem>,
+    are_pipes_outdated: bool,
 }
 
 impl<T: Copy> FluidNetwork<T> {
     pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
+        let capacities = platform.links.iter();
+        let capacities = capacities.map(|link| (link.bandwidth.get(), !link.is_shared));
+        let has_pipes = model.uses_pipe_sharing(platform);
         Self {
-            flows: Flows::new(platform, model, false),
+            flows: Flows::new(platform, model, has_pipes),
             incremental_solver: IncrementalMaxMin::default(),
             incremental_flow_count: 0,
             service_solver: BottleneckedFlows::default(),
+            pipes: has_pipes.then(|| PipesProblem::new(capacities)),
+            are_pipes_outdated: false,
         }
     }
 
@@ -54,7 +68,9 @@ impl<T: Copy> FluidNetwork<T> {
         }
         let event = events.push(f64::INFINITY, Event::NetworkStep(slot));
         self.flows.flow_slots[slot as usize].event_key = Some(event);
-        if shares {
+        if self.pipes.is_some() {
+            self.are_pipes_outdated = true;
+        } else if shares {
             self.incremental_flow_count += 1;
             self.add_to_incremental_solver(slot);
         } else {
@@ -78,6 +94,10 @@ impl<T: Copy> FluidNetwork<T> {
 
     /// Removes a flow that has ended from the solver for the fair shares of its links.
     fn remove_from_solver(&mut self, slot: u32) {
+        if self.pipes.is_some() {
+            self.are_pipes_outdated = true;
+            return;
+        }
         let flow = &self.flows.flow_slots[slot as usize];
         if flow.shares_links() && self.flows.network_state.model.sharing {
             self.incremental_flow_count -= 1;
@@ -120,6 +140,29 @@ impl<T: Copy> FluidNetwork<T> {
             .start_flow(slot, (flow.bytes_left, slot), now, |levels| {
                 levels.add_group(slot, constants, uses);
             });
+    }
+
+    /// Computes the rates of all flows with pipes, if a flow or a link has changed.
+    fn update_rates_with_pipes(&mut self, now: f64, events: &mut EventList<T>) {
+        self.are_pipes_outdated |= !self.flows.recompute_outdated_weights().is_empty();
+        let Some(pipes) = self.pipes.as_mut().filter(|_| self.are_pipes_outdated) else {
+            return;
+        };
+        self.are_pipes_outdated = false;
+        let factor = self.flows.network_state.model.bandwidth_factor;
+        pipes.clear_flows();
+        let slots = &mut self.flows.flow_slots;
+        for flow in slots.iter().filter(|flow| flow.is_in_transfer()) {
+            let unshared = flow.unshared_links.iter().map(|&link| (link, 1.0));
+            let back = flow.pipes_on_return_route.iter();
+            let back = back.map(|&link| (link, ACKNOWLEDGEMENT_LOAD));
+            let uses = flow.link_uses.iter().copied().chain(unshared).chain(back);
+            pipes.add_flow(flow.weight, flow.max_rate(), uses);
+        }
+        let flows = slots.iter_mut().filter(|flow| flow.is_in_transfer());
+        for (flow, share) in flows.zip(pipes.solve()) {
+            Flow::set_fair_share(flow, share, factor, now, events);
+        }
     }
 
     /// Updates the fair shares that have changed at the time `now` \[s\], and moves the ends of the affected flows in the event
@@ -223,7 +266,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         if self.service_solver.has_links() {
             self.service_solver.set_capacity(to_u32(link), capacity);
         }
-        if !self.flows.network_state.model.sharing {
+        if let Some(pipes) = &mut self.pipes {
+            pipes.set_capacity(link, capacity);
+            self.are_pipes_outdated = true;
+        } else if !self.flows.network_state.model.sharing {
             for slot in self.flows.flows_in_progress_on_link(link) {
                 if self.flows.is_in_transfer_over_link(slot, link) {
                     let share = self.flows.uncontended_rate(slot);
@@ -245,6 +291,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
     /// list.
     #[inline]
     fn update_rates(&mut self, now: f64, events: &mut EventList<T>) {
+        if self.pipes.is_some() {
+            self.update_rates_with_pipes(now, events);
+            return;
+        }
         let is_settled = self.incremental_solver.are_levels_up_to_date()
             && self.incremental_flow_count < MIN_FLOWS_FOR_SERVICE_SOLVER
             && !self.flows.has_flows_needing_new_weight()

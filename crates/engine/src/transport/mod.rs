@@ -3,16 +3,13 @@
 //! | network | a message is | used |
 //! |---|---|---|
 //! | [`fluid`] | a flow at the rate of its weighted max-min fair share | by default |
-//! | [`pipe`] | a flow; links of kind `FATPIPE` limit flows as SimGrid's do | on platforms of SimGrid with such links, or where `fatpipe` is `simgrid` |
 //! | [`packet`] | packets in the queues of links, first come, first served | where `queues` is on |
 //!
-//! The networks are independent of one another. Each is a [`Transport`] over a [`NetworkState`]; fluid and pipe networks both
-//! store their messages in [`flows`].
+//! The networks are independent of one another. Each is a [`Transport`] over a [`NetworkState`].
 
 mod flows;
 mod fluid;
 mod packet;
-mod pipe;
 mod state;
 
 use std::fmt;
@@ -123,8 +120,6 @@ pub(super) fn new_network<'p, T: Copy + fmt::Debug + Send + 'p>(
 ) -> Box<dyn Transport<T> + 'p> {
     if model.queues {
         Box::new(packet::PacketNetwork::new(platform, model))
-    } else if model.uses_pipe_sharing(platform) {
-        Box::new(pipe::PipeNetwork::new(platform, model))
     } else {
         Box::new(FluidNetwork::new(platform, model))
     }

@@ -1,7 +1,7 @@
 //! The packet network: messages are divided into packets, which wait in the queues of links ([`crate::packets`]).
 
 use super::{Message, NetworkState, Transport};
-use crate::event::{Event, EventList};
+use crate::event::EventList;
 use crate::model::NetworkModel;
 use crate::packets::{MAX_PACKETS, MessageStart, PacketQueues, PacketStep, packet_count};
 use migsim_base::units::{Bytes, Seconds, to_u32};
@@ -36,11 +36,6 @@ pub(crate) fn packet_count_if_too_large(model: &NetworkModel, bytes: f64) -> Opt
     let packets = packet_count(model.flow_bytes(bytes), max_packet_payload(model));
     let are_few = packets <= MAX_PACKETS;
     (!are_few).then_some(packets)
-}
-
-/// Returns the event of the event list that stands for a step of a packet.
-fn event_of_step<T>(step: PacketStep) -> Event<T> {
-    Event::NetworkStep(step.number())
 }
 
 impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
@@ -130,7 +125,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             (link.0, latency, state.is_shared && model.sharing)
         });
         self.queues
-            .start_message(start, way, message.token, now, events, &event_of_step);
+            .start_message(start, way, message.token, now, events);
     }
 
     fn perform_message_step(
@@ -144,13 +139,8 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             queues,
         } = self;
         let bandwidth = |link: u32| state.links[link as usize].bandwidth;
-        let ended = queues.perform_packet_step(
-            PacketStep::from_number(step),
-            now,
-            &bandwidth,
-            events,
-            &event_of_step,
-        )?;
+        let ended =
+            queues.perform_packet_step(PacketStep::from_number(step), now, &bandwidth, events)?;
         if state.has_varying_links() {
             let links = queues.links_on_route(&ended);
             links.for_each(|link| state.crossings_of_link[link as usize] -= 1);
@@ -162,7 +152,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>) {
         self.network_state.links[link].bandwidth = capacity;
         self.queues
-            .resume_queues_of_link(to_u32(link), capacity, now, events, &event_of_step);
+            .resume_queues_of_link(to_u32(link), capacity, now, events);
     }
 
     /// Changes the latency of a link to `latency` \[s\] for messages that start from now on.

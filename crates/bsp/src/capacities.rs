@@ -1,6 +1,6 @@
 //! Determines whether the capacities of a platform vary and are above zero, and updates the capacities of its links.
 
-use crate::event::ActivityToken;
+use super::event::ActivityToken;
 use migsim_base::units::{BytesPerSecond, LinkId, Seconds};
 use migsim_engine::Simulation;
 use migsim_platform::{Link, Platform};
@@ -13,13 +13,13 @@ pub(super) fn has_constant_positive_capacities(platform: &Platform) -> bool {
 }
 
 /// Returns whether the capacity or the latency of at least one link varies over time.
-pub(crate) fn has_varying_links(platform: &Platform) -> bool {
+pub(super) fn has_varying_links(platform: &Platform) -> bool {
     platform.links.iter().any(Link::varies_over_time)
 }
 
 /// Sets the links of `platform` to their present capacities and latencies; calls `has_changed` for each link whose values have
 /// changed.
-pub(crate) fn update_link_capacities(
+pub(super) fn update_link_capacities(
     platform: &mut Platform,
     engine: &Simulation<'_, ActivityToken>,
     mut has_changed: impl FnMut(LinkId),
