@@ -9,8 +9,6 @@ use migsim::experiment::Progress;
 use migsim::paper::{ConstantWithEvidence, Facts, PAPERS, Verdict, fitted_keys, reproduce};
 use serde_json::Value;
 
-use crate::support::migsim;
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -169,23 +167,4 @@ fn an_unknown_paper_lists_the_known_ones() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("known papers: all, lbm, lu"));
-}
-
-#[test]
-fn the_runs_on_grid5000_are_current() {
-    let update = std::env::var_os("UPDATE_RESULTS").is_some();
-    let scratch = tempfile::tempdir().unwrap();
-    let results = root().join("results");
-    let folder = if update { &*results } else { scratch.path() };
-    let arguments = ["reproduce", "grid5000", "--quiet", "--out"];
-    let output = migsim(&[&arguments[..], &[folder.to_str().unwrap()]].concat());
-    assert!(output.status.success());
-    for name in ["grid5000.md", "grid5000.csv"] {
-        let read = |folder: &Path| fs::read_to_string(folder.join(name)).unwrap();
-        let hint = "run `migsim reproduce grid5000 --out results`";
-        assert!(
-            read(&results) == read(folder),
-            "results/{name} is not current: {hint}"
-        );
-    }
 }

@@ -17,20 +17,12 @@ pub(super) const STUDY_ONE_READING: &str = "one-reading";
 /// Value of the argument of `migsim reproduce` that selects the study of programs that were measured on MPI.
 pub(super) const STUDY_REALITY: &str = "reality";
 
-/// Value of the argument of `migsim reproduce` that selects the study of the papers' applications on Grid'5000.
-pub(super) const STUDY_GRID5000: &str = "grid5000";
-
 /// Value of the argument of `migsim reproduce` that selects the study of recorded rescheduling calls of the 2015 simulation
 /// program of `MigBSP`'s authors.
 pub(super) const STUDY_AUTHORS: &str = "authors-2015";
 
 /// All values of the argument of `migsim reproduce` that select a study instead of a paper.
-pub(super) const STUDIES: [&str; 4] = [
-    STUDY_ONE_READING,
-    STUDY_REALITY,
-    STUDY_GRID5000,
-    STUDY_AUTHORS,
-];
+pub(super) const STUDIES: [&str; 3] = [STUDY_ONE_READING, STUDY_REALITY, STUDY_AUTHORS];
 
 /// A parser of argument values that accepts the same values as the parser `P`, and in addition offers names for shell completion.
 #[derive(Clone, Debug)]

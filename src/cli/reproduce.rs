@@ -1,5 +1,5 @@
 //! Implements `migsim reproduce`: prints published and simulated values of the papers side by side, and runs the studies
-//! (`authors-2015`, `grid5000`, `one-reading` and `reality`).
+//! (`authors-2015`, `one-reading` and `reality`).
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Listing, ReproduceArguments};
-use super::complete::{STUDIES, STUDY_AUTHORS, STUDY_GRID5000, STUDY_ONE_READING, STUDY_REALITY};
+use super::complete::{STUDIES, STUDY_AUTHORS, STUDY_ONE_READING, STUDY_REALITY};
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
 use super::list::print_names;
 use super::memory_limit::memory_and_thread_limits;
@@ -62,11 +62,6 @@ pub(super) fn run_reproduce(
     }
     if arguments.paper == STUDY_AUTHORS {
         return run_authors_study(arguments, out);
-    }
-    if arguments.paper == STUDY_GRID5000 {
-        let runs = run_with_superstep_progress(arguments, &threads, paper::simulate_grid5000_runs)?;
-        let texts = (paper::grid5000_page(&runs), paper::grid5000_csv(&runs));
-        return output_study_results(arguments, STUDY_GRID5000, &texts, &[], (out, errors));
     }
     let changes = paper::Changes::of_keys(set_flags(&arguments.settings)?)?;
     let reproduction = run_with_superstep_progress(arguments, &threads, |progress| {
@@ -251,10 +246,7 @@ fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
             let hint = "leave out the flag: figures are SVG files, of which `rsvg-convert -f pdf` or Inkscape makes a PDF or PNG";
             problem.source("--format").hint(hint)
         }
-        Some(_)
-            if [STUDY_ONE_READING, STUDY_GRID5000, STUDY_AUTHORS]
-                .contains(&arguments.paper.as_str()) =>
-        {
+        Some(_) if [STUDY_ONE_READING, STUDY_AUTHORS].contains(&arguments.paper.as_str()) => {
             let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
             problem
                 .source("--figure")
@@ -326,13 +318,11 @@ fn run_one_reading_study(
 ) -> Result<bool, Error> {
     let readings = run_with_superstep_progress(arguments, threads, paper::apply_all_rule_sets)?;
     let priced = run_with_superstep_progress(arguments, threads, paper::compare_call_costs)?;
-    let weighted = run_with_superstep_progress(arguments, threads, paper::compare_weights)?;
-    let page = paper::one_reading_page(&readings, &priced, &weighted)?;
+    let page = paper::one_reading_page(&readings, &priced)?;
     if arguments.form.output_form() == OutputForm::Json {
         let value = json!({
             "readings": to_json_value(&readings)?,
             "fitted_and_message_prices": to_json_value(&priced)?,
-            "weights": to_json_value(&weighted)?,
             "differences": to_json_value(&paper::option_differences()?)?,
         });
         print_text(out, &format!("{value:#}\n"))?;

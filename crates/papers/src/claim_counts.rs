@@ -45,20 +45,6 @@ impl ClaimCounts {
         counts
     }
 
-    /// Adds the counts of other claims to these counts, and returns the sums.
-    #[must_use]
-    pub(super) fn plus_counts(self, other: Self) -> Self {
-        Self {
-            confirmed_hold: self.confirmed_hold + other.confirmed_hold,
-            confirmed_fail: self.confirmed_fail + other.confirmed_fail,
-            contradicted_hold: self.contradicted_hold + other.contradicted_hold,
-            contradicted_fail: self.contradicted_fail + other.contradicted_fail,
-            unpublished_hold: self.unpublished_hold + other.unpublished_hold,
-            unpublished_fail: self.unpublished_fail + other.unpublished_fail,
-            not_checkable: self.not_checkable + other.not_checkable,
-        }
-    }
-
     /// Returns the number of checked claims that the published numbers confirm.
     pub(super) fn confirmed_claims(self) -> usize {
         self.confirmed_hold + self.confirmed_fail
@@ -90,8 +76,7 @@ impl ClaimCounts {
 
 /// Counts the claims of all given papers together.
 pub fn count_claims_of_papers(papers: &[PaperResults]) -> ClaimCounts {
-    let counts = papers.iter().map(PaperResults::claim_counts);
-    counts.fold(ClaimCounts::default(), ClaimCounts::plus_counts)
+    ClaimCounts::from_claims(papers.iter().flat_map(|paper| &paper.claims))
 }
 
 #[cfg(test)]
@@ -124,6 +109,6 @@ mod tests {
         );
         assert_eq!(groups, (3, 2, 2));
         assert_eq!((counts.confirmed_hold, counts.contradicted_hold), (1, 1));
-        assert_eq!(counts.plus_counts(counts).not_checkable, 2);
+        assert_eq!(counts.not_checkable, 1);
     }
 }

@@ -101,6 +101,20 @@ pub struct DecisionResult {
     pub note: Option<String>,
 }
 
+impl DecisionResult {
+    fn new(decision: &PublishedDecision, verdict: Verdict, simulated: Value) -> Self {
+        Self {
+            id: decision.id.clone(),
+            kind: DecisionKind::from_decision(decision),
+            verdict,
+            published: published_decision_json(decision),
+            simulated,
+            margin_s: None,
+            note: None,
+        }
+    }
+}
+
 /// Comparison of a published schedule of rescheduling calls (the supersteps of the calls) with the simulated schedule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduleResult {
@@ -153,13 +167,11 @@ pub(super) fn compare_decision_with_runs(
             .iter()
             .filter(|call| (near.0..=near.1).contains(&call.superstep))
             .take(4)
-            .map(|call| match decision.elapsed_s {
-                None => call.describe_in_sentence(),
-                Some(_) => format!(
-                    "{} (at {:.2} s)",
-                    call.describe_in_sentence(),
-                    call.superstep_end_s
-                ),
+            .map(|call| {
+                let time = decision
+                    .elapsed_s
+                    .map(|_| format!(" (at {:.2} s)", call.superstep_end_s));
+                call.describe_in_sentence() + &time.unwrap_or_default()
             })
             .collect();
         json!(sentences)
@@ -171,13 +183,8 @@ pub(super) fn compare_decision_with_runs(
         _ => None,
     };
     DecisionResult {
-        id: decision.id.clone(),
-        kind: DecisionKind::from_decision(decision),
-        verdict,
-        published: published_decision_json(decision),
-        simulated: runs.iter().map(told).collect(),
         margin_s: margin,
-        note: None,
+        ..DecisionResult::new(decision, verdict, runs.iter().map(told).collect())
     }
 }
 
@@ -204,15 +211,8 @@ pub(super) fn result_of_decision_check(
     holds: Option<bool>,
     value: Value,
 ) -> DecisionResult {
-    DecisionResult {
-        id: decision.id.clone(),
-        kind: DecisionKind::from_decision(decision),
-        verdict: holds.map_or(Verdict::NotCheckable, match_or_mismatch),
-        published: published_decision_json(decision),
-        simulated: value,
-        margin_s: None,
-        note: None,
-    }
+    let verdict = holds.map_or(Verdict::NotCheckable, match_or_mismatch);
+    DecisionResult::new(decision, verdict, value)
 }
 
 /// Compares a published schedule with the rescheduling calls of the runs that the schedule is about. Returns the result of the
@@ -319,6 +319,12 @@ fn call_after_superstep(calls: &[PaperCall], superstep: u64) -> Option<&PaperCal
     calls.iter().find(|call| call.superstep == superstep)
 }
 
+/// Lists the calls within two supersteps of a superstep.
+fn near_calls(calls: &[PaperCall], superstep: u64) -> impl Iterator<Item = &PaperCall> {
+    let calls = calls.iter();
+    calls.filter(move |call| call.superstep.abs_diff(superstep) <= 2)
+}
+
 fn verdict_for_run(decision: &PublishedDecision, elsewhere: &[&str], run: RunCalls<'_>) -> Verdict {
     let calls = run.calls;
     if let Some(interval) = stated_call_interval(decision, run.initial_alpha) {
@@ -352,10 +358,8 @@ fn verdict_for_run(decision: &PublishedDecision, elsewhere: &[&str], run: RunCal
                 return verdict_on_migration(decision, &moves(call), Some(call));
             }
             // The same migration at a neighbouring call is near.
-            let near = calls
-                .iter()
-                .filter(|call| call.superstep.abs_diff(from) <= 2);
-            near.map(|call| verdict_on_migration(decision, &moves(call), None).max(Verdict::Near))
+            near_calls(calls, from)
+                .map(|call| verdict_on_migration(decision, &moves(call), None).max(Verdict::Near))
                 .min()
                 .unwrap_or(Verdict::Mismatch)
         }
@@ -408,10 +412,7 @@ fn verdict_on_staying(
     };
     if at_one && within.is_empty() {
         let superstep = decision.compared_superstep().as_u64().unwrap_or_default();
-        let mut near = calls
-            .iter()
-            .filter(|call| call.superstep.abs_diff(superstep) <= 2);
-        return if near.any(rests) {
+        return if near_calls(calls, superstep).any(rests) {
             Verdict::Near
         } else {
             Verdict::Mismatch

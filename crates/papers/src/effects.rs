@@ -59,6 +59,9 @@ pub struct Effect {
     pub error: Option<f64>,
     /// Whether the simulated effect has the sign of the published effect.
     pub has_sign: bool,
+    /// Whether the simulated time is within 2.5 % of the published one, and whether the published time of scenario i is.
+    #[serde(skip)]
+    pub(super) are_times_near: [bool; 2],
 }
 
 impl Effect {
@@ -82,6 +85,8 @@ impl Effect {
             simulated_s,
             error: relative_error(simulated_s, published_s),
             has_sign: sign_of_effect(simulated_s) == sign_of_effect(published_s),
+            are_times_near: [cell.simulated_s, alone.published_s]
+                .map(|time| (time / cell.published_s - 1.0).abs() <= TIGHT),
         }
     }
 
@@ -175,68 +180,58 @@ pub struct EffectCounts {
     pub copied_times: usize,
 }
 
-/// Counts the reproduced effects of papers: one entry per table and kind of effect, and a last entry for all papers together.
+/// Counts the reproduced effects of papers: one entry per table and kind of effect, and a last entry for all together if there are
+/// several.
 pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
-    let all = papers.iter();
-    let parts = all.flat_map(|one| split_by_table_and_kind(one.paper, &one.effects, &one.cells));
-    counts_by_part_and_total(&parts.collect::<Vec<_>>())
-}
-
-/// Computes one entry of counts for each part (the effects of one kind in one table) and, if there are several parts, a last
-/// entry for all parts together.
-fn counts_by_part_and_total(parts: &[TableEffects<'_>]) -> Vec<EffectCounts> {
-    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count_effects(&[part])).collect();
-    if parts.len() > 1 {
-        let all: Vec<&TableEffects<'_>> = parts.iter().collect();
-        counts.push(count_effects(&all));
+    let (mut counts, mut all) = (Vec::new(), Vec::new());
+    for paper in papers {
+        let effects = &paper.effects;
+        let tables: BTreeSet<&str> = effects.iter().map(|one| one.table.as_str()).collect();
+        for table in tables {
+            for kind in [OVERHEAD, GAIN] {
+                let of_kind = effects.iter().filter(|one| one.effect == kind);
+                let of_kind: Vec<&Effect> = of_kind.collect();
+                let rows = of_kind.iter().filter(|one| one.table == table);
+                let rows: Vec<PredictedEffect> = rows
+                    .map(|one| PredictedEffect::new(one, &of_kind))
+                    .collect();
+                if !rows.is_empty() {
+                    counts.push(EffectCounts::new(&rows));
+                    all.extend(rows);
+                }
+            }
+        }
+    }
+    if counts.len() > 1 {
+        counts.push(EffectCounts::new(&all));
     }
     counts
 }
 
-/// Effects of one kind in one table, with the constant that predicts the effects of this kind in the paper best.
-struct TableEffects<'p> {
-    paper: &'static str,
-    effects: Vec<&'p Effect>,
-    best_constant: ConstantEffect,
-    cells: &'p [CellResult],
+/// An effect, and whether the best constants predict it.
+struct PredictedEffect {
+    effect: Effect,
+    /// Whether the best constant of the paper predicts the effect within each of the error bounds.
+    by_constant: [bool; 3],
+    /// Whether the best constant of the column predicts the effect within 25 %.
+    by_column: bool,
 }
 
-impl<'p> TableEffects<'p> {
-    /// Groups the effects by the columns of the table.
-    fn effects_by_column(&self) -> Vec<Vec<&'p Effect>> {
-        let names: BTreeSet<&str> = self.effects.iter().map(|one| one.column.as_str()).collect();
-        let of = |name: &&str| {
-            let all = self.effects.iter().copied();
-            all.filter(|one| one.column == *name).collect()
-        };
-        names.iter().map(of).collect()
-    }
-}
-
-fn split_by_table_and_kind<'p>(
-    paper: &'static str,
-    effects: &'p [Effect],
-    cells: &'p [CellResult],
-) -> Vec<TableEffects<'p>> {
-    let mut parts = Vec::new();
-    let tables: BTreeSet<&str> = effects.iter().map(|one| one.table.as_str()).collect();
-    for table in tables {
-        for effect in [OVERHEAD, GAIN] {
-            let of_kind = effects.iter().filter(|one| one.effect == effect);
-            let of_kind: Vec<&Effect> = of_kind.collect();
-            let in_table = of_kind.iter().copied().filter(|one| one.table == table);
-            let in_table: Vec<&Effect> = in_table.collect();
-            if !in_table.is_empty() {
-                parts.push(TableEffects {
-                    paper,
-                    effects: in_table,
-                    best_constant: ConstantEffect::best_prediction_for(&of_kind),
-                    cells,
-                });
-            }
+impl PredictedEffect {
+    /// `of_kind` has all effects of the same kind in the paper.
+    fn new(effect: &Effect, of_kind: &[&Effect]) -> Self {
+        let constant = ConstantEffect::best_prediction_for(of_kind);
+        let column = of_kind
+            .iter()
+            .copied()
+            .filter(|one| one.column == effect.column);
+        let of_column = ConstantEffect::best_prediction_for(&column.collect::<Vec<_>>());
+        Self {
+            effect: effect.clone(),
+            by_constant: ERROR_BOUNDS.map(|bound| constant.predicts_within(effect, bound)),
+            by_column: of_column.predicts_within(effect, ERROR_BOUNDS[CONSTANT_BOUND]),
         }
     }
-    parts
 }
 
 /// A constant overhead or gain that serves as the prediction for all effects of a table or column.
@@ -296,63 +291,36 @@ impl ConstantEffect {
     }
 }
 
-fn count_effects(parts: &[&TableEffects<'_>]) -> EffectCounts {
-    let effects = || parts.iter().flat_map(|part| &part.effects);
-    let within =
-        ERROR_BOUNDS.map(|bound| effects().filter(|one| one.is_error_within(bound)).count());
-    let by_constant = |part: &TableEffects<'_>, bound: f64| {
-        let all = part.effects.iter();
-        all.filter(|one| part.best_constant.predicts_within(one, bound))
-            .count()
-    };
-    let constant_within =
-        ERROR_BOUNDS.map(|bound| parts.iter().map(|part| by_constant(part, bound)).sum());
-    let columns: Vec<Vec<&Effect>> = parts
-        .iter()
-        .flat_map(|part| part.effects_by_column())
-        .collect();
-    let met = columns
-        .iter()
-        .map(|one| ConstantEffect::best_prediction_for(one).count_predicted_effects(one));
-    let errors = effects().map(|one| one.error.map_or(f64::INFINITY, f64::abs));
-    let is_near = |one: &&&Effect| {
-        let published = one.alone_s
-            + if one.effect == OVERHEAD {
-                one.published_s
-            } else {
-                -one.published_s
-            };
-        (one.alone_s / published - 1.0).abs() <= TIGHT
-    };
-    let ids: BTreeSet<&str> = effects().map(|one| one.id.as_str()).collect();
-    let mut cells: Vec<&CellResult> = parts.iter().flat_map(|part| part.cells).collect();
-    cells.sort_by(|a, b| a.id.cmp(&b.id));
-    cells.dedup_by(|a, b| a.id == b.id);
-    let is_met = |cell: &&&CellResult| ids.contains(cell.id.as_str()) && cell.error.abs() <= TIGHT;
-    let common = |of: &dyn Fn(&TableEffects<'_>) -> String, otherwise: &str| {
-        let names: BTreeSet<String> = parts.iter().map(|part| of(part)).collect();
-        match names.len() {
-            1 => names.into_iter().next().unwrap_or_default(),
-            _ => otherwise.to_owned(),
+impl EffectCounts {
+    fn new(rows: &[PredictedEffect]) -> Self {
+        let count = |is_counted: &dyn Fn(&PredictedEffect) -> bool| {
+            rows.iter().filter(|row| is_counted(row)).count()
+        };
+        let common = |name: fn(&Effect) -> &str, otherwise: &str| {
+            let names: BTreeSet<&str> = rows.iter().map(|row| name(&row.effect)).collect();
+            let name = names.first().filter(|_| names.len() == 1);
+            name.copied().unwrap_or(otherwise).to_owned()
+        };
+        let columns = rows
+            .iter()
+            .map(|row| (row.effect.paper, &row.effect.column));
+        let errors = rows
+            .iter()
+            .map(|row| row.effect.error.map_or(f64::INFINITY, f64::abs));
+        Self {
+            paper: common(|one| one.paper, "all"),
+            table: common(|one| &one.table, ""),
+            effect: common(|one| one.effect, ""),
+            rows: rows.len(),
+            within: ERROR_BOUNDS.map(|bound| count(&|row| row.effect.is_error_within(bound))),
+            median_error: median(errors),
+            right_sign: count(&|row| row.effect.has_sign),
+            constant_within: [0, 1, 2].map(|at| count(&|row| row.by_constant[at])),
+            columns_within: count(&|row| row.by_column),
+            columns: columns.collect::<BTreeSet<_>>().len(),
+            times: count(&|row| row.effect.are_times_near[0]),
+            copied_times: count(&|row| row.effect.are_times_near[1]),
         }
-    };
-    let first = |part: &TableEffects<'_>, of: fn(&Effect) -> &str| {
-        let effect = part.effects.first();
-        effect.map_or(String::new(), |one| of(one).to_owned())
-    };
-    EffectCounts {
-        paper: common(&|part| part.paper.to_owned(), "all"),
-        table: common(&|part| first(part, |one| &one.table), ""),
-        effect: common(&|part| first(part, |one| one.effect), ""),
-        rows: effects().count(),
-        within,
-        median_error: median(errors),
-        right_sign: effects().filter(|one| one.has_sign).count(),
-        constant_within,
-        columns_within: met.sum(),
-        columns: columns.len(),
-        times: cells.iter().filter(is_met).count(),
-        copied_times: effects().filter(is_near).count(),
     }
 }
 
@@ -373,6 +341,7 @@ mod tests {
             simulated_s,
             error: relative_error(simulated_s, published_s),
             has_sign: sign_of_effect(simulated_s) == sign_of_effect(published_s),
+            are_times_near: [true, false],
         }
     }
 

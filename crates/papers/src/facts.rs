@@ -181,8 +181,9 @@ pub struct Claim {
     pub statement: String,
     /// Description of how the claim is checked in a simulation.
     pub check: String,
-    /// Published number or numbers on which the claim is based; `None` if the paper gives no number.
-    pub published_value: Option<Value>,
+    /// Published number or numbers on which the claim is based; null if the paper gives no number.
+    #[serde(default)]
+    pub published_value: Value,
     /// What is measured and expected; without measurements a function in the paper's file checks the claim.
     #[serde(flatten)]
     pub test: Test,
@@ -279,31 +280,6 @@ pub enum Expectation {
     Within([Option<f64>; 2]),
     /// The result of the check equals this.
     Equals(Value),
-}
-
-impl Claim {
-    /// Returns the single published number on which the claim is based.
-    ///
-    /// # Errors
-    /// The claim has no published number. The facts are part of the program, so this error is a fault of the program.
-    pub fn published_number(&self) -> Result<f64, Error> {
-        let number = self.published_value.as_ref().and_then(Value::as_f64);
-        number.ok_or_else(|| self.missing_number_error())
-    }
-
-    /// Returns the list of published numbers on which the claim is based.
-    ///
-    /// # Errors
-    /// The claim has no list of published numbers. The facts are part of the program, so this error is a fault of the program.
-    pub fn published_numbers(&self) -> Result<Vec<f64>, Error> {
-        let numbers = self.published_value.as_ref().and_then(Value::as_array);
-        let numbers = numbers.map(|all| all.iter().filter_map(Value::as_f64).collect());
-        numbers.ok_or_else(|| self.missing_number_error())
-    }
-
-    fn missing_number_error(&self) -> Error {
-        Problem::new(format!("internal error: the claim `{}` in the built-in facts of a paper has no published number", self.id)).into()
-    }
 }
 
 /// Two statements of a paper that cannot both be true.

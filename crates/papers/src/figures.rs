@@ -142,42 +142,36 @@ impl CaseRows {
     fn from_cells(cells: &[&CellResult]) -> Self {
         let keys = varying_keys(cells);
         let whole = Self::from_cells_and_keys(cells, &keys);
-        (1..=keys.len())
-            .rev()
-            .map(|count| Self::from_cells_and_keys(cells, &keys[..count]))
-            .find(|cases| cases.labels.len() <= MAX_ROWS)
-            .map(|cases| Self {
-                has_shared_rows: cases.labels.len() < whole.labels.len(),
-                ..cases
-            })
-            .unwrap_or(whole)
+        let row_count = whole.labels.len();
+        let shorter = (1..=keys.len()).rev();
+        let shorter = shorter.map(|count| Self::from_cells_and_keys(cells, &keys[..count]));
+        let mut shorter = shorter.filter(|rows| rows.labels.len() <= MAX_ROWS);
+        let rows = shorter.next().unwrap_or(whole);
+        Self {
+            has_shared_rows: rows.labels.len() < row_count,
+            ..rows
+        }
     }
 
     fn from_cells_and_keys(cells: &[&CellResult], keys: &[String]) -> Self {
-        let mut labels: Vec<String> = Vec::new();
-        let mut rows = Vec::new();
+        let (mut labels, mut row_indices) = (Vec::<String>::new(), Vec::new());
         for cell in cells {
             let pairs = keys_and_values(&cell.case);
-            let value = |key: &String| {
-                let pair = pairs.iter().find(|pair| pair.0 == key)?;
-                Some(pair.1)
-            };
-            let label = keys
+            let values = keys
                 .iter()
-                .filter_map(value)
-                .collect::<Vec<_>>()
-                .join(" / ");
+                .filter_map(|key| pairs.iter().find(|pair| pair.0 == key));
+            let values: Vec<&str> = values.map(|pair| pair.1).collect();
+            let label = values.join(" / ");
             let known = labels.iter().position(|one| *one == label);
-            rows.push(known.unwrap_or_else(|| {
+            row_indices.push(known.unwrap_or(labels.len()));
+            if known.is_none() {
                 labels.push(label);
-                labels.len() - 1
-            }));
+            }
         }
-        let keys = keys.join(" / ");
         Self {
             labels,
-            label_keys: keys,
-            row_indices: rows,
+            label_keys: keys.join(" / "),
+            row_indices,
             has_shared_rows: false,
         }
     }
@@ -210,10 +204,8 @@ fn keys_and_values(case: &str) -> Vec<(&str, &str)> {
 
 /// Lists the keys whose values differ among the published times, in the order of their first occurrence.
 fn varying_keys(cells: &[&CellResult]) -> Vec<String> {
-    let all: Vec<(&str, &str)> = cells
-        .iter()
-        .flat_map(|cell| keys_and_values(&cell.case))
-        .collect();
+    let all = cells.iter().flat_map(|cell| keys_and_values(&cell.case));
+    let all: Vec<(&str, &str)> = all.collect();
     let mut keys: Vec<String> = Vec::new();
     for (key, value) in &all {
         let differs = all.iter().any(|other| other.0 == *key && other.1 != *value);
@@ -224,27 +216,24 @@ fn varying_keys(cells: &[&CellResult]) -> Vec<String> {
     keys
 }
 
-fn scenario_index_of_cell(cell: &CellResult) -> usize {
+fn scenario_index(cell: &CellResult) -> usize {
     let found = SCENARIO_NAMES
         .iter()
         .position(|name| *name == cell.scenario);
     found.expect("cells are of scenarios i, ii and iii")
 }
 
-/// Lists the indices (0 to 2) of the scenarios that occur among the published times, in ascending order.
+/// Lists the indices (0 to 2) of the scenarios that occur among the published times, in ascending order. Each is a series of a
+/// figure.
 fn present_scenarios(cells: &[CellResult]) -> Vec<usize> {
-    (0..SCENARIO_NAMES.len())
-        .filter(|one| {
-            cells
-                .iter()
-                .any(|cell| scenario_index_of_cell(cell) == *one)
-        })
-        .collect()
+    let mut present: Vec<usize> = cells.iter().map(scenario_index).collect();
+    present.sort_unstable();
+    present.dedup();
+    present
 }
 
-fn position_of_scenario(present: &[usize], cell: &CellResult) -> usize {
-    let wanted = scenario_index_of_cell(cell);
-    present.iter().position(|one| *one == wanted).unwrap_or(0)
+fn series_index(present: &[usize], cell: &CellResult) -> usize {
+    present.binary_search(&scenario_index(cell)).unwrap_or(0)
 }
 
 fn draw_times(paper: &PaperResults, style: &FigureStyle) -> Drawing {
@@ -254,19 +243,16 @@ fn draw_times(paper: &PaperResults, style: &FigureStyle) -> Drawing {
         (scenario_label(style, SCENARIO_NAMES[*one]), colour, mark)
     };
     let point = |cell: &CellResult| ScatterPoint {
-        series_index: position_of_scenario(&present, cell),
+        series_index: series_index(&present, cell),
         coordinates: (cell.published_s, cell.simulated_s),
     };
     let chart = ScatterChart {
         name: format!("{}: simulated against published times", paper.paper),
         axis_titles: [
-            style
-                .translate("published time [s]", "tempo publicado [s]")
-                .to_owned(),
-            style
-                .translate("simulated time [s]", "tempo simulado [s]")
-                .to_owned(),
-        ],
+            ("published time [s]", "tempo publicado [s]"),
+            ("simulated time [s]", "tempo simulado [s]"),
+        ]
+        .map(|(english, portuguese)| style.translate(english, portuguese).to_owned()),
         legend_series: present.iter().map(key).collect(),
         points: paper.cells.iter().map(point).collect(),
         marked_deviation: 0.05,
@@ -279,7 +265,7 @@ fn draw_errors(paper: &PaperResults, style: &FigureStyle) -> Drawing {
     let present = present_scenarios(&paper.cells);
     let dot = |cell: &&CellResult| {
         vec![Dot {
-            series_index: position_of_scenario(&present, cell),
+            series_index: series_index(&present, cell),
             value: 100.0 * cell.error,
             whisker_limits: None,
         }]
@@ -312,8 +298,7 @@ fn draw_differences_from_scenario_i(
 ) -> Drawing {
     let relative = differences_from_scenario_i(&paper.cells, name);
     let cells: Vec<&CellResult> = relative.iter().map(|one| one.cell).collect();
-    let colour =
-        SCENARIO_COLOURS_AND_MARKS[cells.first().map_or(0, |cell| scenario_index_of_cell(cell))].0;
+    let colour = SCENARIO_COLOURS_AND_MARKS[cells.first().map_or(0, |cell| scenario_index(cell))].0;
     let key = |name: &str, is_filled| LegendSeries {
         name: name.to_owned(),
         colour,

@@ -30,7 +30,6 @@ mod decisions;
 mod effects;
 mod facts;
 mod figures;
-mod grid5000;
 mod lbm;
 mod lu;
 mod markdown;
@@ -39,7 +38,6 @@ mod one_reading_page;
 mod packed;
 mod page;
 mod pages;
-mod plain;
 mod readme;
 pub mod reality;
 mod reproduce;
@@ -49,7 +47,6 @@ mod sw_dynamic;
 mod sw_irregular;
 mod text;
 mod unreported;
-mod weighted;
 mod wsppd2007;
 
 pub use ambiguities::Answer;
@@ -66,7 +63,6 @@ pub use facts::{
     expand_list_values,
 };
 pub use figures::{draw_figures_named, figure_names_and_descriptions};
-pub use grid5000::{GridRun, grid5000_csv, grid5000_page, simulate_grid5000_runs};
 pub use one_reading::{
     OptionDifference, RuleSetResult, apply_all_rule_sets, compare_call_costs, option_differences,
     rule_set_names,
@@ -82,7 +78,6 @@ pub use runs::{FinishedRun, Paper, PaperCase, Runs};
 pub use single_set::{SearchStep, search_rule_set};
 pub use text::terminal_text;
 pub use unreported::UnreportedMoves;
-pub use weighted::{WeightComparison, compare_weights};
 
 use migsim_base::error::{Error, Problem};
 

@@ -83,22 +83,38 @@ pub struct RuleSetResult {
     pub median_error: f64,
 }
 
+impl RuleSetResult {
+    /// Returns the number of published times of scenarios ii and iii that are reproduced within 5 %.
+    pub(super) fn times_within_5_percent(&self) -> f64 {
+        self.within_5_percent * self.cells as f64
+    }
+}
+
 /// Reproduces, with each rule set, every paper that publishes runs.
 ///
 /// # Errors
 /// A run fails.
 pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<RuleSetResult>, Error> {
-    let sets = rule_set_names();
     let differences = option_differences()?;
-    let judged = papers_with_runs();
-    let pairs: Vec<_> = sets
-        .into_iter()
-        .enumerate()
-        .flat_map(|set| judged.iter().map(move |&paper| (set, paper)))
-        .collect();
+    for_all_papers(&rule_set_names(), |rules, paper| {
+        let flags = rule_flags(rules, &differences);
+        reproduce_with_flags(rules, flags, paper, progress)
+    })
+}
+
+/// Computes a result for each of the rule sets and each paper with runs, in parallel.
+fn for_all_papers<R: Send>(
+    sets: &[&'static str],
+    one: impl Fn(&'static str, &Paper) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let papers = papers_with_runs();
+    let pairs = sets
+        .iter()
+        .flat_map(|&rules| papers.iter().map(move |&paper| (rules, paper)));
+    let pairs: Vec<_> = pairs.collect();
     pairs
-        .par_iter()
-        .map(|&(set, paper)| apply_rule_set(set, &differences, paper, progress))
+        .into_par_iter()
+        .map(|(rules, paper)| one(rules, paper))
         .collect()
 }
 
@@ -195,40 +211,27 @@ pub(super) const COST_RULE_SETS: [&str; 3] = ["own", DEFAULT_RULES, AUTHORS_RULE
 /// A run fails.
 pub fn compare_call_costs(progress: &Progress) -> Result<Vec<[RuleSetResult; 2]>, Error> {
     let differences = option_differences()?;
-    let sets = rule_set_names();
-    let pairs = COST_RULE_SETS.iter().flat_map(|&rules| {
-        let papers = papers_with_runs().into_iter();
-        papers.map(move |paper| (rules, paper))
-    });
-    let one = |(rules, paper): (&'static str, &Paper)| {
-        let set = sets.iter().position(|name| *name == rules);
-        let values = differences
-            .iter()
-            .filter_map(|one| Some((one.option.clone(), one.values[set?].clone())));
-        let rule_flags = flags_of_rule_options(rules, &values.collect());
+    for_all_papers(&COST_RULE_SETS, |rules, paper| {
+        let fitted = rule_flags(rules, &differences);
         let messages = MESSAGE_COSTS.map(|(key, value)| KeySetting {
             key: key.to_owned(),
             source_text: format!("{key}={value}"),
             value: value.into(),
         });
-        let fitted = reproduce_with_flags(rules, rule_flags.clone(), paper, progress)?;
-        let flags = rule_flags.into_iter().chain(messages).collect();
-        Ok([fitted, reproduce_with_flags(rules, flags, paper, progress)?])
-    };
-    let pairs: Vec<_> = pairs.collect();
-    pairs.into_par_iter().map(one).collect()
+        let priced = fitted.iter().cloned().chain(messages).collect();
+        Ok([
+            reproduce_with_flags(rules, fitted, paper, progress)?,
+            reproduce_with_flags(rules, priced, paper, progress)?,
+        ])
+    })
 }
 
-fn apply_rule_set(
-    (set, rules): (usize, &'static str),
-    differences: &[OptionDifference],
-    paper: &Paper,
-    progress: &Progress,
-) -> Result<RuleSetResult, Error> {
-    let options = differences
-        .iter()
-        .map(|one| (one.option.clone(), one.values[set].clone()));
-    reproduce_with_options(rules, &options.collect(), paper, progress)
+/// Returns the settings of a rule set for the options that differ between rule sets; none for `own`.
+fn rule_flags(rules: &str, differences: &[OptionDifference]) -> Vec<KeySetting> {
+    let set = rule_set_names().iter().position(|name| *name == rules);
+    let options = differences.iter();
+    let options = options.filter_map(|one| Some((one.option.clone(), one.values[set?].clone())));
+    flags_of_rule_options(rules, &options.collect())
 }
 
 /// Reproduces a paper under a rule set. The argument `options` has the values of those options that differ between rule sets, and

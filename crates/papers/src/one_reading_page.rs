@@ -8,7 +8,6 @@ use super::one_reading::{
 use super::page::ResultsFile;
 use super::pages::json_with_rounded_numbers;
 use super::reproduce::read_facts;
-use super::weighted::{WeightComparison, push_weights_section};
 use migsim_base::error::Error;
 
 const ONE_READING: &str = "# One reading
@@ -58,63 +57,26 @@ But this cost grows with the number of processes, and the published cost does no
 pub fn one_reading_page(
     readings: &[RuleSetResult],
     priced: &[[RuleSetResult; 2]],
-    weighted: &[WeightComparison],
 ) -> Result<ResultsFile, Error> {
     let sets = rule_set_names();
-    let mut papers: Vec<&str> = Vec::new();
-    for reading in readings {
-        if !papers.contains(&reading.paper) {
-            papers.push(reading.paper);
-        }
-    }
+    let papers: Vec<&str> = papers_with_runs().iter().map(|paper| paper.name).collect();
+    let papers = format!("{} | all", papers.join(" | "));
     let mut text = String::from(ONE_READING);
-    let columns: Vec<&str> = papers.iter().copied().chain(["all"]).collect();
-    let columns = format!("rules of | {}", columns.join(" | "));
-    let mut judged = |title: &str,
-                      cell: &dyn Fn(&RuleSetResult) -> String,
-                      total: &dyn Fn(&[&RuleSetResult]) -> String| {
+    for (title, cell) in TABLES {
         put!(text, "\n## {title}\n");
         let rows = sets.iter().map(|set| {
-            let row: Vec<&RuleSetResult> =
-                readings.iter().filter(|one| one.rules == *set).collect();
+            let row = readings.iter().filter(|one| one.rules == *set);
+            let row: Vec<&RuleSetResult> = row.collect();
             let cells = row.iter().map(|one| {
                 let mark = if one.rules == one.paper { "**" } else { "" };
-                format!("{mark}{}{mark}", cell(one))
+                format!("{mark}{}{mark}", cell(&[one]))
             });
-            let cells: Vec<String> = cells.chain([total(&row)]).collect();
+            let cells: Vec<String> = cells.chain([cell(&row)]).collect();
             format!("{set} | {}", cells.join(" | "))
         });
-        push_table(&mut text, &columns, rows);
-    };
-    let sum = |row: &[&RuleSetResult], of: fn(&RuleSetResult) -> usize| -> usize {
-        row.iter().map(|one| of(one)).sum()
-    };
-    judged(
-        "Decisions and call schedules that match",
-        &|one| format!("{} of {}", one.matched, one.checkable),
-        &|row| {
-            let (matched, checkable) = (sum(row, |one| one.matched), sum(row, |one| one.checkable));
-            let share = 100.0 * matched as f64 / checkable.max(1) as f64;
-            format!("{matched} of {checkable} ({share:.0} %)")
-        },
-    );
-    judged(
-        "Cells of scenarios ii and iii within 5 %; median error",
-        &|one| {
-            let (within, median) = (100.0 * one.within_5_percent, 100.0 * one.median_error);
-            format!("{within:.0} % of {}; {median:.2} %", one.cells)
-        },
-        &|row| {
-            let within: f64 = row
-                .iter()
-                .map(|one| one.within_5_percent * one.cells as f64)
-                .sum();
-            let cells = sum(row, |one| one.cells);
-            format!("{:.0} % of {cells}", 100.0 * within / cells.max(1) as f64)
-        },
-    );
+        push_table(&mut text, &format!("rules of | {papers}"), rows);
+    }
     push_message_costs_section(&mut text, &papers, priced)?;
-    push_weights_section(&mut text, weighted);
     text += "\n## The options in which the sets differ\n";
     let differences = option_differences()?;
     let rows = differences.iter().map(|one| {
@@ -128,49 +90,63 @@ pub fn one_reading_page(
     })
 }
 
+type RowText = fn(&[&RuleSetResult]) -> String;
+type Count = fn(&RuleSetResult) -> [f64; 2];
+
+/// Tables with a row for each rule set: the title, and the text for the results of one paper or of all papers.
+const TABLES: [(&str, RowText); 2] = [
+    ("Decisions and call schedules that match", |row| {
+        let matched: usize = row.iter().map(|one| one.matched).sum();
+        let checkable: usize = row.iter().map(|one| one.checkable).sum();
+        let share = 100.0 * matched as f64 / checkable.max(1) as f64;
+        let share = if row.len() > 1 {
+            format!(" ({share:.0} %)")
+        } else {
+            String::new()
+        };
+        format!("{matched} of {checkable}{share}")
+    }),
+    (
+        "Cells of scenarios ii and iii within 5 %; median error",
+        |row| {
+            let within: f64 = row.iter().map(|one| one.times_within_5_percent()).sum();
+            let cells: usize = row.iter().map(|one| one.cells).sum();
+            let share = 100.0 * within / cells.max(1) as f64;
+            let median = match row {
+                [one] => format!("; {:.2} %", 100.0 * one.median_error),
+                _ => String::new(),
+            };
+            format!("{share:.0} % of {cells}{median}")
+        },
+    ),
+];
+
 /// Appends the section on rescheduling calls that cost only their messages.
 fn push_message_costs_section(
     text: &mut String,
-    papers: &[&str],
+    papers: &str,
     priced: &[[RuleSetResult; 2]],
 ) -> Result<(), Error> {
     *text += MESSAGE_COSTS_TEXT;
-    let columns = format!("rules | counted | {} | all", papers.join(" | "));
-    let measures: [ShareColumn; 3] = [
-        ("effects within 25 %", |one| {
-            (one.effects_within_25_percent, one.effects)
-        }),
-        ("times of ii and iii within 5 %", |one| {
-            let within = (one.within_5_percent * one.cells as f64).round();
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a number of cells"
-            )]
-            (within as usize, one.cells)
-        }),
-        ("decisions and call schedules", |one| {
-            (one.matched, one.checkable)
-        }),
-    ];
     let mut rows = Vec::new();
-    for (name, measure) in measures {
+    for (name, counts) in COUNTS {
         for rules in COST_RULE_SETS {
-            let row: Vec<&[RuleSetResult; 2]> =
-                priced.iter().filter(|one| one[0].rules == rules).collect();
-            let of = |one: &[RuleSetResult; 2]| one.each_ref().map(measure);
-            let cells = row.iter().map(|one| of(one));
-            let sum = cells.clone().fold([(0, 0); 2], |sum, one| {
-                [0, 1].map(|at: usize| (sum[at].0 + one[at].0, sum[at].1 + one[at].1))
+            let of_rules = priced.iter().filter(|one| one[0].rules == rules);
+            let mut cells: Vec<[[f64; 2]; 2]> =
+                of_rules.map(|one| one.each_ref().map(counts)).collect();
+            cells.push(
+                [0, 1].map(|at| [0, 1].map(|part| cells.iter().map(|one| one[at][part]).sum())),
+            );
+            let cells = cells.iter().map(|[[fitted, all], [messages, _]]| {
+                format!("{fitted:.0}, {messages:.0} of {all}")
             });
-            let shown = cells.chain([sum]).map(|[fitted, messages]| {
-                format!("{}, {} of {}", fitted.0, messages.0, messages.1)
-            });
-            let shown: Vec<String> = shown.collect();
-            rows.push(format!("{rules} | {name} | {}", shown.join(" | ")));
+            rows.push(format!(
+                "{rules} | {name} | {}",
+                cells.collect::<Vec<_>>().join(" | ")
+            ));
         }
     }
-    push_table(text, &columns, rows);
+    push_table(text, &format!("rules | counted | {papers}"), rows);
     let mut fitted = Vec::new();
     for paper in papers_with_runs() {
         let facts = read_facts(paper)?;
@@ -190,5 +166,16 @@ fn push_message_costs_section(
     Ok(())
 }
 
-/// Column of a table: its heading, and the function that returns the number of reproduced results and the number of all results.
-type ShareColumn = (&'static str, fn(&RuleSetResult) -> (usize, usize));
+/// What is counted in the table on message costs: its name, and the function that returns the number of reproduced results and the
+/// number of all results.
+const COUNTS: [(&str, Count); 3] = [
+    ("effects within 25 %", |one| {
+        [one.effects_within_25_percent as f64, one.effects as f64]
+    }),
+    ("times of ii and iii within 5 %", |one| {
+        [one.times_within_5_percent(), one.cells as f64]
+    }),
+    ("decisions and call schedules", |one| {
+        [one.matched as f64, one.checkable as f64]
+    }),
+];

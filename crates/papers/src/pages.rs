@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use super::decisions::Verdict;
+use super::decisions::{DecisionResult, Verdict};
 use super::effects::{effect_counts, effect_text};
 use super::figures::{draw_figures, figure_names};
 use super::markdown::{escape_cell, push_table, put};
 use super::page::ResultsFile;
-use super::plain;
 use super::readme::{note_cell, push_contradiction_table, push_effect_table, readme_page};
-use super::reproduce::{PaperResults, Reproduction};
+use super::reproduce::{ClaimResult, PaperResults, Reproduction};
 use super::text::summary_sentence;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::FigureStyle;
@@ -23,7 +22,7 @@ pub fn result_pages(reproduction: &Reproduction) -> Result<Vec<ResultsFile>, Err
     for paper in &reproduction.papers {
         pages.push(ResultsFile {
             name: format!("{}.md", paper.paper),
-            text: markdown_page(paper),
+            text: paper_page(paper, false),
         });
         let text =
             csv_table(paper).map_err(|error| Error::Output(Problem::new(error.to_string())))?;
@@ -74,28 +73,38 @@ fn csv_table(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>>
     Ok(String::from_utf8(table.into_inner()?)?)
 }
 
-fn markdown_page(paper: &PaperResults) -> String {
-    let mut text = format!(
-        "# {}\n\nWritten by `migsim reproduce {} --out results` (nothing random; CI checks that it is current). {}.\n",
-        paper.title,
-        paper.paper,
-        summary_sentence(paper)
-    );
+/// Creates the page of a paper; a brief page leaves out what is reproduced, and what a reader needs only to judge the readings.
+pub(super) fn paper_page(paper: &PaperResults, is_brief: bool) -> String {
+    let mut text = format!("# {}\n\n", paper.title);
+    if !is_brief {
+        put!(
+            text,
+            "Written by `migsim reproduce {} --out results` (nothing random; CI checks that it is current). ",
+            paper.paper
+        );
+    }
+    put!(text, "{}.\n", summary_sentence(paper));
     if !paper.switched_off.is_empty() {
         put!(text, "\n{}.\n", paper.switched_off);
     }
     push_effects_section(&mut text, paper);
     push_times_section(&mut text, paper);
-    push_decisions_section(&mut text, paper);
-    push_unreported_moves_section(&mut text, paper);
+    push_decisions_section(&mut text, paper, is_brief);
+    if !is_brief {
+        push_unreported_moves_section(&mut text, paper);
+    }
     push_schedules_section(&mut text, paper);
-    push_claims_section(&mut text, paper);
+    push_claims_section(&mut text, paper, is_brief);
     push_constants_section(&mut text, paper);
+    if is_brief {
+        return text;
+    }
     push_open_questions_section(&mut text, paper);
     if !paper.notes.is_empty() {
         put!(text, "\n{}\n", paper.notes.trim_end());
     }
-    push_contradictions_section(&mut text, paper);
+    text += "\n## Contradictions in the paper\n";
+    push_contradiction_table(&mut text, &paper.contradictions);
     text
 }
 
@@ -144,15 +153,16 @@ fn push_times_section(text: &mut String, paper: &PaperResults) {
     push_table(text, columns, rows);
 }
 
-fn push_decisions_section(text: &mut String, paper: &PaperResults) {
+fn push_decisions_section(text: &mut String, paper: &PaperResults, is_brief: bool) {
     let head = if paper.cells.is_empty() {
         "The paper publishes no run, so each row is a rule of its text, without a simulated run. The section *How the rules were checked* says what was compared."
     } else {
         "The margin is the smallest |t1 - t2| among the candidates of the call, where t1 and t2 are the predicted times of a process without and with the move. If the margin is small, a small change of a constant can reverse the decision."
     };
     put!(text, "\n## Decisions\n\n{head}\n");
-    let rows = paper.decisions.iter().map(|one| {
-        let published = escape_cell(&plain::describe_published_decision(&one.published));
+    let is_shown = |one: &&DecisionResult| !is_brief || one.verdict != Verdict::Match;
+    let rows = paper.decisions.iter().filter(is_shown).map(|one| {
+        let published = escape_cell(&describe_published_decision(&one.published));
         let runs = one.simulated.as_array().into_iter().flatten();
         let calls = runs.flat_map(|run| run.as_array().into_iter().flatten());
         let simulated: Vec<&str> = calls.filter_map(Value::as_str).collect();
@@ -212,13 +222,14 @@ fn push_unreported_moves_section(text: &mut String, paper: &PaperResults) {
     );
 }
 
-fn push_claims_section(text: &mut String, paper: &PaperResults) {
+fn push_claims_section(text: &mut String, paper: &PaperResults, is_brief: bool) {
     put!(
         text,
         "\n## Claims\n\n{}.\n",
         paper.claim_counts().describe_in_sentence()
     );
-    let rows = paper.claims.iter().map(|claim| {
+    let is_shown = |claim: &&ClaimResult| !is_brief || claim.verdict != "holds";
+    let rows = paper.claims.iter().filter(is_shown).map(|claim| {
         let published = match claim.published_numbers_agree {
             Some(true) => "agree",
             Some(false) => "contradict it",
@@ -277,9 +288,35 @@ fn push_open_questions_section(text: &mut String, paper: &PaperResults) {
     push_table(text, "id | question | our settings | reason", rows);
 }
 
-fn push_contradictions_section(text: &mut String, paper: &PaperResults) {
-    *text += "\n## Contradictions in the paper\n";
-    push_contradiction_table(text, &paper.contradictions);
+/// Describes a published decision in a few words: its superstep, kind, processes, origin and destination.
+fn describe_published_decision(published: &Value) -> String {
+    let word = |key: &str| match &published[key] {
+        Value::Null => None,
+        Value::Array(items) if items.is_empty() => None,
+        Value::Array(items) => {
+            let names: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            Some(names.join(" "))
+        }
+        Value::Object(places) => {
+            let places = places
+                .iter()
+                .map(|(key, place)| format!("{key} {}", json_with_rounded_numbers(place)));
+            Some(places.collect::<Vec<_>>().join(", "))
+        }
+        Value::Number(number) => Some(number.to_string()),
+        other => Some(json_with_rounded_numbers(other)),
+    };
+    let mut parts = vec![
+        word("superstep").unwrap_or_else(|| "?".into()),
+        word("kind").unwrap_or_default().replace('_', " "),
+    ];
+    parts.extend(word("count").map(|count| format!("of {count}")));
+    parts.extend(word("processes"));
+    parts.extend(word("from").map(|from| format!("from {from}")));
+    parts.extend(word("to").map(|to| format!("to {to}")));
+    parts.extend(word("candidates").map(|candidates| format!("({candidates} candidates)")));
+    parts.extend(word("date_s").map(|date| format!("(at {date} s)")));
+    parts.join(" ")
 }
 
 /// Formats a JSON value with rounded floating-point numbers, so that it is easy to read.
@@ -301,5 +338,19 @@ pub(super) fn json_with_rounded_numbers(value: &Value) -> String {
         }
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn a_decision_names_its_places() {
+        let told = json!({ "superstep": 22, "kind": "not_viable", "processes": ["p1", "p2"], "from": { "A": 11, "B": 1 }, "to": "E", "date_s": 25.0 });
+        assert_eq!(
+            super::describe_published_decision(&told),
+            "22 not viable p1 p2 from A 11, B 1 to E (at 25.0 s)"
+        );
     }
 }

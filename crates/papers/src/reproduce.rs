@@ -414,7 +414,7 @@ fn compare_decision(
 fn claim_outcome(paper: &Paper, claim: &Claim, runs: &Runs<'_>) -> ClaimOutcome {
     match paper.claim_checks.iter().find(|(id, _)| *id == claim.id) {
         Some((_, check)) => check(runs, claim),
-        None => run_test(&claim.test, claim.published_number().ok(), runs),
+        None => run_test(&claim.test, claim.published_value.as_f64(), runs),
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::claims::{
-    ClaimCheck, check_messages_to_next, check_superstep_counts, decide, is_increasing,
+    ClaimCheck, check_messages_to_next, check_superstep_counts, decide, is_increasing, number,
     rounds_to_published, try_map, with_moves,
 };
 use super::facts::Config;
@@ -134,7 +134,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swi-c16", |runs, claim| {
         let gains = try_map(&[2, 4], |alpha| Ok(run(runs, 50, alpha)?.gain_percent()))?;
         decide(
-            rounds_to_published(gains[1], claim.published_number()?) && gains[1] > gains[0],
+            rounds_to_published(gains[1], number(&claim.published_value)) && gains[1] > gains[0],
             gains,
         )
     }),

@@ -1,260 +1,64 @@
-//! Formats the results of a reproduction as text for a terminal.
-
-use std::collections::BTreeMap;
+//! Texts on the results of a reproduction: its totals in a sentence, and its pages for a terminal.
 
 use super::cells::median;
 use super::claim_counts::ClaimCounts;
 use super::decisions::{DecisionKind, Verdict};
 use super::effects::effect_counts;
-use super::plain;
+use super::markdown::put;
+use super::pages::paper_page;
+use super::readme::push_effect_table;
 use super::reproduce::{PaperResults, Reproduction};
 
-/// Formats the results of all papers for a terminal: tables of times, decisions, call schedules and claims, a summary, and the
-/// fitted constants.
+/// Formats the results of all papers for a terminal: the pages of the papers, shortened to what is not reproduced, and a summary.
 pub fn terminal_text(reproduction: &Reproduction) -> String {
-    let mut text = String::new();
-    for paper in &reproduction.papers {
-        push_line(
-            &mut text,
-            &format!(
-                "{}\n{}",
-                paper.title,
-                "=".repeat(paper.title.chars().count())
-            ),
-        );
-        push_effect_counts(&mut text, std::slice::from_ref(paper));
-        if !paper.switched_off.is_empty() {
-            push_line(&mut text, &format!("\n{}.", paper.switched_off));
-        }
-        push_times_table(&mut text, paper);
-        push_decisions_section(&mut text, paper);
-        push_claims_section(&mut text, paper);
-        push_constants_section(&mut text, paper);
-        push_line(&mut text, &format!("\n{}", summary_sentence(paper)));
-        text.push('\n');
+    let papers = &reproduction.papers;
+    let pages = papers.iter().map(|paper| paper_page(paper, true));
+    let mut text: String = pages.map(|page| page + "\n").collect();
+    if papers.len() > 1 {
+        text += "# All papers\n";
+        push_effect_table(&mut text, &effect_counts(papers));
+        let totals = ReproductionTotals::from_papers(papers);
+        put!(text, "\n{}\n", totals_sentence("all papers", &totals));
     }
-    if reproduction.papers.len() > 1 {
-        push_line(&mut text, "All papers\n==========");
-        push_effect_counts(&mut text, &reproduction.papers);
+    align_tables(&text)
+}
+
+/// Writes the tables of a Markdown text in columns.
+fn align_tables(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for line in markdown.lines().chain([""]) {
+        if let Some(row) = line
+            .strip_prefix("| ")
+            .and_then(|line| line.strip_suffix(" |"))
+        {
+            let row = row.replace("\\|", "\u{1}");
+            let cells = row.split(" | ").map(|cell| {
+                cell.replace('\u{1}', "|")
+                    .replace('\\', "")
+                    .replace("**", "")
+            });
+            rows.push(cells.collect());
+            continue;
+        }
+        if line.starts_with("|---") || line.starts_with("![") {
+            continue;
+        }
+        for row in &rows {
+            let width = |at: usize| {
+                let column = rows.iter().filter_map(|row| row.get(at));
+                column.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            };
+            let cells = row.iter().enumerate();
+            let cells = cells.map(|(at, cell)| format!("{cell:<0$}", width(at)));
+            text += cells.collect::<Vec<_>>().join("  ").trim_end();
+            text.push('\n');
+        }
+        rows.clear();
+        text += line;
         text.push('\n');
-        push_line(
-            &mut text,
-            &totals_sentence(
-                "all papers",
-                &ReproductionTotals::from_papers(&reproduction.papers),
-            ),
-        );
     }
     text
-}
-
-fn push_line(text: &mut String, line: &str) {
-    text.push_str(line.trim_end());
-    text.push('\n');
-}
-
-/// Appends the numbers of effects that the simulation reproduces, and of effects that the best constant of each paper predicts.
-fn push_effect_counts(text: &mut String, papers: &[PaperResults]) {
-    let counts = effect_counts(papers);
-    if counts.is_empty() {
-        return;
-    }
-    push_line(
-        text,
-        &format!(
-            "\nEffects: overhead (time of scenario ii, scheduler without moves, less that of scenario i, application only) and gain (time of scenario i less that of scenario iii, with migrations)\n{:<24} {:<9} {:>5} {:>7} {:>5} {:>5} {:>7} {:>10} {:>14} {:>6} {:>7}",
-            "",
-            "effect",
-            "rows",
-            "<= 10 %",
-            "25 %",
-            "50 %",
-            "median",
-            "right sign",
-            "constant: 25 %",
-            "times",
-            "copied"
-        ),
-    );
-    for one in &counts {
-        let name = format!("{} {}", one.paper, one.table);
-        let effect = if one.effect.is_empty() {
-            "both"
-        } else {
-            &one.effect
-        };
-        let [tight, middle, wide] = one.within;
-        push_line(
-            text,
-            &format!(
-                "{name:<24} {effect:<9} {:>5} {tight:>7} {middle:>5} {wide:>5} {:>6.0}% {:>10} {:>14} {:>6} {:>7}",
-                one.rows,
-                one.median_error.map_or(f64::NAN, |median| 100.0 * median),
-                one.right_sign,
-                one.constant_within[1],
-                one.times,
-                one.copied_times
-            ),
-        );
-    }
-    push_line(
-        text,
-        "constant: effects within 25 % if the best single overhead and the best single gain of each paper replace the simulated effects; times: simulated times within 2.5 %; copied: the same if scenarios ii and iii get the time of scenario i",
-    );
-}
-
-fn push_times_table(text: &mut String, paper: &PaperResults) {
-    let mut table = "";
-    for cell in &paper.cells {
-        if cell.table != table {
-            push_line(
-                text,
-                &format!(
-                    "\n{}\n{:<24} {:>12} {:>12} {:>8}",
-                    cell.table, "cell", "published_s", "simulated_s", "error"
-                ),
-            );
-            table = &cell.table;
-        }
-        let mark = if cell.in_sample { " in-sample" } else { "" };
-        let lost = if cell.is_explained {
-            ""
-        } else {
-            " NOT EXPLAINED"
-        };
-        let note = cell
-            .note
-            .as_ref()
-            .map(|note| format!("  [{note}]"))
-            .unwrap_or_default();
-        push_line(
-            text,
-            &format!(
-                "{:<24} {:>12.2} {:>12.2} {:>+7.1}%{mark}{lost}{note}",
-                cell.id,
-                cell.published_s,
-                cell.simulated_s,
-                100.0 * cell.error
-            ),
-        );
-    }
-}
-
-fn push_decisions_section(text: &mut String, paper: &PaperResults) {
-    push_line(
-        text,
-        "\nDecisions that do not match the paper, and the number of decisions by verdict",
-    );
-    for decision in paper
-        .decisions
-        .iter()
-        .filter(|decision| decision.verdict != Verdict::Match)
-    {
-        let note = decision.note.as_ref().map(|note| format!("  [{note}]"));
-        push_line(
-            text,
-            &format!(
-                "{:<10} {:<13} published: {}; simulated: {}{}",
-                decision.id,
-                decision.verdict.name(),
-                plain::describe_published_decision(&decision.published),
-                plain::describe_simulated_calls(&decision.simulated),
-                note.unwrap_or_default()
-            ),
-        );
-    }
-    push_line(
-        text,
-        &format!(
-            "{}",
-            Counts(count_by_verdict(
-                paper
-                    .decisions
-                    .iter()
-                    .map(|decision| decision.verdict.name())
-            ))
-        ),
-    );
-    if !paper.call_schedules.is_empty() {
-        push_line(text, "\nCall schedules");
-    }
-    for schedule in &paper.call_schedules {
-        push_line(
-            text,
-            &format!(
-                "{:<10} {:<13} published: {}; simulated: {}",
-                schedule.id,
-                schedule.verdict.name(),
-                superstep_list_text(&schedule.published),
-                superstep_list_text(&schedule.simulated)
-            ),
-        );
-    }
-}
-
-fn superstep_list_text(calls: &[u64]) -> String {
-    let calls: Vec<String> = calls.iter().map(u64::to_string).collect();
-    calls.join(", ")
-}
-
-fn push_claims_section(text: &mut String, paper: &PaperResults) {
-    push_line(
-        text,
-        "\nClaims that do not hold in the simulation, and the number of claims by verdict",
-    );
-    for claim in paper.claims.iter().filter(|claim| claim.verdict != "holds") {
-        push_line(
-            text,
-            &format!(
-                "{:<10} {:<13} {} Simulated: {}",
-                claim.id,
-                claim.verdict,
-                claim.statement,
-                plain::json_value_text(&claim.value)
-            ),
-        );
-    }
-    push_line(text, &paper.claim_counts().describe_in_sentence());
-}
-
-fn push_constants_section(text: &mut String, paper: &PaperResults) {
-    push_line(
-        text,
-        &format!("\n{} fitted constants", paper.constants.len()),
-    );
-    for (index, constant) in paper.constants.iter().enumerate() {
-        push_line(
-            text,
-            &format!(
-                "{:>2}. {} ({}): {}",
-                index + 1,
-                constant.what,
-                constant.keys.join(", "),
-                constant.evidence
-            ),
-        );
-    }
-}
-
-fn count_by_verdict<'a>(verdicts: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
-    let mut counts = BTreeMap::new();
-    for verdict in verdicts {
-        *counts.entry(verdict).or_default() += 1;
-    }
-    counts
-}
-
-struct Counts<'a>(BTreeMap<&'a str, usize>);
-
-impl std::fmt::Display for Counts<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let parts: Vec<String> = self
-            .0
-            .iter()
-            .map(|(verdict, count)| format!("{count} {verdict}"))
-            .collect();
-        f.write_str(&parts.join(", "))
-    }
 }
 
 /// Sums, over one or more papers, of the numbers of reproduced results.
@@ -284,45 +88,45 @@ impl ReproductionTotals {
     /// Adds the numbers of reproduced results of the given papers.
     pub(super) fn from_papers<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
         let papers: Vec<&PaperResults> = papers.into_iter().collect();
-        let mut totals = Self::default();
-        for paper in &papers {
-            let in_tables = paper.cells.iter().filter(|cell| !cell.in_figure);
-            totals
-                .absolute_time_errors
-                .extend(in_tables.map(|cell| cell.error.abs()));
-            totals.times_in_figures += paper.cells.iter().filter(|cell| cell.in_figure).count();
-            let decisions = paper.decisions.iter().map(|one| one.verdict);
-            add_matching_and_checkable(&mut totals.matching_and_checkable_decisions, decisions);
-            for (kind, counts) in DecisionKind::ALL
-                .iter()
-                .zip(&mut totals.matching_and_checkable_by_kind)
-            {
-                let of_kind = paper.decisions.iter().filter(|one| one.kind == *kind);
-                add_matching_and_checkable(counts, of_kind.map(|one| one.verdict));
-            }
-            for run in &paper.unreported {
-                totals.unreported_and_all_moves.0 += run.moves - run.reported;
-                totals.unreported_and_all_moves.1 += run.moves;
-            }
-            let schedules = paper.call_schedules.iter().map(|one| one.verdict);
-            add_matching_and_checkable(&mut totals.matching_and_checkable_schedules, schedules);
-            totals.claim_counts = totals.claim_counts.plus_counts(paper.claim_counts());
-            let counted_there = |shared: &String| papers.iter().any(|one| one.paper == shared);
-            let constants = paper.constants.iter();
-            let counted = constants.filter(|one| !one.shared_with.iter().any(counted_there));
-            totals.fitted_constants += counted.count();
+        let cells = papers.iter().flat_map(|paper| &paper.cells);
+        let (in_figures, in_tables): (Vec<_>, Vec<_>) = cells.partition(|cell| cell.in_figure);
+        let decisions = || papers.iter().flat_map(|paper| &paper.decisions);
+        let of_kind = |kind| {
+            decisions()
+                .filter(move |one| one.kind == kind)
+                .map(|one| one.verdict)
+        };
+        let unreported = || papers.iter().flat_map(|paper| &paper.unreported);
+        let schedules = papers.iter().flat_map(|paper| &paper.call_schedules);
+        let constants = papers.iter().flat_map(|paper| &paper.constants);
+        let is_counted_there = |shared: &String| papers.iter().any(|one| one.paper == shared);
+        Self {
+            absolute_time_errors: in_tables.iter().map(|cell| cell.error.abs()).collect(),
+            times_in_figures: in_figures.len(),
+            matching_and_checkable_decisions: matching_and_checkable(
+                decisions().map(|one| one.verdict),
+            ),
+            matching_and_checkable_by_kind: DecisionKind::ALL
+                .map(|kind| matching_and_checkable(of_kind(kind))),
+            unreported_and_all_moves: (
+                unreported().map(|run| run.moves - run.reported).sum(),
+                unreported().map(|run| run.moves).sum(),
+            ),
+            matching_and_checkable_schedules: matching_and_checkable(
+                schedules.map(|one| one.verdict),
+            ),
+            claim_counts: ClaimCounts::from_claims(papers.iter().flat_map(|paper| &paper.claims)),
+            fitted_constants: constants
+                .filter(|one| !one.shared_with.iter().any(is_counted_there))
+                .count(),
         }
-        totals
     }
 
     /// Computes the share \[%\] of the times in tables whose relative error is at most `bound` (a fraction).
     pub(super) fn percent_of_times_within(&self, bound: f64) -> f64 {
-        let within = self
-            .absolute_time_errors
-            .iter()
-            .filter(|&&error| error <= bound)
-            .count();
-        100.0 * within as f64 / self.absolute_time_errors.len().max(1) as f64
+        let errors = &self.absolute_time_errors;
+        let within = errors.iter().filter(|&&error| error <= bound).count();
+        100.0 * within as f64 / errors.len().max(1) as f64
     }
 
     /// Computes the median of the absolute relative errors of the times in tables \[%\]; `None` if there are no times.
@@ -331,14 +135,13 @@ impl ReproductionTotals {
     }
 }
 
-fn add_matching_and_checkable(
-    counts: &mut (usize, usize),
-    verdicts: impl Iterator<Item = Verdict>,
-) {
-    for verdict in verdicts {
-        counts.0 += usize::from(verdict == Verdict::Match);
-        counts.1 += usize::from(verdict != Verdict::NotCheckable);
-    }
+fn matching_and_checkable(verdicts: impl Iterator<Item = Verdict>) -> (usize, usize) {
+    verdicts.fold((0, 0), |(matching, checkable), verdict| {
+        (
+            matching + usize::from(verdict == Verdict::Match),
+            checkable + usize::from(verdict != Verdict::NotCheckable),
+        )
+    })
 }
 
 /// Summarises the reproduction of a paper in one sentence.

@@ -16,8 +16,7 @@ pub(in crate::cli) struct ReproduceArguments {
     /// The paper to reproduce (see `migsim list papers`), all for every paper, or the name of a study
     ///
     /// The studies are: one-reading, the rules of each paper applied to every other paper; reality, programs measured on MPI;
-    /// grid5000, the applications of the papers on Grid'5000; authors-2015, recorded calls of the authors' own program, decided
-    /// again.
+    /// authors-2015, recorded calls of the authors' own program, decided again.
     #[arg(default_value = "all", value_parser = complete::paper_parser(), hide_possible_values = true)]
     pub(in crate::cli) paper: String,
     /// For one-reading: search for the best single set of rules for all papers, changing one option at a time, starting from the

@@ -1,6 +1,7 @@
 //! Creates the page `reality.md`, the table `reality.csv` and the figures on the comparison of predicted with measured times.
 
 use super::{AblationStep, MeasurementComparison, PredictedProgram};
+use crate::cells::median;
 use crate::markdown::{push_table, put};
 use migsim_base::error::Error;
 use migsim_output::figure::{
@@ -18,17 +19,14 @@ const NEAR_ERROR: f64 = 0.05;
 /// Creates the Markdown page on the comparison of simulated with measured times.
 pub fn markdown_page(reality: &MeasurementComparison) -> String {
     let mut text = String::from(HEAD);
-    let all = ErrorSummary::from_predictions(&reality.predicted_programs);
+    let all = &reality.predicted_programs;
+    let [latency, bandwidth, mixed, every] = CLASSES.map(|class| median_error(all, class));
     put!(
         text,
-        "**Median error of the total time: {:.1} %. By class: {:.1} % for programs limited by latency, {:.1} % by bandwidth, {:.1} % by both. {} of {} cases are \
+        "**Median error of the total time: {every:.1} %. By class: {latency:.1} % for programs limited by latency, {bandwidth:.1} % by bandwidth, {mixed:.1} % by both. {} of {} cases are \
          within 5 %.**\n\n",
-        all.median_of_all,
-        all.median_of_latency_class,
-        all.median_of_bandwidth_class,
-        all.median_of_mixed_class,
-        all.near_predictions,
-        all.prediction_count
+        near_predictions(all),
+        all.len()
     );
     text += CAUTION;
     push_calibration_section(&mut text, reality);
@@ -78,9 +76,7 @@ fn push_calibration_section(text: &mut String, reality: &MeasurementComparison) 
     push_table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
     let others = reality.predicted_programs.iter();
     let others = others.filter(|one| !one.case.name.starts_with("ping-"));
-    let mut errors: Vec<f64> = others
-        .map(|one| 100.0 * one.relative_error().abs())
-        .collect();
+    let mut errors: Vec<f64> = others.map(percent_error).collect();
     errors.sort_by(f64::total_cmp);
     put!(
         text,
@@ -111,16 +107,17 @@ fn push_cases_table(text: &mut String, reality: &MeasurementComparison, limited:
 }
 
 fn ablation_row(one: &AblationStep) -> String {
-    let found = ErrorSummary::from_predictions(&one.predicted_cases);
-    let errors = [
-        found.median_of_latency_class,
-        found.median_of_bandwidth_class,
-        found.median_of_mixed_class,
-        found.median_of_all,
-    ];
-    let errors = errors.map(|error| format!("{error:.1}")).join(" | ");
-    let (near, worst) = (found.near_predictions, found.worst_error);
-    format!("{} | {errors} | {near} | {worst:+.0}", one.name)
+    let cases = &one.predicted_cases;
+    let errors = CLASSES
+        .map(|class| format!("{:.1}", median_error(cases, class)))
+        .join(" | ");
+    let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+    let worst = cases
+        .iter()
+        .map(PredictedProgram::relative_error)
+        .fold(0.0, larger);
+    let near = near_predictions(cases);
+    format!("{} | {errors} | {near} | {:+.0}", one.name, 100.0 * worst)
 }
 
 fn push_barriers_section(text: &mut String, reality: &MeasurementComparison) {
@@ -231,51 +228,27 @@ with a prototype, and the error of the total time for `backbone-both`, `duplex` 
 | 128 KiB each way before the rest | -17 % | +6 % | +9 % |\n\n\
 No rule explains both cases, so none is implemented. The measured times are between the two values, and which one occurs is random.";
 
-/// Summary of prediction errors: the median absolute relative error \[%\] of each class of programs and of all programs, the
-/// relative error of largest magnitude \[%\], the number of near predictions, and the number of all predictions.
-struct ErrorSummary {
-    median_of_latency_class: f64,
-    median_of_bandwidth_class: f64,
-    median_of_mixed_class: f64,
-    median_of_all: f64,
-    worst_error: f64,
-    near_predictions: usize,
-    prediction_count: usize,
+/// Classes of programs, and an empty name for all programs.
+const CLASSES: [&str; 4] = ["latency", "bandwidth", "mixed", ""];
+
+/// Returns the absolute relative error of a prediction \[%\].
+fn percent_error(one: &PredictedProgram) -> f64 {
+    100.0 * one.relative_error().abs()
 }
 
-impl ErrorSummary {
-    fn from_predictions(predicted: &[PredictedProgram]) -> Self {
-        let of = |class: &str| {
-            let is_meant = |one: &&PredictedProgram| class.is_empty() || one.case.class == class;
-            let errors = predicted.iter().filter(is_meant);
-            let mut errors: Vec<f64> = errors
-                .map(|one| 100.0 * one.relative_error().abs())
-                .collect();
-            errors.sort_by(f64::total_cmp);
-            median_of_sorted(&errors)
-        };
-        let errors = predicted.iter().map(PredictedProgram::relative_error);
-        let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
-        let near = |error: &f64| error.abs() <= NEAR_ERROR;
-        Self {
-            median_of_latency_class: of("latency"),
-            median_of_bandwidth_class: of("bandwidth"),
-            median_of_mixed_class: of("mixed"),
-            median_of_all: of(""),
-            worst_error: 100.0 * errors.clone().fold(0.0, larger),
-            near_predictions: errors.filter(near).count(),
-            prediction_count: predicted.len(),
-        }
-    }
+/// Returns the median of the absolute relative errors of the programs of a class \[%\].
+fn median_error(predicted: &[PredictedProgram], class: &str) -> f64 {
+    let of_class = predicted
+        .iter()
+        .filter(|one| class.is_empty() || one.case.class == class);
+    median(of_class.map(percent_error)).unwrap_or_default()
 }
 
-/// Returns the median of numbers in ascending order; 0 if there are no numbers.
-fn median_of_sorted(sorted: &[f64]) -> f64 {
-    match sorted.len() {
-        0 => 0.0,
-        count if count % 2 == 1 => sorted[count / 2],
-        count => f64::midpoint(sorted[count / 2 - 1], sorted[count / 2]),
-    }
+fn near_predictions(predicted: &[PredictedProgram]) -> usize {
+    let near = predicted
+        .iter()
+        .filter(|one| one.relative_error().abs() <= NEAR_ERROR);
+    near.count()
 }
 
 /// Creates the CSV table of measured and predicted times, with one row per measured program.
