@@ -57,7 +57,7 @@ class HotSpot(migsim.Application):
         self.processes, self.supersteps, self.every = procs, supersteps, every
         self.memory_bytes = 1e6
 
-    def fill(self, superstep, plan):
+    def fill(self, superstep: int, plan: migsim.Plan) -> None:
         plan.work = 1e9
         plan.work[superstep // self.every % self.processes] *= 4
         everybody = np.arange(self.processes)

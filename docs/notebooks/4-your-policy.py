@@ -14,11 +14,11 @@ class Fastest(migsim.Policy):
     def __init__(self, every: int = 10) -> None:
         self.every = every
 
-    def is_call_due(self, view):
+    def is_call_due(self, view: migsim.View) -> bool:
         # Supersteps, processes and hosts count from 0 here.
         return (view.superstep + 1) % self.every == 0
 
-    def decide(self, view):
+    def decide(self, view: migsim.View) -> migsim.Answer:
         speed = view.platform["speed"] * (1 - view.external_load)
         speed[view.placement] = 0.0
         slowest, fastest = int(view.compute_s.argmax()), int(speed.argmax())

@@ -7,12 +7,13 @@
 # %%
 import random
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 import migsim
 
-case = {
+case: dict[str, Any] = {
     "app": "synthetic",
     "procs": 16,
     "load": "walk",
@@ -46,7 +47,7 @@ class Learnt(migsim.Trigger):
         self.weights = bias, of_sum, of_loss
         self.sum = self.floor = 0.0
 
-    def is_due(self, observed):
+    def is_due(self, observed: migsim.Observed) -> bool:
         loss = observed.max_s - observed.mean_s
         if observed.is_first:
             # Before the first call nothing was balanced yet.
@@ -62,14 +63,14 @@ class Learnt(migsim.Trigger):
 
 
 # %%
-def observed(view, price, is_first):
+def observed(view: migsim.View, price: float, is_first: bool) -> Any:
     times = np.zeros(len(view.external_load))
     np.maximum.at(times, view.placement, view.compute_s)
     usable = min(len(times), len(view.placement))
     return SimpleNamespace(max_s=times.max(), mean_s=times.sum() / usable, price_s=price, is_first=is_first)
 
 
-def makespan(start, weights):
+def makespan(start: migsim.Environment, weights: list[float]) -> float:
     env, trigger = start.clone(), Learnt(*weights)
     price, is_first, is_over = 0.0, True, False
     while not is_over:
@@ -105,7 +106,7 @@ weights
 # Now the trigger is compared with built-in triggers for the same strategy, on seeds that the training did not use:
 
 # %%
-options = {f"policy.trigger.learnt.{name}": value for name, value in weights.items()}
+options: dict[str, Any] = {f"policy.trigger.learnt.{name}": value for name, value in weights.items()}
 result = migsim.compare(
     policies=["refine/learnt", "refine/menon", "refine/boulmier", "refine/every=10"], seeds="101..110", **case, **options
 )
