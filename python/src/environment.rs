@@ -218,7 +218,7 @@ impl Environment {
             let made = stepper.calls()[calls..].iter();
             let prices = made.map(|call| (call.cost.get(), call.migration_duration.get()));
             let (call, moves) = prices.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-            stepper.forget_calls();
+            stepper.forget_history();
             let now = stepper.now();
             let passed = now.since(before).get();
             Ok((passed, stepper.is_over(), call, moves, now.get()))

@@ -191,7 +191,7 @@ impl ReschedulingCall {
                 )
             }
             CallModel::Overlapped => {
-                let start = world.outcome.supersteps[world.ending_superstep].start;
+                let start = world.times(world.ending_superstep).start;
                 cost.fixed - world.engine.now().since(start)
             }
             CallModel::PingPong => {

@@ -81,10 +81,9 @@ pub(super) fn check_superstep(
 
 /// Checks that times do not decrease from the previous superstep to this superstep and within this superstep.
 fn check_times(world: &RunState<'_>) -> Result<(), Error> {
-    let all = &world.outcome.supersteps;
-    let dates = all[world.open_superstep];
+    let dates = world.times(world.open_superstep);
     let before = world.open_superstep.checked_sub(1);
-    let began = before.map_or(Time::ZERO, |before| all[before].start);
+    let began = before.map_or(Time::ZERO, |before| world.times(before).start);
     let now = world.engine.now();
     let rises = |a: Time, b: Time| a.get() <= b.get() * TIME_TOLERANCE;
     if rises(began, dates.start)
@@ -103,7 +102,7 @@ fn time_order_error(world: &RunState<'_>, began: Time) -> Error {
         start,
         last_computation_end: computed,
         ..
-    } = world.outcome.supersteps[world.open_superstep];
+    } = world.times(world.open_superstep);
     let now = world.engine.now();
     let what = format!(
         "time went backwards: the superstep began at {began}, its computation at {start}, its communication at {computed}, and it ended at {now}"
@@ -219,8 +218,7 @@ fn elapsed_superstep_time(world: &RunState<'_>, superstep: &SuperstepState) -> f
     let since = if superstep.is_simulated_by_events {
         superstep.first_begin_time
     } else {
-        world.outcome.supersteps[world.open_superstep].start.get()
-            - superstep.local_time_origin.get()
+        world.times(world.open_superstep).start.get() - superstep.local_time_origin.get()
     };
     world.engine.local_time() - since
 }

@@ -82,7 +82,7 @@ impl Run<'_, '_> {
         let end = world.engine.now();
         self.superstep.local_time_origin = start;
         world.event_log.add_hash(digest);
-        world.outcome.supersteps[superstep] = SuperstepTimes {
+        *world.times_mut(superstep) = SuperstepTimes {
             start,
             last_computation_end: start + *longest,
             end,

@@ -678,9 +678,8 @@ impl<'a, 'r> Run<'a, 'r> {
     /// the superstep.
     fn record_last_computation_end(&mut self, longest: Seconds) {
         let world = &mut self.world;
-        let dates = &mut world.outcome.supersteps[world.open_superstep];
         if let Some(computed) = self.superstep.last_computation_end.take() {
-            dates.last_computation_end = computed;
+            world.times_mut(world.open_superstep).last_computation_end = computed;
             let migrations = &self.rescheduling.migrations;
             migrations.record_delay_by_migrations(computed, longest, world);
         } else {
@@ -691,8 +690,9 @@ impl<'a, 'r> Run<'a, 'r> {
                 .iter()
                 .zip(&world.measurements.computation_times);
             let ends = began.map(|(began, compute)| began + compute.get());
-            dates.last_computation_end =
-                dates.start + Seconds::of(ends.fold(longest.get(), greater));
+            let longest = Seconds::of(ends.fold(longest.get(), greater));
+            let times = world.times_mut(world.open_superstep);
+            times.last_computation_end = times.start + longest;
         }
     }
 
@@ -700,7 +700,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// left the barrier.
     pub(super) fn record_superstep_end(&mut self, later: Seconds) {
         let end = self.world.engine.now() + later;
-        self.world.outcome.supersteps[self.world.ending_superstep].end = end;
+        self.world.times_mut(self.world.ending_superstep).end = end;
         self.world.event_log.add_time(end.get());
     }
 

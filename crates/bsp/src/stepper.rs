@@ -101,11 +101,10 @@ impl<'a> Stepper<'a> {
         &self.run.world.outcome.calls
     }
 
-    /// Drops the records of all calls and moves but those of the last call, so that a copy costs the same at each barrier.
-    pub fn forget_calls(&mut self) {
-        let outcome = &mut self.run.world.outcome;
-        outcome.calls.drain(..outcome.calls.len().saturating_sub(1));
-        outcome.migrations.clear();
+    /// Drops the records of the run before this barrier, except the last call, so that a copy costs the same at each barrier.
+    /// The outcome of the run then lacks them.
+    pub fn forget_history(&mut self) {
+        self.run.world.forget_history();
     }
 
     /// Returns the view that a policy would receive at this barrier; external loads are measured up to the present time.

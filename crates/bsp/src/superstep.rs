@@ -157,7 +157,7 @@ impl SuperstepState {
         let runtime = &world.setup.runtime;
         self.message_exchange
             .prepare_for_superstep(&world.superstep_plan, processes, runtime);
-        world.outcome.supersteps[world.open_superstep].start = world.engine.now();
+        world.times_mut(world.open_superstep).start = world.engine.now();
         world.measurements.clear(processes);
         world
             .measurements

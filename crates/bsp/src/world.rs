@@ -73,6 +73,8 @@ pub(super) struct RunState<'a> {
     /// Whether the policy is no longer called because it will request no more rescheduling calls.
     is_policy_done: bool,
     pub(super) outcome: RunOutcome,
+    /// The first superstep whose times are still in the outcome.
+    first_kept_superstep: usize,
     pub(super) event_log: EventHash,
 }
 
@@ -91,6 +93,38 @@ fn pinned_processes(workload: &dyn Workload) -> Vec<bool> {
 const MAX_DUMPED_ITEMS: usize = 100_000;
 
 impl<'a> RunState<'a> {
+    /// Returns the times of a superstep, which must not be forgotten.
+    pub(super) fn times(&self, superstep: usize) -> SuperstepTimes {
+        let place = superstep - self.first_kept_superstep;
+        self.outcome
+            .supersteps
+            .get(place)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Returns the times of a superstep to be written.
+    pub(super) fn times_mut(&mut self, superstep: usize) -> &mut SuperstepTimes {
+        let place = superstep - self.first_kept_superstep;
+        let all = &mut self.outcome.supersteps;
+        if all.len() <= place {
+            all.resize(place + 1, SuperstepTimes::default());
+        }
+        &mut all[place]
+    }
+
+    /// Drops the records of all calls but the last, of all moves, and of the supersteps before the present barrier.
+    pub(super) fn forget_history(&mut self) {
+        let outcome = &mut self.outcome;
+        outcome.calls.drain(..outcome.calls.len().saturating_sub(1));
+        outcome.migrations.clear();
+        let ended = self.ending_superstep - self.first_kept_superstep;
+        outcome
+            .supersteps
+            .drain(..ended.min(outcome.supersteps.len()));
+        self.first_kept_superstep = self.ending_superstep;
+    }
+
     pub(super) fn new(setup: &'a Setup<'a>) -> Self {
         let processes = setup.workload.processes();
         let memory = |process| setup.workload.memory(ProcessId::from_index(process));
@@ -113,7 +147,7 @@ impl<'a> RunState<'a> {
             is_policy_done: false,
             outcome: RunOutcome {
                 makespan: Time::ZERO,
-                supersteps: vec![SuperstepTimes::default(); setup.workload.supersteps()],
+                supersteps: Vec::with_capacity(setup.workload.supersteps()),
                 calls: Vec::new(),
                 migrations: Vec::new(),
                 call_waiting_time: Seconds::default(),
@@ -122,6 +156,7 @@ impl<'a> RunState<'a> {
                 sent_messages: SentMessages::default(),
                 event_hash: String::new(),
             },
+            first_kept_superstep: 0,
             event_log: EventHash::default(),
         }
     }

@@ -185,7 +185,7 @@ impl<'a> Shortcuts<'a> {
             self.evaluated_result = Some(result);
         }
         self.store_as_previous_result(result, world);
-        world.outcome.supersteps[world.open_superstep].start = start;
+        world.times_mut(world.open_superstep).start = start;
         Ok(true)
     }
 
