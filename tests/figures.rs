@@ -239,8 +239,8 @@ fn an_unknown_figure_is_refused_with_the_known_ones() {
             "only for tables",
         ),
         (
-            "reproduce authors-2015 --figure times",
-            "`authors-2015` has no figures",
+            "reproduce one-reading --figure times",
+            "`--figure` cannot be used with `one-reading`",
         ),
         (
             "report short --figure list --out a.svg",

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::Path;
 
 use rayon::ThreadPool;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Listing, ReproduceArguments};
@@ -13,7 +12,7 @@ use super::complete::{STUDIES, STUDY_AUTHORS, STUDY_ONE_READING, STUDY_REALITY};
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
 use super::list::print_names;
 use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_result, print_text};
+use super::print::{print_json, print_result, print_text};
 use super::progress::{ProgressDisplay, run_with_progress};
 use super::run::set_flags;
 use super::threads::start_threads;
@@ -38,13 +37,12 @@ pub(super) fn run_reproduce(
         let papers = Listing::Papers;
         return print_names(&Registry::standard(), papers, OutputForm::Table, out).map(|()| true);
     }
-    check_figure_flags(arguments)?;
     let name = arguments.paper.as_str();
     if name != "all" && !STUDIES.contains(&name) {
         paper::find_paper(&arguments.paper)
             .map_err(|error| error.with_default_source("<PAPER>"))?;
     }
-    check_study_flags(arguments)?;
+    check_flags(arguments)?;
     check_memory(arguments)?;
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)
@@ -54,14 +52,14 @@ pub(super) fn run_reproduce(
     if let Some(start) = &arguments.search {
         return run_rule_search(arguments, &threads, start, out);
     }
-    if arguments.paper == STUDY_ONE_READING {
-        return run_one_reading_study(arguments, &threads, out);
-    }
-    if arguments.paper == STUDY_REALITY {
-        return run_reality_study(arguments, (out, errors));
-    }
-    if arguments.paper == STUDY_AUTHORS {
-        return run_authors_study(arguments, out);
+    let study = match name {
+        STUDY_AUTHORS => return run_authors_study(arguments, out),
+        STUDY_ONE_READING => Some(run_one_reading_study(arguments, &threads)?),
+        STUDY_REALITY => Some(run_reality_study(arguments)?),
+        _ => None,
+    };
+    if let Some(study) = study {
+        return output_study_results(arguments, &study, (out, errors)).map(|()| true);
     }
     let changes = paper::Changes::of_keys(set_flags(&arguments.settings)?)?;
     let reproduction = run_with_superstep_progress(arguments, &threads, |progress| {
@@ -97,27 +95,25 @@ fn print_reproduction(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     if form == OutputForm::Json {
-        let all: Vec<Value> = reproduction
-            .papers
-            .iter()
-            .map(to_json_value)
-            .collect::<Result<_, _>>()?;
-        let joined = |key: &str| -> Vec<Value> {
-            all.iter()
-                .flat_map(|paper| paper[key].as_array().cloned().unwrap_or_default())
+        let papers = json!(reproduction.papers);
+        let joined = |key: &str| -> Vec<&Value> {
+            let papers = papers.as_array().into_iter().flatten();
+            papers
+                .filter_map(|paper| paper[key].as_array())
+                .flatten()
                 .collect()
         };
         let value = json!({
             "effects": joined("effects"),
-            "effect_counts": to_json_value(&paper::effect_counts(&reproduction.papers))?,
+            "effect_counts": paper::effect_counts(&reproduction.papers),
             "cells": joined("cells"),
             "decisions": joined("decisions"),
             "call_schedules": joined("call_schedules"),
             "claims": joined("claims"),
-            "claim_counts": to_json_value(&paper::count_claims_of_papers(&reproduction.papers))?,
+            "claim_counts": paper::count_claims_of_papers(&reproduction.papers),
             "constants": joined("constants"),
         });
-        print_text(out, &format!("{value:#}\n"))
+        print_json(out, &value)
     } else if form == OutputForm::Table {
         print_text(out, &paper::terminal_text(reproduction))
     } else {
@@ -148,52 +144,73 @@ fn write_chosen_figures(
     write_figures(figures, folder, said)
 }
 
+/// The results of a study: its page, and what the study has beside it.
+struct StudyResults {
+    page: String,
+    table: Option<String>,
+    json: Option<Value>,
+    figures: Vec<Figure>,
+}
+
 /// Prints the results of a study, and writes its page, its table and its figures into the folder of `--out`. If the user
 /// requested figures, only the figures are written.
 fn output_study_results(
     arguments: &ReproduceArguments,
-    name: &str,
-    (page, table): &(String, String),
-    figures: &[Figure],
+    study: &StudyResults,
     (out, errors): (&mut dyn Write, &mut dyn Write),
-) -> Result<bool, Error> {
+) -> Result<(), Error> {
     if arguments.figure.is_some() {
-        return write_chosen_figures(arguments, figures, errors).map(|()| true);
+        return write_chosen_figures(arguments, &study.figures, errors);
     }
     if let Some(folder) = &arguments.out {
-        write_file_atomically(&folder.join(format!("{name}.md")), page.as_bytes())?;
-        write_file_atomically(&folder.join(format!("{name}.csv")), table.as_bytes())?;
-        for figure in figures {
+        let write = |suffix: &str, text: &str| {
+            let file = folder.join(format!("{}.{suffix}", arguments.paper));
+            write_file_atomically(&file, text.as_bytes())
+        };
+        write("md", &study.page)?;
+        study
+            .table
+            .iter()
+            .try_for_each(|table| write("csv", table))?;
+        for figure in &study.figures {
             let file = folder.join(format!("{}.svg", figure.name));
             write_file_atomically(&file, figure.to_svg().as_bytes())?;
         }
     }
-    match arguments.form.output_form_unless_quiet(arguments.quiet) {
-        None => {}
-        Some(OutputForm::Csv) => print_text(out, table)?,
-        Some(_) => print_text(out, page)?,
+    match (
+        arguments.form.output_form_unless_quiet(arguments.quiet),
+        study,
+    ) {
+        (None, _) => Ok(()),
+        (
+            Some(OutputForm::Csv),
+            StudyResults {
+                table: Some(table), ..
+            },
+        ) => print_text(out, table),
+        (
+            Some(OutputForm::Json),
+            StudyResults {
+                json: Some(json), ..
+            },
+        ) => print_json(out, json),
+        _ => print_text(out, &study.page),
     }
-    Ok(true)
 }
 
-/// Compares simulated programs with programs that were measured on MPI, prints and writes the results, and always returns `true`.
-fn run_reality_study(
-    arguments: &ReproduceArguments,
-    (out, errors): (&mut dyn Write, &mut dyn Write),
-) -> Result<bool, Error> {
-    let style = arguments.style.figure_style();
-    let wanted = arguments.figure.as_deref();
+/// Compares simulated programs with programs that were measured on MPI.
+fn run_reality_study(arguments: &ReproduceArguments) -> Result<StudyResults, Error> {
     let found = paper::reality::compare_with_measurements()?;
-    let figures = paper::reality::draw_figures(&found, wanted.unwrap_or("all"), &style);
-    let figures = figures.map_err(|error| {
-        let named = format!("--figure {}", wanted.unwrap_or_default());
-        error.with_default_source(&named)
-    })?;
-    let texts = (
-        paper::reality::markdown_page(&found),
-        paper::reality::csv_table(&found),
-    );
-    output_study_results(arguments, "reality", &texts, &figures, (out, errors))
+    let wanted = arguments.figure.as_deref().unwrap_or("all");
+    let style = arguments.style.figure_style();
+    let figures = paper::reality::draw_figures(&found, wanted, &style)
+        .map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
+    Ok(StudyResults {
+        page: paper::reality::markdown_page(&found),
+        table: Some(paper::reality::csv_table(&found)),
+        json: None,
+        figures,
+    })
 }
 
 /// Decides again each rescheduling call that the 2015 simulation program of `MigBSP`'s authors recorded. Returns whether all
@@ -205,56 +222,36 @@ fn run_authors_study(arguments: &ReproduceArguments, out: &mut dyn Write) -> Res
     Ok(found.counts.are_all_values_equal())
 }
 
-/// Checks that each flag of a single study is used with this study, and that files are requested from a study that writes some.
+/// Checks that each flag fits the paper or study, and that no format of tables is chosen if figures are requested.
 ///
 /// # Errors
-/// A flag does not fit the study or paper; the error names the flag.
-fn check_study_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
-    let paper = arguments.paper.as_str();
+/// A flag does not fit; the error names the flag.
+fn check_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
+    let name = arguments.paper.as_str();
+    let is_paper = !STUDIES.contains(&name);
+    let figure = arguments.figure.is_some();
     let flags = [
-        ("--cases", arguments.cases.is_some(), STUDY_AUTHORS),
-        ("--search", arguments.search.is_some(), STUDY_ONE_READING),
+        ("--cases", arguments.cases.is_some(), name == STUDY_AUTHORS),
+        (
+            "--search",
+            arguments.search.is_some(),
+            name == STUDY_ONE_READING,
+        ),
+        ("--set", !arguments.settings.is_empty(), is_paper),
+        ("--out", arguments.out.is_some(), name != STUDY_AUTHORS),
+        ("--figure", figure, is_paper || name == STUDY_REALITY),
     ];
-    for (flag, is_given, study) in flags {
-        if is_given && paper != study {
-            let message = format!("`{flag}` can only be used with `{study}`, not with `{paper}`");
-            let hint =
-                format!("leave out `{flag}`, or write `migsim reproduce {study} {flag} ...`");
-            return Err(Problem::new(message).source(flag).hint(hint).into());
-        }
+    if let Some((flag, ..)) = flags.into_iter().find(|one| one.1 && !one.2) {
+        let problem = Problem::new(format!("`{flag}` cannot be used with `{name}`"));
+        let hint = "leave out the flag, or name what it is for: `migsim reproduce --help`";
+        return Err(problem.source(flag).hint(hint).into());
     }
-    if !arguments.settings.is_empty() && STUDIES.contains(&paper) {
-        let problem = Problem::new(format!("`{paper}` has no settings")).source("--set");
-        return Err(problem.hint("leave out `--set`, or name a paper").into());
-    }
-    if arguments.out.is_some() && paper == STUDY_AUTHORS {
-        let problem = Problem::new("`authors-2015` writes no files").source("--out");
-        let hint = "leave out `--out`; `--json` prints all results";
-        return Err(problem.hint(hint).into());
+    if figure && arguments.form.is_requested() {
+        let problem = Problem::new("this format is only for tables, but a figure is named");
+        let hint = "leave out the flag: figures are SVG files, of which `rsvg-convert -f pdf` or Inkscape makes a PDF or PNG";
+        return Err(problem.source("--format").hint(hint).into());
     }
     Ok(())
-}
-
-/// Checks that no format of tables is chosen if figures are requested, and that the paper or study has figures.
-///
-/// # Errors
-/// The format or the paper does not fit; the error names the flag.
-fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
-    let problem = match &arguments.figure {
-        Some(_) if arguments.form.is_requested() => {
-            let problem = Problem::new("this format is only for tables, but a figure is named");
-            let hint = "leave out the flag: figures are SVG files, of which `rsvg-convert -f pdf` or Inkscape makes a PDF or PNG";
-            problem.source("--format").hint(hint)
-        }
-        Some(_) if [STUDY_ONE_READING, STUDY_AUTHORS].contains(&arguments.paper.as_str()) => {
-            let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
-            problem
-                .source("--figure")
-                .hint("leave out `--figure`, or name a paper (`migsim list papers`) or `all`")
-        }
-        _ => return Ok(()),
-    };
-    Err(problem.into())
 }
 
 /// Checks that the reproduction does not need more memory than is available.
@@ -309,28 +306,23 @@ fn run_with_superstep_progress<R: Send>(
     })
 }
 
-/// Runs the study that applies the rules of each paper to every other paper, prints and writes its page, and always returns
-/// `true`.
+/// Applies the rules of each paper to every other paper.
 fn run_one_reading_study(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
-    out: &mut dyn Write,
-) -> Result<bool, Error> {
+) -> Result<StudyResults, Error> {
     let readings = run_with_superstep_progress(arguments, threads, paper::apply_all_rule_sets)?;
     let priced = run_with_superstep_progress(arguments, threads, paper::compare_call_costs)?;
-    let page = paper::one_reading_page(&readings, &priced)?;
-    if arguments.form.output_form() == OutputForm::Json {
-        let value = json!({
-            "readings": to_json_value(&readings)?,
-            "fitted_and_message_prices": to_json_value(&priced)?,
-            "differences": to_json_value(&paper::option_differences()?)?,
-        });
-        print_text(out, &format!("{value:#}\n"))?;
-    } else if !arguments.quiet {
-        print_text(out, &page.text)?;
-    }
-    write_pages(arguments, &[page])?;
-    Ok(true)
+    Ok(StudyResults {
+        page: paper::one_reading_page(&readings, &priced)?.text,
+        json: Some(json!({
+            "readings": readings,
+            "fitted_and_message_prices": priced,
+            "differences": paper::option_differences()?,
+        })),
+        table: None,
+        figures: Vec::new(),
+    })
 }
 
 /// Searches for a single set of rules for all papers, starting with the rules of the paper `start`, and prints the steps of the
@@ -346,10 +338,7 @@ fn run_rule_search(
     })
     .map_err(|error| error.with_default_source(&format!("--search {start}")))?;
     if arguments.form.output_form() == OutputForm::Json {
-        print_text(
-            out,
-            &format!("{:#}\n", json!({ "steps": to_json_value(&steps)? })),
-        )?;
+        print_json(out, &json!({ "steps": steps }))?;
     } else if !arguments.quiet {
         for step in &steps {
             print_text(out, &format!("{step}\n"))?;
@@ -367,12 +356,4 @@ fn write_pages(arguments: &ReproduceArguments, pages: &[paper::ResultsFile]) -> 
         write_file_atomically(&folder.join(&page.name), page.text.as_bytes())?;
     }
     Ok(())
-}
-
-fn to_json_value(value: &impl Serialize) -> Result<Value, Error> {
-    serde_json::to_value(value).map_err(|error| {
-        Error::Output(Problem::new(format!(
-            "internal error: cannot convert the results to JSON: {error}"
-        )))
-    })
 }

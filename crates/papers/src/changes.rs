@@ -18,7 +18,7 @@ use migsim_platform as platform;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     settings: Vec<ChangedSetting>,
-    platform_values: Vec<(String, KeySetting)>,
+    platform_values: Vec<KeySetting>,
 }
 
 /// A changed setting, and the experiments to which the change applies.
@@ -31,18 +31,6 @@ struct ChangedSetting {
 }
 
 impl Changes {
-    /// Creates changes of settings that apply to all experiments of a paper.
-    pub(super) fn in_all_experiments(flags: impl IntoIterator<Item = KeySetting>) -> Self {
-        let settings = flags.into_iter().map(|flag| ChangedSetting {
-            experiment: None,
-            flag,
-        });
-        Self {
-            settings: settings.collect(),
-            platform_values: Vec::new(),
-        }
-    }
-
     /// Creates changes of single keys: of all experiments, of one experiment and those that inherit the value from it
     /// (`<name>:<key>`), or of the platforms (`platform:<key>`).
     ///
@@ -51,25 +39,24 @@ impl Changes {
     pub fn of_keys(flags: impl IntoIterator<Item = KeySetting>) -> Result<Self, Error> {
         let mut changes = Self::default();
         for mut flag in flags {
-            let place = flag.key.split_once(':');
-            let place = place.map(|(place, key)| (place.to_owned(), key.to_owned()));
-            if let Some((place, key)) = place {
-                if place == "platform" {
-                    changes.platform_values.push((key, flag));
-                    continue;
-                }
-                find_built_in_experiment(&place)?.ok_or_else(|| {
-                    Problem::unknown_name("experiment", &place)
-                        .with_known_names("experiments", built_in_names())
-                        .source(&flag.source_text)
-                })?;
-                flag.key = key;
-                let experiment = Some(place);
-                changes.settings.push(ChangedSetting { experiment, flag });
-            } else {
-                let experiment = None;
-                changes.settings.push(ChangedSetting { experiment, flag });
+            let (place, key) = match flag.key.split_once(':') {
+                Some((place, key)) => (Some(place.to_owned()), key.to_owned()),
+                None => (None, flag.key.clone()),
+            };
+            flag.key = key;
+            if place.as_deref() == Some("platform") {
+                changes.platform_values.push(flag);
+                continue;
             }
+            if let Some(place) = place.as_deref().filter(|place| !is_built_in(place)) {
+                let problem = Problem::unknown_name("experiment", place);
+                let problem = problem.with_known_names("experiments", built_in_names());
+                return Err(problem.source(&flag.source_text).into());
+            }
+            changes.settings.push(ChangedSetting {
+                experiment: place,
+                flag,
+            });
         }
         Ok(changes)
     }
@@ -109,8 +96,8 @@ impl Changes {
                 ))
             })?;
             let mut is_changed = false;
-            for ((key, flag), is_known) in self.platform_values.iter().zip(&mut is_known) {
-                if let Some(old) = value_at_path_mut(&mut value, key) {
+            for (flag, is_known) in self.platform_values.iter().zip(&mut is_known) {
+                if let Some(old) = value_at_path_mut(&mut value, &flag.key) {
                     *old = flag.value.clone();
                     (is_changed, *is_known) = (true, true);
                 }
@@ -122,13 +109,18 @@ impl Changes {
             }
         }
         let unknown = is_known.iter().position(|is_known| !is_known);
-        if let Some((key, flag)) = unknown.map(|at| &self.platform_values[at]) {
-            let problem = Problem::new(format!("no built-in platform has the key `{key}`"));
+        if let Some(flag) = unknown.map(|at| &self.platform_values[at]) {
+            let message = format!("no built-in platform has the key `{}`", flag.key);
+            let problem = Problem::new(message);
             let hint = "write a key of the platform file, such as `platform:clusters[0].speed`";
             return Err(problem.source(&flag.source_text).hint(hint).into());
         }
         Ok(shared)
     }
+}
+
+fn is_built_in(name: &str) -> bool {
+    built_in_names().any(|one| one == name)
 }
 
 /// Returns whether `experiment` takes its value of `key` from the experiment `place`. This is so if `experiment` is or extends

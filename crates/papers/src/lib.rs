@@ -71,7 +71,7 @@ pub use one_reading_page::one_reading_page;
 pub use page::ResultsFile;
 pub use pages::result_pages;
 pub use reproduce::{
-    ClaimResult, ConstantWithEvidence, PaperResults, Reproduction, fitted_keys, reproduce,
+    ClaimResult, ConstantWithEvidence, PaperResults, Reproduction, reproduce,
     reproduce_with_changes,
 };
 pub use runs::{FinishedRun, Paper, PaperCase, Runs};

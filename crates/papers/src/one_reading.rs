@@ -273,7 +273,7 @@ fn reproduce_with_flags(
     paper: &Paper,
     progress: &Progress,
 ) -> Result<RuleSetResult, Error> {
-    let runs = Runs::new(paper, Changes::in_all_experiments(flags), progress)?;
+    let runs = Runs::new(paper, Changes::of_keys(flags)?, progress)?;
     let compared = simulate_and_compare_all(paper, &read_facts(paper)?, &runs)?;
     Ok(summarize_rule_set_result(rules, paper.name, compared))
 }

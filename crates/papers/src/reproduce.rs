@@ -1,6 +1,6 @@
 //! Reproduction of a paper: simulates all its runs in parallel, and compares the results with the published facts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -10,7 +10,6 @@ use super::ambiguities::{Answer, answers_to_ambiguities};
 use super::calls::Calls;
 use super::cells::CellResult;
 use super::changes::Changes;
-use super::changes::experiment_document;
 use super::claim_counts::ClaimCounts;
 use super::claims::{ClaimOutcome, run_test};
 use super::decisions::{
@@ -27,7 +26,7 @@ use super::unreported::{UnreportedMoves, count_unreported_moves};
 use super::{PAPERS, Paper};
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
-use migsim_experiment::{Experiment, Layers, Limits, Progress, built_in_names};
+use migsim_experiment::{Progress, built_in_names};
 
 /// Result of checking a claim of a paper in simulations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -506,40 +505,6 @@ fn fitted_constants(
         })
     };
     facts.fitted.iter().map(one).collect()
-}
-
-/// Lists the keys whose origin says that their values were fitted. A key belongs to the paper's experiment, to its platform
-/// (`platform:<key>`), or to an experiment that extends the paper's experiment (`<experiment>:<key>`).
-///
-/// # Errors
-/// An experiment of the paper cannot be read.
-pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
-    let Some(experiment) = paper.experiment else {
-        return Ok(BTreeSet::new());
-    };
-    let mut layers = Layers::default();
-    layers.push_file(experiment_document(experiment)?);
-    let experiment = Experiment::load(&layers, Limits::default())?;
-    let is_fitted = |origin: &(&String, &String)| origin.1.starts_with("fitted");
-    let own = experiment.config.origins.iter().filter(is_fitted);
-    let platform = experiment.platform.origins.iter().filter(is_fitted);
-    let own = own.map(|(key, _)| key.clone());
-    let mut keys: BTreeSet<String> = own
-        .chain(platform.map(|(key, _)| format!("platform:{key}")))
-        .collect();
-    for other in built_in_names() {
-        let document = experiment_document(other)?.value;
-        if document["extends"].as_str() == paper.experiment {
-            let origins = document["origins"].as_object().into_iter().flatten();
-            let fitted = origins.filter(|(_, origin)| {
-                origin
-                    .as_str()
-                    .is_some_and(|text| text.starts_with("fitted"))
-            });
-            keys.extend(fitted.map(|(key, _)| format!("{other}:{key}")));
-        }
-    }
-    Ok(keys)
 }
 
 #[cfg(test)]
