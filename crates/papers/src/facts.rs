@@ -84,8 +84,6 @@ pub struct QuotedFigureNumber {
     pub id: String,
     /// Name of the figure in the paper.
     pub figure: String,
-    /// Description of the quantity that the number measures.
-    pub what: String,
     /// The quoted number, or a JSON object or list of several numbers.
     pub value: Value,
     /// Unit of the quoted number.
@@ -138,8 +136,6 @@ pub struct PublishedDecision {
     /// Destination host of each process (`p5`: `a1`); null if the paper does not give the hosts.
     #[serde(default)]
     pub nodes: Value,
-    /// Remark of this project on the decision; `None` if there is no remark.
-    pub note: Option<String>,
     /// Identifier of the claim that states the same and is checked instead; `None` if the calls of the run are compared.
     pub claim: Option<String>,
     /// What is measured instead of the calls of the run; empty if these are compared.
@@ -179,8 +175,6 @@ pub struct Claim {
     pub id: String,
     /// The claim in the words of this project, not of the paper.
     pub statement: String,
-    /// Description of how the claim is checked in a simulation.
-    pub check: String,
     /// Published number or numbers on which the claim is based; null if the paper gives no number.
     #[serde(default)]
     pub published_value: Value,
