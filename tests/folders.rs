@@ -234,11 +234,6 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
                     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
                     // A sweep file has its own schema.
                     value.as_object_mut().unwrap().remove("sweep");
-                    // The definitions list the names of the quantities.
-                    if let Some(quantities) = value.get("definitions").cloned() {
-                        value["definitions"] =
-                            quantities.as_object().unwrap().values().cloned().collect();
-                    }
                     keys(&value, &mut found);
                 }
                 _ => {}

@@ -53,7 +53,7 @@ mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod same_machine; // a platform and its export for SimGrid: the same tables, times and decisions
 mod security; // hostile names through every writer, folders from another source
 mod seeds; // one seed for application, load and policy, the same in every command
-mod sentences; // sentences follow from numbers: each number is a JSON value, named quantities are recomputed
+mod sentences; // sentences and ledgers of drawn runs agree with their records; effects of moves are known
 mod slow; // the slow twin of the engine
 mod snapshot; // a barrier as a file: strategies make the same decisions as in the run
 mod source; // Rust source as tokens, for tests that read it

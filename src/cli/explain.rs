@@ -23,7 +23,6 @@ use crate::output::{
     CallExplanation, EvaluatedCall, Overview, Question, Run, describe_superstep_time,
     read_critical_paths, to_path_rows, with_version, write_file_named_by_user,
 };
-use crate::policy::explain::Sentence;
 
 pub(super) fn run_explain(
     registry: &Registry,
@@ -118,7 +117,7 @@ fn explain_superstep_duration(
     arguments: &ExplainArguments,
     run: &Run,
     (scenario, superstep): (Scenario, u64),
-) -> Result<Vec<Sentence>, Error> {
+) -> Result<Vec<String>, Error> {
     if let Some(folder) = named_run_folder(arguments) {
         let mut kept = read_critical_paths(folder, run)?;
         kept.retain(|row| row.scenario == scenario);

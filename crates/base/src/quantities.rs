@@ -16,6 +16,21 @@ pub fn format_seconds(value: f64) -> String {
     }
 }
 
+/// Returns a time \[s\] with three decimals in a suitable unit, such as `3.200 ms`, for sentences.
+pub fn format_time(seconds: f64) -> String {
+    match seconds.abs() {
+        0.0 => "0 s".into(),
+        1.0.. => format!("{seconds:.3} s"),
+        1e-4.. => format!("{:.3} ms", seconds * 1e3),
+        _ => format!("{:.3} us", seconds * 1e6),
+    }
+}
+
+/// Returns a percentage with one decimal, such as `8.3 %`.
+pub fn format_percent(percent: f64) -> String {
+    format!("{percent:.1} %")
+}
+
 /// Formats a duration, given in seconds, with the suitable unit of s, ms, us and ns.
 pub fn format_duration(seconds: f64) -> String {
     format_in_suitable_unit(
@@ -126,6 +141,8 @@ mod tests {
     #[test]
     fn quantities_have_the_unit_that_suits_them() {
         assert_eq!(format_data_rate(12.5e6), "100 Mbps");
+        let shown = [12.5, -0.00076, 2e-6, 0.0].map(format_time);
+        assert_eq!(shown, ["12.500 s", "-0.760 ms", "2.000 us", "0 s"]);
         assert_eq!(format_duration(5e-5), "50 us");
         assert_eq!(format_duration(0.0), "0 s");
         assert_eq!(format_data_size(0.0), "0 B");

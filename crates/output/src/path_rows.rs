@@ -51,7 +51,7 @@ pub struct PathRow {
     pub resource: String,
     /// Process to which the activity belongs, counted from 1; `None` for rescheduling calls and control messages.
     pub process: Option<u64>,
-    /// Sentence that tells what the activity was, where it ran, and what limited its speed.
+    /// String that tells what the activity was, where it ran, and what limited its speed.
     #[serde(deserialize_with = "deserialize_guarded")]
     pub why: String,
 }

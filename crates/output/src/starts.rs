@@ -4,41 +4,9 @@
 use serde_json::{Value, json};
 
 use super::table_format::{Cell, Table, number_column, text_column};
+use migsim_base::quantities::format_percent;
 use migsim_base::quantities::format_seconds;
 use migsim_experiment::{StaticPlacementMakespan, best_static_placement};
-use migsim_policies::explain::{Meaning, Sentence, Unit, say};
-
-/// Explanation of the quantity `best_static_makespan_s`: the makespan of scenario i (application only) from the fastest of the
-/// built-in initial placements \[s\].
-const BEST_STATIC_MAKESPAN: Meaning = Meaning::new(
-    "best_static_makespan_s",
-    Unit::Seconds,
-    "the makespan of scenario i from the best static start",
-);
-
-/// Explanation of the quantity `times_best_static`: the makespan of scenario iii (with migrations) divided by the makespan of
-/// scenario i (application only) from the fastest initial placement.
-const RATIO_TO_BEST_STATIC: Meaning = Meaning::new(
-    "times_best_static",
-    Unit::Number,
-    "the makespan of scenario iii divided by that of the best static start",
-);
-
-/// Explanation of the quantity `longer_than_best_static_percent`: by how much a makespan is above the makespan of scenario i
-/// (application only) from the fastest initial placement \[%\].
-const PERCENT_ABOVE_BEST_STATIC: Meaning = Meaning::new(
-    "longer_than_best_static_percent",
-    Unit::Percent,
-    "100 (T - T_s) / T_s, where T is the makespan that is compared and T_s that of the fastest start without moves",
-);
-
-/// Explanation of the quantity `less_than_best_static_percent`: by how much a makespan is below the makespan of scenario i
-/// (application only) from the fastest initial placement \[%\].
-const PERCENT_BELOW_BEST_STATIC: Meaning = Meaning::new(
-    "less_than_best_static_percent",
-    Unit::Percent,
-    "100 (T_s - T) / T_s, where T is the makespan that is compared and T_s that of the fastest start without moves",
-);
 
 /// Smallest difference between two makespans \[%\] that is expressed as a multiple (`2.0 times as long`) instead of a percentage.
 const MIN_PERCENT_FOR_MULTIPLE: f64 = 95.0;
@@ -49,28 +17,17 @@ const MIN_PERCENT_FOR_MULTIPLE: f64 = 95.0;
 /// ```text
 /// (takes 2.0 times as long, as)   (takes 5.6 % longer, than)   (takes 5.6 % less time, than)   (takes as long, as)
 /// ```
-pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (Sentence, &'static str) {
+pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (String, &'static str) {
     let ratio = makespan_s / with_s;
     let percent = 100.0 * (ratio - 1.0);
     match percent {
         MIN_PERCENT_FOR_MULTIPLE.. => {
-            let times = RATIO_TO_BEST_STATIC
-                .with_value(ratio)
-                .with_shown_text(format!("{ratio:.1}"));
-            (say!("takes {} times as long", times), "as")
+            let times = format!("{ratio:.1}");
+            (format!("takes {times} times as long"), "as")
         }
-        0.05.. => (
-            say!(
-                "takes {} longer",
-                PERCENT_ABOVE_BEST_STATIC.with_value(percent)
-            ),
-            "than",
-        ),
+        0.05.. => (format!("takes {} longer", format_percent(percent)), "than"),
         ..-0.05 => (
-            say!(
-                "takes {} less time",
-                PERCENT_BELOW_BEST_STATIC.with_value(-percent)
-            ),
+            format!("takes {} less time", format_percent(-percent)),
             "than",
         ),
         _ => ("takes as long".into(), "as"),
@@ -92,7 +49,7 @@ pub(super) fn fastest_start_line(
         _ if best.is_initial_placement_of_run => ", the start of this run".to_owned(),
         Some(iii) => format!(
             "; scenario iii {}",
-            compare_makespans(iii, best.makespan_s).0.text()
+            compare_makespans(iii, best.makespan_s).0
         ),
         None => String::new(),
     };
@@ -104,7 +61,7 @@ pub(super) fn fastest_start_line(
 pub(super) fn fastest_start_sentence(
     starts: &[StaticPlacementMakespan],
     iii: f64,
-) -> Option<Sentence> {
+) -> Option<String> {
     let best = best_static_placement(starts)?;
     if best.is_initial_placement_of_run {
         return Some(
@@ -113,15 +70,13 @@ pub(super) fn fastest_start_sentence(
     }
     let (verb, joined) = compare_makespans(iii, best.makespan_s);
     let time = format!("{} s", format_seconds(best.makespan_s));
-    Some(say!(
+    Some(format!(
         "Scenario iii {} {} the application without moves after {} (`--mapping {}`, makespan {}), the fastest of the built-in initial placements.",
         verb,
         joined,
         best.placement_description(),
         best.rule_name(),
-        BEST_STATIC_MAKESPAN
-            .with_value(best.makespan_s)
-            .with_shown_text(time)
+        time
     ))
 }
 
@@ -191,7 +146,7 @@ mod tests {
             "fastest start without moves: 11.43 s with `--mapping by-core`; scenario iii takes 2.0 times as long"
         );
         assert_eq!(
-            fastest_start_sentence(&starts, 22.98).unwrap().text(),
+            fastest_start_sentence(&starts, 22.98).unwrap(),
             "Scenario iii takes 2.0 times as long as the application without moves after a start of one process per core (`--mapping by-core`, makespan 11.43 s), the fastest of the built-in initial placements."
         );
         let (all, best) = static_starts_json(&starts, Some(22.86)).unwrap();
@@ -220,7 +175,7 @@ mod tests {
 
     #[test]
     fn small_differences_are_none_and_large_ones_are_counted_in_times() {
-        let verb = |makespan_s| compare_makespans(makespan_s, 10.0).0.text().to_owned();
+        let verb = |makespan_s| compare_makespans(makespan_s, 10.0).0.clone();
         assert_eq!(verb(10.004), "takes as long");
         assert_eq!(verb(10.56), "takes 5.6 % longer");
         assert_eq!(verb(9.0), "takes 10.0 % less time");

@@ -16,16 +16,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::explain::meanings::MIGRATIONS_DECIDED;
-use super::explain::{
-    DecisionRecord, ExplainContext, Meaning, Narrator, NoMoveReason, ScoreHeadings, Sentence, Unit,
-    say,
-};
+use super::explain::{DecisionRecord, ExplainContext, Narrator, NoMoveReason, ScoreHeadings};
 use super::strategy::{Assignment, HostPaths, Instance, Strategy, StrategyKind};
 use super::window::{Forecast, LoadWindow};
 use super::{CallProcedure, Candidate, Decision, Migration, Policy, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::PluginKind as _;
+use migsim_base::quantities::format_time;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_base::words::format_count;
@@ -389,41 +386,9 @@ fn build_decision(
     decision
 }
 
-/// Explanation of the recorded quantity `max_time_before_s`: the largest computation time of a core in a superstep with the
-/// placement before the call \[s\].
-const MAX_TIME_BEFORE: Meaning = Meaning::new(
-    "max_time_before_s",
-    Unit::Seconds,
-    "the longest computation of a core in a superstep, as the processes were placed before the call",
-);
-
-/// Explanation of the recorded quantity `max_time_s`: the largest computation time of a core in a superstep with the placement
-/// that the strategy chose \[s\].
-const MAX_TIME_AFTER: Meaning = Meaning::new(
-    "max_time_s",
-    Unit::Seconds,
-    "the longest computation of a core in a superstep, as the strategy places the processes",
-);
-
 /// Key in the explanation of a call: the number of processes that stayed because the hosts chosen for them lack memory; absent if
 /// none stayed.
 pub const STAYED_FOR_MEMORY_KEY: &str = "stayed_for_memory";
-
-/// Explanation of the recorded quantity `stayed_for_memory`: the number of processes that stayed because the chosen host lacks
-/// memory for them.
-const STAYED_FOR_MEMORY: Meaning = Meaning::new(
-    STAYED_FOR_MEMORY_KEY,
-    Unit::Count,
-    "the number of processes whose new host has no memory for them",
-);
-
-/// Explanation of the recorded quantity `operations`: the number of elementary operations of the strategy, whose computation is
-/// part of the cost of a call.
-const OPERATIONS: Meaning = Meaning::new(
-    "operations",
-    Unit::Number,
-    "the number of elementary operations of the strategy, whose computation is part of the cost of a call",
-);
 
 /// Describes the rescheduling calls of a strategy in sentences, for the command `migsim explain`.
 #[derive(Clone, Copy, Debug)]
@@ -434,31 +399,27 @@ impl Narrator for BalancerNarrator {
         &self,
         scene: &ExplainContext<'_>,
         call: DecisionRecord<'_>,
-    ) -> Vec<Sentence> {
+    ) -> Vec<String> {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         let moves = call.migrations.len() as u64;
-        let mut sentences = vec![say!(
+        let mut sentences = vec![format!(
             "The strategy `{}` predicts the longest computation of a core in a superstep: {} instead of {}, after {}.",
             scene.policy_name,
-            MAX_TIME_AFTER.with_value(number("max_time_s").unwrap_or_default()),
-            MAX_TIME_BEFORE.with_value(number("max_time_before_s").unwrap_or_default()),
-            MIGRATIONS_DECIDED
-                .with_count(moves)
-                .with_shown_text(format_count(moves, "move"))
+            format_time(number("max_time_s").unwrap_or_default()),
+            format_time(number("max_time_before_s").unwrap_or_default()),
+            format_count(moves, "move")
         )];
         if let Some(kept) = call.explanation.get(STAYED_FOR_MEMORY_KEY) {
-            sentences.push(say!(
-                "Number of processes that the strategy chose, but that stayed since their new hosts have too little free memory: {}.",
-                STAYED_FOR_MEMORY.with_recorded_value(kept)
+            sentences.push(format!(
+                "Number of processes that the strategy chose, but that stayed since their new hosts have too little free memory: {kept}."
             ));
         }
         if let Some(words) = call.explanation.get("words").and_then(Value::as_str) {
-            sentences.push(say!("The strategy reports: {}.", words));
+            sentences.push(format!("The strategy reports: {words}."));
         }
         if let Some(operations) = number("operations") {
-            sentences.push(say!(
-                "The computation of the strategy took {} elementary operations, which are part of the cost of the call.",
-                OPERATIONS.with_value(operations)
+            sentences.push(format!(
+                "The computation of the strategy took {operations} elementary operations, which are part of the cost of the call."
             ));
         }
         sentences

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::explain::{REASON_KEY, Sentence, TRIGGER_KEY};
+use super::explain::{REASON_KEY, TRIGGER_KEY};
+use super::trigger::Reason;
 use super::trigger::{ObservedSuperstep, Trigger};
 use super::{Decision, Explain, Policy, View};
 use migsim_base::error::Error;
@@ -34,7 +35,7 @@ pub struct TriggeredPolicy {
     /// An error of the trigger; the next rescheduling call returns it.
     trigger_error: Option<Error>,
     /// Why the trigger requested the call that is due; empty if the trigger does not tell.
-    call_reason: Sentence,
+    call_reason: Reason,
     /// The computation time of each host in the last superstep \[s\]; negative for hosts without a process.
     host_times: Vec<f64>,
 }
@@ -54,7 +55,7 @@ impl TriggeredPolicy {
             is_first_after_balancing: false,
             awaits_first_call: true,
             trigger_error: None,
-            call_reason: Sentence::default(),
+            call_reason: Reason::default(),
             host_times: Vec::new(),
         }
     }
@@ -98,15 +99,20 @@ const FIRST_CALL_REASON: &str = "it plans from the effect of an earlier call, so
 #[derive(Debug)]
 struct TriggeredExplanation {
     explanation: Option<Arc<dyn Explain>>,
-    reason: Sentence,
+    reason: Reason,
 }
 
 impl TriggeredExplanation {
-    /// Adds to an explanation the reason: its text under `reason`, and its quantities by name.
+    /// Adds to an explanation the reason: its text under `reason`, and its times by their keys.
     fn add_reason(&self, mut fields: Map<String, Value>) -> Map<String, Value> {
-        let mut reason = Map::from_iter([(REASON_KEY.to_owned(), self.reason.text().into())]);
-        let quantities = self.reason.quantities().iter();
-        reason.extend(quantities.map(|one| (one.meaning().name().to_owned(), one.value().clone())));
+        let mut reason =
+            Map::from_iter([(REASON_KEY.to_owned(), self.reason.text.as_str().into())]);
+        reason.extend(
+            self.reason
+                .times
+                .iter()
+                .map(|(key, time)| ((*key).to_owned(), (*time).into())),
+        );
         fields.insert(TRIGGER_KEY.to_owned(), reason.into());
         fields
     }
@@ -141,7 +147,7 @@ impl Policy for TriggeredPolicy {
                 if is_due {
                     self.call_reason = trigger.reason();
                 } else if is_first {
-                    self.call_reason = FIRST_CALL_REASON.into();
+                    self.call_reason = FIRST_CALL_REASON.to_owned().into();
                 }
                 is_due || is_first
             }

@@ -26,7 +26,6 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Limits, Progress, ReschedulingPlan, StaticPlacementMakespan};
 use migsim_output::with_version;
-use migsim_policies::explain::quantity_definitions;
 
 /// The results of one policy in a comparison of policies, over the seeds.
 #[derive(Clone, Debug, PartialEq)]
@@ -273,15 +272,12 @@ impl Comparison {
                 "straight_returns": one.straight_return_count,
             })
         };
-        let verdict = self.verdict_sentence();
         let mut all = json!({
             "seeds": self.test_conditions.seed_count,
             "correction": self.test_conditions.correction_method(),
             "indifference_percent": self.test_conditions.indifference.percent(),
             "seeds_needed": self.seeds_needed,
-            "verdict": verdict.text(),
-            "quantities": verdict.to_json(),
-            "definitions": quantity_definitions([&verdict]),
+            "verdict": self.verdict(),
             "alone_s": self.scenario_i_makespan,
             "hindsight_s": self.hindsight_makespan,
             "policies": self.ranked_policy_results.iter().map(of_policy).collect::<Vec<_>>(),

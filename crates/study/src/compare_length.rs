@@ -11,27 +11,11 @@
 
 use super::compare::{Comparison, PolicyResults};
 use super::stats::format_short;
-use migsim_policies::explain::{Meaning, Sentence, Unit, say};
-
-/// Meaning of the quantity `moves_cost_s`: the cost of the migrations of a policy in the recorded run, mean over the seeds \[s\].
-const MOVES_COST: Meaning = Meaning::new(
-    "moves_cost_s",
-    Unit::Seconds,
-    "the mean cost of the migrations of a policy over the seeds",
-);
-
-/// Meaning of the quantity `pays_from_s`: the length of a run, without rescheduling, from which the moves of the policy save more
-/// time than they cost \[s\].
-const REQUIRED_LENGTH: Meaning = Meaning::new(
-    "pays_from_s",
-    Unit::Seconds,
-    "the length of a run, without rescheduling, from which the moves of the policy cost less than they save, if it repeats the recorded run",
-);
 
 impl Comparison {
     /// Returns a sentence on the length of a run from which on the moves of a policy save more time than they cost; `None` for an
     /// application that was not recorded.
-    pub(super) fn required_length_sentence(&self) -> Option<Sentence> {
+    pub(super) fn required_length_sentence(&self) -> Option<String> {
         let alone = self
             .scenario_i_makespan
             .filter(|_| self.is_application_recorded)?
@@ -55,17 +39,11 @@ impl Comparison {
             let text = "Even if their cost is ignored, the moves save no time, so that they would not pay for themselves in a longer run of the same kind.";
             return Some(text.into());
         };
-        let cost = MOVES_COST
-            .with_value(first.call_and_move_costs[1])
-            .with_shown_text(format!("{} s", format_short(first.call_and_move_costs[1])));
-        let least_shown = REQUIRED_LENGTH
-            .with_value(least)
-            .with_shown_text(format!("{} s", format_short(least)));
-        Some(say!(
+        let cost = format!("{} s", format_short(first.call_and_move_costs[1]));
+        let least_shown = format!("{} s", format_short(least));
+        Some(format!(
             "The moves of `{}` cost {} once: they pay for themselves if a run of the same kind takes about {} or longer.",
-            &first.policy,
-            cost,
-            least_shown
+            &first.policy, cost, least_shown
         ))
     }
 }

@@ -9,15 +9,6 @@ use super::separate::TestConditions;
 use super::stats::{Sample, format_short};
 use migsim_experiment::StaticPlacementMakespan;
 use migsim_output::compare_makespans;
-use migsim_policies::explain::{Meaning, Sentence, Unit, say};
-
-/// Explanation of the number `best_static_makespan_s` in sentences: the mean makespan of scenario i from the best initial
-/// placement \[s\].
-const BEST_STATIC_MAKESPAN: Meaning = Meaning::new(
-    "best_static_makespan_s",
-    Unit::Seconds,
-    "the mean makespan of scenario i from the best static start, over the seeds",
-);
 
 /// Makespan from the best static start (the best initial placement without migrations), compared with the best policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,19 +50,17 @@ impl BestStaticStart {
         policy: &str,
         basis: TestConditions,
         policies: usize,
-    ) -> Sentence {
+    ) -> String {
         if self.is_start_of_policies {
             return "Without moves, no built-in initial placement is faster than that of these runs."
                 .into();
         }
         let mean = self.makespan.mean;
-        let start = say!(
-            "the application without moves after {} (`{}`, mean makespan {})",
+        let start = format!(
+            "the application without moves after {} (`{}`, mean makespan {} s)",
             self.description,
             self.table_label(),
-            BEST_STATIC_MAKESPAN
-                .with_value(mean)
-                .with_shown_text(format!("{} s", format_short(mean)))
+            format_short(mean)
         );
         let margin = basis.indifference_margin(false, self.best_policy_makespan);
         let tests = policies * self.makespans_by_rule.len();
@@ -81,21 +70,13 @@ impl BestStaticStart {
         };
         if !basis.is_significant(size, margin, tests) {
             return if basis.has_random_results {
-                say!(
-                    "The difference between `{}` and {} is not significant.",
-                    policy,
-                    start
-                )
+                format!("The difference between `{policy}` and {start} is not significant.")
             } else {
-                say!(
-                    "`{}` takes as long as {}, within the margin of indifference.",
-                    policy,
-                    start
-                )
+                format!("`{policy}` takes as long as {start}, within the margin of indifference.")
             };
         }
         let (verb, joined) = compare_makespans(self.best_policy_makespan, mean);
-        say!("`{}` {} {} {}.", policy, verb, joined, start)
+        format!("`{policy}` {verb} {joined} {start}.")
     }
 }
 
@@ -188,20 +169,18 @@ mod tests {
         );
         assert_eq!(best.gain_percent.unwrap().mean, 75.0);
         assert_eq!(
-            best.comparison_sentence("refine", basis(3), 1).text(),
+            best.comparison_sentence("refine", basis(3), 1),
             "`refine` takes 2.0 times as long as the application without moves after a start of one process per core (`never from by-core`, mean makespan 12.00 s)."
         );
         let unclear = find_best_static_start(&starts, &[9.0, 12.0, 15.1], None).unwrap();
         assert!(
             unclear
                 .comparison_sentence("refine", basis(3), 1)
-                .text()
                 .ends_with("is not significant.")
         );
         let one = find_best_static_start(&starts[..1], &[8.0], None).unwrap();
         assert!(
             one.comparison_sentence("refine", basis(1), 1)
-                .text()
                 .starts_with("`refine` takes 20.0 % less time than the application without moves after a start of one process per core")
         );
     }
@@ -213,7 +192,6 @@ mod tests {
             own.is_start_of_policies
                 && own
                     .comparison_sentence("refine", basis(1), 1)
-                    .text()
                     .starts_with("Without moves, no built-in initial placement is faster")
         );
         assert!(find_best_static_start(&[], &[8.0], None).is_none());

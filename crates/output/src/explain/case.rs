@@ -3,17 +3,16 @@
 
 use serde_json::{Value, json};
 
-use super::meanings as quantity;
 use super::question::{Question, find_scenario_to_explain};
 use crate::read::{RecordedCall, Run, ScenarioRecords};
 use migsim_base::error::Problem;
+use migsim_base::quantities::format_time;
 use migsim_base::words::{format_count, singular_or_plural};
 use migsim_bsp::Scenario;
 use migsim_experiment::{
     CallEffect, Experiment, PlannedCall, PredictedChange, Progress, RecordedRun, ReschedulingPlan,
 };
-use migsim_policies::explain::meanings::superstep_quantity;
-use migsim_policies::explain::{Meaning, Narrator, Quantity, RecordedMigration, Sentence, say};
+use migsim_policies::explain::{Narrator, RecordedMigration};
 
 /// A rescheduling call whose effect can be computed: a call that moved processes and was followed by at least one superstep.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,70 +113,53 @@ fn predicted_changes(narrator: &dyn Narrator, call: &RecordedCall) -> Option<Vec
 }
 
 /// Formats a range of supersteps as text; the range includes the supersteps `from` and `until`: `supersteps 3 to 5`.
-fn format_superstep_range(from: u64, until: u64) -> Sentence {
+fn format_superstep_range(from: u64, until: u64) -> String {
     if from == until {
-        say!("superstep {}", superstep_quantity(from))
+        format!("superstep {from}")
     } else {
-        say!(
-            "supersteps {} to {}",
-            superstep_quantity(from),
-            superstep_quantity(until)
-        )
+        format!("supersteps {from} to {until}")
     }
 }
 
 /// Describes the makespans of the same supersteps without and with the moves of a call \[s\], and their difference as a gain or a
-/// loss. `of` contains the meanings of the two makespans, `gains` the meanings of a gain and of a loss.
-fn describe_makespans(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 2]) -> Sentence {
-    let [without, with] = makespans;
+/// loss.
+fn describe_makespans(without: f64, with: f64) -> String {
     let gain = without - with;
-    let (word, gain) = if gain < 0.0 {
-        ("loss", gains[1].with_value(-gain))
-    } else {
-        ("gain", gains[0].with_value(gain))
-    };
-    say!(
+    let word = if gain < 0.0 { "loss" } else { "gain" };
+    format!(
         "{} without these moves, {} with these moves, which is a {} of {}",
-        of[0].with_value(without),
-        of[1].with_value(with),
+        format_time(without),
+        format_time(with),
         word,
-        gain
+        format_time(gain.abs())
     )
 }
 
 /// Describes the predicted and the realised effect of the moves of one rescheduling call on a run of `supersteps` supersteps.
 /// `is_last` tells whether it is the last call of the run.
-pub(super) fn describe_effect(
-    effect: &CallEffect,
-    supersteps: u64,
-    is_last: bool,
-) -> Vec<Sentence> {
+pub(super) fn describe_effect(effect: &CallEffect, supersteps: u64, is_last: bool) -> Vec<String> {
     let until = if is_last {
         "to the end of the run"
     } else {
         "until the next call"
     };
-    let mut sentences = vec![say!(
+    let mut sentences = vec![format!(
         "The effect of the moves on the total time of {} ({}):",
         format_superstep_range(effect.first_superstep, effect.last_superstep),
         until
     )];
     sentences.push(describe_prediction(effect));
     let (without, with) = (&effect.makespan_without_moves, &effect.makespan_with_moves);
-    sentences.push(say!(
+    sentences.push(format!(
         "  realised, compared with a repetition of the run without these moves: {}.",
-        describe_makespans(
-            [&quantity::REALISED_WITHOUT, &quantity::REALISED_WITH],
-            [without.total.get(), with.total.get()],
-            [&quantity::REALISED_GAIN, &quantity::REALISED_LOSS],
-        )
+        describe_makespans(without.total.get(), with.total.get())
     ));
-    sentences.push(say!(
+    sentences.push(format!(
         "  parts of the realised times: computation {} with these moves instead of {} without them; communication and barrier {} with these moves instead of {} without them.",
-        quantity::COMPUTATION_WITH.with_value(with.computation_time.get()),
-        quantity::COMPUTATION_WITHOUT.with_value(without.computation_time.get()),
-        quantity::COMMUNICATION_WITH.with_value(with.time_after_computation.get()),
-        quantity::COMMUNICATION_WITHOUT.with_value(without.time_after_computation.get()),
+        format_time(with.computation_time.get()),
+        format_time(without.computation_time.get()),
+        format_time(with.time_after_computation.get()),
+        format_time(without.time_after_computation.get()),
     ));
     sentences.push(describe_break_even(
         effect,
@@ -185,35 +167,29 @@ pub(super) fn describe_effect(
     ));
     let net = effect.net_gain_s();
     let (word, net) = if net < 0.0 {
-        ("later", quantity::NET_LOSS.with_value(-net))
+        ("later", format_time(-net))
     } else {
-        ("earlier", quantity::NET_GAIN.with_value(net))
+        ("earlier", format_time(net))
     };
-    sentences.push(say!(
+    sentences.push(format!(
         "If the cost of the moves is included, superstep {} ended {} {} than without these moves.",
-        superstep_quantity(effect.last_superstep),
-        net,
-        word
+        effect.last_superstep, net, word
     ));
     sentences
 }
 
 /// Describes the makespans that the policy predicted without and with the moves of a call, and the predicted gain or loss.
-fn describe_prediction(effect: &CallEffect) -> Sentence {
+fn describe_prediction(effect: &CallEffect) -> String {
     let Some(predicted) = &effect.predicted_makespans else {
         return "  predicted: no value, since the policy predicts no times.".into();
     };
-    say!(
+    format!(
         "  predicted for as many supersteps as the mean of {}, where the times of moved processes are multiplied by t2 / t1 (t2 without the operations of the move): {}.",
         format_superstep_range(
             predicted.first_observed_superstep,
             predicted.last_observed_superstep
         ),
-        describe_makespans(
-            [&quantity::PREDICTED_WITHOUT, &quantity::PREDICTED_WITH],
-            [predicted.without_moves.get(), predicted.with_moves.get()],
-            [&quantity::PREDICTED_GAIN, &quantity::PREDICTED_LOSS],
-        )
+        describe_makespans(predicted.without_moves.get(), predicted.with_moves.get())
     )
 }
 
@@ -224,51 +200,40 @@ pub(super) fn supersteps_after_call(effect: &CallEffect, supersteps: u64) -> u64
 
 /// Describes after how many supersteps the gain of the moves of a call has compensated the cost of the moves, and whether the
 /// `left` supersteps after the call suffice.
-fn describe_break_even(effect: &CallEffect, left: u64) -> Sentence {
-    let price = quantity::COST_OF_MOVES.with_value(effect.move_delay.get());
+fn describe_break_even(effect: &CallEffect, left: u64) -> String {
+    let price = format_time(effect.move_delay.get());
     let rate = effect.gain_per_superstep_s();
-    let count = |meaning: &Meaning, count: u64| -> Quantity {
-        meaning
-            .with_count(count)
-            .with_shown_text(format_count(count, "superstep"))
-    };
     match effect.break_even_supersteps() {
-        None if rate < 0.0 => say!(
+        None if rate < 0.0 => format!(
             "The moves delayed the run by {}, and each superstep takes {} longer with them: the moves do not pay for themselves.",
             price,
-            quantity::LOSS_PER_SUPERSTEP.with_value(-rate)
+            format_time(-rate)
         ),
-        None => say!(
-            "The moves delayed the run by {} and save no time afterwards: they do not pay for themselves.",
-            price
+        None => format!(
+            "The moves delayed the run by {price} and save no time afterwards: they do not pay for themselves."
         ),
         Some(0) => "The moves did not delay the run, so they cost no time.".into(),
-        Some(supersteps) if supersteps > left => say!(
+        Some(supersteps) if supersteps > left => format!(
             "The moves delayed the run by {} and do not pay for themselves: they gain {} per superstep, so that this takes {}, but only {} left after the call.",
             price,
-            quantity::GAIN_PER_SUPERSTEP.with_value(rate),
-            count(&quantity::BREAK_EVEN_SUPERSTEPS, supersteps),
+            format_time(rate),
+            format_count(supersteps, "superstep"),
             format_supersteps_left(left)
         ),
-        Some(supersteps) => say!(
+        Some(supersteps) => format!(
             "The moves delayed the run by {} and gain {} per superstep, so that they pay for themselves after {}; {} left after the call.",
             price,
-            quantity::GAIN_PER_SUPERSTEP.with_value(rate),
-            count(&quantity::BREAK_EVEN_SUPERSTEPS, supersteps),
+            format_time(rate),
+            format_count(supersteps, "superstep"),
             format_supersteps_left(left)
         ),
     }
 }
 
 /// Formats the number of supersteps after the call together with a verb, as a part of a sentence: `56 are`.
-fn format_supersteps_left(left: u64) -> Sentence {
+fn format_supersteps_left(left: u64) -> String {
     let verb = singular_or_plural(left, ["is", "are"]);
-    let count = quantity::SUPERSTEPS_LEFT.with_count(left);
-    say!(
-        "{} {}",
-        count.with_shown_text(format_count(left, "superstep")),
-        verb
-    )
+    format!("{} {verb}", format_count(left, "superstep"))
 }
 
 /// Converts the effect of the moves of a rescheduling call in a run of `supersteps` supersteps to JSON; if the effect is unknown,

@@ -2,9 +2,8 @@
 //! that started in this superstep.
 
 use crate::path_rows::{CriticalPathPart, PathRow, group_protocol_steps};
+use migsim_base::quantities::format_time;
 use migsim_base::words::format_count;
-use migsim_policies::explain::meanings::superstep_quantity;
-use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Maximum number of parts of the critical path that are described one by one for a superstep.
 const MAX_DESCRIBED_PIECES: usize = 8;
@@ -12,30 +11,17 @@ const MAX_DESCRIBED_PIECES: usize = 8;
 /// Share of the duration of a superstep up to which a part of the critical path is omitted as a rounding error.
 const NEGLIGIBLE_SHARE: f64 = 1e-12;
 
-/// Explanation of the quantity `path_s`: the sum of the parts of the critical path that started in the superstep \[s\].
-const CRITICAL_PATH_TIME: Meaning = Meaning::new(
-    "path_s",
-    Unit::Seconds,
-    "the sum of the pieces of the critical path that started in the superstep",
-);
-/// Explanation of the quantity `piece_s`: the duration of one part of the critical path \[s\].
-const PIECE_DURATION: Meaning = Meaning::new(
-    "piece_s",
-    Unit::Seconds,
-    "the duration of a piece of the critical path",
-);
-
 /// Describes the parts of the critical path that started in superstep `number` (counted from 1), in chronological order. Of many
 /// parts, only the longest are described.
-pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
+pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<String> {
     let own: Vec<&PathRow> = path.iter().filter(|row| row.superstep == number).collect();
     let whole: f64 = own.iter().map(|row| row.duration_seconds()).sum();
     let is_seen = |row: &&PathRow| row.duration_seconds() > NEGLIGIBLE_SHARE * whole;
     let own: Vec<&PathRow> = own.into_iter().filter(is_seen).collect();
     if own.is_empty() {
-        return vec![say!(
+        return vec![format!(
             "No activity that starts in superstep {} is on the critical path, the chain of activities that determines the time of the run.",
-            superstep_quantity(number)
+            number
         )];
     }
     let parts: Vec<CriticalPathPart<'_>> = group_protocol_steps(&own);
@@ -47,20 +33,20 @@ pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
     });
     longest.truncate(MAX_DESCRIBED_PIECES);
     longest.sort_unstable();
-    let mut sentences = vec![say!(
+    let mut sentences = vec![format!(
         "Superstep {} has {} of the critical path, the chain of activities that determines the time of the run:",
-        superstep_quantity(number),
-        CRITICAL_PATH_TIME.with_value(whole)
+        number,
+        format_time(whole)
     )];
     for place in longest {
         let part = &parts[place];
         let (seconds, words) = (part.duration_seconds, part.describe());
-        sentences.push(say!("  {}: {}", PIECE_DURATION.with_value(seconds), words));
+        sentences.push(format!("  {}: {}", format_time(seconds), words));
     }
     let rest = parts.len().saturating_sub(MAX_DESCRIBED_PIECES);
     if rest > 0 {
         let rest = format_count(rest, "shorter piece");
-        sentences.push(say!("  and {} of the path that are not listed.", rest));
+        sentences.push(format!("  and {rest} of the path that are not listed."));
     }
     sentences
 }

@@ -15,7 +15,6 @@
 
 mod case;
 mod duration;
-mod meanings;
 mod outcome;
 mod overview;
 mod page;
@@ -29,4 +28,3 @@ pub use overview::Overview;
 pub(super) use question::AnswerData;
 pub use question::Question;
 pub use story::CallExplanation;
-pub(super) use story::sentence_texts;

@@ -1,16 +1,14 @@
 //! Describes the outcome of a rescheduling call in sentences: the cost of the call, and the effect of its moves on the makespan.
 
 use super::case;
-use super::meanings as quantity;
 use super::question::AnswerData;
 use crate::read::{RecordedCall, ScenarioRecords};
+use migsim_base::quantities::format_time;
 use migsim_base::words::format_count;
 use migsim_bsp::Scenario;
-use migsim_policies::explain::meanings::{MIGRATIONS_DECIDED, superstep_quantity};
-use migsim_policies::explain::{Sentence, say};
 
 impl AnswerData<'_> {
-    pub(super) fn describe_outcome(&self, call: &RecordedCall) -> Vec<Sentence> {
+    pub(super) fn describe_outcome(&self, call: &RecordedCall) -> Vec<String> {
         let mut sentences = vec![self.describe_call_cost(call)];
         match self.effect_of_moves {
             Some(Ok(effect)) => {
@@ -22,9 +20,8 @@ impl AnswerData<'_> {
                 ));
             }
             Some(Err(why)) => {
-                sentences.push(say!(
-                    "The effect of the moves is unknown, since the run cannot be repeated without these moves: {}.",
-                    why
+                sentences.push(format!(
+                    "The effect of the moves is unknown, since the run cannot be repeated without these moves: {why}."
                 ));
                 sentences.extend(describe_predicted_gain_sum(call));
                 sentences.extend(self.compare_times_with_scenario_i(call));
@@ -34,11 +31,11 @@ impl AnswerData<'_> {
         sentences
     }
 
-    fn describe_call_cost(&self, call: &RecordedCall) -> Sentence {
+    fn describe_call_cost(&self, call: &RecordedCall) -> String {
         let decided = call.migrations.len() as u64;
-        let cost = quantity::CALL_COST.with_value(call.cost_s);
+        let cost = format_time(call.cost_s);
         if decided == 0 {
-            return say!("No process moved; the call took {}.", cost);
+            return format!("No process moved; the call took {cost}.");
         }
         if !call.applied {
             let why = if self.scenario_records.scenario == Scenario::Ii {
@@ -46,50 +43,41 @@ impl AnswerData<'_> {
             } else {
                 "the run ended with this call, so that no process moved"
             };
-            let decided = MIGRATIONS_DECIDED
-                .with_count(decided)
-                .with_shown_text(format_count(decided, "migration"));
-            return say!(
-                "The call decided {}, but {}; the call took {}.",
-                decided,
-                why,
-                cost
-            );
+            let decided = format_count(decided, "migration");
+            return format!("The call decided {decided}, but {why}; the call took {cost}.");
         }
         let moved = self
             .scenario_records
             .policy_moves_after(call.superstep)
             .count() as u64;
-        say!(
+        format!(
             "The call caused {}; the call took {}, and the migrations took {}.{}",
-            quantity::MIGRATION_COUNT_AFTER_CALL
-                .with_count(moved)
-                .with_shown_text(format_count(moved, "migration")),
+            format_count(moved, "migration"),
             cost,
-            quantity::MIGRATION_TIME_AFTER_CALL.with_value(call.migration_s),
+            format_time(call.migration_s),
             self.describe_move_of_process(call)
         )
     }
 
     /// Describes when the process that the question names was moved and how much memory was sent for this move. The sentence is
     /// empty if the process was not moved or the question names no process.
-    fn describe_move_of_process(&self, call: &RecordedCall) -> Sentence {
+    fn describe_move_of_process(&self, call: &RecordedCall) -> String {
         let mut moved = self.scenario_records.policy_moves_after(call.superstep);
         let own = moved.find(|moved| self.question.process == Some(moved.process));
-        own.map_or_else(Sentence::default, |one| {
-            say!(
+        own.map_or_else(String::new, |one| {
+            format!(
                 " The move of p{} began {} after the start of the run and ended {} after it; it sent {} of memory.",
-                one.process.to_string(),
-                quantity::MIGRATION_START.with_value(one.start_s),
-                quantity::MIGRATION_END.with_value(one.end_s),
-                quantity::MIGRATED_MEMORY.with_value(one.size_bytes)
+                one.process,
+                format_time(one.start_s),
+                format_time(one.end_s),
+                format_args!("{:.0} B", one.size_bytes)
             )
         })
     }
 
     /// Describes the time of the supersteps until the next call, compared with the time of the same supersteps in scenario i
     /// (application only). Returns `None` if the run has no scenario i.
-    fn compare_times_with_scenario_i(&self, call: &RecordedCall) -> Option<Sentence> {
+    fn compare_times_with_scenario_i(&self, call: &RecordedCall) -> Option<String> {
         let (from, until) = (
             call.superstep + 1,
             self.policy_context
@@ -99,27 +87,23 @@ impl AnswerData<'_> {
                 }),
         );
         let base = self.run.scenario(Scenario::I).filter(|_| from <= until)?;
-        Some(say!(
+        Some(format!(
             "Supersteps {} to {} took {}; in scenario i (application only) the same supersteps took {}.",
-            superstep_quantity(from),
-            superstep_quantity(until),
-            quantity::SUPERSTEPS_DURATION.with_value(total_superstep_time(
-                self.scenario_records,
-                from,
-                until
-            )),
-            quantity::SUPERSTEPS_DURATION_IN_I.with_value(total_superstep_time(base, from, until)),
+            from,
+            until,
+            format_time(total_superstep_time(self.scenario_records, from, until)),
+            format_time(total_superstep_time(base, from, until)),
         ))
     }
 }
 
 /// Describes the sum of the gains t1 - t2 that the policy predicted for the accepted candidates of a call. Here t1 is the
 /// predicted time on the origin and t2 on the destination. Returns `None` if the sum is not positive or not recorded.
-fn describe_predicted_gain_sum(call: &RecordedCall) -> Option<Sentence> {
+fn describe_predicted_gain_sum(call: &RecordedCall) -> Option<String> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
-    Some(say!(
+    Some(format!(
         "The predicted savings of the processes that move (t1 - t2: time without less time with the move) add up to {}. This is a sum over processes, which compute at the same time, and not a saving of the run.",
-        quantity::PREDICTED_GAIN_SUM.with_value(sum)
+        format_time(sum)
     ))
 }
 

@@ -3,20 +3,16 @@
 
 use serde_json::{Value, json};
 
-use super::meanings as quantity;
 use super::question::find_scenario_to_explain;
 use crate::read::{RecordedCall, Run, ScenarioRecords};
 use crate::table::{MovesBetweenClusters as Way, format_process_ranges, group_moves_by_clusters};
 use crate::table_format::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_base::error::Problem;
+use migsim_base::quantities::{format_percent, format_time};
 use migsim_base::units::ProcessId;
 use migsim_base::words::format_count;
 use migsim_bsp::Scenario;
-use migsim_policies::explain::meanings::SUPERSTEPS;
-use migsim_policies::explain::{
-    Narrator, NoMoveReason, Quantity, Sentence, Shortfall, format_duration, quantity_definitions,
-    say,
-};
+use migsim_policies::explain::{Narrator, NoMoveReason, Shortfall};
 
 /// Maximum number of rows in the overview: calls with moves in one table, reasons for calls without moves in another table.
 const MAX_ROWS: usize = 16;
@@ -38,7 +34,7 @@ pub struct Overview<'a> {
 /// Rescheduling calls that decided no move for the same reason.
 #[derive(Debug)]
 struct ReasonGroup<'a> {
-    reason: Sentence,
+    reason: String,
     calls: Vec<&'a RecordedCall>,
     /// Amounts by which the calls of the group, or their candidates, missed the condition of a move; empty if the policy does not
     /// record such amounts.
@@ -109,7 +105,7 @@ impl<'a> Overview<'a> {
             if self
                 .reasons_without_moves
                 .iter()
-                .any(|group| group.reason.text().contains("t1"))
+                .any(|group| group.reason.contains("t1"))
             {
                 sheet.add_line(
                     "t1 is the predicted time of a candidate without its move, t2 that with its move.",
@@ -122,33 +118,31 @@ impl<'a> Overview<'a> {
     fn add_totals_to_sheet(&self, sheet: &mut Sheet) {
         let totals = self.describe_totals_of_calls();
         let (heading, totals) = totals.split_first().expect("a heading");
-        sheet.add_line(heading.text());
+        sheet.add_line(heading);
         sheet.add_line("");
         for one in totals {
-            sheet.add_line(one.text());
+            sheet.add_line(one);
         }
     }
 
     /// Describes all rescheduling calls of the scenario together: a heading, the number of calls and of moves, their costs, and
     /// the makespan.
-    fn describe_totals_of_calls(&self) -> Vec<Sentence> {
+    fn describe_totals_of_calls(&self) -> Vec<String> {
         let Self {
             scenario_records: this,
             policy_name: policy,
             ..
         } = self;
         let supersteps = this.supersteps.len() as u64;
-        let heading = say!(
+        let heading = format!(
             "Scenario {} ({}), policy {}, {}",
             this.scenario.name(),
             crate::records::scenario_gloss(this.scenario),
             *policy,
-            SUPERSTEPS
-                .with_count(supersteps)
-                .with_shown_text(format_count(supersteps, "superstep"))
+            format_count(supersteps, "superstep")
         );
         if this.calls.is_empty() {
-            let none = say!(
+            let none = format!(
                 "The policy `{}` asked for no call in this run, so nothing could move.",
                 *policy
             );
@@ -157,11 +151,9 @@ impl<'a> Overview<'a> {
         let calls = this.calls.len() as u64;
         vec![
             heading,
-            say!(
+            format!(
                 "{}: {}.",
-                quantity::CALL_COUNT
-                    .with_count(calls)
-                    .with_shown_text(format_count(calls, "rescheduling call")),
+                format_count(calls, "rescheduling call"),
                 self.describe_move_counts()
             ),
             self.describe_call_costs(),
@@ -183,7 +175,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Describes how many rescheduling calls decided moves and how many moves these are.
-    fn describe_move_counts(&self) -> Sentence {
+    fn describe_move_counts(&self) -> String {
         let migrations = |call: &RecordedCall| call.migrations.len() as u64;
         let done: Vec<u64> = self.calls_with_listed_moves().map(migrations).collect();
         let would = if self.scenario_records.scenario == Scenario::Ii {
@@ -191,76 +183,66 @@ impl<'a> Overview<'a> {
         } else {
             "made"
         };
-        let count = done.iter().sum();
+        let count: u64 = done.iter().sum();
         let moved = match done.len() as u64 {
-            0 => say!("no call {} a move", would),
-            moving => say!(
+            0 => format!("no call {would} a move"),
+            moving => format!(
                 "{} of them {} {}",
-                quantity::MOVING_CALL_COUNT.with_count(moving),
+                moving,
                 would,
-                quantity::MIGRATION_COUNT_OF_RUN
-                    .with_count(count)
-                    .with_shown_text(format_count(count, "move"))
+                format_count(count, "move")
             ),
         };
         let late = self
             .calls_with_moves
             .iter()
             .find(|call| !self.are_moves_listed(call));
-        let late = late.map_or_else(Sentence::default, |call| {
+        let late = late.map_or_else(String::new, |call| {
             let count = call.migrations.len() as u64;
-            let late = quantity::MIGRATIONS_DECIDED_TOO_LATE
-                .with_count(count)
-                .with_shown_text(format_count(count, "move"));
-            say!(
-                "; {} that a call after the last superstep decided did not happen",
-                late
-            )
+            let late = format_count(count, "move");
+            format!("; {late} that a call after the last superstep decided did not happen")
         });
-        say!("{}{}", moved, late)
+        format!("{moved}{late}")
     }
 
     /// Describes the total and the mean cost of the rescheduling calls \[s\], and the total cost of the migrations \[s\].
-    fn describe_call_costs(&self) -> Sentence {
+    fn describe_call_costs(&self) -> String {
         let this = self.scenario_records;
         let moves = match this.migration_s {
-            0.0 => Sentence::default(),
-            price => say!(
-                "; the migrations took {}",
-                quantity::TOTAL_MIGRATION_TIME.with_value(price)
-            ),
+            0.0 => String::new(),
+            price => format!("; the migrations took {}", format_time(price)),
         };
-        say!(
+        format!(
             "The calls took {}, {} each on average{}.",
-            quantity::TOTAL_CALL_COST.with_value(this.scheduling_s),
-            quantity::MEAN_CALL_COST.with_value(this.scheduling_s / this.calls.len() as f64),
+            format_time(this.scheduling_s),
+            format_time(this.scheduling_s / this.calls.len() as f64),
             moves
         )
     }
 
     /// Describes the makespan of the scenario, and by which percentage it differs from the makespan of scenario i (application
     /// only).
-    fn describe_makespan(&self) -> Sentence {
+    fn describe_makespan(&self) -> String {
         let against = self
             .scenario_records
             .relative_overhead
             .map(|relative_overhead| {
                 let percent = 100.0 * relative_overhead.abs();
                 if relative_overhead < 0.0 {
-                    say!(
+                    format!(
                         ", {} less than scenario i (application only)",
-                        quantity::PERCENT_BELOW_SCENARIO_I.with_value(percent)
+                        format_percent(percent)
                     )
                 } else {
-                    say!(
+                    format!(
                         ", {} more than scenario i (application only)",
-                        quantity::PERCENT_ABOVE_SCENARIO_I.with_value(percent)
+                        format_percent(percent)
                     )
                 }
             });
-        say!(
+        format!(
             "The whole run took {}{}.",
-            quantity::MAKESPAN.with_value(self.scenario_records.makespan_s),
+            format_time(self.scenario_records.makespan_s),
             against.unwrap_or_default()
         )
     }
@@ -301,8 +283,8 @@ impl<'a> Overview<'a> {
                     Cell::count(way.processes.len()),
                     Cell::text(way.origin_cluster),
                     Cell::text(way.destination_cluster),
-                    of_call(format_duration(call.cost_s)),
-                    of_call(format_duration(call.migration_s)),
+                    of_call(format_time(call.cost_s)),
+                    of_call(format_time(call.migration_s)),
                     Cell::text(format_process_ranges(&way.processes)),
                 ]);
             }
@@ -327,7 +309,7 @@ impl<'a> Overview<'a> {
             };
             table.push_row([
                 Cell::count(group.calls.len()),
-                Cell::text(group.describe_reason().text()),
+                Cell::text(group.describe_reason()),
                 Cell::text(format!("{}{more}", listed.join(", "))),
             ]);
         }
@@ -385,27 +367,15 @@ impl<'a> Overview<'a> {
         });
         let quiet = self.reasons_without_moves.iter().map(|group| {
             let supersteps: Vec<u64> = group.calls.iter().map(|call| call.superstep).collect();
-            let why = group.describe_reason();
             json!({
-                "why": why.text(),
-                "quantities": why.to_json(),
+                "why": group.describe_reason(),
                 "calls": group.calls.len(),
                 "supersteps": supersteps,
                 "cost_s": group.calls.iter().map(|call| call.cost_s).sum::<f64>(),
             })
         });
-        let totals = self.describe_totals_of_calls();
-        let reasons: Vec<Sentence> = self
-            .reasons_without_moves
-            .iter()
-            .map(ReasonGroup::describe_reason)
-            .collect();
-        let sentences: Vec<&str> = totals.iter().map(Sentence::text).collect();
-        let quantities: Vec<Value> = totals.iter().map(Sentence::to_json).collect();
         json!({
-            "sentences": sentences,
-            "quantities": quantities,
-            "definitions": quantity_definitions(totals.iter().chain(&reasons)),
+            "sentences": self.describe_totals_of_calls(),
             "scenario": this.scenario.name(),
             "policy": self.policy_name,
             "supersteps": this.supersteps.len(),
@@ -424,40 +394,42 @@ impl<'a> Overview<'a> {
 impl ReasonGroup<'_> {
     /// Describes the reason for which the calls of this group decided no move. The sentence contains the range of the numbers of
     /// candidates and the range of the amounts by which the condition of a move was missed.
-    fn describe_reason(&self) -> Sentence {
+    fn describe_reason(&self) -> String {
         let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
         let candidates = match min_and_max(considered) {
             Some((least, most)) if most > 0.0 => {
-                let shown = |count: f64| quantity::CANDIDATE_COUNT.with_value(count);
                 let noun = if most > 1.0 {
                     "candidates"
                 } else {
                     "candidate"
                 };
-                say!("{} {}, ", format_range(least, most, shown), noun)
+                format!(
+                    "{} {}, ",
+                    format_range(least, most, |count| count.to_string()),
+                    noun
+                )
             }
-            _ => Sentence::default(),
+            _ => String::new(),
         };
         let values = self.shortfalls.iter().map(|short| short.missing_amount);
         let measured = match (self.shortfalls.first(), min_and_max(values)) {
             (Some(short), Some((least, most))) => {
-                let range = format_range(least, most, |value| short.quantity_with_value(value));
-                say!("{}{}", short.leading_words, range)
+                short.leading_words.to_owned() + &format_range(least, most, short.format)
             }
-            _ => Sentence::default(),
+            _ => String::new(),
         };
-        say!("{}{}{}", candidates, self.reason.clone(), measured)
+        format!("{}{}{}", candidates, self.reason.clone(), measured)
     }
 }
 
 /// Formats the range of a quantity from `least` to `most`, such as `1 to 3`; if both limits are formatted as the same text,
 /// returns this text once.
-fn format_range(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
-    let (least, most) = (quantity(least), quantity(most));
-    if least.shown_text() == most.shown_text() {
-        least.into()
+fn format_range(least: f64, most: f64, format: impl Fn(f64) -> String) -> String {
+    let (least, most) = (format(least), format(most));
+    if least == most {
+        least
     } else {
-        say!("{} to {}", least, most)
+        format!("{least} to {most}")
     }
 }
 
@@ -481,10 +453,7 @@ fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 
 /// Describes in plain words why a rescheduling call decided no move, and lists the amounts by which each candidate missed the
 /// condition of a move.
-fn reason_without_moves(
-    narrator: &dyn Narrator,
-    call: &RecordedCall,
-) -> (Sentence, Vec<Shortfall>) {
+fn reason_without_moves(narrator: &dyn Narrator, call: &RecordedCall) -> (String, Vec<Shortfall>) {
     if call.candidates.is_empty() {
         let NoMoveReason {
             reason: why,
@@ -499,11 +468,11 @@ fn reason_without_moves(
     let missed = call.candidates.iter().filter_map(|one| {
         Some(Shortfall {
             leading_words: ", by ",
-            meaning: quantity::SHORTFALL_OF_CANDIDATE,
+            format: format_time,
             missing_amount: one.go_s? - one.stay_s?,
         })
     });
-    (reasons.join("; ").into(), missed.collect())
+    (reasons.join("; "), missed.collect())
 }
 
 /// Replaces a number at the end of the reason for which a candidate stayed by `others`, so that `shared with 3` and `shared with

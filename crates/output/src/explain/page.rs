@@ -78,12 +78,12 @@ fn add_call_description(html: &mut String, call: &RecordedCall, story: &CallExpl
         call.superstep
     )
     .expect("a string can be written to");
-    for (title, sentences) in story.part_texts() {
+    for (title, sentences) in story.parts() {
         writeln!(
             html,
             "<h3>{}</h3>\n{}",
             escape_html(title),
-            list_html(&sentences)
+            list_html(sentences)
         )
         .expect("a string can be written to");
     }

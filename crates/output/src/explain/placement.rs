@@ -6,25 +6,10 @@ use std::collections::BTreeSet;
 use super::question::AnswerData;
 use crate::read::RecordedCall;
 use migsim_base::words::format_count;
-use migsim_policies::explain::{Meaning, Narrator, RecordedCandidate, Sentence, Unit, say};
+use migsim_policies::explain::{Narrator, RecordedCandidate};
 
 /// Maximum number of candidates of a rescheduling call that an explanation describes one by one.
 const MAX_DESCRIBED_CANDIDATES: usize = 12;
-
-/// Explanation of the number of candidates that an explanation only counts, because it describes only the first candidates one by
-/// one.
-const UNDESCRIBED_CANDIDATES: Meaning = Meaning::new(
-    "more_candidates",
-    Unit::Count,
-    "the number of candidates that are not described one by one",
-);
-
-/// Explanation of the number of accepted candidates among the candidates that an explanation only counts.
-const UNDESCRIBED_ACCEPTED_CANDIDATES: Meaning = Meaning::new(
-    "more_accepted",
-    Unit::Count,
-    "the number of accepted ones among the candidates that are not described one by one",
-);
 
 impl AnswerData<'_> {
     /// Describes the destinations and verdicts of the candidates `asked` that the user's question is about, and the moves of
@@ -33,7 +18,7 @@ impl AnswerData<'_> {
         &self,
         call: &RecordedCall,
         asked: &[&RecordedCandidate],
-    ) -> Vec<Sentence> {
+    ) -> Vec<String> {
         let mut sentences = Vec::new();
         for one in asked.iter().take(MAX_DESCRIBED_CANDIDATES) {
             add_candidate_sentences(self.run.narrator, call, one, &mut sentences);
@@ -42,12 +27,10 @@ impl AnswerData<'_> {
             let rest = &asked[MAX_DESCRIBED_CANDIDATES..];
             let moved = rest.iter().filter(|one| one.accepted).count() as u64;
             let count = rest.len() as u64;
-            sentences.push(say!(
+            sentences.push(format!(
                 "{} not shown, of which {} move; add `--process P` to see process P.",
-                UNDESCRIBED_CANDIDATES
-                    .with_count(count)
-                    .with_shown_text(format_count(count, "more candidate")),
-                UNDESCRIBED_ACCEPTED_CANDIDATES.with_count(moved)
+                format_count(count, "more candidate"),
+                moved
             ));
         }
         sentences.extend(self.describe_moves_of_non_candidates(call, asked));
@@ -61,14 +44,12 @@ impl AnswerData<'_> {
                 self.question.process == Some(one.process)
             };
             if call.migrations.iter().any(is_moved) {
-                sentences.push(say!(
-                    "p{} did not stay: the call decided to move this process.",
-                    process
+                sentences.push(format!(
+                    "p{process} did not stay: the call decided to move this process."
                 ));
             } else if asked.is_empty() {
-                sentences.push(say!(
-                    "p{} was not a candidate, so that the policy neither sought a host for this process nor compared predicted times.",
-                    process
+                sentences.push(format!(
+                    "p{process} was not a candidate, so that the policy neither sought a host for this process nor compared predicted times."
                 ));
             }
         }
@@ -80,7 +61,7 @@ impl AnswerData<'_> {
         &self,
         call: &RecordedCall,
         asked: &[&RecordedCandidate],
-    ) -> Vec<Sentence> {
+    ) -> Vec<String> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
         let others = call.migrations.iter();
         let others = others.filter(|one| {
@@ -88,13 +69,9 @@ impl AnswerData<'_> {
         });
         others
             .map(|one| {
-                say!(
+                format!(
                     "p{} is to move from {} ({}) to {} ({}).",
-                    one.process.to_string(),
-                    &one.from_host,
-                    &one.from_cluster,
-                    &one.to_host,
-                    &one.to_cluster
+                    one.process, &one.from_host, &one.from_cluster, &one.to_host, &one.to_cluster
                 )
             })
             .collect()
@@ -107,21 +84,21 @@ fn add_candidate_sentences(
     narrator: &dyn Narrator,
     call: &RecordedCall,
     one: &RecordedCandidate,
-    sentences: &mut Vec<Sentence>,
+    sentences: &mut Vec<String>,
 ) {
-    let offered = one.to_host.as_ref().map_or_else(Sentence::default, |host| {
+    let offered = one.to_host.as_ref().map_or_else(String::new, |host| {
         let what = narrator.describe_offered_host(call.record(), one);
-        say!(" and was offered host {}{}", host, what)
+        format!(" and was offered host {host}{what}")
     });
     let verdict = if one.accepted { "is to move" } else { "stays" };
-    sentences.push(say!(
+    sentences.push(format!(
         "p{}, on host {} of cluster {}, asked for cluster {}{}: p{} {} ({}).",
-        one.process.to_string(),
+        one.process,
         &one.from_host,
         &one.from_cluster,
         &one.to_cluster,
         offered,
-        one.process.to_string(),
+        one.process,
         verdict,
         &one.reason
     ));
@@ -131,5 +108,5 @@ fn add_candidate_sentences(
     let parts = narrator.describe_times(call.record(), one, [stay, go]);
     let saving = narrator.describe_saving(call.record(), one, [stay, go]);
     let parts = parts.into_iter().chain([saving]);
-    sentences.extend(parts.map(|part| say!("  {}", part)));
+    sentences.extend(parts.map(|part| format!("  {part}")));
 }

@@ -8,7 +8,7 @@ use crate::frame::{Page, list_html, section_html};
 use crate::read::{RecordedCall, Run, ScenarioRecords};
 use migsim_base::error::Problem;
 use migsim_experiment::CallEffect;
-use migsim_policies::explain::{ExplainContext, RecordedCandidate, Sentence, quantity_definitions};
+use migsim_policies::explain::{ExplainContext, RecordedCandidate};
 
 /// The answer to a user's question about the rescheduling call after a superstep: parts with a title, each of several sentences.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct CallExplanation<'a> {
     /// The rescheduling call after the superstep; `None` if no call was due.
     call: Option<&'a RecordedCall>,
     /// Parts of the answer: the title and the sentences of each part.
-    titled_parts: Vec<(&'static str, Vec<Sentence>)>,
+    titled_parts: Vec<(&'static str, Vec<String>)>,
 }
 
 impl<'a> CallExplanation<'a> {
@@ -102,7 +102,7 @@ impl<'a> CallExplanation<'a> {
 
     /// Adds a part with the sentences `sentences`, which explain how long the superstep took.
     #[must_use]
-    pub fn with_superstep_duration_part(mut self, sentences: Vec<Sentence>) -> Self {
+    pub fn with_superstep_duration_part(mut self, sentences: Vec<String>) -> Self {
         self.titled_parts.push(("Why it took its time", sentences));
         self
     }
@@ -126,7 +126,7 @@ impl<'a> CallExplanation<'a> {
         for (title, sentences) in &self.titled_parts {
             text.extend(["\n", title, "\n"]);
             for sentence in sentences {
-                text.extend(["  ", sentence.text(), "\n"]);
+                text.extend(["  ", sentence, "\n"]);
             }
         }
         text
@@ -136,11 +136,7 @@ impl<'a> CallExplanation<'a> {
     pub fn to_html(&self) -> String {
         let parts = self.titled_parts.iter().zip(1..);
         let sections = parts.map(|((title, sentences), number)| {
-            section_html(
-                &format!("part-{number}"),
-                title,
-                &list_html(&sentence_texts(sentences)),
-            )
+            section_html(&format!("part-{number}"), title, &list_html(sentences))
         });
         Page {
             title: &self.heading(),
@@ -150,38 +146,21 @@ impl<'a> CallExplanation<'a> {
         .to_html()
     }
 
-    /// Returns the parts of the answer: the title of each part with its sentences as plain text.
-    pub(crate) fn part_texts(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    /// Returns the title and the sentences of each part of the answer.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         let parts = self.titled_parts.iter();
-        parts.map(|(title, sentences)| (*title, sentence_texts(sentences)))
+        parts.map(|(title, sentences)| (*title, &sentences[..]))
     }
 
-    /// Returns the answer as JSON: the sentences, the definitions of the quantities in each sentence, and the recorded numbers
-    /// from which the sentences were written.
+    /// Returns the answer as JSON: the sentences of each part, and the recorded numbers from which they were written.
     pub fn to_json(&self) -> Value {
-        let by_title = |of: fn(&Sentence) -> Value| -> Value {
-            let parts = self.titled_parts.iter();
-            let part = |(title, sentences): &(&'static str, Vec<Sentence>)| {
-                ((*title).to_owned(), sentences.iter().map(of).collect())
-            };
-            Value::Object(parts.map(part).collect())
-        };
-        let all = self
-            .titled_parts
-            .iter()
-            .flat_map(|(_, sentences)| sentences);
         let mut fields = self.answer_data.recorded_numbers_json(self.call);
-        fields.insert("sentences".into(), by_title(|one| one.text().into()));
-        fields.insert("quantities".into(), by_title(Sentence::to_json));
-        fields.insert("definitions".into(), quantity_definitions(all));
+        let parts = self
+            .parts()
+            .map(|(title, sentences)| (title.to_owned(), json!(sentences)));
+        fields.insert("sentences".into(), Value::Object(parts.collect()));
         Value::Object(fields)
     }
-}
-
-/// Returns each sentence as plain text.
-pub(crate) fn sentence_texts(sentences: &[Sentence]) -> Vec<String> {
-    let texts = sentences.iter().map(|one| one.text().to_owned());
-    texts.collect()
 }
 
 impl<'a> AnswerData<'a> {
@@ -220,7 +199,7 @@ impl<'a> AnswerData<'a> {
         &self,
         call: &RecordedCall,
         asked: &[&RecordedCandidate],
-    ) -> [(&'static str, Vec<Sentence>); 2] {
+    ) -> [(&'static str, Vec<String>); 2] {
         let selection = self
             .run
             .narrator

@@ -48,7 +48,7 @@ pub struct WinnerMap {
     pub name: String,
     /// Names of the policies that were compared.
     pub policy_names: Vec<String>,
-    /// Sentence that is shown below the legend of the map.
+    /// String that is shown below the legend of the map.
     pub remark_below_legend: String,
     /// The parameters of the horizontal and of the vertical axis: the name of each parameter, and its values as text.
     pub axis_parameters: [(String, Vec<String>); 2],

@@ -49,7 +49,7 @@ impl Report {
         facts["arrays"] = directory;
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
-            sentence_html(self.verdict().text()),
+            sentence_html(&self.verdict()),
             head::built_in_experiment_paragraph(self)
         );
         let lead = lead + &notes::notes_html(self);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::super::explain::{AnswerData, CallExplanation, Question, sentence_texts};
+use super::super::explain::{AnswerData, CallExplanation, Question};
 use super::super::read::{RecordedCall, Run, ScenarioRecords};
 use super::compress::ArrayPack;
 use super::page_data::Report;
@@ -47,7 +47,7 @@ impl DecisionSentences {
                 let Ok(story) = CallExplanation::new(run, question, None) else {
                     continue; // scenario i has no calls
                 };
-                self.add_answer(format!("{at}/{}", call.superstep), story.part_texts());
+                self.add_answer(format!("{at}/{}", call.superstep), story.parts());
             }
         }
         for (at, this) in scenarios() {
@@ -61,8 +61,8 @@ impl DecisionSentences {
                     let answer =
                         AnswerData::new(run, this, question_about(this, call, Some(one)), None);
                     let parts = answer.describe_decision(call, &judged[&one.process]);
-                    let parts = parts.into_iter().filter(|(_, told)| !told.is_empty());
-                    let parts = parts.map(|(title, told)| (title, sentence_texts(&told)));
+                    let parts = parts.iter().filter(|(_, told)| !told.is_empty());
+                    let parts = parts.map(|(title, told)| (*title, &told[..]));
                     self.add_answer(format!("{at}/{}/{}", call.superstep, one.process), parts);
                 }
             }
@@ -76,10 +76,10 @@ impl DecisionSentences {
             .then_some(())
     }
 
-    fn add_answer(
+    fn add_answer<'s>(
         &mut self,
         key: String,
-        parts: impl Iterator<Item = (&'static str, Vec<String>)>,
+        parts: impl Iterator<Item = (&'static str, &'s [String])>,
     ) {
         let parts: Value = parts.map(|(title, told)| json!([title, told])).collect();
         self.total_bytes += parts.to_string().len();
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use migsim_base::memory::Limits;
     use migsim_experiment::{Experiment, Layers, Progress, find_built_in_experiment};
-    use migsim_policies::explain::{ExplainContext, Narrator, Sentence};
+    use migsim_policies::explain::{ExplainContext, Narrator};
 
     static TRIGGERS: AtomicUsize = AtomicUsize::new(0);
 
@@ -117,7 +117,7 @@ mod tests {
     struct Counting;
 
     impl Narrator for Counting {
-        fn describe_trigger(&self, _: &ExplainContext<'_>) -> Vec<Sentence> {
+        fn describe_trigger(&self, _: &ExplainContext<'_>) -> Vec<String> {
             TRIGGERS.fetch_add(1, Ordering::Relaxed);
             Vec::new()
         }

@@ -1,120 +1,62 @@
-//! Writes the verdict of a report: a sentence that tells whether migration reduces the execution time, with the quantities that
-//! show it.
+//! Writes the verdict of a report: a sentence that tells whether migration reduces the execution time.
 
 use super::super::read::{Run, ScenarioRecords};
 use super::super::starts;
 use super::page_data::Report;
+use migsim_base::quantities::format_percent;
 use migsim_base::quantities::format_seconds;
 use migsim_base::words::format_count;
 use migsim_bsp::Scenario;
 use migsim_experiment::{StaticPlacementMakespan, best_static_placement};
-use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
-/// Explanation of the quantity `calls`: the number of rescheduling calls of a scenario.
-const CALL_COUNT: Meaning = Meaning::new("calls", Unit::Count, "the number of rescheduling calls");
-/// Explanation of the quantity `migrations_of_run`: the number of migrations that took place in a scenario.
-const MIGRATION_COUNT: Meaning = Meaning::new(
-    "migrations_of_run",
-    Unit::Count,
-    "the number of migrations that happened",
-);
-/// Explanation of the quantity `makespan_s`: the execution time of a scenario \[s\].
-const MAKESPAN: Meaning = Meaning::new(
-    "makespan_s",
-    Unit::Seconds,
-    "the execution time of the scenario",
-);
-/// Explanation of the quantity `overhead_percent`: by how much the makespan of scenario ii (scheduler without moves) is above the
-/// makespan of scenario i (application only), relative to scenario i \[%\].
-const OVERHEAD: Meaning = Meaning::new(
-    "overhead_percent",
-    Unit::Percent,
-    "100 (T_ii - T_i) / T_i of scenario ii",
-);
-/// Explanation of the quantity `gain_percent`: by how much the makespan of scenario iii (with migrations) is below the makespan
-/// of scenario i (application only), relative to scenario i \[%\].
-const GAIN: Meaning = Meaning::new(
-    "gain_percent",
-    Unit::Percent,
-    "100 (T_i - T_iii) / T_i of scenario iii",
-);
-/// Explanation of the quantity `loss_percent`: by how much the makespan of scenario iii (with migrations) is above the makespan
-/// of scenario i (application only), relative to scenario i \[%\].
-const LOSS: Meaning = Meaning::new(
-    "loss_percent",
-    Unit::Percent,
-    "100 (T_iii - T_i) / T_i of scenario iii",
-);
-/// Explanation of the quantity `scheduling_s`: the total time for which the application waited for rescheduling calls \[s\].
-const CALLS_COST: Meaning = Meaning::new(
-    "scheduling_s",
-    Unit::Seconds,
-    "the time for which the application waited for calls",
-);
-/// Explanation of the quantity `cost_s`: the total time for which the application waited for rescheduling calls and migrations
-/// \[s\].
-const TOTAL_COST: Meaning = Meaning::new(
-    "cost_s",
-    Unit::Seconds,
-    "the time of scheduling and migration: scheduling_s + migration_s",
-);
-
-/// Creates a quantity from a time \[s\], formatted with its unit and as many digits as in the tables.
-fn time_quantity(meaning: &Meaning, value: f64) -> Quantity {
-    let shown = format!("{} s", format_seconds(value));
-    meaning.with_value(value).with_shown_text(shown)
+fn show_seconds(value: f64) -> String {
+    format!("{} s", format_seconds(value))
 }
 
-fn makespan_quantity(run: &ScenarioRecords) -> Quantity {
-    time_quantity(&MAKESPAN, run.makespan_s)
+fn makespan_of(run: &ScenarioRecords) -> String {
+    show_seconds(run.makespan_s)
 }
 
-fn calls_quantity(run: &ScenarioRecords) -> Quantity {
-    let count = run.calls.len() as u64;
-    CALL_COUNT
-        .with_count(count)
-        .with_shown_text(format_count(count, "call"))
+fn calls_of(run: &ScenarioRecords) -> String {
+    format_count(run.calls.len(), "call")
 }
 
-fn migrations_quantity(run: &ScenarioRecords) -> Quantity {
-    let count = run.migrations.len() as u64;
-    MIGRATION_COUNT
-        .with_count(count)
-        .with_shown_text(format_count(count, "migration"))
+fn migrations_of(run: &ScenarioRecords) -> String {
+    format_count(run.migrations.len(), "migration")
 }
 
 impl Report {
-    /// Returns a sentence that tells whether migration reduces the execution time of this run, with the quantities that show it.
-    pub fn verdict(&self) -> Sentence {
+    /// Returns a sentence that tells whether migration reduces the execution time of this run.
+    pub fn verdict(&self) -> String {
         verdict_on_migration(&self.run)
     }
 }
 
-fn verdict_on_migration(run: &Run) -> Sentence {
+fn verdict_on_migration(run: &Run) -> String {
     let moved = run.scenario(Scenario::Iii);
     match (run.scenario(Scenario::I), moved, run.scenario(Scenario::Ii)) {
         (Some(base), Some(moved), _) => verdict_with_static_starts(&run.static_starts, base, moved),
-        (Some(base), None, Some(decided)) => say!(
+        (Some(base), None, Some(decided)) => format!(
             "The {} of scenario ii (scheduler without moves) cost {}: the application takes {} instead of {} in scenario i (application only). No process moves in scenario ii, so this run does not show what migration gains.",
-            calls_quantity(decided),
-            OVERHEAD.with_value(100.0 * decided.relative_overhead.unwrap_or(0.0)),
-            makespan_quantity(decided),
-            makespan_quantity(base),
+            calls_of(decided),
+            format_percent(100.0 * decided.relative_overhead.unwrap_or(0.0)),
+            makespan_of(decided),
+            makespan_of(base),
         ),
-        (Some(base), None, None) => say!(
+        (Some(base), None, None) => format!(
             "The application alone (scenario i) takes {}; scenarios ii (scheduler without moves) and iii (with migrations), which show the cost and the gain of rescheduling, were not run.",
-            makespan_quantity(base)
+            makespan_of(base)
         ),
-        (None, Some(moved), _) => say!(
+        (None, Some(moved), _) => format!(
             "With {} and {} the application takes {}; scenario i (application only), which shows the time without rescheduling, was not run.",
-            calls_quantity(moved),
-            migrations_quantity(moved),
-            makespan_quantity(moved)
+            calls_of(moved),
+            migrations_of(moved),
+            makespan_of(moved)
         ),
-        (None, None, Some(decided)) => say!(
+        (None, None, Some(decided)) => format!(
             "With {} the application takes {}; scenario i (application only), which shows the time without rescheduling, was not run.",
-            calls_quantity(decided),
-            makespan_quantity(decided)
+            calls_of(decided),
+            makespan_of(decided)
         ),
         (None, None, None) => "No scenario was run.".into(),
     }
@@ -124,7 +66,7 @@ fn verdict_with_static_starts(
     starts: &[StaticPlacementMakespan],
     base: &ScenarioRecords,
     moved: &ScenarioRecords,
-) -> Sentence {
+) -> String {
     let best = best_static_placement(starts).filter(|best| !best.is_initial_placement_of_run);
     // If a better start reaches the same time for free, it is no gain of migration.
     let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
@@ -133,7 +75,11 @@ fn verdict_with_static_starts(
         Some(own),
         starts::fastest_start_sentence(starts, moved.makespan_s),
     ];
-    Sentence::joined(sentences.into_iter().flatten(), " ")
+    sentences
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Compares scenario iii (with migrations) with scenario i (application only) from the same initial placement in a sentence.
@@ -142,26 +88,26 @@ fn verdict_against_scenario_i(
     base: &ScenarioRecords,
     moved: &ScenarioRecords,
     is_beaten: bool,
-) -> Sentence {
+) -> String {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
-    let times = say!(
+    let times = format!(
         "{} instead of {} in scenario i (application only)",
-        makespan_quantity(moved),
-        makespan_quantity(base)
+        makespan_of(moved),
+        makespan_of(base)
     );
-    let cost = time_quantity(&TOTAL_COST, moved.scheduling_s + moved.migration_s);
-    let paid = say!(
+    let cost = show_seconds(moved.scheduling_s + moved.migration_s);
+    let paid = format!(
         "{} and {} that cost {}",
-        calls_quantity(moved),
-        migrations_quantity(moved),
+        calls_of(moved),
+        migrations_of(moved),
         cost
     );
     // A gain that rounds to 0 is not called a gain.
     if moved.migrations.iter().all(|one| one.cause != "policy") {
-        say!(
+        format!(
             "The policy moved no process in scenario iii (with migrations); its {} cost {}, and scenario iii takes {}.",
-            calls_quantity(moved),
-            time_quantity(&CALLS_COST, moved.scheduling_s),
+            calls_of(moved),
+            show_seconds(moved.scheduling_s),
             times
         )
     } else if gain >= 0.05 {
@@ -170,25 +116,23 @@ fn verdict_against_scenario_i(
         } else {
             "Migration pays"
         };
-        say!(
+        format!(
             "{}: scenario iii (with migrations) takes {}, a gain of {}, with {}.",
             pays,
             times,
-            GAIN.with_value(gain),
+            format_percent(gain),
             paid
         )
     } else if gain <= -0.05 {
-        say!(
+        format!(
             "Migration does not pay: scenario iii (with migrations) takes {}, a loss of {}, with {}.",
             times,
-            LOSS.with_value(-gain),
+            format_percent(-gain),
             paid
         )
     } else {
-        say!(
-            "Migration neither saves nor loses time: scenario iii (with migrations) takes {}, with {}.",
-            times,
-            paid
+        format!(
+            "Migration neither saves nor loses time: scenario iii (with migrations) takes {times}, with {paid}."
         )
     }
 }

@@ -7,27 +7,18 @@
 //! outcome    the cost of the call, and the effect of the moves   (the same for all policies: migsim_output)
 //! ```
 //! `migsim explain`, the page of a run and traces use a [`Narrator`]. All methods of a narrator have defaults, which list a
-//! record unchanged. Each number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]); both the words
-//! and the JSON are written from these quantities.
+//! record unchanged. The numbers of the sentences are keys of the record, or differences of them.
 
-pub mod meanings;
 mod narrator;
-mod numbers;
 mod plain;
-mod quantity;
 mod record;
 mod scene;
-mod sentence;
 
 pub(crate) use narrator::describe_saving;
-pub use narrator::{Narrator, PlainNarrator};
-pub use numbers::{format_duration, time_ratio};
+pub use narrator::{Narrator, PlainNarrator, time_ratio};
 pub(crate) use plain::describe_requested_call;
 pub use plain::{REASON_KEY, TRIGGER_KEY, describe_no_call, list_explanation_values};
-pub use quantity::{Meaning, Quantity, Unit};
 pub use record::{DecisionRecord, RecordedCandidate, RecordedMigration};
 pub use scene::{
     CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreHeadings, Shortfall,
 };
-pub use sentence::say;
-pub use sentence::{Sentence, quantity_definitions};

@@ -4,17 +4,15 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::meanings::{TIME_LOST, TIME_MOVING, TIME_SAVED, TIME_STAYING};
-use super::numbers::time_ratio;
 use super::plain::{self, REASON_KEY, list_explanation_values};
 use super::record::{DecisionRecord, RecordedCandidate};
 use super::scene::{CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreHeadings};
-use super::sentence::{Sentence, say};
+use migsim_base::quantities::format_time;
 
 /// Describes the rescheduling calls of a policy in sentences. By default each part of a decision record is listed unchanged.
 pub trait Narrator: fmt::Debug + Send + Sync {
     /// Describes whether a rescheduling call was due after the superstep that the user asks about, and why.
-    fn describe_trigger(&self, scene: &ExplainContext<'_>) -> Vec<Sentence> {
+    fn describe_trigger(&self, scene: &ExplainContext<'_>) -> Vec<String> {
         plain::describe_trigger(scene)
     }
 
@@ -23,7 +21,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         &self,
         scene: &ExplainContext<'_>,
         call: DecisionRecord<'_>,
-    ) -> Vec<Sentence> {
+    ) -> Vec<String> {
         list_explanation_values(scene, call, &[])
     }
 
@@ -32,8 +30,8 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         &self,
         _call: DecisionRecord<'_>,
         _candidate: &RecordedCandidate,
-    ) -> Sentence {
-        Sentence::default()
+    ) -> String {
+        String::new()
     }
 
     /// Describes the two predicted times of a candidate \[s\]: `stay` (t1) if it stays on its present host, and `go` (t2) if it
@@ -43,10 +41,10 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         _call: DecisionRecord<'_>,
         _candidate: &RecordedCandidate,
         [stay, go]: [f64; 2],
-    ) -> [Sentence; 2] {
+    ) -> [String; 2] {
         [
-            say!("without the move: t1 = {}", TIME_STAYING.with_value(stay)),
-            say!("with the move: t2 = {}", TIME_MOVING.with_value(go)),
+            format!("without the move: t1 = {}", format_time(stay)),
+            format!("with the move: t2 = {}", format_time(go)),
         ]
     }
 
@@ -59,8 +57,8 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         _call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
         times: [f64; 2],
-    ) -> Sentence {
-        say!("{}.", describe_saving(candidate, times))
+    ) -> String {
+        format!("{}.", describe_saving(candidate, times))
     }
 
     /// Returns the factors by which the computation time and the communication time of a candidate change at its destination;
@@ -119,24 +117,34 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     }
 }
 
+/// Returns the factor by which a time changes by a move: `go` divided by `stay`; 1 if `stay` is 0.
+pub fn time_ratio(go: f64, stay: f64) -> f64 {
+    let ratio = go / stay;
+    if stay > 0.0 && ratio.is_finite() {
+        ratio
+    } else {
+        1.0
+    }
+}
+
 /// Returns the words for the time that a candidate would save or lose by its move, without a full stop. The array has the
 /// predicted times t1 without and t2 with the move \[s\].
-pub(crate) fn describe_saving(candidate: &RecordedCandidate, [stay, go]: [f64; 2]) -> Sentence {
+pub(crate) fn describe_saving(candidate: &RecordedCandidate, [stay, go]: [f64; 2]) -> String {
     let process = candidate.process.to_string();
     if stay > go {
-        say!(
+        format!(
             "p{} would save t1 - t2 = {}",
             process,
-            TIME_SAVED.with_value(stay - go)
+            format_time(stay - go)
         )
     } else if stay < go {
-        say!(
+        format!(
             "p{} would lose t2 - t1 = {}",
             process,
-            TIME_LOST.with_value(go - stay)
+            format_time(go - stay)
         )
     } else {
-        say!("p{} would gain nothing, since t1 = t2", process)
+        format!("p{process} would gain nothing, since t1 = t2")
     }
 }
 
@@ -167,11 +175,7 @@ mod tests {
             migrations: &[],
             explanation: &explanation.collect(),
         };
-        PlainNarrator
-            .reason_without_candidates(call)
-            .reason
-            .text()
-            .to_owned()
+        PlainNarrator.reason_without_candidates(call).reason.clone()
     }
 
     #[test]

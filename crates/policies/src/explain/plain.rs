@@ -2,31 +2,28 @@
 
 use serde_json::Value;
 
-use super::meanings::{CANDIDATES, superstep_quantity};
-use super::quantity::Meaning;
 use super::record::DecisionRecord;
 use super::scene::ExplainContext;
-use super::sentence::{Sentence, say};
 use migsim_base::words::format_count;
 
 /// Describes whether the policy requested a rescheduling call after the superstep that the user asks about.
-pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
+pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<String> {
     match scene.call_in_question() {
-        None => describe_no_call(scene, "".into(), "".into()),
+        None => describe_no_call(scene, "", ""),
         Some(_) => vec![describe_requested_call(scene)],
     }
 }
 
 /// Describes that the policy, or its trigger, requested a rescheduling call after the superstep that the user asks about, with the
 /// reason that the trigger recorded.
-pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
+pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> String {
     let call = scene.call_in_question();
     let reason = call.and_then(|call| call.explanation.get(TRIGGER_KEY)?[REASON_KEY].as_str());
     let reason = reason.filter(|reason| !reason.is_empty());
-    say!(
+    format!(
         "{} requested a rescheduling call after superstep {}{}.",
         describe_asker(scene),
-        superstep_quantity(scene.superstep_in_question),
+        scene.superstep_in_question,
         reason.map_or_else(String::new, |reason| format!(", since {reason}"))
     )
 }
@@ -44,30 +41,30 @@ fn describe_asker(scene: &ExplainContext<'_>) -> String {
 ///
 /// The text `last` is appended to the clause about the previous call, and `next` to the clause about the next call. `next` is
 /// used only if there was no previous call.
-pub fn describe_no_call(
-    scene: &ExplainContext<'_>,
-    last: Sentence,
-    next: Sentence,
-) -> Vec<Sentence> {
+pub fn describe_no_call(scene: &ExplainContext<'_>, last: &str, next: &str) -> Vec<String> {
     if scene.calls.is_empty() {
-        return vec![say!(
+        return vec![format!(
             "{} requested no rescheduling call in this run, so that no process could move.",
             describe_asker(scene)
         )];
     }
     let before = scene.previous_call().map(|call| {
-        let after = superstep_quantity(call.superstep);
-        say!("the previous call came after superstep {}{}", after, last)
+        let after = call.superstep;
+        format!("the previous call came after superstep {after}{last}")
     });
-    let next = if before.is_none() { next } else { "".into() };
+    let next = if before.is_none() { next } else { "" };
     let after = scene.next_call().map(|call| {
-        let after = superstep_quantity(call.superstep);
-        say!("the next call came after superstep {}{}", after, next)
+        let after = call.superstep;
+        format!("the next call came after superstep {after}{next}")
     });
-    vec![say!(
+    vec![format!(
         "No rescheduling call was due after superstep {}, so that no process could move: {}.",
-        superstep_quantity(scene.superstep_in_question),
-        Sentence::joined(before.into_iter().chain(after), ", and ")
+        scene.superstep_in_question,
+        before
+            .into_iter()
+            .chain(after)
+            .collect::<Vec<_>>()
+            .join(", and ")
     )]
 }
 
@@ -84,21 +81,19 @@ pub fn list_explanation_values(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
     told: &[&str],
-) -> Vec<Sentence> {
+) -> Vec<String> {
     let policy = scene.policy_name;
     if call.has_no_explanation() {
         return vec![match call.candidates.len() as u64 {
-            0 => say!("The policy `{}` gives no reasons for its decision.", policy),
-            some => say!(
+            0 => format!("The policy `{policy}` gives no reasons for its decision."),
+            some => format!(
                 "The policy `{}` gives reasons for {}; they follow.",
                 policy,
-                CANDIDATES
-                    .with_count(some)
-                    .with_shown_text(format_count(some, "process"))
+                format_count(some, "process")
             ),
         }];
     }
-    let mut sentences = vec![say!("The policy `{}` recorded these values:", policy)];
+    let mut sentences = vec![format!("The policy `{}` recorded these values:", policy)];
     let explained = call.explanation.iter();
     let is_told = |key: &str| key == TRIGGER_KEY || told.contains(&key);
     for (key, value) in explained.filter(|(key, _)| !is_told(key)) {
@@ -106,9 +101,9 @@ pub fn list_explanation_values(
             let process = scene.process_in_question;
             process.is_some_and(|process| entry["process"].as_u64() == Some(process))
         };
-        let line = |value: &Value| say!("  {}: {}", key, describe_recorded_value(key, value));
+        let line = |value: &Value| format!("  {}: {}", key, describe_recorded_value(value));
         let entries = value.as_array().into_iter().flatten().filter(of_process);
-        let entries: Vec<Sentence> = entries.map(line).collect();
+        let entries: Vec<String> = entries.map(line).collect();
         if entries.is_empty() {
             sentences.push(line(value));
         }
@@ -118,22 +113,16 @@ pub fn list_explanation_values(
 }
 
 /// Returns a value of a decision record as words: numbers and texts unchanged, a list as the number of its entries.
-fn describe_recorded_value(name: &str, value: &Value) -> Sentence {
+fn describe_recorded_value(value: &Value) -> String {
     match value {
-        Value::Number(_) => Meaning::without_definition(name)
-            .with_recorded_value(value)
-            .into(),
-        Value::String(text) => text.into(),
-        Value::Array(list) => {
-            let length = Meaning::without_definition(&format!("{name}_length"));
-            say!("a list of {}", length.with_count(list.len() as u64))
-        }
+        Value::String(text) => text.clone(),
+        Value::Array(list) => format!("a list of {}", list.len()),
         Value::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(key, value)| say!("{} {}", key, describe_recorded_value(key, value)));
-            Sentence::joined(fields, ", ")
+            let fields = fields.iter();
+            let fields =
+                fields.map(|(key, value)| format!("{key} {}", describe_recorded_value(value)));
+            fields.collect::<Vec<_>>().join(", ")
         }
-        Value::Null | Value::Bool(_) => value.to_string().into(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }

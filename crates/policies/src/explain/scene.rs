@@ -3,9 +3,7 @@
 
 use serde_json::Value;
 
-use super::quantity::{Meaning, Quantity, Unit};
 use super::record::DecisionRecord;
-use super::sentence::Sentence;
 
 /// The context of a question to `migsim explain`: the superstep and the process that the user asks about, and the calls of the
 /// run.
@@ -57,40 +55,28 @@ impl<'a> ExplainContext<'a> {
 }
 
 /// The reason why a rescheduling call moved no process, with the quantity that did not reach its threshold if there is one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct NoMoveReason {
     /// The reason as a sentence. Calls with the same reason have equal sentences, so that they can be counted.
-    pub reason: Sentence,
+    pub reason: String,
     /// The quantity that did not reach its threshold at this call, and by how much; `None` for a reason without a number.
     pub shortfall: Option<Shortfall>,
 }
 
 /// The quantity that did not reach the threshold for a move at a call, and the amount that was missing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Shortfall {
     /// The words that precede the missing amount in a sentence.
     pub leading_words: &'static str,
-    /// The name, unit and definition of the quantity that did not reach its threshold.
-    pub meaning: Meaning,
     /// The amount that was missing to reach the threshold, in the unit of the quantity.
     pub missing_amount: f64,
-}
-
-impl Shortfall {
-    /// Returns `value` as the quantity that did not reach its threshold, for a sentence; a number without a unit is shown with
-    /// three decimals.
-    pub fn quantity_with_value(&self, value: f64) -> Quantity {
-        let quantity = self.meaning.with_value(value);
-        match self.meaning.unit() {
-            Unit::Number => quantity.with_shown_text(format!("{value:.3}")),
-            _ => quantity,
-        }
-    }
+    /// Formats an amount of the quantity for a sentence.
+    pub format: fn(f64) -> String,
 }
 
 impl NoMoveReason {
     /// Creates a reason without a quantity that did not reach a threshold.
-    pub fn new(why: impl Into<Sentence>) -> Self {
+    pub fn new(why: impl Into<String>) -> Self {
         Self {
             reason: why.into(),
             shortfall: None,

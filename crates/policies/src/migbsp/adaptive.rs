@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::MigBspConfig;
 use super::trigger::MigBspTrigger as Rule;
-use crate::explain::{Sentence, say};
-use crate::trigger::{ObservedSuperstep, Trigger, TriggerOptions};
+use crate::trigger::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 use migsim_base::words::format_count;
@@ -81,12 +80,10 @@ impl Trigger for AdaptiveTrigger {
         self.trigger_rule.observe_host_times(&self.config, times)
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let alpha = format_count(self.trigger_rule.alpha(), "superstep");
-        say!(
-            "α, the number of supersteps between two calls, is {} by the rule of MigBSP",
-            alpha
-        )
+        format!("α, the number of supersteps between two calls, is {alpha} by the rule of MigBSP")
+            .into()
     }
 
     fn on_outcome(&mut self, moved: usize) {

@@ -9,9 +9,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions, reached_cost, time_of_reason};
-use crate::explain::{Sentence, say};
+use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost};
 use migsim_base::error::Error;
+use migsim_base::quantities::format_time;
 use migsim_base::words::format_count;
 
 /// The options of the trigger `boulmier`, which has none. The trigger requests a balancing when this is optimal for a growing
@@ -53,15 +53,18 @@ impl Trigger for Boulmier {
         is_due
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let (count, [now, lost, cost]) = self.last_due;
-        let growth = say!(
+        let growth = format!(
             "the time lost to the growth of the imbalance since the last call ({} x {} lost in the last one - {} lost in all)",
             format_count(count, "superstep"),
-            time_of_reason("last_lost_time_s", now),
-            time_of_reason("lost_time_s", lost)
+            format_time(now),
+            format_time(lost)
         );
-        reached_cost(growth, f64::from(count) * now - lost, cost)
+        let mut reason = reached_cost(&growth, f64::from(count) * now - lost, cost);
+        let times = [("last_lost_time_s", now), ("lost_time_s", lost)];
+        reason.times.splice(0..0, times);
+        reason
     }
 }
 

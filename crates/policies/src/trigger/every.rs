@@ -5,8 +5,7 @@ use std::num::NonZeroUsize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions};
-use crate::explain::{Sentence, say};
+use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 use migsim_base::words::format_count;
@@ -47,8 +46,8 @@ impl Trigger for EveryOptions {
         next.is_multiple_of(self.supersteps.get())
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let period = format_count(self.supersteps.get(), "superstep");
-        say!("the interval between its calls is {}", period)
+        format!("the interval between its calls is {period}").into()
     }
 }

@@ -7,9 +7,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions, time_of_reason};
-use crate::explain::{Sentence, say};
+use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
+use migsim_base::quantities::format_time;
 
 /// The options of the trigger `marquez`, which consist of its tolerance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -62,15 +62,22 @@ impl Trigger for Marquez {
             || average + tolerance < observed.max_host_time.get()
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let [least, mean, largest] = self.last_times;
-        say!(
-            "hosts computed from {} to {}, which is more than the fraction {} from the mean, {}",
-            time_of_reason("min_host_time_s", least),
-            time_of_reason("max_host_time_s", largest),
-            self.tolerance.to_string(),
-            time_of_reason("mean_host_time_s", mean)
-        )
+        Reason {
+            text: format!(
+                "hosts computed from {} to {}, which is more than the fraction {} from the mean, {}",
+                format_time(least),
+                format_time(largest),
+                self.tolerance,
+                format_time(mean)
+            ),
+            times: vec![
+                ("min_host_time_s", least),
+                ("max_host_time_s", largest),
+                ("mean_host_time_s", mean),
+            ],
+        }
     }
 }
 

@@ -8,8 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions, reached_cost};
-use crate::explain::Sentence;
+use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
@@ -46,7 +45,7 @@ impl Trigger for Menon {
         is_due
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let [lost, cost] = self.last_due;
         reached_cost("the time lost to imbalance since the last call", lost, cost)
     }
@@ -114,7 +113,7 @@ impl Trigger for ImprovedMenon {
         is_due
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let [lost, cost] = self.last_due;
         let what = "the time lost to imbalance since the last call, beyond the imbalance that this call left";
         reached_cost(what, lost, cost)

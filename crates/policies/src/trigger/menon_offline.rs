@@ -14,10 +14,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions, time_of_reason};
-use crate::explain::{Sentence, say};
+use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
+use migsim_base::quantities::format_time;
 
 /// The options of the trigger `menon-offline`.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -99,14 +99,16 @@ impl Trigger for MenonOffline {
         is_due
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let [growth, cost, period] = self.last_due;
-        say!(
-            "the imbalance grows by {} in a superstep and a call costs {}, so that the best interval is {} supersteps",
-            time_of_reason("growth_s", growth),
-            time_of_reason("call_cost_s", cost),
-            format!("{period:.1}")
-        )
+        Reason {
+            text: format!(
+                "the imbalance grows by {} in a superstep and a call costs {}, so that the best interval is {period:.1} supersteps",
+                format_time(growth),
+                format_time(cost)
+            ),
+            times: vec![("growth_s", growth), ("call_cost_s", cost)],
+        }
     }
 }
 

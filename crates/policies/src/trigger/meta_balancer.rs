@@ -16,8 +16,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions};
-use crate::explain::{Sentence, say};
+use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 use migsim_base::words::format_count;
@@ -238,12 +237,10 @@ impl Trigger for MetaBalancer {
         is_due
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let period = format_count(self.last_period, "superstep");
-        say!(
-            "its plan from the lines through the times of hosts had a period of {}",
-            period
-        )
+        format!("its plan from the lines through the times of hosts had a period of {period}")
+            .into()
     }
 
     fn prepare_first_balancing(&mut self) -> bool {

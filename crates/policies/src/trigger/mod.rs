@@ -37,8 +37,8 @@ pub use table::standard;
 pub use when_optimum::{BestBalancings, best_balancings};
 pub use zhai::ZhaiOptions;
 
-use crate::explain::{Meaning, Quantity, Sentence, Unit, say};
 use migsim_base::error::Error;
+use migsim_base::quantities::format_time;
 use migsim_base::units::Seconds;
 
 /// The name of the default trigger of a strategy. Of all triggers it has the lowest mean ratio of the makespan to the best known
@@ -62,8 +62,8 @@ pub trait Trigger: fmt::Debug + Send {
 
     /// Explains the call that the trigger requested last: a part of a sentence, `since ...`, with the numbers of its rule. Empty by
     /// default, so that `migsim explain` names only the trigger and the superstep.
-    fn reason(&self) -> Sentence {
-        Sentence::default()
+    fn reason(&self) -> Reason {
+        Reason::default()
     }
 
     /// Informs the trigger of the result of a call that it has requested: the number of processes that moved.
@@ -78,25 +78,37 @@ pub trait Trigger: fmt::Debug + Send {
     }
 }
 
-/// Returns a time \[s\] of the reason for a call, with its key in the record of the call.
-fn time_of_reason(key: &'static str, seconds: f64) -> Quantity {
-    Meaning::new(key, Unit::Seconds, "a time by which the trigger decided").with_value(seconds)
+/// The reason for a call: a part of a sentence, `since ...`, and its times \[s\] by their keys in the record of the call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reason {
+    /// The part of a sentence.
+    pub text: String,
+    /// The times in the text \[s\].
+    pub times: Vec<(&'static str, f64)>,
 }
 
-/// Describes the reason of a trigger that compares a time with the cost of the last call: `what`, a time of `seconds`, reached it.
-fn reached_cost(what: impl Into<Sentence>, seconds: f64, cost: f64) -> Sentence {
+impl From<String> for Reason {
+    fn from(text: String) -> Self {
+        let times = Vec::new();
+        Self { text, times }
+    }
+}
+
+/// Returns the reason of a trigger that compares a time with the cost of the last call: `what`, a time of `seconds`, reached it.
+fn reached_cost(what: &str, seconds: f64, cost: f64) -> Reason {
     let unknown = if cost == 0.0 {
         " (no call has been measured yet)"
     } else {
         ""
     };
-    say!(
-        "{}, {}, reached the cost of a call, {}{}",
-        what.into(),
-        time_of_reason("trigger_time_s", seconds),
-        time_of_reason("call_cost_s", cost),
-        unknown
-    )
+    Reason {
+        text: format!(
+            "{what}, {}, reached the cost of a call, {}{unknown}",
+            format_time(seconds),
+            format_time(cost)
+        ),
+        times: vec![("trigger_time_s", seconds), ("call_cost_s", cost)],
+    }
 }
 
 /// The host times of a superstep that a trigger observes, and the cost of the last balancing.

@@ -12,9 +12,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions, time_of_reason};
-use crate::explain::{Sentence, say};
+use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
+use migsim_base::quantities::format_time;
 
 /// The options of the trigger `procassini`, which requests a balancing if it is predicted to shorten the next superstep enough.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -74,14 +74,17 @@ impl Trigger for Procassini {
         next < self.time_ratio_limit * time
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let [time, next] = self.last_prediction;
-        say!(
-            "the next superstep and the call are predicted to take {}, less than {} times the last superstep, {}",
-            time_of_reason("predicted_time_s", next),
-            self.time_ratio_limit.to_string(),
-            time_of_reason("last_time_s", time)
-        )
+        Reason {
+            text: format!(
+                "the next superstep and the call are predicted to take {}, less than {} times the last superstep, {}",
+                format_time(next),
+                self.time_ratio_limit,
+                format_time(time)
+            ),
+            times: vec![("predicted_time_s", next), ("last_time_s", time)],
+        }
     }
 
     /// Returns `true`, since the efficiency that a balancing restores is unknown before the first balancing.

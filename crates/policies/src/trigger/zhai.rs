@@ -8,8 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Trigger, TriggerOptions, reached_cost};
-use crate::explain::Sentence;
+use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost};
 use migsim_base::error::Error;
 
 /// The options of the trigger `zhai`, which has none. The trigger requests a balancing when recent supersteps have become slower.
@@ -65,7 +64,7 @@ impl Trigger for Zhai {
         is_due
     }
 
-    fn reason(&self) -> Sentence {
+    fn reason(&self) -> Reason {
         let [excess, cost] = self.last_due;
         let what = "the excess of recent supersteps over the mean superstep since the last call";
         reached_cost(what, excess, cost)

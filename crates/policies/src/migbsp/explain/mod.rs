@@ -1,7 +1,6 @@
 //! Sentences about the decisions of MigBSP, written from its decision records ([`super::MigBspExplanation`]) for `migsim explain`
 //! and the page of a run.
 
-mod meanings;
 mod placement;
 mod selection;
 pub(crate) mod trigger;
@@ -12,16 +11,17 @@ use self::placement::CandidateTimes;
 use self::selection::{highest_potential_elsewhere, highest_potentials, recorded_potentials};
 use crate::explain::{
     CallInterval, DecisionRecord, ExplainContext, MigrationScore, Narrator, NoMoveReason,
-    PlainNarrator, RecordedCandidate, ScoreHeadings, Sentence, Shortfall, describe_saving,
+    PlainNarrator, RecordedCandidate, ScoreHeadings, Shortfall, describe_saving,
     list_explanation_values, time_ratio,
 };
+use migsim_base::quantities::format_time;
 
 /// The narrator of MigBSP, which describes the policy's rescheduling calls in sentences, written from their decision records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBspNarrator;
 
 impl Narrator for MigBspNarrator {
-    fn describe_trigger(&self, scene: &ExplainContext<'_>) -> Vec<Sentence> {
+    fn describe_trigger(&self, scene: &ExplainContext<'_>) -> Vec<String> {
         trigger::describe_trigger(scene)
     }
 
@@ -29,7 +29,7 @@ impl Narrator for MigBspNarrator {
         &self,
         scene: &ExplainContext<'_>,
         call: DecisionRecord<'_>,
-    ) -> Vec<Sentence> {
+    ) -> Vec<String> {
         match recorded_potentials(call) {
             Some(all) => selection::describe_selection(scene, call, &all),
             None => {
@@ -42,11 +42,9 @@ impl Narrator for MigBspNarrator {
         &self,
         call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
-    ) -> Sentence {
+    ) -> String {
         let weighing = CandidateTimes::from_record(call, candidate.process);
-        weighing.map_or_else(Sentence::default, |weighing| {
-            weighing.describe_offered_host()
-        })
+        weighing.map_or_else(String::new, |weighing| weighing.describe_offered_host())
     }
 
     fn describe_times(
@@ -54,7 +52,7 @@ impl Narrator for MigBspNarrator {
         call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
         times: [f64; 2],
-    ) -> [Sentence; 2] {
+    ) -> [String; 2] {
         match CandidateTimes::from_record(call, candidate.process) {
             Some(weighing) => weighing.describe_times(times),
             None => PlainNarrator.describe_times(call, candidate, times),
@@ -66,9 +64,9 @@ impl Narrator for MigBspNarrator {
         call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
         times: [f64; 2],
-    ) -> Sentence {
+    ) -> String {
         match CandidateTimes::from_record(call, candidate.process) {
-            Some(weighing) => weighing.complete_saving_sentence(describe_saving(candidate, times)),
+            Some(weighing) => weighing.complete_saving_sentence(&describe_saving(candidate, times)),
             None => PlainNarrator.describe_saving(call, candidate, times),
         }
     }
@@ -95,7 +93,7 @@ impl Narrator for MigBspNarrator {
                     .into(),
                 shortfall: Some(Shortfall {
                     leading_words: ": ",
-                    meaning: meanings::HIGHEST_POTENTIAL_ELSEWHERE,
+                    format: format_time,
                     missing_amount: highest,
                 }),
             },

@@ -3,9 +3,8 @@
 
 use serde::Deserialize;
 
-use super::meanings as quantity;
-use crate::explain::meanings::{TIME_MOVING, TIME_STAYING};
-use crate::explain::{DecisionRecord, Meaning, Quantity, Sentence, say, time_ratio};
+use crate::explain::{DecisionRecord, time_ratio};
+use migsim_base::quantities::format_time;
 use migsim_base::words::{format_count, singular_or_plural};
 
 /// The terms of t1 and t2, the predicted times of one candidate of MigBSP without and with the move, as read from the decision
@@ -49,147 +48,108 @@ impl CandidateTimes {
         ]
     }
 
-    pub(super) fn describe_offered_host(&self) -> Sentence {
+    pub(super) fn describe_offered_host(&self) -> String {
         let residents = match self.residents {
-            0 => Sentence::default(),
+            0 => String::new(),
             some => {
                 let shown = format_count(some, "process");
                 let verb = singular_or_plural(some, ["is", "are"]);
-                let residents = quantity::RESIDENTS.with_count(some).with_shown_text(shown);
-                say!("; {} {} there already", residents, verb)
+                let residents = shown;
+                format!("; {residents} {verb} there already")
             }
         };
         let shown = format_count(self.offered_hosts, "host");
-        let hosts = quantity::OFFERED_HOSTS
-            .with_count(self.offered_hosts)
-            .with_shown_text(shown);
-        let power = quantity::OFFERED_POWER.with_value(self.power_instructions_per_s);
-        say!(
-            " (the fastest of {} when their loads are counted: {}{})",
-            hosts,
-            power,
-            residents
-        )
+        let hosts = shown;
+        let power = format!("{:.3} Ginstr/s", self.power_instructions_per_s / 1e9);
+        format!(" (the fastest of {hosts} when their loads are counted: {power}{residents})")
     }
 
     /// Describes `t1 = ...` and `t2 = ...` in one sentence each, with the sum of the terms of this time.
-    pub(super) fn describe_times(&self, [stay, go]: [f64; 2]) -> [Sentence; 2] {
+    pub(super) fn describe_times(&self, [stay, go]: [f64; 2]) -> [String; 2] {
         let here = [
-            self.describe_repeated_time(
-                "{} computation",
-                quantity::STAY_COMPUTE.with_value(self.stay_compute_s),
-            ),
-            self.describe_communication_time(
-                &quantity::STAY_COMMUNICATION,
-                self.stay_communication_s,
-            ),
+            self.describe_repeated_time(self.stay_compute_s, "computation"),
+            self.describe_communication_time(self.stay_communication_s),
         ];
-        let computation = self.describe_repeated_time(
-            "{} computation",
-            quantity::GO_COMPUTE.with_value(self.go_compute_s),
-        );
+        let computation = self.describe_repeated_time(self.go_compute_s, "computation");
         let there = [
-            say!("{}{}", computation, self.describe_slowdown()),
-            self.describe_communication_time(&quantity::GO_COMMUNICATION, self.go_communication_s),
-            describe_single_time(
-                "{} transfer of the memory",
-                &quantity::GO_TRANSFER,
-                self.go_transfer_s,
-            ),
-            describe_single_time(
-                "{} operations of the move",
-                &quantity::GO_OPERATIONS,
-                self.go_operations_s,
-            ),
+            computation + &self.describe_slowdown(),
+            self.describe_communication_time(self.go_communication_s),
+            describe_single_time(self.go_transfer_s, "transfer of the memory"),
+            describe_single_time(self.go_operations_s, "operations of the move"),
         ];
-        let sum = |parts: &[Sentence]| {
-            let parts = parts.iter().filter(|part| !part.text().is_empty());
-            Sentence::joined(parts.cloned(), " + ")
+        let sum = |parts: &[String]| {
+            let parts = parts.iter().filter(|part| !part.is_empty());
+            parts.cloned().collect::<Vec<_>>().join(" + ")
         };
+        let (stay, go) = (format_time(stay), format_time(go));
         [
-            say!(
-                "without the move: t1 = {} = {}",
-                TIME_STAYING.with_value(stay),
-                sum(&here)
-            ),
-            say!(
-                "with the move: t2 = {} = {}",
-                TIME_MOVING.with_value(go),
-                sum(&there)
-            ),
+            format!("without the move: t1 = {stay} = {}", sum(&here)),
+            format!("with the move: t2 = {go} = {}", sum(&there)),
         ]
     }
 
     /// Completes the sentence `saving`, about the time that the candidate would save or lose. Added are the number of supersteps
     /// for which the sentence holds, and the cost of the move that is included.
-    pub(super) fn complete_saving_sentence(&self, saving: Sentence) -> Sentence {
+    pub(super) fn complete_saving_sentence(&self, saving: &str) -> String {
         let price = self.go_transfer_s + self.go_operations_s;
         let steps = match (self.supersteps > 1.0, price > 0.0) {
-            (true, _) => say!(
-                "in {} supersteps",
-                quantity::HORIZON_SUPERSTEPS.with_value(self.supersteps)
-            ),
+            (true, _) => format!("in {} supersteps", self.supersteps),
             (false, true) => "in one superstep".into(),
             (false, false) => "per superstep".into(),
         };
         if price > 0.0 {
-            let price = quantity::GO_COST.with_value(price);
-            say!("{} {}; t2 includes {} for the move.", saving, steps, price)
+            let price = format_time(price);
+            format!("{saving} {steps}; t2 includes {price} for the move.")
         } else {
-            say!("{} {}; t2 excludes the cost of the move.", saving, steps)
+            format!("{saving} {steps}; t2 excludes the cost of the move.")
         }
     }
 
-    /// Describes a time of one superstep with the words of `template`, multiplied by the number of supersteps if this is above 1.
-    fn describe_repeated_time(&self, template: &str, part: Quantity) -> Sentence {
+    /// Describes a time `part` of one superstep, multiplied by the number of supersteps if this is above 1.
+    fn describe_repeated_time(&self, part: f64, what: &str) -> String {
+        let part = format_time(part);
         if self.supersteps > 1.0 {
-            let part = say!(
-                "{} x {}",
-                quantity::HORIZON_SUPERSTEPS.with_value(self.supersteps),
-                part
-            );
-            say!(template, part)
+            format!("{} x {part} {what}", self.supersteps)
         } else {
-            say!(template, part)
+            format!("{part} {what}")
         }
     }
 
     /// Describes the communication time of one superstep in t1 or t2; the result is empty if the time is 0.
-    fn describe_communication_time(&self, meaning: &Meaning, part: f64) -> Sentence {
+    fn describe_communication_time(&self, part: f64) -> String {
         if part > 0.0 {
-            self.describe_repeated_time("{} communication", meaning.with_value(part))
+            self.describe_repeated_time(part, "communication")
         } else {
-            Sentence::default()
+            String::new()
         }
     }
 
     /// Describes the slowdown on a shared host: the share of the process and, if included, the slowdown of the other processes.
     /// The result is empty without slowdown.
-    fn describe_slowdown(&self) -> Sentence {
+    fn describe_slowdown(&self) -> String {
         if self.slowdown <= 1.0 {
-            return Sentence::default();
+            return String::new();
         }
-        let factor = quantity::SLOWDOWN.with_value(self.slowdown);
+        let factor = self.slowdown;
         if self.slowdown_inflicted <= 0.0 {
-            return say!(" (times {}, since the host is shared)", factor);
+            return format!(" (times {factor}, since the host is shared)");
         }
         let own = self.slowdown - self.slowdown_inflicted;
-        say!(
+        format!(
             " (times {} = {} for its share of the host + {} for the slowdown of the {} there)",
             factor,
-            quantity::SLOWDOWN_OWN.with_value(own),
-            quantity::SLOWDOWN_INFLICTED.with_value(self.slowdown_inflicted),
+            own,
+            self.slowdown_inflicted,
             singular_or_plural(self.residents, ["process", "processes"])
         )
     }
 }
 
-/// Describes a time that occurs only once (not in each superstep) with the words of `template`; the result is empty if the time
-/// is 0.
-fn describe_single_time(template: &str, meaning: &Meaning, part: f64) -> Sentence {
+/// Describes a time that occurs only once (not in each superstep); the result is empty if the time is 0.
+fn describe_single_time(part: f64, what: &str) -> String {
     if part > 0.0 {
-        say!(template, meaning.with_value(part))
+        format!("{} {what}", format_time(part))
     } else {
-        Sentence::default()
+        String::new()
     }
 }

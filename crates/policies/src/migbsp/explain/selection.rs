@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::meanings as quantity;
-use crate::explain::meanings::{CANDIDATES, superstep_quantity};
-use crate::explain::{DecisionRecord, ExplainContext, Sentence, say};
+use crate::explain::{DecisionRecord, ExplainContext};
+use migsim_base::quantities::format_time;
 use migsim_base::words::{format_count, singular_or_plural};
 
 /// PM(i,j), the potential of migration of one process to one cluster, as read from the decision record of MigBSP.
@@ -27,13 +26,13 @@ pub(super) struct RecordedPotential {
 
 impl RecordedPotential {
     /// Describes the PM (potential of migration) as a sum of its terms.
-    fn describe_terms(&self) -> Sentence {
-        say!(
+    fn describe_terms(&self) -> String {
+        format!(
             "{} = {} computation + {} communication - {} memory and move",
-            quantity::POTENTIAL.with_value(self.value_s),
-            quantity::COMPUTATION_TERM.with_value(self.compute_s),
-            quantity::COMMUNICATION_TERM.with_value(self.communication_s),
-            quantity::MEMORY_TERM.with_value(self.memory_s),
+            format_time(self.value_s),
+            format_time(self.compute_s),
+            format_time(self.communication_s),
+            format_time(self.memory_s),
         )
     }
 
@@ -89,7 +88,7 @@ pub(super) fn highest_potential_elsewhere<'a>(
 
 /// Describes, for each cluster, the process with the highest PM (potential of migration) to this cluster, in decreasing order of
 /// these PM.
-fn describe_highest_of_each_cluster(all: &[RecordedPotential]) -> Vec<Sentence> {
+fn describe_highest_of_each_cluster(all: &[RecordedPotential]) -> Vec<String> {
     let mut best: Vec<&RecordedPotential> = Vec::new();
     for one in all {
         match best.iter_mut().find(|best| best.cluster == one.cluster) {
@@ -101,7 +100,7 @@ fn describe_highest_of_each_cluster(all: &[RecordedPotential]) -> Vec<Sentence> 
     best.sort_by(|a, b| b.value_s.total_cmp(&a.value_s));
     let line = |one: &&RecordedPotential| {
         let here = if one.is_there { " (it is there)" } else { "" };
-        say!(
+        format!(
             "  {}: {}{}, {}",
             &one.cluster,
             one.process_name(),
@@ -118,7 +117,7 @@ pub(super) fn describe_selection(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
     all: &[RecordedPotential],
-) -> Vec<Sentence> {
+) -> Vec<String> {
     let ranks = highest_potentials(all);
     let mut sentences = Vec::new();
     let shown = if let Some(process) = scene.process_in_question {
@@ -144,15 +143,15 @@ pub(super) fn describe_selection(
 fn describe_previous_potential(
     scene: &ExplainContext<'_>,
     now: &RecordedPotential,
-) -> Option<Sentence> {
+) -> Option<String> {
     let last = scene.previous_call()?;
     let known = recorded_potentials(last)?;
     let is_same =
         |one: &&RecordedPotential| one.process == now.process && one.cluster == now.cluster;
     let then = known.iter().find(is_same)?;
-    Some(say!(
+    Some(format!(
         "At the previous call, after superstep {}, the PM of {} to {} was {}.",
-        superstep_quantity(last.superstep),
+        last.superstep,
         now.process_name(),
         &now.cluster,
         then.describe_terms()
@@ -164,7 +163,7 @@ fn describe_threshold(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
     ranks: &[&RecordedPotential],
-) -> Vec<Sentence> {
+) -> Vec<String> {
     let Some(leader) = highest_potential_elsewhere(ranks) else {
         return vec![describe_no_candidate(call, ranks)];
     };
@@ -173,26 +172,19 @@ fn describe_threshold(
         .get("highest_potential_s")
         .and_then(Value::as_f64);
     let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
-    let (name, value) = (
-        leader.process_name(),
-        quantity::HIGHEST_POTENTIAL_ELSEWHERE.with_value(leader.value_s),
-    );
+    let (name, value) = (leader.process_name(), format_time(leader.value_s));
     let highest = if is_highest {
-        say!(
+        format!(
             "The highest PM of all is that of {} to {}, {}.",
-            name,
-            &leader.cluster,
-            value
+            name, &leader.cluster, value
         )
     } else {
-        say!(
+        format!(
             "Among the processes whose best cluster is not their own, {} has the highest PM: {}, to {}.",
-            name,
-            value,
-            &leader.cluster
+            name, value, &leader.cluster
         )
     };
-    let mut sentences = vec![say!(
+    let mut sentences = vec![format!(
         "{} {}",
         highest,
         describe_candidates(scene, call, leader)
@@ -217,26 +209,24 @@ fn describe_staying_processes(
     first: Option<&RecordedPotential>,
     count: u64,
     of_all: Option<f64>,
-) -> Sentence {
+) -> String {
     match (first.filter(|first| first.is_there), count) {
-        (Some(first), 1) => say!(
+        (Some(first), 1) => format!(
             "{} has a higher PM, {} to {}, but is already in this cluster: the process stays, and its PM does not count.",
             first.process_name(),
-            quantity::HIGHEST_POTENTIAL.with_value(first.value_s),
+            format_time(first.value_s),
             &first.cluster
         ),
-        (Some(first), count) => say!(
+        (Some(first), count) => format!(
             "{} have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest of these PM is {}, that of {} to {}).",
-            quantity::HIGHER_AT_PRESENT_CLUSTER
-                .with_count(count)
-                .with_shown_text(format_count(count, "process")),
-            quantity::HIGHEST_POTENTIAL.with_value(first.value_s),
+            format_count(count, "process"),
+            format_time(first.value_s),
             first.process_name(),
             &first.cluster
         ),
-        (None, _) => say!(
+        (None, _) => format!(
             "The highest PM of all, {}, is that of a process to its own cluster: this process stays, and its PM does not count.",
-            quantity::HIGHEST_POTENTIAL.with_value(of_all.unwrap_or_default())
+            format_time(of_all.unwrap_or_default())
         ),
     }
 }
@@ -247,81 +237,62 @@ fn describe_candidates(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
     leader: &RecordedPotential,
-) -> Sentence {
+) -> String {
     let options = scene.options;
     let count = call.candidates.len() as u64;
     let passed = match call.candidates {
         [] => "no process is a candidate".into(),
-        [one] => say!("p{} alone is a candidate", one.process.to_string()),
-        _ => {
-            let several = CANDIDATES.with_count(count);
-            say!(
-                "{} are candidates",
-                several.with_shown_text(format_count(count, "process"))
-            )
-        }
+        [one] => format!("p{} alone is a candidate", one.process),
+        _ => format!("{} are candidates", format_count(count, "process")),
     };
     let is_by_cluster = scene.options["x_of"] == "of-cluster-maximum";
     if is_by_cluster && scene.options["heuristic"] == "one" && count > 0 {
         let x = scene.options["x"].as_f64().unwrap_or_default();
-        return say!(
-            "A candidate needs a PM above {} times the highest PM among the processes of its present cluster: {}.",
-            quantity::OPTION_X.with_value(x),
-            passed
+        return format!(
+            "A candidate needs a PM above {x} times the highest PM among the processes of its present cluster: {passed}."
         );
     }
     let Some(threshold) = call.explanation.get("threshold_s").and_then(Value::as_f64) else {
-        return say!("{} So {}.", describe_not_positive_potential(leader), passed);
+        return format!("{} So {}.", describe_not_positive_potential(leader), passed);
     };
-    let x = options["x"]
-        .as_f64()
-        .map(|x| quantity::OPTION_X.with_value(x));
+    let x = options["x"].as_f64();
     if options["heuristic"] == "two" {
-        return say!(
-            "Only the process with the highest PM can be a candidate: {}.",
-            passed
-        );
+        return format!("Only the process with the highest PM can be a candidate: {passed}.");
     }
     if options["x_of"] == "of-processes" {
-        let share = x.map_or_else(Sentence::default, |x| say!(", a share x = {} of all", x));
-        let least = quantity::LOWEST_CANDIDATE_POTENTIAL.with_value(threshold);
-        return say!(
-            "The processes with the highest PM are candidates{}: {}, each with a PM of at least {}.",
-            share,
-            passed,
-            least
+        let share = x.map_or_else(String::new, |x| format!(", a share x = {x} of all"));
+        let least = format_time(threshold);
+        return format!(
+            "The processes with the highest PM are candidates{share}: {passed}, each with a PM of at least {least}."
         );
     }
-    let of_highest = x.map_or_else(Sentence::default, |x| {
+    let of_highest = x.map_or_else(String::new, |x| {
         if leader.value_s > 0.0 {
-            say!(
+            format!(
                 " (x = {} times the highest, {})",
                 x,
-                quantity::HIGHEST_POTENTIAL_ELSEWHERE.with_value(leader.value_s)
+                format_time(leader.value_s)
             )
         } else {
-            say!(
-                " (x = {}: the higher x is, the nearer to the highest PM)",
-                x
-            )
+            format!(" (x = {x}: the higher x is, the nearer to the highest PM)")
         }
     });
-    say!(
+    format!(
         "A candidate needs a PM above {}{}: {}.",
-        quantity::POTENTIAL_THRESHOLD.with_value(threshold),
+        format_time(threshold),
         of_highest,
         passed
     )
 }
 
 /// Describes why the highest PM (potential of migration) to another cluster, `leader`, is not positive.
-fn describe_not_positive_potential(leader: &RecordedPotential) -> Sentence {
+fn describe_not_positive_potential(leader: &RecordedPotential) -> String {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
-        say!(
+        format!(
             "It is not positive, since sending the memory and moving take {}, but the better place gains only {}.",
-            quantity::MEMORY_TERM.with_value(leader.memory_s),
-            quantity::COMP_PLUS_COMM.with_value(promised)
+            format_time(leader.memory_s),
+            format_time(promised)
         )
     } else {
         "It is not positive: the other place gains nothing.".into()
@@ -329,12 +300,12 @@ fn describe_not_positive_potential(leader: &RecordedPotential) -> Sentence {
 }
 
 /// Describes why no process prefers another cluster than its present one, so that the call has no candidate.
-fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&RecordedPotential]) -> Sentence {
+fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&RecordedPotential]) -> String {
     let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
     if let Some(first) = ranks.first() {
-        return say!(
+        return format!(
             "For every process the highest PM is that of the cluster where it is, so no process is a candidate. The highest of all is {} of {}, in {}.",
-            quantity::HIGHEST_POTENTIAL.with_value(first.value_s),
+            format_time(first.value_s),
             first.process_name(),
             &first.cluster
         );
@@ -345,19 +316,11 @@ fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&RecordedPotential])
         .and_then(Value::as_u64);
     match (left_out, number("highest_elsewhere_s")) {
         (None, _) => "No potential of migration (PM) was computed for any process, so no process is a candidate.".into(),
-        (Some(count), Some(highest)) => say!(
-            "The highest PM to another cluster is {}, which is not positive: no process is a candidate. The record leaves out {}.",
-            quantity::HIGHEST_POTENTIAL_ELSEWHERE.with_value(highest),
-            quantity::OMITTED_POTENTIALS
-                .with_count(count)
-                .with_shown_text(format!("{count} PM"))
+        (Some(count), Some(highest)) => format!(
+            "The highest PM to another cluster is {}, which is not positive: no process is a candidate. The record leaves out {count} PM.",
+            format_time(highest)
         ),
-        (Some(count), None) => say!(
-            "No process is a candidate. The record leaves out {}.",
-            quantity::OMITTED_POTENTIALS
-                .with_count(count)
-                .with_shown_text(format!("{count} PM"))
-        ),
+        (Some(count), None) => format!("No process is a candidate. The record leaves out {count} PM."),
     }
 }
 
@@ -367,39 +330,36 @@ fn describe_candidacy(
     call: DecisionRecord<'_>,
     ranks: &[&RecordedPotential],
     process: u64,
-) -> Option<Sentence> {
+) -> Option<String> {
     let name = format!("p{process}");
     if call.candidates.iter().any(|one| one.process == process) {
-        return Some(say!("{} is a candidate.", name));
+        return Some(format!("{name} is a candidate."));
     }
     let best = ranks.iter().find(|best| best.process == process)?;
     let threshold = call.explanation.get("threshold_s").and_then(Value::as_f64);
     let is_alone = scene.options["heuristic"] == "two";
     let counts_processes = scene.options["x_of"] == "of-processes";
     Some(match threshold {
-        _ if best.is_there => say!(
-            "{} stays: its highest PM is that of the cluster where it is.",
-            name
-        ),
-        Some(threshold) if !is_alone && !counts_processes && best.value_s <= threshold => say!(
+        _ if best.is_there => {
+            format!("{name} stays: its highest PM is that of the cluster where it is.")
+        }
+        Some(threshold) if !is_alone && !counts_processes && best.value_s <= threshold => format!(
             "{} stays: its highest PM misses the threshold by {}.",
             name,
-            quantity::BELOW_THRESHOLD.with_value(threshold - best.value_s)
+            format_time(threshold - best.value_s)
         ),
-        _ if best.value_s <= 0.0 => say!(
+        _ if best.value_s <= 0.0 => format!(
             "{} stays: its highest PM misses zero by {}.",
             name,
-            quantity::BELOW_ZERO.with_value(-best.value_s)
+            format_time(-best.value_s)
         ),
-        _ if is_alone => say!(
-            "{} stays: only the process with the highest PM can be a candidate.",
-            name
-        ),
-        _ if scene.options["x_of"] == "of-cluster-maximum" => say!(
-            "{} stays: its highest PM misses the threshold of its cluster.",
-            name
-        ),
-        _ => say!("{} stays: processes with a higher PM come first.", name),
+        _ if is_alone => {
+            format!("{name} stays: only the process with the highest PM can be a candidate.")
+        }
+        _ if scene.options["x_of"] == "of-cluster-maximum" => {
+            format!("{name} stays: its highest PM misses the threshold of its cluster.")
+        }
+        _ => format!("{name} stays: processes with a higher PM come first."),
     })
 }
 
@@ -408,7 +368,7 @@ fn describe_process_potentials(
     call: DecisionRecord<'_>,
     (all, ranks): (&[RecordedPotential], &[&RecordedPotential]),
     process: u64,
-    sentences: &mut Vec<Sentence>,
+    sentences: &mut Vec<String>,
 ) {
     let name = format!("p{process}");
     let own: Vec<&RecordedPotential> = all.iter().filter(|one| one.process == process).collect();
@@ -417,9 +377,8 @@ fn describe_process_potentials(
         .and_then(Value::as_array)
         .is_some_and(|all| all.iter().any(|one| *one == process));
     if is_pinned {
-        sentences.push(say!(
-            "{} must stay on its host, as the data of the application says, so that no potential of migration (PM) is computed for this process.",
-            name
+        sentences.push(format!(
+            "{name} must stay on its host, as the data of the application says, so that no potential of migration (PM) is computed for this process."
         ));
         return;
     }
@@ -429,47 +388,46 @@ fn describe_process_potentials(
     }
     let place = present_cluster(all, &own);
     let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
-    sentences.push(say!(
-        "Potential of migration (PM: gain of computation and communication less the cost of the move) of {}{}, to each cluster:",
-        name,
-        place
+    sentences.push(format!(
+        "Potential of migration (PM: gain of computation and communication less the cost of the move) of {name}{place}, to each cluster:"
     ));
     for one in &own {
         let here = if one.is_there { " (it is there)" } else { "" };
-        sentences.push(say!("  {}{}: {}", &one.cluster, here, one.describe_terms()));
+        sentences.push(format!(
+            "  {}{}: {}",
+            &one.cluster,
+            here,
+            one.describe_terms()
+        ));
     }
     if let Some(rank) = ranks.iter().position(|best| best.process == process) {
         let best = &ranks[rank];
-        sentences.push(say!(
+        sentences.push(format!(
             "The highest PM of this process is {}, to {}: rank {} among the highest PM of {} processes.",
-            quantity::POTENTIAL.with_value(best.value_s),
+            format_time(best.value_s),
             &best.cluster,
-            quantity::RANK.with_count(rank as u64 + 1),
-            quantity::RANKED_PROCESSES.with_count(ranks.len() as u64)
+            rank as u64 + 1,
+            ranks.len() as u64
         ));
     }
 }
 
 /// Describes that the decision record has no PM (potential of migration) of the process with this name.
-fn describe_omitted_potential(call: DecisionRecord<'_>, name: &str) -> Sentence {
+fn describe_omitted_potential(call: DecisionRecord<'_>, name: &str) -> String {
     let count = call
         .explanation
         .get("potentials_left_out")
         .and_then(Value::as_u64);
-    let others = count.map_or_else(Sentence::default, |count| {
+    let others = count.map_or_else(String::new, |count| {
         let shown = format_count(count, "other");
-        let others = quantity::OMITTED_POTENTIALS
-            .with_count(count)
-            .with_shown_text(shown);
-        say!(
+        let others = shown;
+        format!(
             ", {} {} left out",
             others,
             singular_or_plural(count, ["was", "were"])
         )
     });
-    say!(
-        "The record has no potential of migration (PM) of {}; it has the PM of the candidates{}.",
-        name,
-        others
+    format!(
+        "The record has no potential of migration (PM) of {name}; it has the PM of the candidates{others}."
     )
 }

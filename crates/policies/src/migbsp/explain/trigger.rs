@@ -2,11 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::meanings as quantity;
-use crate::explain::meanings::{SUPERSTEPS, superstep_quantity};
 use crate::explain::{
-    CallInterval, DecisionRecord, ExplainContext, Sentence, TRIGGER_KEY, describe_no_call,
-    describe_requested_call, say,
+    CallInterval, DecisionRecord, ExplainContext, TRIGGER_KEY, describe_no_call,
+    describe_requested_call,
 };
 use migsim_base::words::{format_count, singular_or_plural};
 
@@ -35,29 +33,28 @@ pub(crate) fn recorded_interval(explanation: &Map<String, Value>) -> Option<Call
 }
 
 /// Describes why a rescheduling call was due, or was not due, after the superstep that the user asks about.
-pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
+pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<String> {
     let Some(call) = scene.call_in_question() else {
         return describe_no_call_with_alpha(scene);
     };
     let Some(interval) = recorded_interval(call.explanation) else {
         return vec![describe_requested_call(scene)];
     };
-    let after = superstep_quantity(scene.superstep_in_question);
-    let alpha = || quantity::ALPHA.with_count(interval.length);
+    let after = scene.superstep_in_question;
     let why = match scene.previous_call() {
-        None => say!(
+        None => format!(
             "A rescheduling call was due after superstep {}: the first call comes after α = {}. α is the number of supersteps between two calls.",
             after,
-            alpha().with_shown_text(format_count(interval.length, "superstep"))
+            format_count(interval.length, "superstep")
         ),
-        Some(last) => say!(
+        Some(last) => format!(
             "A rescheduling call was due after superstep {}: the call after superstep {} had set α, the number of supersteps between two calls, to {}, and {} + {} = {}.",
             after,
-            superstep_quantity(last.superstep),
-            alpha(),
-            superstep_quantity(last.superstep),
-            alpha(),
-            superstep_quantity(last.superstep.saturating_add(interval.length)),
+            last.superstep,
+            interval.length,
+            last.superstep,
+            interval.length,
+            last.superstep.saturating_add(interval.length),
         ),
     };
     let mut sentences = vec![why, describe_test_results(scene, call, interval)];
@@ -68,68 +65,52 @@ pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
 
 /// Describes that no call was due after the superstep that the user asks about, with the values of α (supersteps between calls)
 /// before and after this superstep.
-fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<Sentence> {
+fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<String> {
     let last = scene.previous_call();
     let set = last.and_then(|call| Some(recorded_interval(call.explanation)?.next_length));
-    let set = set.map_or_else(Sentence::default, |next| {
-        say!(
-            " and set α, the number of supersteps until the next call, to {}",
-            quantity::NEXT_ALPHA.with_count(next)
-        )
+    let set = set.map_or_else(String::new, |next| {
+        format!(" and set α, the number of supersteps until the next call, to {next}")
     });
     let next = scene.next_call();
     let first = next.and_then(|call| Some(recorded_interval(call.explanation)?.length));
-    let first = first.map_or_else(Sentence::default, |alpha| {
-        say!(
-            ", since α, the number of supersteps until a call, began with {}",
-            quantity::ALPHA.with_count(alpha)
-        )
+    let first = first.map_or_else(String::new, |alpha| {
+        format!(", since α, the number of supersteps until a call, began with {alpha}")
     });
-    describe_no_call(scene, set, first)
+    describe_no_call(scene, &set, &first)
 }
 
 /// Describes the values of α (supersteps between calls) at this call and at earlier calls; `None` if there is only one value.
-fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
+fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<String> {
     let known = scene.calls.iter();
     let known = known.filter(|call| call.superstep <= scene.superstep_in_question);
-    let all: Vec<Sentence> = known
+    let all: Vec<String> = known
         .filter_map(|call| {
-            let alpha = quantity::ALPHA.with_count(recorded_interval(call.explanation)?.length);
-            Some(say!(
-                "{} at superstep {}",
-                alpha,
-                superstep_quantity(call.superstep)
-            ))
+            let alpha = recorded_interval(call.explanation)?.length;
+            Some(format!("{} at superstep {}", alpha, call.superstep))
         })
         .collect();
     let shown = all.len().saturating_sub(8);
     let more = if shown > 0 { "..., " } else { "" };
     (all.len() > 1).then(|| {
-        let listed = Sentence::joined(all[shown..].iter().cloned(), ", ");
-        say!("The values of α at the calls so far: {}{}.", more, listed)
+        let listed = all[shown..].join(", ");
+        format!("The values of α at the calls so far: {more}{listed}.")
     })
 }
 
 /// Describes when the next rescheduling call takes place, from the next value of α (supersteps between calls).
-fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) -> Sentence {
+fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) -> String {
     let due = scene
         .superstep_in_question
         .saturating_add(interval.next_length);
     match scene.next_call() {
-        Some(next) if next.superstep == due => say!(
+        Some(next) if next.superstep == due => format!(
             "The next call came after superstep {} = {} + {}.",
-            superstep_quantity(due),
-            superstep_quantity(scene.superstep_in_question),
-            quantity::NEXT_ALPHA.with_count(interval.next_length)
+            due, scene.superstep_in_question, interval.next_length
         ),
-        Some(next) => say!(
-            "The next call came after superstep {}.",
-            superstep_quantity(next.superstep)
-        ),
-        None => say!(
+        Some(next) => format!("The next call came after superstep {}.", next.superstep),
+        None => format!(
             "There was no further call: the next call would have been due after superstep {}, but the run has only {} supersteps.",
-            superstep_quantity(due),
-            SUPERSTEPS.with_count(scene.superstep_count)
+            due, scene.superstep_count
         ),
     }
 }
@@ -140,16 +121,16 @@ fn describe_test_results(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
     interval: CallInterval<'_>,
-) -> Sentence {
+) -> String {
     let of = |letter: char| {
         let votes = interval.stability_test_results.chars();
         votes.filter(|vote| *vote == letter).count() as u64
     };
     let idle = match of('.') {
-        0 => Sentence::default(),
-        idle => say!(
+        0 => String::new(),
+        idle => format!(
             ", and {} not tested, since no process {} in {}",
-            quantity::UNTESTED_SUPERSTEPS.with_count(idle),
+            idle,
             match scene.options["population"].as_str() {
                 Some("receiving") => "received a message",
                 _ => "computed",
@@ -159,37 +140,33 @@ fn describe_test_results(
     };
     let is_cut = interval.stability_test_results.len() as u64 == 64 && interval.length > 64;
     let count = interval.stability_test_results.chars().count() as u64;
-    let count = quantity::TEST_RESULTS
-        .with_count(count)
-        .with_shown_text(format_count(count, "superstep"));
+    let count = format_count(count, "superstep");
     let tolerance = call.explanation.get("d").and_then(Value::as_f64);
-    let tolerance = tolerance.map_or_else(Sentence::default, |d| {
-        say!(
+    let tolerance = tolerance.map_or_else(String::new, |d| {
+        format!(
             " (stable: the time of each process differs from the mean by at most the fraction D = {}{})",
-            quantity::TOLERANCE.with_value(d),
+            d,
             describe_tolerance_growth(scene)
         )
     });
     let change = if is_doubled_without_migration(scene, interval, of('+')) {
-        say!(
+        format!(
             "Since at least ω calls in a row moved no process (ω is the option `omega`), α doubles from {} to {}.",
-            quantity::ALPHA.with_count(interval.length),
-            quantity::NEXT_ALPHA.with_count(interval.next_length)
+            interval.length, interval.next_length
         )
     } else {
         let change = describe_alpha_change(scene, interval, !is_cut && of('-') > of('+'));
-        say!(
-            "Each stable superstep adds one to α, and each unstable superstep subtracts one: α {}.",
-            change
+        format!(
+            "Each stable superstep adds one to α, and each unstable superstep subtracts one: α {change}."
         )
     };
-    say!(
+    format!(
         "Of the {}{} of the interval that ends with this call, {} {} stable and {} unstable{}{}. {}",
         if is_cut { "first " } else { "" },
         count,
-        quantity::STABLE_SUPERSTEPS.with_count(of('+')),
+        of('+'),
         singular_or_plural(of('+'), ["was", "were"]),
-        quantity::UNSTABLE_SUPERSTEPS.with_count(of('-')),
+        of('-'),
         tolerance,
         idle,
         change
@@ -197,7 +174,7 @@ fn describe_test_results(
 }
 
 /// Describes what made the tolerance D grow to its value at the call in question; empty if it did not grow before this call.
-fn describe_tolerance_growth(scene: &ExplainContext<'_>) -> Sentence {
+fn describe_tolerance_growth(scene: &ExplainContext<'_>) -> String {
     let until = |call: &&DecisionRecord<'_>| call.superstep <= scene.superstep_in_question;
     let recorded = scene.calls.iter().take_while(until).filter_map(|call| {
         let tolerance = call.explanation.get("d").and_then(Value::as_f64);
@@ -209,17 +186,13 @@ fn describe_tolerance_growth(scene: &ExplainContext<'_>) -> Sentence {
     let series = pairs.take_while(|pair| pair[1].1 >= pair[0].1);
     let growths: Vec<_> = series.filter(|pair| pair[1].1 > pair[0].1).collect();
     let (Some(last), Some(first)) = (growths.first(), growths.last()) else {
-        return Sentence::default();
+        return String::new();
     };
     let count = growths.len() as u64;
     let times = format_count(count, "call");
-    say!(
+    format!(
         ": it grew from {} at {}, the last after superstep {}, since at least ω calls in a row had moved no process",
-        quantity::TOLERANCE.with_value(first[0].1),
-        quantity::TOLERANCE_GROWTHS
-            .with_count(count)
-            .with_shown_text(times),
-        superstep_quantity(last[0].0)
+        first[0].1, times, last[0].0
     )
 }
 
@@ -240,11 +213,8 @@ fn describe_alpha_change(
     scene: &ExplainContext<'_>,
     interval: CallInterval<'_>,
     falls: bool,
-) -> Sentence {
-    let (from, to) = (
-        quantity::ALPHA.with_count(interval.length),
-        quantity::NEXT_ALPHA.with_count(interval.next_length),
-    );
+) -> String {
+    let (from, to) = (interval.length, interval.next_length);
     let minimum = match scene.options["floor"].as_str() {
         Some("one") => Some(1),
         Some("initial") => scene.options["alpha"].as_u64(),
@@ -253,8 +223,8 @@ fn describe_alpha_change(
     let is_least = falls && minimum == Some(interval.next_length);
     let least = if is_least { ", its minimum" } else { "" };
     match interval.next_length.cmp(&interval.length) {
-        std::cmp::Ordering::Greater => say!("grows from {} to {}", from, to),
-        std::cmp::Ordering::Less => say!("shrinks from {} to {}{}", from, to, least),
-        std::cmp::Ordering::Equal => say!("stays {}{}", to, least),
+        std::cmp::Ordering::Greater => format!("grows from {from} to {to}"),
+        std::cmp::Ordering::Less => format!("shrinks from {from} to {to}{least}"),
+        std::cmp::Ordering::Equal => format!("stays {to}{least}"),
     }
 }
