@@ -85,7 +85,7 @@ fn write_inputs(folder: &Path) {
 /// Runs a command and returns its error, unless only a file of the reader is missing.
 fn fault(folder: &Path, command: &str) -> Option<String> {
     // Commands that need other programs.
-    if [" -- ", "--slurm", "| man"]
+    if [" -- ", "| man"]
         .iter()
         .any(|part| command.contains(part))
     {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -370,83 +370,6 @@ fn a_folder_that_cannot_be_written_is_reported_before_any_run() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.starts_with("error: cannot write `"), "{errors}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "not a folder");
-}
-
-/// A fake Slurm that runs every task at once, except task 2 the first time.
-pub(crate) const SBATCH: &str = r#"#!/bin/bash
-for argument in "$@"; do
-  case "$argument" in --array=*) tasks=${argument#--array=} ;; esac
-  script=$argument
-done
-echo "$tasks" >> "$(dirname "$0")/arrays"
-for task in ${tasks//,/ }; do
-  if [ "$task" = 2 ] && [ ! -e "$(dirname "$0")/preempted" ]; then touch "$(dirname "$0")/preempted"; continue; fi
-  SLURM_ARRAY_TASK_ID=$task bash "$script" >&2
-done
-echo "77;cluster"
-"#;
-
-/// Writes programs with these names and texts into a folder.
-pub(crate) fn programs(scratch: &Path, texts: &[(&str, &str)]) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
-    let bin = scratch.join("bin");
-    fs::create_dir(&bin).unwrap();
-    for (name, text) in texts {
-        fs::write(bin.join(name), text).unwrap();
-        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    bin
-}
-
-#[test]
-fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
-    let scratch = tempfile::tempdir().unwrap();
-    let (whole, slurm) = (
-        scratch.path().join("whole"),
-        scratch.path().join("it's slurm"),
-    );
-    let fakes = [("sbatch", SBATCH), ("squeue", "#!/bin/bash\n")];
-    let bin = programs(scratch.path(), &fakes);
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let submit = |more: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_migsim"))
-            .args(sweep_into(&slurm, &[&["--shards", "3"], more].concat()))
-            .env("PATH", &path)
-            .output()
-            .unwrap()
-    };
-    let script = String::from_utf8(
-        submit(&["--slurm-dry-run", "--sbatch-option", "partition=short"]).stdout,
-    )
-    .unwrap();
-    assert!(
-        script.starts_with("#!/bin/bash\n")
-            && script.contains("'--array=1,2,3'")
-            && script.contains("'--partition=short'"),
-        "{script}"
-    );
-    assert!(!slurm.exists(), "a dry run writes nothing");
-    let first = submit(&["--slurm"]);
-    let errors = String::from_utf8_lossy(&first.stderr);
-    assert_eq!(first.status.code(), Some(1), "{errors}");
-    assert!(
-        errors.starts_with(
-            "error: 1 of 3 Slurm tasks did not complete their part of the sweep: tasks 2\n"
-        ),
-        "{errors}"
-    );
-    let second = submit(&["--slurm"]);
-    assert!(
-        second.status.success(),
-        "{}",
-        String::from_utf8_lossy(&second.stderr)
-    );
-    assert_eq!(
-        fs::read_to_string(bin.join("arrays")).unwrap(),
-        "1,2,3\n2\n"
-    );
-    swept(&whole, &[]);
-    assert_same(&whole, &slurm);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use super::args::BenchArguments;
 use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_line, print_result, print_text};
 use super::setup::{SimulationSetup, kept_results_message};
-use super::slurm::SlurmSweep;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::suite::{BenchmarkSuite, CaseSet};
@@ -43,21 +42,6 @@ pub(super) fn run_bench(
     let setup = SimulationSetup::within_limits(limits, output)?;
     let plan = setup.plan_without_notes(&sweep)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
-    if let (Some(shards), Some(folder)) = (arguments.shards, &arguments.out) {
-        let job = SlurmSweep {
-            sweep: &sweep,
-            plan: &plan,
-            sweep_folder: folder,
-            part_count: usize::try_from(shards).expect("at most 100 000"),
-            sbatch_options: &arguments.sbatch_options,
-            is_quiet: output.quiet,
-            output_form: output.form.output_form(),
-        };
-        if !arguments.slurm {
-            return print_text(out, &job.create_job_array()?.task_script()).map(|()| true);
-        }
-        job.run_job_array()?;
-    }
     let mut store = setup.open_store(arguments.out.as_deref(), errors)?;
     if let Some(folder) = &arguments.out {
         folder::write_plan(folder, &plan)?;

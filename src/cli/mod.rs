@@ -25,7 +25,6 @@ mod reproduce;
 mod run;
 mod setup;
 mod show;
-mod slurm;
 mod snapshot;
 mod sweep;
 #[cfg(test)]

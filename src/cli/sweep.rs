@@ -16,7 +16,6 @@ use super::run::{
     key_value_settings, typed_flags,
 };
 use super::setup::{SimulationSetup, kept_results_message};
-use super::slurm::SlurmSweep;
 use crate::Registry;
 use crate::error::{Error, Problem, escape_control_characters};
 use crate::experiment::{Layers, Limits};
@@ -61,23 +60,6 @@ pub(super) fn run_sweep(
             (&folder, setup.threads.current_num_threads()),
         )?;
         return print_text(out, &escape_control_characters(&text)).map(|()| true);
-    }
-    if let Some(shards) = arguments.shards {
-        let parts = usize::try_from(shards).expect("at most 100 000");
-        let job = SlurmSweep {
-            sweep: &sweep,
-            plan: &plan,
-            sweep_folder: &folder,
-            part_count: parts,
-            sbatch_options: &arguments.sbatch_options,
-            is_quiet: output.quiet,
-            output_form: form,
-        };
-        if !arguments.slurm {
-            return print_text(out, &job.create_job_array()?.task_script()).map(|()| true);
-        }
-        let report = job.run_job_array()?;
-        return print_sweep_report(&report, (is_silent, form), out, errors);
     }
     folder::check_earlier_plan_is_part(&folder, &plan)?;
     let store = setup.open_store(Some(&folder), errors)?;

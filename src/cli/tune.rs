@@ -10,7 +10,6 @@ use super::args::{GoalChoice, SettingsArguments, TuneArguments};
 use super::print::{print_line, print_result};
 use super::run::typed_flags;
 use super::setup::{SimulationSetup, kept_results_message};
-use super::slurm::quote_for_shell;
 use super::sweep::{SweepWithFileKind, read_varied_experiment};
 use crate::Registry;
 use crate::document::format_typed_value;
@@ -241,7 +240,7 @@ pub(super) fn quote_if_needed(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
     } else {
-        quote_for_shell(word)
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

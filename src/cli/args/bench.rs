@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::plan::{OutputAndThreadArguments, parse_shard};
 use super::settings::MemoryArguments;
-use super::{BENCHMARK_HEADING, OUTPUT, SLURM};
+use super::{BENCHMARK_HEADING, OUTPUT};
 use crate::cli::complete::text_parser;
 use crate::cli::options::parse_whole_numbers;
 use crate::experiment::suite::{BenchmarkSuite, CaseSet};
@@ -57,20 +57,6 @@ pub(in crate::cli) struct BenchArguments {
     /// Run only part I of N parts of the benchmark; `migsim sweep merge` joins the results of the parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) shard: Option<Shard>,
-
-    /// Run the parts as a job array of Slurm, wait for the jobs and merge the results; the same command resubmits preempted and
-    /// failed parts
-    #[arg(long, group = "bench_on_slurm", requires_all = ["shards", "out"], conflicts_with = "shard", help_heading = SLURM)]
-    pub(in crate::cli) slurm: bool,
-    /// Print the script of the Slurm job array, and submit nothing
-    #[arg(long, group = "bench_on_slurm", requires_all = ["shards", "out"], conflicts_with = "shard", help_heading = SLURM)]
-    pub(in crate::cli) slurm_dry_run: bool,
-    /// The number of parts into which the runs are divided; each part is a task of the Slurm job array
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "bench_on_slurm", help_heading = SLURM)]
-    pub(in crate::cli) shards: Option<u32>,
-    /// An option that is passed on to sbatch, such as partition=short or time=00:30:00
-    #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
-    pub(in crate::cli) sbatch_options: Vec<String>,
 
     /// Keep all runs in this folder (bench.json, policies.csv, classes.csv, cases.csv, best.csv, index.html); the same command
     /// continues an interrupted benchmark

@@ -57,7 +57,6 @@ const OUTPUT: &str = "Output";
 const POLICY: &str = "Policy";
 const QUESTION: &str = "Question";
 const SEARCH: &str = "Search";
-const SLURM: &str = "Slurm";
 const SWEEP: &str = "Sweep";
 const VARIED: &str = "Varied parameters";
 

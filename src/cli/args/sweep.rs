@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::form::OutputFormArguments;
 use super::plan::{OutputAndThreadArguments, VariedArguments, parse_shard};
-use super::{OUTPUT, SLURM, SWEEP};
+use super::{OUTPUT, SWEEP};
 use crate::sweep::Shard;
 use crate::sweep::separate::Indifference;
 
@@ -59,20 +59,6 @@ pub(in crate::cli) struct SweepArguments {
     /// Run only part I of N parts of the sweep; `migsim sweep merge` joins the results of the parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = SWEEP)]
     pub(in crate::cli) shard: Option<Shard>,
-
-    /// Run the parts of the sweep as a job array of Slurm, wait for the jobs and merge the results; the same command resubmits
-    /// preempted and failed parts
-    #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
-    pub(in crate::cli) slurm: bool,
-    /// Print the script of the Slurm job array, and submit nothing
-    #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
-    pub(in crate::cli) slurm_dry_run: bool,
-    /// The number of parts into which the runs are divided; each part is a task of the Slurm job array
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = SLURM)]
-    pub(in crate::cli) shards: Option<u32>,
-    /// An option that is passed on to sbatch, such as partition=short or time=00:30:00
-    #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
-    pub(in crate::cli) sbatch_options: Vec<String>,
 
     /// Keep the results in this folder
     ///
