@@ -85,10 +85,7 @@ fn write_inputs(folder: &Path) {
 /// Runs a command and returns its error, unless only a file of the reader is missing.
 fn fault(folder: &Path, command: &str) -> Option<String> {
     // Commands that need other programs.
-    if [" -- ", "| man"]
-        .iter()
-        .any(|part| command.contains(part))
-    {
+    if [" -- ", "| man"].iter().any(|part| command.contains(part)) {
         return None;
     }
     let path = Path::new(env!("CARGO_BIN_EXE_migsim")).parent().unwrap();

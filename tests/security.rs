@@ -386,7 +386,9 @@ fn shells_get_nasty_names_as_words() {
     symlink(env!("CARGO_BIN_EXE_migsim"), bin.join("migsim")).unwrap();
     let output = run(Command::new("bash").args(["-c", command]));
     assert!(output.status.success(), "{command}\n{}", said(&output));
-    let mut names = fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names = fs::read_dir(scratch.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     assert!(!names.any(|name| name == "pwned"));
 }
 

@@ -4,18 +4,15 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::BenchArguments;
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_json, print_line, print_result, print_text};
-use super::setup::{SimulationSetup, kept_results_message};
+use super::print::{print_json, print_line, print_text};
+use super::setup::SimulationSetup;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::suite::{BenchmarkSuite, CaseSet};
-use crate::memory::ExperimentPurpose;
 use crate::sweep::bench::{self, BenchRequest, BenchResults};
 use crate::sweep::folder;
 use crate::sweep::spec::value_label;
 use crate::sweep::{Plan, Shard, Store, Sweep, ValuesSpec};
-use crate::words::format_count;
 
 /// The default number of cases that are run from a set of randomly drawn cases.
 const DEFAULT_CASES: u64 = 100;
@@ -37,20 +34,19 @@ pub(super) fn run_bench(
     let request = bench_request(suite, arguments)?;
     let sweep = request.main_sweep(registry)?;
     let output = arguments.output_and_threads;
-    let limits =
-        memory_and_thread_limits(&arguments.memory, output.threads, ExperimentPurpose::Sweep);
-    let setup = SimulationSetup::within_limits(limits, output)?;
+    let folder = arguments.out.as_deref();
+    let setup = SimulationSetup::new(&arguments.memory, output, folder)?;
     let plan = setup.plan_without_notes(&sweep)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
-    let mut store = setup.open_store(arguments.out.as_deref(), errors)?;
-    if let Some(folder) = &arguments.out {
+    let mut store = setup.open_store(errors)?;
+    if let Some(folder) = folder {
         folder::write_plan(folder, &plan)?;
     }
     let simulate = |spared: usize, planned: (&Sweep, &Plan), mut store: Store| {
         for cases in request.case_stages() {
             let spared = (planned.1, spared);
             let missing = request.missing_runs_of_cases(spared, &cases, shard, store.rows());
-            store = simulate_runs(&setup, planned, &missing, arguments.out.as_deref(), store)?;
+            store = setup.simulate_runs_into_store(planned, &missing, store)?;
         }
         Ok::<Store, Error>(store)
     };
@@ -63,16 +59,10 @@ pub(super) fn run_bench(
     let plan_of_starts = setup.plan_without_notes(&starts)?;
     store = simulate(usize::MAX, (&starts, &plan_of_starts), store)?;
     let bench = BenchResults::from_rows(&request, [&plan, &plan_of_starts], store.rows());
-    if let Some(folder) = &arguments.out {
+    if let Some(folder) = folder {
         write_results(folder, &bench)?;
     }
-    let form = output.form.output_form_unless_quiet(output.quiet);
-    print_result(
-        out,
-        form,
-        || bench.to_json(),
-        || bench::printed_sheet(&bench),
-    )?;
+    setup.print_result(out, || bench.to_json(), || bench::printed_sheet(&bench))?;
     if let Some(first) = &bench.first_error {
         print_line(
             errors,
@@ -120,23 +110,6 @@ fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
     ));
     let hint = format!("choose a number from 1 to {count}");
     problem.source(flag).hint(hint).into()
-}
-
-/// Simulates some runs of a plan, and returns the store with their results.
-fn simulate_runs(
-    setup: &SimulationSetup,
-    planned: (&Sweep, &Plan),
-    runs: &[usize],
-    folder: Option<&Path>,
-    store: Store,
-) -> Result<Store, Error> {
-    setup.simulate_runs_into_store(planned, runs, store, &|store| match folder {
-        Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
-        None => {
-            "the results of the runs are lost; to keep results and continue after an interruption, add `--out DIR`"
-                .to_owned()
-        }
-    })
 }
 
 /// Writes the tables and pages with the results of a benchmark into a folder.

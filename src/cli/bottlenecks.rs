@@ -6,18 +6,14 @@ use std::sync::Mutex;
 
 use super::args::{BottleneckArguments, ScenarioChoice};
 use super::experiment_file::settings_of_run_folder;
-use super::memory_limit::memory_and_thread_limits;
-use super::print::print_result;
 use super::run::{join_settings, typed_setting_flags};
-use super::setup::{SimulationSetup, kept_results_message};
+use super::setup::SimulationSetup;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Layers, Limits};
-use crate::memory::ExperimentPurpose;
 use crate::output::{OutputForm, Run, write_file_named_by_user};
+use crate::sweep::ValuesSpec;
 use crate::sweep::bottlenecks::{ProfileOptions, prepare_profile};
-use crate::sweep::{Store, ValuesSpec};
-use crate::words::format_count;
 
 pub(super) fn run_bottlenecks(
     registry: &Registry,
@@ -26,31 +22,18 @@ pub(super) fn run_bottlenecks(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let output = arguments.output_and_threads;
-    let limits = memory_and_thread_limits(
-        &arguments.settings.memory,
-        output.threads,
-        ExperimentPurpose::Sweep,
-    );
+    let folder = arguments.out.as_deref();
+    let setup = SimulationSetup::new(&arguments.settings.memory, output, folder)?;
+    let limits = setup.limits;
     let layers = experiment_settings(registry, arguments, limits)?;
     let wanted = profile_options(arguments)?;
-    let setup = SimulationSetup::within_limits(limits, output)?;
     let experiment = Experiment::load_with(registry, &layers, limits)?;
     setup.print_notes(&experiment.notes(), errors);
     let with = (registry, &layers, limits);
-    let folder = arguments.out.as_deref();
-    let store = Mutex::new(setup.open_store(folder, errors)?);
+    let store = Mutex::new(setup.open_store(errors)?);
     let prepared = setup.threads.install(|| prepare_profile(with, wanted))?;
-    let farewell = |store: &Store| {
-        match folder {
-        Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
-        None => {
-            "the results of the runs are lost; to keep results and continue after an interruption, add `--out DIR`"
-                .to_owned()
-        }
-    }
-    };
     let counts = (&store, prepared.finished_runs());
-    let profile = setup.run_work_with_store(counts, prepared.run_count(), &farewell, || {
+    let profile = setup.run_work_with_store(counts, prepared.run_count(), || {
         prepared.simulate_all_changes(&store)
     })?;
     setup.print_notes(&profile.user_notes, errors);
@@ -61,12 +44,11 @@ pub(super) fn run_bottlenecks(
         let style = arguments.figure_style.figure_style();
         write_file_named_by_user(file, profile.gain_figure(&style).to_svg().as_bytes())?;
     }
-    let form = output.form.output_form_unless_quiet(output.quiet);
-    let sheet = || match form {
-        Some(OutputForm::Csv) => profile.change_sheet(),
+    let sheet = || match output.form.output_form() {
+        OutputForm::Csv => profile.change_sheet(),
         _ => profile.printed_sheet(),
     };
-    print_result(out, form, || profile.to_json(), sheet)
+    setup.print_result(out, || profile.to_json(), sheet)
 }
 
 /// Returns the settings of the experiment that is examined: the settings of the run folder if the user named one, otherwise the

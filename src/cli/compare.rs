@@ -9,9 +9,9 @@ use serde_json::json;
 use super::args::CompareArguments;
 use super::explain::load_experiment_for_replay;
 use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_line, print_notes, print_result, print_text};
+use super::print::{print_notes, print_result, print_text};
 use super::run::typed_setting_flags;
-use super::setup::{SimulationSetup, kept_results_message};
+use super::setup::{SimulationSetup, print_failures};
 use super::sweep::read_varied_experiment;
 use super::winners;
 use crate::Registry;
@@ -29,12 +29,9 @@ use crate::sweep::compare::{
 use crate::sweep::compare_page::{self, ExampleRun, ExampleRuns};
 use crate::sweep::compare_runs::{AdditionalRunResults, ComparableRuns, FinishedRunFolder};
 use crate::sweep::folder;
-use crate::sweep::run::missing_runs;
 use crate::sweep::stats::{Sample, format_short};
 use crate::sweep::winners::PolicyWinnerMap;
-use crate::sweep::{
-    BestStaticStart, Parameter, Plan, Shard, SharedRunData, Store, Sweep, ValuesSpec,
-};
+use crate::sweep::{BestStaticStart, Parameter, Plan, Shard, SharedRunData, Sweep, ValuesSpec};
 use crate::words::format_count;
 
 /// The policies that are compared if the user names no policies, separated by commas.
@@ -53,39 +50,38 @@ pub(super) fn run_compare(
         return compare_run_folders(registry, arguments, out, errors).map(|()| true);
     }
     let sweep = comparison_sweep(registry, arguments)?;
-    let setup = SimulationSetup::new(&arguments.varied, arguments.output_and_threads)?;
-    let plan = setup.plan_with_notes(&sweep, errors)?;
-    if let Some(folder) = &arguments.out {
-        folder::check_earlier_plan_is_part(folder, &plan)?;
-    }
-    let store = setup.open_store(arguments.out.as_deref(), errors)?;
-    if let Some(folder) = &arguments.out {
-        folder::write_plan(folder, &plan)?;
-    }
-    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
-    let runs = missing_runs(&plan, shard, store.rows());
-    let store = setup.simulate_runs_into_store(
-        (&sweep, &plan),
-        &runs,
-        store,
-        &|store| match &arguments.out {
-            Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
-            None => "the results of the runs are lost; to keep results and continue after an interruption, add `--out DIR`"
-                .to_owned(),
-        },
+    let memory = &arguments.varied.settings.memory;
+    let setup = SimulationSetup::new(
+        memory,
+        arguments.output_and_threads,
+        arguments.out.as_deref(),
     )?;
+    let plan = setup.plan_with_notes(&sweep, errors)?;
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    let store = setup.simulate_plan((&sweep, &plan), shard, errors)?;
     if shard != Shard::WHOLE {
         let text = format!(
             "{} done, which are one part of a comparison: join all parts with `migsim sweep merge`\n",
-            format_count(runs.len(), "run")
+            format_count(shard.runs(&plan).count(), "run")
         );
         return print_text(out, &text).map(|()| true);
     }
+    let failed: Vec<&str> = plan
+        .runs
+        .iter()
+        .filter_map(|id| store.get(id)?.error.as_deref())
+        .collect();
     if arguments.map.is_some() {
         let winners = PolicyWinnerMap::from_rows(&plan, store.rows(), arguments.indifference);
         let winners = winners.expect("a map varies the policy and two parameters");
-        winners::output_fastest_policies_map(arguments, (&plan, &store), &winners, out)?;
-        return Ok(print_failures_and_check_success((&plan, &store), errors));
+        let folder = arguments.out.as_deref();
+        winners::write_fastest_policies_map(folder, (&plan, &store), &winners)?;
+        setup.print_result(
+            out,
+            || winners.to_json(),
+            || winners::fastest_policies_sheet(&winners),
+        )?;
+        return Ok(print_failures(&failed, errors));
     }
     let (threads, with) = (&setup.threads, setup.limits_and_shared_run_data());
     let known = threads.install(|| run_additional_searches(arguments, (&sweep, &plan), with))?;
@@ -98,12 +94,8 @@ pub(super) fn run_compare(
         let json = format!("{json:#}\n");
         folder::write_text_files(folder, &[("compare.json", &json), ("index.html", &page)])?;
     }
-    let form = arguments
-        .output_and_threads
-        .form
-        .output_form_unless_quiet(arguments.output_and_threads.quiet);
-    print_result(out, form, || json, || comparison_sheet(&comparison))?;
-    Ok(print_failures_and_check_success((&plan, &store), errors))
+    setup.print_result(out, || json, || comparison_sheet(&comparison))?;
+    Ok(print_failures(&failed, errors))
 }
 
 /// Computes lower bounds of the makespan, and runs the searches that the user requested: for the best plan in hindsight, the best
@@ -123,26 +115,6 @@ fn run_additional_searches(
             makespans_with_best_calls(planned, with, barriers as usize);
     }
     Ok(known)
-}
-
-/// Prints the number of failed runs and the reason of the first failure, if there is any. Returns whether all runs succeeded.
-fn print_failures_and_check_success(
-    (plan, store): (&Plan, &Store),
-    errors: &mut dyn Write,
-) -> bool {
-    let failed: Vec<&String> = plan
-        .runs
-        .iter()
-        .filter_map(|id| store.get(id)?.error.as_ref())
-        .collect();
-    if let Some(first) = failed.first() {
-        let text = format!(
-            "{} failed; the error of the first: {first}",
-            format_count(failed.len(), "run")
-        );
-        print_line(errors, &text);
-    }
-    failed.is_empty()
 }
 
 /// Returns an error if the user changes settings although finished runs are compared.

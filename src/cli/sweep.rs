@@ -1,6 +1,5 @@
 //! Implements `migsim sweep`: plans a sweep from a file and flags, simulates the missing runs, and writes the folder of results.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,16 +14,14 @@ use super::run::{
     background_load_flags_text, background_load_setting, check_policy_flags, chosen_policy_name,
     key_value_settings, typed_flags,
 };
-use super::setup::{SimulationSetup, kept_results_message};
+use super::setup::SimulationSetup;
 use crate::Registry;
 use crate::error::{Error, Problem, escape_control_characters};
 use crate::experiment::{Layers, Limits};
 use crate::output::OutputForm;
 use crate::sweep::folder::{self, SweepReport};
 use crate::sweep::run::{missing_runs, simulate_run};
-use crate::sweep::{
-    Combine, Parameter, Plan, RunRow, Shard, SharedRunData, Sweep, ValuesSpec, whole,
-};
+use crate::sweep::{Combine, Parameter, Plan, Shard, SharedRunData, Sweep, ValuesSpec, whole};
 use crate::words::format_count;
 
 /// Runs the sweep that the sweep file and the flags describe, and prints and writes its results. Returns whether all runs
@@ -46,11 +43,12 @@ pub(super) fn run_sweep(
     let output = arguments.output_and_threads;
     let form = output.form.output_form();
     let is_silent = output.form.output_form_unless_quiet(output.quiet).is_none();
-    let setup = SimulationSetup::new(&arguments.varied, output)?;
-    let mut plan = setup.plan_with_baselines(&sweep, errors)?;
-    plan.indifference = arguments.indifference;
     let folder = arguments.out.clone();
     let folder = folder.unwrap_or_else(|| default_results_folder(&sweep));
+    let memory = &arguments.varied.settings.memory;
+    let setup = SimulationSetup::new(memory, output, Some(&folder))?;
+    let mut plan = setup.plan_with_baselines(&sweep, errors)?;
+    plan.indifference = arguments.indifference;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     if arguments.dry_run {
         let text = describe_sweep_plan(
@@ -61,24 +59,9 @@ pub(super) fn run_sweep(
         )?;
         return print_text(out, &escape_control_characters(&text)).map(|()| true);
     }
-    folder::check_earlier_plan_is_part(&folder, &plan)?;
-    let store = setup.open_store(Some(&folder), errors)?;
-    folder::write_plan(&folder, &plan)?;
-    let runs = missing_runs(&plan, shard, store.rows());
-    let store = setup.simulate_runs_into_store((&sweep, &plan), &runs, store, &|store| {
-        kept_results_message(&describe_kept_runs((&plan, shard), store.rows()), &folder)
-    })?;
+    let store = setup.simulate_plan((&sweep, &plan), shard, errors)?;
     let report = folder::write_results(&folder, &plan, shard, store.rows(), form)?;
     print_sweep_report(&report, (is_silent, form), out, errors)
-}
-
-/// Describes how many of the runs of the part `shard` of a plan have a result: `12 of 40 runs`.
-fn describe_kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, RunRow>) -> String {
-    let own = shard.runs(plan);
-    let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
-        (kept + usize::from(rows.contains_key(id)), all + 1)
-    });
-    format!("{kept} of {}", format_count(all, "run"))
 }
 
 /// Prints the report of a sweep, unless `is_silent` is true, and the failures of its runs. Returns `false` if runs failed.

@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
-use super::print::{print_line, print_result};
+use super::print::print_line;
 use super::run::typed_flags;
-use super::setup::{SimulationSetup, kept_results_message};
+use super::setup::SimulationSetup;
 use super::sweep::{SweepWithFileKind, read_varied_experiment};
 use crate::Registry;
 use crate::document::format_typed_value;
@@ -21,7 +21,7 @@ use crate::sweep::setting::{layered_settings_of_run, varied_flags as varied_sett
 use crate::sweep::spec::value_label;
 use crate::sweep::tune::{FRESH_SEEDS, Setting, Tuning, TuningResult, tunable_parameters};
 use crate::sweep::tune_report;
-use crate::sweep::{FinishedRunCounter, Shard, Store, ValuesSpec, keys};
+use crate::sweep::{FinishedRunCounter, Shard, ValuesSpec, keys};
 use crate::words::format_count;
 
 /// The seeds of the search if the user chooses no seeds.
@@ -35,8 +35,13 @@ pub(super) fn run_tune(
 ) -> Result<(), Error> {
     let varied = search_space(registry, arguments)?;
     let sweep = &varied.sweep;
-    let setup = SimulationSetup::new(&arguments.varied, arguments.output_and_threads)?;
-    let store = Mutex::new(setup.open_store(arguments.out.as_deref(), errors)?);
+    let memory = &arguments.varied.settings.memory;
+    let setup = SimulationSetup::new(
+        memory,
+        arguments.output_and_threads,
+        arguments.out.as_deref(),
+    )?;
+    let store = Mutex::new(setup.open_store(errors)?);
     let done = FinishedRunCounter::default();
     let tuning = Tuning {
         sweep,
@@ -53,29 +58,19 @@ pub(super) fn run_tune(
         finished_runs: &done,
     };
     let total = count_planned_runs(arguments);
-    let farewell = |store: &Store| match &arguments.out {
-        Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
-        None => format!(
-            "the results of {} are lost; to keep results and continue after an interruption, add `--out DIR`",
-            format_count(done.count(), "run")
-        ),
-    };
-    let mut found =
-        setup.run_work_with_store((&store, &done), total, &farewell, || tuning.run())?;
+    let mut found = setup.run_work_with_store((&store, &done), total, || tuning.run())?;
     found.report.command =
         best_run_command(&arguments.varied.settings, &varied, &found.best_setting)?;
     let report = &found.report;
     if let Some(folder) = &arguments.out {
         write_results(folder, &found)?;
     }
-    let output = arguments.output_and_threads;
-    let form = output.form.output_form_unless_quiet(output.quiet);
-    print_result(out, form, || report.to_json(), || report.sheet())?;
+    setup.print_result(out, || report.to_json(), || report.sheet())?;
     setup.print_notes(&found.plan_and_rows.0.notes, errors);
     if let Some((count, first)) = found
         .failed_run_count_and_first_error
         .as_ref()
-        .filter(|_| !output.quiet)
+        .filter(|_| !arguments.output_and_threads.quiet)
     {
         let runs = format_count(count, "run");
         print_line(

@@ -1,9 +1,7 @@
 //! Implements `migsim compare --map`: shows the fastest policy for each pair of values of two parameters.
 
-use std::io::Write;
+use std::path::Path;
 
-use super::args::CompareArguments;
-use super::print::print_result;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::figure::FigureStyle;
@@ -74,38 +72,34 @@ pub(super) fn parse_map_parameters(
     Ok(pair)
 }
 
-/// Prints the map of the fastest policies, and writes it into the folder of the comparison: `map.csv`, `map.svg`, `compare.json`,
-/// `index.html`, `runs.csv`.
-pub(super) fn output_fastest_policies_map(
-    arguments: &CompareArguments,
+/// Writes the map of the fastest policies into the folder of the comparison, if there is one: `map.csv`, `map.svg`,
+/// `compare.json`, `index.html`, `runs.csv`.
+pub(super) fn write_fastest_policies_map(
+    folder: Option<&Path>,
     (plan, store): (&Plan, &Store),
     winners: &PolicyWinnerMap,
-    out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let json = winners.to_json();
-    if let Some(folder) = &arguments.out {
-        write_runs_csv(folder, plan, Shard::WHOLE, store.rows())?;
-        let picture = winners.figure(&FigureStyle::default()).to_svg();
-        let files = [
-            ("map.csv", &*winners.csv()),
-            ("map.svg", &picture),
-            ("compare.json", &format!("{json:#}\n")),
-            ("index.html", &fastest_policies_page(winners, plan)),
-        ];
-        write_text_files(folder, &files)?;
-    }
-    let form = arguments
-        .output_and_threads
-        .form
-        .output_form_unless_quiet(arguments.output_and_threads.quiet);
-    let sheet = || {
-        let mut sheet = Sheet::default();
-        sheet.add_table(fastest_policies_table(winners));
-        sheet.add_line("");
-        sheet.add_line(winners.separated_wins_text());
-        sheet
+    let Some(folder) = folder else {
+        return Ok(());
     };
-    print_result(out, form, || json, sheet)
+    write_runs_csv(folder, plan, Shard::WHOLE, store.rows())?;
+    let picture = winners.figure(&FigureStyle::default()).to_svg();
+    let files = [
+        ("map.csv", &*winners.csv()),
+        ("map.svg", &picture),
+        ("compare.json", &format!("{:#}\n", winners.to_json())),
+        ("index.html", &fastest_policies_page(winners, plan)),
+    ];
+    write_text_files(folder, &files)
+}
+
+/// Creates the printed output of the map: the table of the fastest policies and how many of them are separated.
+pub(super) fn fastest_policies_sheet(winners: &PolicyWinnerMap) -> Sheet {
+    let mut sheet = Sheet::default();
+    sheet.add_table(fastest_policies_table(winners));
+    sheet.add_line("");
+    sheet.add_line(winners.separated_wins_text());
+    sheet
 }
 
 /// Creates a table of the fastest policies, with a row for each pair of values of the two parameters.

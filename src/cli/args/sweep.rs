@@ -29,10 +29,6 @@ use crate::sweep::separate::Indifference;
     same flags and --set KEY=VALUE; a parameter that changes nothing is refused. The same command continues an interrupted sweep \
     and keeps its rows. Exit code 1 if runs failed: their rows have the reason."
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each switch is a flag of its own"
-)]
 pub(in crate::cli) struct SweepArguments {
     #[command(subcommand)]
     pub(in crate::cli) command: Option<SweepCommand>,
