@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::args::{ReportArguments, parse_figure_file};
+use super::args::{MemoryArguments, ReportArguments, parse_figure_file};
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
 use super::memory_limit::memory_and_thread_limits;
 use super::print::print_line;
@@ -31,7 +31,14 @@ pub(super) fn run_report(
     };
     check_memory_for_page(
         folder,
-        memory_and_thread_limits(&arguments.memory, Some(1), ExperimentPurpose::ResultPage),
+        memory_and_thread_limits(
+            &MemoryArguments {
+                memory_limit: arguments.memory_limit,
+                ..MemoryArguments::default()
+            },
+            Some(1),
+            ExperimentPurpose::ResultPage,
+        ),
     )?;
     if let Some(wanted) = &arguments.figure {
         if requests_figure_list(wanted, arguments.out.as_ref().map(|_| "--out"))? {

@@ -7,7 +7,7 @@ use std::path::Path;
 use rayon::ThreadPool;
 use serde_json::{Value, json};
 
-use super::args::{Listing, ReproduceArguments};
+use super::args::{Listing, MemoryArguments, ReproduceArguments};
 use super::complete::{STUDIES, STUDY_AUTHORS, STUDY_ONE_READING, STUDY_REALITY};
 use super::figures::{print_figure_names, requests_figure_list, write_figures};
 use super::list::print_names;
@@ -260,7 +260,10 @@ fn check_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
 /// The estimated memory exceeds the limit.
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let limits = memory_and_thread_limits(
-        &arguments.memory,
+        &MemoryArguments {
+            memory_limit: arguments.memory_limit,
+            ..MemoryArguments::default()
+        },
         arguments.threads,
         ExperimentPurpose::Sweep,
     );

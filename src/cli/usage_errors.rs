@@ -56,6 +56,17 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
         .with_default_hint(&usage)
 }
 
+/// What a job array of Slurm needs in place of the flags that submitted it.
+const JOB_SCRIPT: &str = "write a job script around `--shard`; docs/guide/cluster.md has one";
+
+/// Flags of earlier versions, with what to do instead.
+const REMOVED_FLAGS: [(&str, &str); 4] = [
+    ("--slurm", JOB_SCRIPT),
+    ("--slurm-dry-run", JOB_SCRIPT),
+    ("--shards", JOB_SCRIPT),
+    ("--sbatch-option", JOB_SCRIPT),
+];
+
 /// An error that clap reports, with the subcommand in whose arguments it occurred.
 #[derive(Debug)]
 struct ClapError<'e> {
@@ -147,6 +158,9 @@ impl ClapError<'_> {
             .filter_map(|arg| arg.get_long().map(str::to_owned))
             .collect();
         let problem = Problem::unknown_name(what, &name).source(&name);
+        if let Some((_, instead)) = REMOVED_FLAGS.iter().find(|(flag, _)| *flag == name) {
+            return Some(problem.hint(*instead));
+        }
         let flags = (flags.as_slice(), "--");
         Some(add_most_similar_name_as_hint(problem, &name, flags, usage))
     }

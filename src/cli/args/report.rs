@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::FIGURE;
 use super::figure::FigureArguments;
-use super::settings::MemoryArguments;
+use crate::units::Bytes;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReportArguments {
@@ -26,6 +26,7 @@ pub(in crate::cli) struct ReportArguments {
     pub(in crate::cli) figure: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) style: FigureArguments,
-    #[command(flatten)]
-    pub(in crate::cli) memory: MemoryArguments,
+    /// Refuse work whose estimated memory is larger than this ("8 GB") [default: the memory available to the command]
+    #[arg(long, value_name = "SIZE")]
+    pub(in crate::cli) memory_limit: Option<Bytes>,
 }

@@ -6,10 +6,11 @@ use clap::Args;
 
 use super::figure::FigureArguments;
 use super::form::OutputFormArguments;
-use super::settings::{MemoryArguments, parse_pair};
+use super::settings::parse_pair;
 use super::{FIGURE, OUTPUT};
 use crate::cli::complete;
 use crate::cli::threads;
+use crate::units::Bytes;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReproduceArguments {
@@ -48,6 +49,7 @@ pub(in crate::cli) struct ReproduceArguments {
     /// The number of threads that simulate papers and their runs in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
     pub(in crate::cli) threads: Option<usize>,
-    #[command(flatten)]
-    pub(in crate::cli) memory: MemoryArguments,
+    /// Refuse work whose estimated memory is larger than this ("8 GB") [default: the memory available to the command]
+    #[arg(long, value_name = "SIZE")]
+    pub(in crate::cli) memory_limit: Option<Bytes>,
 }

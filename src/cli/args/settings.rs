@@ -116,7 +116,7 @@ impl ScenarioChoice {
 }
 
 /// The flags that limit the memory of a command, and that allow files to read other files or to start programs.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(in crate::cli) struct MemoryArguments {
     /// Refuse runs whose estimated memory is larger than this ("8 GB") [default: the memory available to the command]
     #[arg(long, value_name = "SIZE", help_heading = OUTPUT)]
