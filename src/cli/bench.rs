@@ -14,7 +14,6 @@ use crate::sweep::folder;
 use crate::sweep::spec::value_label;
 use crate::sweep::{Plan, Shard, Store, Sweep, ValuesSpec};
 
-/// The default number of cases that are run from a set of randomly drawn cases.
 const DEFAULT_CASES: u64 = 100;
 
 /// Runs the benchmark that the flags describe, and prints and writes its results. Returns whether all runs succeeded.

@@ -220,7 +220,6 @@ pub(super) fn with_brief_help(command: Command) -> Command {
 
 /// The flags and names that the plug-ins of a registry add to each command that takes settings.
 struct PluginFlags<'r> {
-    /// Flags of all applications in the registry.
     application_flags: Vec<&'static OptionFlag>,
     /// Flags of all policies in the registry.
     policy_flags: Vec<&'static OptionFlag>,

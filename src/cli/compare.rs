@@ -426,8 +426,6 @@ fn number_cell(value: f64) -> Cell {
     Cell::from_value_and_text(value, format_short(value))
 }
 
-/// Formats the mean of a sample with half the width of its confidence interval as a cell; the cell is empty if there is no
-/// sample.
 fn mean_and_confidence_cell(sample: Option<Sample>) -> Cell {
     sample.map_or_else(Cell::empty, |sample| {
         Cell::from_value_and_text(sample.mean, sample.format())

@@ -27,9 +27,7 @@ pub(super) const STUDIES: [&str; 3] = [STUDY_ONE_READING, STUDY_REALITY, STUDY_A
 /// A parser of argument values that accepts the same values as the parser `P`, and in addition offers names for shell completion.
 #[derive(Clone, Debug)]
 pub(super) struct ParserWithNames<P> {
-    /// The parser that decides which values are accepted.
     value_parser: P,
-    /// The names that shells offer as completions.
     completion_names: Vec<&'static str>,
 }
 
@@ -113,7 +111,6 @@ fn platform_names() -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns the names of the built-in experiments.
 fn experiment_names() -> Vec<&'static str> {
     experiment::built_in_names().collect()
 }

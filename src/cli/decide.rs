@@ -423,7 +423,6 @@ fn add_moves_to_sheet(snapshot: &BarrierSnapshot, judged: &StrategyDecision, she
     }
 }
 
-/// Sorts decisions by the predicted time of a superstep, and decisions with equal times by the number of moves.
 fn sort_by_predicted_time(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {

@@ -192,8 +192,6 @@ fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
     found.unwrap_or_else(|| value.clone())
 }
 
-/// Returns whether there is a file with this path, or a file for rank 0 whose name begins with this path (data with one file per
-/// rank).
 fn has_file_or_rank_files(path: &Path) -> bool {
     let path = &*path_of_text(path);
     let first = |end: &str| path.with_added_extension(end).is_file();

@@ -20,7 +20,6 @@ const END_SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 /// The flags by which the handlers of SIGINT and the running command exchange information.
 #[derive(Debug)]
 struct SigintFlags {
-    /// Whether SIGINT has arrived.
     has_sigint_arrived: Arc<AtomicBool>,
     /// Whether no command watches for SIGINT, so that the signal ends the process immediately.
     is_sigint_unwatched: Arc<AtomicBool>,

@@ -143,7 +143,6 @@ fn background_load_parameters_sheet(registry: &Registry) -> Sheet {
     sheet
 }
 
-/// Formats the default value of a parameter as text; empty if the parameter has no default value.
 fn format_default_value(value: Option<Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -167,7 +166,6 @@ fn describe_background_loads(registry: &Registry) -> String {
     text
 }
 
-/// Creates a row of the list of names: a name, its summary and its source.
 fn name_row(name: &str, summary: &str, source: &str) -> [String; 3] {
     [name, summary, source].map(str::to_owned)
 }

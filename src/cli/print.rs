@@ -56,7 +56,6 @@ fn can_be_in_control_character(byte: u8) -> bool {
     !matches!(byte, b'\n' | b' '..=b'~')
 }
 
-/// Returns whether a character controls a terminal instead of being shown.
 fn is_terminal_control_character(letter: char) -> bool {
     letter != '\n' && letter.is_control()
 }

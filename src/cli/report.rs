@@ -109,7 +109,6 @@ fn no_results_error(folder: &Path) -> Error {
         .into()
 }
 
-/// Prints the names of the figures that can be drawn from the results in a folder.
 fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
     let list = match ResultsKind::from_folder(folder)? {
         ResultsKind::Run => Report::read(registry, folder)?.available_figures(),

@@ -144,7 +144,6 @@ fn write_chosen_figures(
     write_figures(figures, folder, said)
 }
 
-/// The results of a study: its page, and what the study has beside it.
 struct StudyResults {
     page: String,
     table: Option<String>,

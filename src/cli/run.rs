@@ -334,7 +334,6 @@ fn run_recorded_scenario(
     Ok((run, drafts, activity, path))
 }
 
-/// Returns the formats of the traces that these viewers read; each format once.
 fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     TraceFormat::ALL.into_iter().filter(|format| {
         viewers.contains(&match format {

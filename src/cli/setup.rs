@@ -36,7 +36,6 @@ pub(super) struct SimulationSetup {
     pub(super) shared_run_data: SharedRunData,
     /// The folder that keeps the results; `None` if they are lost when the command ends.
     folder: Option<PathBuf>,
-    /// The flags for the output.
     output: OutputAndThreadArguments,
 }
 

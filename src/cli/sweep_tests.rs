@@ -187,7 +187,6 @@ struct RandomComparison<'a> {
     compared_combinations: BTreeSet<String>,
     /// Number of comparisons up to now.
     comparison_count: usize,
-    /// Number of compared rows that have a drawn seed.
     seeded_row_count: usize,
 }
 

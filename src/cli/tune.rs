@@ -24,7 +24,6 @@ use crate::sweep::tune_report;
 use crate::sweep::{FinishedRunCounter, Shard, ValuesSpec, keys};
 use crate::words::format_count;
 
-/// The seeds of the search if the user chooses no seeds.
 const DEFAULT_SEARCH_SEEDS: &str = "1..8";
 
 pub(super) fn run_tune(

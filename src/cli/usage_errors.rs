@@ -70,7 +70,6 @@ const REMOVED_FLAGS: [(&str, &str); 4] = [
 /// An error that clap reports, with the subcommand in whose arguments it occurred.
 #[derive(Debug)]
 struct ClapError<'e> {
-    /// The error as clap reports it.
     clap_error: &'e clap::Error,
     /// Definition of the subcommand in whose arguments the error occurred.
     subcommand_definition: Command,
@@ -203,7 +202,6 @@ impl ClapError<'_> {
         )
     }
 
-    /// Creates the error for required arguments that are missing.
     fn missing_arguments_problem(&self) -> Option<Problem> {
         let shown = self.context_texts(ContextKind::InvalidArg);
         let first = shown.first()?;

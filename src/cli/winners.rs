@@ -136,7 +136,6 @@ fn fastest_policies_table(winners: &PolicyWinnerMap) -> Table {
     table
 }
 
-/// Creates the HTML page with the map of the fastest policies.
 fn fastest_policies_page(winners: &PolicyWinnerMap, plan: &Plan) -> String {
     let svg = winners.figure(&FigureStyle::default()).to_svg();
     let label = "The fastest policy at each pair of values";

@@ -215,7 +215,6 @@ pub fn escape_control_characters(text: &str) -> Cow<'_, str> {
 
 /// Maximum number of characters with which a value, a name or a word is printed in full.
 const MAX_VALUE_CHARACTERS: usize = 120;
-/// Number of characters that are printed of a longer value.
 const CUT_VALUE_CHARACTERS: usize = 60;
 
 /// Shortens each text in backticks, and each word outside them, as [`shorten_value`].

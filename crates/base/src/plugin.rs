@@ -132,7 +132,6 @@ pub struct PluginEntry<K> {
     pub flags: &'static [OptionFlag],
     /// Names of the options whose values are file names. These files are also searched in the folder of the experiment file.
     pub file_options: &'static [&'static str],
-    /// Function that creates the JSON schema of the options.
     options_schema: fn(&mut SchemaGenerator) -> Schema,
     /// The functions that depend on the kind of plug-in (policy, application, load), such as the creation from options.
     pub kind_functions: K,

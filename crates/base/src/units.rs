@@ -56,7 +56,6 @@ pub enum UnitError {
     },
 }
 
-/// The units of one quantity: the names of each unit, and the factor that converts a value in this unit to the base unit.
 #[derive(Clone, Copy, Debug)]
 struct UnitNames {
     /// The names of units that error messages list, each with the factor that converts a value in this unit to the base unit.

@@ -41,7 +41,6 @@ pub(super) struct ReschedulingCall {
     pub(super) all_waiting_since: Option<Time>,
     /// The communication procedure of the call, as the strategy specifies it; `None` for the procedure of MigBSP.
     procedure: Option<CallProcedure>,
-    /// The messages of the current step of the call.
     step_messages: Vec<(HostId, HostId, Bytes)>,
     /// State of a call whose messages are sent one after the other; `None` if all messages of a step of the call are sent at the
     /// same time.
@@ -51,7 +50,6 @@ pub(super) struct ReschedulingCall {
     early_reporters: Vec<u32>,
 }
 
-/// The steps of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallStep {
     /// All processes wait for the duration of the call, which a cost model computes.
@@ -547,7 +545,6 @@ const PROCESS_ANSWER_BYTES: f64 = 8.0;
 /// Maximum number of messages in the list of a step for which the memory of the list is kept for the next step.
 const MAX_REUSED_MESSAGES: usize = 1 << 16;
 
-/// Returns the number of processes on each host.
 fn process_count_per_host(world: &RunState<'_>) -> Vec<usize> {
     let mut count = vec![0; world.setup.platform.hosts.len()];
     for host in &world.placement {
@@ -556,7 +553,6 @@ fn process_count_per_host(world: &RunState<'_>) -> Vec<usize> {
     count
 }
 
-/// Returns the clusters that have at least one process, each with the number of its processes.
 fn populated_cluster_process_counts(world: &RunState<'_>) -> Vec<(ClusterId, usize)> {
     let platform = world.setup.platform;
     let mut count = vec![0; platform.clusters.len()];

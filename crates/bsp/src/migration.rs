@@ -22,7 +22,6 @@ pub(super) struct Migrations {
     migrations: Vec<Move>,
     /// Number of migrations that have not ended yet.
     pub(super) pending_migrations: usize,
-    /// Index of the migration that starts next, if migrations are executed one after the other.
     next_migration_index: usize,
     /// Instant at which all migrations of the rescheduling call start; `None` if each migration starts when its process receives
     /// the answer of the call.
@@ -424,7 +423,6 @@ pub(super) fn uncontended_message_duration(
     platform.route_latency(&route) + transfer
 }
 
-/// Creates the error for a host name that does not exist on the platform.
 fn unknown_host_error(name: &str, platform: &Platform) -> Problem {
     let known = platform.hosts.iter().map(|host| host.name.as_str());
     Problem::unknown_name("host", name).with_known_names("hosts", known)

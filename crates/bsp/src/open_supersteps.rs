@@ -36,7 +36,6 @@ pub(super) struct OpenSupersteps {
     /// Contents of the open supersteps, beginning with the oldest superstep. While a superstep is the current superstep, its
     /// content is in `RunState` and `SuperstepState` and not in this list.
     contents: VecDeque<SuperstepContent>,
-    /// Number of the oldest open superstep, counted from 0.
     oldest_superstep: usize,
     /// Number of the superstep whose content is at present in `RunState` and `SuperstepState`; `None` after the oldest superstep
     /// was removed, until another open superstep becomes the current superstep.

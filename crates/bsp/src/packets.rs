@@ -22,7 +22,6 @@ use migsim_platform::Platform;
 /// The size, delay factor and paths of the control messages of a barrier that are modelled as packets.
 #[derive(Clone, Debug)]
 pub(super) struct PacketModel {
-    /// Size of each control message.
     message_size: Bytes,
     /// Factor by which the delay of each control message before its transfer is multiplied.
     delay_factor: DelayFactor,

@@ -378,7 +378,6 @@ impl<'a, 'r> Run<'a, 'r> {
         self.begin_following_superstep(&[process])
     }
 
-    /// Records the cost of a call for which all processes have waited.
     fn record_call_cost(&mut self) {
         let now = self.world.engine.now();
         let call = self.world.outcome.calls.last_mut();
@@ -548,7 +547,6 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets the processes continue that have migrated, unless all processes wait for all migrations.
     fn continue_migrated_processes(&mut self) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         let arrived = migrations.take_migrated_processes();
@@ -558,7 +556,6 @@ impl<'a, 'r> Run<'a, 'r> {
         self.begin_following_superstep(&arrived)
     }
 
-    /// Lets the given processes begin the superstep that follows the superstep that is ending.
     fn begin_following_superstep(&mut self, processes: &[u32]) -> Result<(), Error> {
         if let Some(ahead) = &mut self.open_supersteps {
             let next = self.world.ending_superstep + 1;

@@ -25,7 +25,6 @@ pub(super) enum ScriptAction {
 /// The sends and receives of all processes at one kind of barrier.
 #[derive(Clone, Debug)]
 pub(super) struct BarrierScript {
-    /// The kind of barrier that the script implements.
     kind: BarrierKind,
     process_count: u32,
     /// Number of rounds in which control messages are sent.

@@ -148,7 +148,6 @@ impl SuperstepState {
         Ok(())
     }
 
-    /// Initializes the state of the open superstep when the first process begins it.
     fn begin_first_process(&mut self, world: &mut RunState<'_>) {
         let processes = world.placement.len();
         (self.has_begun, self.is_simulated_by_events) = (true, true);
@@ -188,8 +187,6 @@ impl SuperstepState {
         }
     }
 
-    /// Starts the next message of a process that sends its messages one after the other; if all messages are sent, the process
-    /// begins to receive.
     fn send_next_message(&mut self, process: u32, world: &mut RunState<'_>) -> Result<(), Error> {
         match self.message_exchange.take_next_send(process) {
             Some(message) => self.send_message(message, world),
@@ -284,7 +281,6 @@ impl SuperstepState {
         self.arrive_at_barrier_if_ready(process, world)
     }
 
-    /// Records the duration of the communication of a process, which ends now.
     fn record_communication_time(&self, process: usize, world: &mut RunState<'_>) {
         let spent = (world.engine.local_time() - self.computation_ends[process]).max(0.0);
         world.measurements.communication_times[process] = Seconds::of(spent);

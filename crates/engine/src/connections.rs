@@ -50,7 +50,6 @@ impl MessageEnds {
 /// All connections of a run that have been used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
-    /// Index of each connection in the list of connections, by its ends.
     index_by_ends: HashTable<u32>,
     connections: Vec<Connection>,
     /// Instant to which the local time 0 corresponds, counted from the start of the run \[s\].

@@ -24,7 +24,6 @@ struct Cpu<T> {
     core_speed: f64,
     /// Fraction of the nominal speed that is available at the present time, from 0 to 1.
     available_fraction: f64,
-    /// Number of cores of the host.
     core_count: f64,
     /// Instructions that each running execution would have executed if it had run since the host was last idle: V in the
     /// equations of the module \[instructions\].

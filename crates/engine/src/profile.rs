@@ -70,7 +70,6 @@ struct VaryingCapacity {
     is_awake: bool,
 }
 
-/// Source of the changes of a capacity after its next change.
 #[derive(Clone, Debug)]
 enum ChangeSource {
     Profile(ProfileSteps),
@@ -143,7 +142,6 @@ impl VaryingCapacity {
         }
     }
 
-    /// Removes and returns the next change of the capacity, and stores the change that follows as the next one.
     fn take_next_change(&mut self) -> CapacityChange {
         let change = CapacityChange {
             time: self.next_change_time,
@@ -450,7 +448,6 @@ pub struct BandwidthChanges {
     max_changes_left: usize,
 }
 
-/// Maximum number of bandwidth changes that are returned for one superstep, if the superstep is computed without events.
 const MAX_BANDWIDTH_CHANGES_PER_SUPERSTEP: usize = 1_000_000;
 
 impl BandwidthChanges {

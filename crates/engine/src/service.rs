@@ -30,9 +30,7 @@ pub(super) struct BottleneckedFlows {
     groups: Vec<FlowGroup>,
     /// For each link, the time at which the next of the flows bottlenecked at the link ends \[s\].
     next_end_times: CompletionIndex,
-    /// The links for which the time of the next end has to be computed again.
     links_with_stale_next_end: Vec<u32>,
-    /// The links at which a bottlenecked flow ends at the current time.
     links_with_ending_flow: Vec<u32>,
     bottleneck_changes: Vec<BottleneckChange>,
     /// Number of groups that have flows in progress.
@@ -209,7 +207,6 @@ impl BottleneckedFlows {
         state.service_offset = bottleneck.map_or(0.0, |service| -service.attained_service);
     }
 
-    /// Returns the service that a group needs for each byte of its flows.
     fn compute_service_per_byte(&self, group: u32) -> f64 {
         self.max_min_solver.weight_of_group(group) / self.bandwidth_factor
     }
@@ -247,7 +244,6 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Adds the next end of a group to the heap of its bottleneck link.
     fn schedule_next_end(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.next_end_stamp = state.next_end_stamp.wrapping_add(1);
@@ -337,7 +333,6 @@ impl BottleneckedFlows {
         self.link_services[link as usize].next_end_heap = BinaryHeap::from(entries);
     }
 
-    /// Computes the time of the next end among the flows that are bottlenecked at a link.
     fn update_next_end_time(&mut self, link: u32) {
         let service = &mut self.link_services[link as usize];
         service.is_next_end_stale = false;

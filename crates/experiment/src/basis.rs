@@ -37,13 +37,11 @@ use migsim_workloads::PrescribedSetting;
 /// of these settings were fitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BasisRemark {
-    /// The text of the remark in two parts: the part before the name of the platform, and the part after the name.
     text_before_and_after_platform_name: [String; 2],
     /// The name of the platform, as messages show it to the user.
     platform_name: String,
 }
 
-/// Two keys of an experiment: the key of all barrier settings, and the key of the name of the barrier protocol.
 const BARRIER_KEYS: [&str; 2] = ["runtime.barrier", "runtime.barrier.kind"];
 /// Maximum number of platforms whose names a note lists; a note about more platforms states only how many more there are.
 const MAX_NAMED_PLATFORMS: usize = 3;
@@ -89,7 +87,6 @@ pub(super) struct CompleteSettings {
     /// The settings that user settings override: the settings of the built-in experiments, and the settings that a platform or a
     /// workload adds.
     overridable_settings: Layers,
-    /// The settings that the user gave.
     user_settings: Layers,
     /// The settings of the message-passing library, with their origins; `None` if no library is named.
     pub(super) message_passing_library: Option<LoadedLibrary>,
@@ -383,7 +380,6 @@ fn calibrated_platform_names(experiment: &Document) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a platform has the same content as one of the built-in platforms with the given names.
 fn is_listed_built_in_platform(platform: &LoadedPlatform, names: &[String]) -> bool {
     let built_in = platform.equal_built_in_platform;
     built_in.is_some_and(|built_in| names.iter().any(|name| name == built_in))

@@ -135,7 +135,6 @@ struct SuperstepBoundCalculator<'e> {
     cumulative_fastest_core_speeds: Vec<f64>,
     /// The largest speed that a core of each host ever has, by index of the host \[instructions/s\].
     peak_core_speeds: Vec<f64>,
-    /// Cycles per instruction of the application; all computation times are multiplied by this number.
     cycles_per_instruction: f64,
     /// Buffer: the work of each process in the superstep, the largest first \[instructions\].
     sorted_process_work: Vec<f64>,

@@ -343,7 +343,6 @@ impl InsideHostConstants {
     }
 }
 
-/// Fits the overhead and the bandwidth of messages inside a host to their measured times.
 fn fit_inside_host_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants {
     let single = || pings.iter().filter(|ping| !ping.is_exchange);
     let equations: Vec<MessageEquation> = single()

@@ -218,7 +218,6 @@ fn nonzero_path_duration(path: &CriticalPath) -> f64 {
     if end > 0.0 { end } else { 1.0 }
 }
 
-/// Returns the name of the cluster of a host.
 fn cluster_name(platform: &Platform, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
@@ -243,7 +242,6 @@ fn latency_fraction_of_links(
         / whole
 }
 
-/// Returns the name of the resource that a piece of the critical path uses.
 fn resource_name(piece: &PathPiece, platform: &Platform) -> String {
     let between = |from: HostId, to: HostId| {
         let [from, to] = [from, to].map(|host| cluster_name(platform, host));

@@ -318,7 +318,6 @@ impl Experiment {
 /// a run with its critical path is computed event by event, its repetition is not.
 const ROUNDING: f64 = 1e-9;
 
-/// Checks that the supersteps of a repeated run ended at the recorded times.
 fn check_repetition(run: &RunOutcome, recorded_ends_s: &[f64]) -> Result<(), Error> {
     let ends = run.supersteps.iter().map(|one| one.end.get());
     let is_same = run.supersteps.len() == recorded_ends_s.len()

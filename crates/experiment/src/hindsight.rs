@@ -90,9 +90,7 @@ const MAX_RUN_COPIES: usize = 16;
 struct PlanSearch<'s> {
     experiment: &'s Experiment,
     progress: &'s Progress,
-    /// The run at its first barrier; the search simulates each plan from a copy of this run.
     run_at_first_barrier: Stepper<'s>,
-    /// Number of supersteps of one run.
     supersteps_per_run: usize,
     /// Number of supersteps that the search has simulated so far.
     simulated_supersteps: u64,

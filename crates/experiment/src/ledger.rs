@@ -150,7 +150,6 @@ impl MakespanLedger {
         self.term_ticks.iter().all(|&ticks| ticks == 0)
     }
 
-    /// Converts a number of ticks to seconds.
     fn ticks_to_seconds(&self, ticks: i64) -> f64 {
         ticks as f64 * self.tick_length.get()
     }
@@ -197,7 +196,6 @@ impl TickGrid {
         clippy::cast_possible_truncation,
         reason = "a rounded number of at most 62 bits"
     )]
-    /// Converts a time to a whole number of ticks, rounded to the nearest tick.
     fn round_to_ticks(self, date: Time) -> i64 {
         (date.get() * 2.0_f64.powi(-self.tick_length_exponent)).round() as i64
     }
@@ -243,11 +241,9 @@ impl TickGrid {
 /// Running account of the ticks that a run has spent on each term, from its start up to a time.
 #[derive(Debug)]
 struct TickAccount {
-    /// The grid that converts times to ticks.
     tick_grid: TickGrid,
     /// Time up to which the run has been divided between the terms, in ticks.
     assigned_until_ticks: i64,
-    /// End of the run, in ticks.
     end_of_run_ticks: i64,
     /// Time that the run has spent on each term up to now, in ticks, in the order of [`MakespanTerm::ALL`].
     term_ticks: [i64; MakespanTerm::ALL.len()],

@@ -120,7 +120,6 @@ fn library_document(name: &str) -> Result<(Document, Option<(String, String)>), 
     Ok((document, is_file.then_some((source, sha256))))
 }
 
-/// Returns whether a name can only be the path of a file, not the name of a built-in library.
 fn is_file_path(name: &str) -> bool {
     let suffix = Path::new(name).extension();
     name.contains(['/', '\\']) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
@@ -200,7 +199,6 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
     }
 }
 
-/// Converts a JSON object to a map of texts by their keys; a value that is not a text becomes an empty text.
 fn texts_by_key(object: &Map<String, Value>) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let pairs = object.iter();
@@ -209,7 +207,6 @@ fn texts_by_key(object: &Map<String, Value>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The keys that a library file may have.
 const LIBRARY_KEYS: [&str; 8] = [
     "description",
     "machine",

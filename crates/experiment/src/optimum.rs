@@ -131,13 +131,11 @@ impl Experiment {
 /// Numbers all placements of the processes on hosts: the host of process p is digit p of the number in base `hosts`.
 #[derive(Clone, Copy, Debug)]
 struct PlacementNumbering {
-    /// Number of hosts.
     host_count: usize,
     /// Number of processes that are placed.
     process_count: usize,
     /// Number of placements: `hosts` to the power of `processes`.
     placement_count: usize,
-    /// Number of supersteps of the run.
     superstep_count: usize,
 }
 

@@ -80,7 +80,6 @@ pub(super) fn determine_origins(
 /// The words with which the text of an origin may begin; each word names a kind of origin.
 const ORIGIN_KINDS: [&str; 3] = ["stated", "inferred", "fitted"];
 
-/// Determines the origin of each key of the background loads.
 fn background_load_origins(layers: &Layers, load: &Value) -> Origins {
     let specs: Vec<(String, &Value)> = match load {
         Value::Array(list) => (list.iter().enumerate())

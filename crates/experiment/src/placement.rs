@@ -42,7 +42,6 @@ pub(super) fn initial_placement(
     Ok(placement)
 }
 
-/// Returns the hosts of a platform by their names.
 fn hosts_by_name(platform: &Platform) -> BTreeMap<&str, HostId> {
     let names = platform.hosts.iter().map(|host| host.name.as_str());
     names.zip((0..).map(HostId::from_index)).collect()
@@ -142,7 +141,6 @@ fn check_initial_memory(
     Ok(())
 }
 
-/// Checks that the hosts to which the workload prescribes moves exist on the platform.
 fn check_move_destinations(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), Error> {
     if !workload.prescribes_moves() {
         return Ok(());

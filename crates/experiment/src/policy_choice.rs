@@ -42,7 +42,6 @@ pub(super) struct PolicyChoice {
 /// The trigger that the settings choose, with its options.
 #[derive(Clone, Debug)]
 struct TriggerChoice {
-    /// The entry of the trigger in the registry.
     registry_entry: trigger::Entry,
     /// The options of the trigger that the settings set, as a JSON object.
     trigger_options: Value,
@@ -285,12 +284,10 @@ fn split_policy_name<'a>(registry: &Registry, name: &'a str) -> (Option<&'a str>
     (Some(command), parts)
 }
 
-/// Returns whether a part of a policy's name begins with the name of a trigger.
 fn is_trigger_name(registry: &Registry, part: &str) -> bool {
     registry.triggers().find(name_without_values(part)).is_ok()
 }
 
-/// Creates the problem for a part of a policy's name that is unknown; the problem names the parts that are known for this policy.
 fn unknown_name_part_problem(registry: &Registry, entry: &policy::Entry, part: &str) -> Problem {
     let forecasts = Forecast::ALL.map(Forecast::name);
     let known = entry

@@ -85,7 +85,6 @@ pub struct Experiment {
     /// The note for the user that the seed which the user chose has no effect; `None` if the seed has an effect or if the user
     /// chose no seed.
     unused_seed_note: Option<String>,
-    /// Which parts of the run draw random numbers.
     random_draws: RandomDraws,
     /// The background loads as the settings describe them, before they reduce the capacities of the platform.
     pub(super) loads: Loads,
@@ -326,7 +325,6 @@ fn check_program_named_by_file(
     })
 }
 
-/// Returns the settings that a platform prescribes for experiments on it, each with its source; empty if it prescribes none.
 fn settings_prescribed_by_platform(platform: &LoadedPlatform) -> Vec<PrescribedSetting> {
     let setting = |(key, value): &(String, String)| PrescribedSetting {
         key: key.clone(),
@@ -339,7 +337,6 @@ fn settings_prescribed_by_platform(platform: &LoadedPlatform) -> Vec<PrescribedS
 /// The parts of an experiment that are read and checked one by one before the experiment is put together from them.
 struct ExperimentParts<'r> {
     config: ExperimentConfig,
-    /// The entry of the application in the registry, which creates the application from its options.
     application_entry: &'r registry::Entry,
     platform: Arc<LoadedPlatform>,
     network: NetworkModel,
@@ -476,7 +473,6 @@ impl<'r> ExperimentParts<'r> {
         })
     }
 
-    /// Returns whether the policy is called and its measurements contain random errors.
     fn has_random_measurement_errors(&self) -> bool {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         is_asked && self.config.view.uses_seed()
@@ -641,7 +637,6 @@ impl<'r> ExperimentParts<'r> {
     }
 }
 
-/// Computes the SHA-256 of a file, in hexadecimal digits.
 fn sha256_of_file(file: &str) -> Result<String, Error> {
     Ok(document::sha256(&document::read_bytes(file.as_ref())?))
 }

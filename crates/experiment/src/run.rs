@@ -59,7 +59,6 @@ pub struct Results {
 pub struct Progress {
     /// Number of supersteps simulated so far, in all runs together.
     simulated_supersteps: AtomicU64,
-    /// Whether a thread has requested that all runs stop.
     is_stop_requested: AtomicBool,
 }
 
@@ -227,7 +226,6 @@ impl Experiment {
         })
     }
 
-    /// Adds the name of the policy to an error of the policy.
     fn name_policy_in_error(&self, error: Error) -> Error {
         error.map_problems(|problem| match problem.location.key.as_deref() {
             Some("policy") => problem.key(format!("policy.{}", self.policy_name())),

@@ -320,8 +320,6 @@ impl Layers {
     }
 }
 
-/// Creates one setting layer for each key that a source sets; the layers share the name of the source, which marks them as set
-/// together.
 fn settings_of_source(source: &str, settings: Vec<KeySetting>) -> Vec<SettingLayer> {
     let source: Arc<str> = source.into();
     let one = |flag: KeySetting| SettingLayer::SingleKey(Arc::clone(&source), flag.into());

@@ -19,13 +19,10 @@ type ExperimentChainKey = (Option<String>, String);
 /// A platform with background loads in the cache, for experiments with the same platform, the same loads and the same seed.
 #[derive(Debug)]
 struct PlatformWithLoadEntry {
-    /// The platform without background loads.
     platform_without_load: Arc<LoadedPlatform>,
     /// The settings of the background loads as JSON text, followed by the SHA-256 of their files.
     load_settings: String,
-    /// The seed from which the loads were drawn.
     load_seed: u64,
-    /// The platform with the background loads.
     platform_with_load: Arc<LoadedPlatform>,
 }
 

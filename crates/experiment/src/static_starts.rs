@@ -30,7 +30,6 @@ pub struct InitialPlacements {
     /// The mapping rules, beginning with the rule of the run (`None` if no rule yields its placement), each with the index of its
     /// placement in `distinct_placements`.
     rules_with_placements: Vec<(Option<MappingRule>, usize)>,
-    /// The distinct initial placements, each as a list of the host of each process.
     distinct_placements: Vec<Vec<HostId>>,
     /// The note for the user that the initial placements of other mapping rules are not simulated because the scenario is too
     /// long; `None` if they are simulated.

@@ -214,7 +214,6 @@ impl RunFolder {
     }
 }
 
-/// Removes a file; does nothing if the file does not exist.
 fn remove_file_if_exists(path: &Path) -> Result<(), Error> {
     remove_file_if_present(path)
         .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
@@ -258,7 +257,6 @@ pub(super) fn processes_part_name(scenario: Scenario) -> String {
     format!("processes-{}.csv", scenario.name())
 }
 
-/// Lists the names of the trace files for each scenario in each format.
 fn trace_file_names() -> impl Iterator<Item = String> {
     let of = |format: TraceFormat| Scenario::ALL.map(|scenario| format.file_name(scenario));
     TraceFormat::ALL.into_iter().flat_map(of)

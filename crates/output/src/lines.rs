@@ -15,7 +15,6 @@ const SLACK: usize = 1 << 12;
 pub(super) struct LineWriter {
     file: File,
     buffer: Box<[u8]>,
-    /// Number of bytes of the buffer that contain text.
     buffered_bytes: usize,
     first_error: Option<io::Error>,
 }

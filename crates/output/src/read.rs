@@ -585,7 +585,6 @@ pub(super) fn application_title(registry: &Registry, workload: &Value) -> String
     entry.map_or_else(|_| name.to_owned(), |entry| entry.title(name, workload))
 }
 
-/// Advice in the error message for a run folder that cannot be read: repeat the run.
 const REWRITE_HINT: &str = "repeat the run with its original command, or with `migsim run FOLDER/run.json --out FOLDER`, where FOLDER is the folder of the run";
 
 pub(super) fn damaged_file_error(what: impl std::fmt::Display) -> Problem {

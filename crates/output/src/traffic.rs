@@ -123,10 +123,8 @@ struct ScenarioTraffic<'a> {
     experiment: &'a Experiment,
     run: &'a ScenarioRun,
     current_placement: Vec<HostId>,
-    /// Indices of the migrations of the scenario, ordered by superstep.
     migration_indices_by_superstep: Vec<usize>,
     applied_migration_count: usize,
-    /// Traffic of the messages of the current superstep.
     traffic_of_superstep: TrafficSums,
     uses_traffic_of_other_scenario: bool,
     traffic_of_group: TrafficSums,
@@ -170,7 +168,6 @@ impl<'a> ScenarioTraffic<'a> {
             .add_traffic_sums(&self.traffic_of_superstep);
     }
 
-    /// Lists the links on the route between two hosts.
     fn links_between(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> + use<'a> {
         let platform = &self.experiment.platform.platform;
         let route = platform.route(from, to);

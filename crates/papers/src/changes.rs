@@ -21,7 +21,6 @@ pub struct Changes {
     platform_values: Vec<KeySetting>,
 }
 
-/// A changed setting, and the experiments to which the change applies.
 #[derive(Clone, Debug, PartialEq)]
 struct ChangedSetting {
     /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend this experiment

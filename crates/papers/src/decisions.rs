@@ -319,7 +319,6 @@ fn call_after_superstep(calls: &[PaperCall], superstep: u64) -> Option<&PaperCal
     calls.iter().find(|call| call.superstep == superstep)
 }
 
-/// Lists the calls within two supersteps of a superstep.
 fn near_calls(calls: &[PaperCall], superstep: u64) -> impl Iterator<Item = &PaperCall> {
     let calls = calls.iter();
     calls.filter(move |call| call.superstep.abs_diff(superstep) <= 2)
@@ -528,8 +527,6 @@ pub(super) fn reports_move_near_call(
         )
 }
 
-/// Returns whether a published decision reports a move: the process of the move is named or, if no process is named, the move
-/// starts from the published place.
 fn is_reported_move(decision: &PublishedDecision, named: &[u64], one: &PaperMove) -> bool {
     if !named.is_empty() {
         return named.contains(&one.process);
@@ -580,7 +577,6 @@ fn verdict_on_migration(
     }
 }
 
-/// Returns whether a call has the candidates that a paper names, or the number of candidates if the paper names none.
 fn call_agrees_with_candidates(decision: &PublishedDecision, call: &PaperCall) -> bool {
     let named: BTreeSet<u64> = process_numbers_from_names(&decision.candidate_processes)
         .into_iter()

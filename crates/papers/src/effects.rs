@@ -208,7 +208,6 @@ pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     counts
 }
 
-/// An effect, and whether the best constants predict it.
 struct PredictedEffect {
     effect: Effect,
     /// Whether the best constant of the paper predicts the effect within each of the error bounds.
@@ -274,7 +273,6 @@ impl ConstantEffect {
         best.0
     }
 
-    /// Counts the effects that the constant predicts within 25 %.
     fn count_predicted_effects(self, effects: &[&Effect]) -> usize {
         let all = effects.iter();
         all.filter(|one| self.predicts_within(one, ERROR_BOUNDS[CONSTANT_BOUND]))

@@ -119,7 +119,6 @@ pub fn figure_names_and_descriptions(papers: &[PaperResults]) -> Vec<(&'static s
     pictures.map(|(name, about, _)| (*name, *about)).collect()
 }
 
-/// Lists the names of the figures that at least one of the papers has, sorted.
 fn all_figure_names(papers: &[PaperResults]) -> Vec<&'static str> {
     let mut known: Vec<&str> = papers.iter().flat_map(figure_names).collect();
     known.sort_unstable();

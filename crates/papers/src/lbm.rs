@@ -16,7 +16,6 @@ use super::runs::{FinishedRun, Paper, PaperCase, Runs};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
-/// Text for the page of the paper on the parts of the model that are switched off in its fitted experiment.
 const SWITCHED_OFF: &str = "No part of the model is switched off. But the simulation cannot reproduce the overheads of Table 1: a call \
 overlaps the next superstep, and in this test a superstep (1.01 s) is longer than a call (0.99 s). So all 21 overheads of Table 1 are \
 simulated as exactly 0 s, where the paper publishes 0.01 to 13.87 s: **they are not reproduced**. The times of scenario ii still count as \
@@ -35,7 +34,6 @@ pub(super) const PAPER: Paper = Paper {
     notes: include_str!("notes/lbm.md"),
 };
 
-/// Test of the paper: A or B, and the mapping.
 type PaperTest = (&'static str, u64);
 
 const A1: PaperTest = ("A", 1);

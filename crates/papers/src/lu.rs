@@ -12,7 +12,6 @@ use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId};
 use migsim_bsp::Scenario;
 
-/// Text for the page of the paper on the parts of the model that are switched off in its fitted experiment.
 const SWITCHED_OFF: &str = "The sizes of messages are switched off: an element has 0 bytes, so that only latencies count. The transfer of \
 the memory in t2, the predicted time after a move, is switched off, too. A call costs a fitted 84.5 ms plus 0.14 ms for each process, so \
 the 13 calls of order 2000 on 50 processes cost 1190 ms. The messages that the paper describes would cost only 3.4 ms in all if they \

@@ -32,7 +32,6 @@ A9 (the sum of free power), A12, A29 (rank), A31 (the own cluster competes) and 
 in ageing, viability and the second adaptation, the set follows the papers. It scores less than `default`, which was searched for its score.
 ";
 
-/// Text that introduces the section on rescheduling calls that cost only their messages.
 const MESSAGE_COSTS_TEXT: &str = "
 ## Calls that cost their messages alone
 
@@ -42,7 +41,6 @@ cell has two results: with the cost of a call in the paper's own experiment, the
 
 ";
 
-/// Text on the results of rescheduling calls that cost only their messages, and on the consequences.
 const MESSAGE_COSTS_RESULT_TEXT: &str = "
 For the paper on dynamic platforms, messages alone explain as much, with fewer constants, so its experiment uses them. For the three other papers they do not. A message in the authors'
 program takes at least 3.9 ms, on one host or in a cluster: 13.01 times the latency of its platform file. The times of LU allow a latency of only 5.55 us, about a 700th. So its 13 calls of order 2000 on 50 processes would cost a few milliseconds in
@@ -121,7 +119,6 @@ const TABLES: [(&str, RowText); 2] = [
     ),
 ];
 
-/// Appends the section on rescheduling calls that cost only their messages.
 fn push_message_costs_section(
     text: &mut String,
     papers: &str,

@@ -178,7 +178,6 @@ fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[P
     );
 }
 
-/// Appends the table with the numbers of reproduced results for each paper and for all papers together.
 fn push_totals_table(text: &mut String, papers: &[PaperResults]) {
     let row = |name: &str, totals: &ReproductionTotals| {
         let of = |(part, all): (usize, usize)| format!("{part} of {all}");

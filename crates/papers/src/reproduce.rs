@@ -462,7 +462,6 @@ fn unreported_moves(
     Ok(rows)
 }
 
-/// Returns the answers of a paper's experiment to the questions that the papers leave open; empty if the paper publishes no runs.
 fn answers_to_open_questions(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());

@@ -26,7 +26,6 @@ use migsim_experiment::{Experiment, Progress};
 use migsim_platform as platform;
 use migsim_policies::Measures;
 
-/// Text for the page of the paper on the parts of the model that are switched off in its fitted experiment.
 const SWITCHED_OFF: &str = "No part of the model is switched off. A call costs only its messages, sent one after the other, which take \
 less than a millisecond on links without latency. So the mean overhead of 5.4 % that the paper states is not reproduced (swd-c03). The \
 fixed cost of a migration, Mig(i,j), is 0 for section 5.2 of the paper. For section 5.1 it is 0.68 s, as for the same program and clusters \
@@ -54,7 +53,6 @@ const ALPHAS: [u64; 2] = [4, 16];
 /// At the time of the loss, clusters D and E lose half of their power; `None` stands for clusters with constant power.
 type RunParameters = (Option<u64>, u64, u64);
 
-/// Parameters of the runs that section 5.2 of the paper describes, and of the run that section 5.1 describes.
 const DESCRIBED_RUNS: [RunParameters; 7] = [
     (Some(10), 25, 4),
     (Some(25), 50, 4),
@@ -136,8 +134,6 @@ fn simulate_with_superstep_log(
     Ok((log, run.outcome.makespan.get()))
 }
 
-/// Returns, for each superstep of the run of section 5.1, the largest number of computing processes on one host of the clusters D
-/// and E.
 fn max_processes_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
     let done = run(runs, STATIC_RUN)?;
     let (log, _) = simulate_with_superstep_log(&done.experiment, Scenario::Iii)?;

@@ -15,7 +15,6 @@ use super::runs::{FinishedRun, Paper, PaperCase, Runs};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
-/// Text for the page of the paper on the parts of the model that are switched off in its fitted experiment.
 const SWITCHED_OFF: &str = "Two parts are switched off: the contention between the two directions of a link, and the transfer of the \
 memory in t2, the predicted time after a move. Corisco has 1.2 GHz instead of the 1.0 GHz of the paper's figure. A call in a superstep of \
 duration T costs max(0, 0.99 s - T), where 0.99 s is fitted. This cost stands for the scheduling computation and for messages whose size \

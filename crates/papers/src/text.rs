@@ -23,7 +23,6 @@ pub fn terminal_text(reproduction: &Reproduction) -> String {
     align_tables(&text)
 }
 
-/// Writes the tables of a Markdown text in columns.
 fn align_tables(markdown: &str) -> String {
     let mut text = String::new();
     let mut rows: Vec<Vec<String>> = Vec::new();

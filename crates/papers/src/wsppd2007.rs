@@ -125,7 +125,6 @@ impl PolicyCase {
         calls.iter().map(|call| call.0).collect()
     }
 
-    /// Returns the decision of the policy in its first rescheduling call.
     fn first_decision(&self, fill: impl Fn(usize, &mut Measures)) -> Decision {
         self.decide_first_calls(1, fill).remove(0).1
     }

@@ -71,8 +71,6 @@ impl Platform {
         }
     }
 
-    /// Returns every link that lies inside at least one cluster, with that cluster or with the mark that the link lies inside
-    /// several clusters.
     fn links_inside_clusters(&self) -> BTreeMap<LinkId, EnclosingCluster> {
         let mut inside: BTreeMap<LinkId, EnclosingCluster> = BTreeMap::new();
         for index in 0..self.clusters.len() {

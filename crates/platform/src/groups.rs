@@ -258,7 +258,6 @@ impl Platform {
     }
 }
 
-/// Returns the positions of the numbers in a name.
 fn numbers_in_name(name: &str) -> Vec<Range<usize>> {
     let mut numbers: Vec<Range<usize>> = Vec::new();
     for (at, _) in name.match_indices(|c: char| c.is_ascii_digit()) {

@@ -217,7 +217,6 @@ impl<'a> PlatformLoader<'a> {
         }
     }
 
-    /// Returns all recorded problems as an error, if there are any.
     fn fail_if_problems(&mut self) -> Result<(), Error> {
         if self.problems.is_empty() {
             return Ok(());
@@ -380,7 +379,6 @@ impl<'a> PlatformLoader<'a> {
         }
     }
 
-    /// Creates the links between the routers that the file lists.
     fn links_between_routers(&mut self) -> Vec<Link> {
         let file = self.file;
         let mut links = Vec::new();

@@ -15,11 +15,9 @@ use migsim_base::units::{Bytes, InstructionsPerSecond};
 struct HostGroup<'a> {
     /// Prefix of the keys of the group within the entry of the cluster: `groups[1].`, or empty for a cluster without groups.
     key_prefix: String,
-    /// Number of hosts in the group.
     host_count: u64,
     /// Speed of one core of each host \[instructions/s\].
     speed: InstructionsPerSecond,
-    /// Number of cores of each host.
     cores_per_host: u32,
     /// Memory of each host that is available for processes \[B\]; `None` if the memory is not limited.
     memory_per_host: Option<Bytes>,
@@ -209,7 +207,6 @@ impl PlatformLoader<'_> {
             .collect()
     }
 
-    /// Returns the description from which the hosts and links of a cluster are created.
     fn describe_cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterDescription {
         let is_shared = cluster.network != NetworkKind::Unshared;
         let has_medium = cluster.network == NetworkKind::SharedMedium;

@@ -229,8 +229,6 @@ impl PlatformLoader<'_> {
         }
     }
 
-    /// Returns the first host of each group of a cluster, and the last host of the cluster; these hosts represent all hosts of
-    /// the cluster.
     fn representative_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
         let hosts = &platform.clusters[cluster].hosts;
         let groups = self.file.clusters[cluster].groups.iter().flatten();

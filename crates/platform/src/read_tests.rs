@@ -28,7 +28,6 @@ fn four_cluster_platform() -> Platform {
     from_json("four.json", FOUR).unwrap().platform
 }
 
-/// Returns the names of the links on the route between two hosts, which are given by name.
 fn route_link_names(platform: &Platform, from: &str, to: &str) -> Vec<String> {
     let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
     let route = platform.route(from, to).unwrap();
@@ -38,7 +37,6 @@ fn route_link_names(platform: &Platform, from: &str, to: &str) -> Vec<String> {
     names.collect()
 }
 
-/// Returns the problems of a platform file that cannot be read.
 fn problems_of_platform_text(text: &str) -> Vec<Problem> {
     match from_json("four.json", text) {
         Err(Error::Input(problems)) => problems,
@@ -426,7 +424,6 @@ fn profiles_are_read_by_what_refers_to_them() {
 /// A platform file that cannot be read, with its first problem: the message, the line and column, and the key.
 type BrokenFile<'a> = (String, &'a str, (usize, usize), &'a str);
 
-/// Asserts that the first problem of each platform file is the expected problem.
 fn assert_first_problems(cases: &[BrokenFile<'_>]) {
     for (text, message, place, key) in cases {
         let first = &problems_of_platform_text(text)[0];

@@ -184,7 +184,6 @@ impl RouterPaths {
         }
     }
 
-    /// Returns all ordered pairs of cluster indices, including each cluster paired with itself.
     fn cluster_pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let clusters = self.cluster_attachments.len();
         (0..clusters).flat_map(move |a| (0..clusters).map(move |b| (a, b)))

@@ -56,9 +56,7 @@ struct SimgridTranslation {
     xml: String,
     /// Key in the JSON file from which each line of the translated text comes.
     json_key_of_line: Vec<String>,
-    /// Names of the duplex links of the platform.
     duplex_link_names: BTreeSet<String>,
-    /// Clusters with a topology, by the names of their routers.
     topology_routers: BTreeMap<String, TopologyRouter>,
     /// Names of the routers whose links are already translated.
     linked_routers: BTreeSet<String>,
@@ -129,7 +127,6 @@ impl SimgridTranslation {
         self.add_lines("", "</platform>");
     }
 
-    /// Adds the duplex links and the routers of the topologies of a zone and of the zones inside it.
     fn collect_duplex_links_and_routers(&mut self, zone: &ZoneEntry) {
         let links = zone.links.iter();
         let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
@@ -442,7 +439,6 @@ impl SimgridTranslation {
     }
 }
 
-/// Returns SimGrid's name of a sharing policy.
 fn sharing_policy_name(sharing: Sharing) -> &'static str {
     match sharing {
         Sharing::Shared => "SHARED",

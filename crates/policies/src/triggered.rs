@@ -32,7 +32,6 @@ pub struct TriggeredPolicy {
     /// Whether the run has had no superstep with computation and no requested call so far, so that a first balancing may still be
     /// needed.
     awaits_first_call: bool,
-    /// An error of the trigger; the next rescheduling call returns it.
     trigger_error: Option<Error>,
     /// Why the trigger requested the call that is due; empty if the trigger does not tell.
     call_reason: Reason,
@@ -92,7 +91,6 @@ impl TriggeredPolicy {
     }
 }
 
-/// The reason for the first call of a trigger that plans from the effect of a call.
 const FIRST_CALL_REASON: &str = "it plans from the effect of an earlier call, so that a first call follows the first superstep with computation";
 
 /// The policy's explanation of its decision, with the reason of the trigger for the call under [`TRIGGER_KEY`].

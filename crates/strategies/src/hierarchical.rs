@@ -108,7 +108,6 @@ impl Strategy for HierarchicalOptions {
     }
 }
 
-/// Returns the list of hosts of each cluster, in the order of cluster numbers.
 fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..instance.host_count()).collect();
     order.sort_by_key(|&host| instance.cluster(host));

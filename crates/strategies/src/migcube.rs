@@ -108,7 +108,6 @@ impl Strategy for MigCubeOptions {
     }
 }
 
-/// Returns the list of hosts of each cluster, in the order of cluster numbers.
 fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = Vec::new();
     for host in 0..instance.host_count() {

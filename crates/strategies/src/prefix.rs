@@ -66,7 +66,6 @@ impl Strategy for PrefixOptions {
     }
 }
 
-/// Returns the given processes in decreasing order of work; processes with equal work stay in the order of the list.
 fn sorted_by_decreasing_work(processes: &[usize], works: &[f64]) -> Vec<usize> {
     let mut order = processes.to_vec();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));

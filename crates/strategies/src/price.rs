@@ -39,7 +39,6 @@ impl Default for CallCostConstants {
 const HOST_AND_PROCESS_REPORT_SIZE: [f64; 2] = [24.0, 16.0];
 /// Size of the part of the answer to a host that concerns one of its processes \[B\].
 const ANSWER_SIZE_PER_PROCESS: f64 = 8.0;
-/// Number of the host that decides for all hosts.
 const DECIDING_HOST: usize = 0;
 
 impl CallCostConstants {

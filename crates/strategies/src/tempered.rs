@@ -88,7 +88,6 @@ impl Strategy for TemperedOptions {
 struct HostWorkTerms {
     /// Time of the host in a superstep, including background load \[s\].
     host_time: f64,
-    /// Bytes that the host receives from other hosts, and bytes that it sends to other hosts, in a superstep.
     off_host_bytes: [f64; 2],
     /// Bytes of messages between processes that are both on the host, in a superstep.
     on_host_bytes: f64,

@@ -394,7 +394,6 @@ struct SeedResults {
     static_starts: Vec<StaticPlacementMakespan>,
     /// The reason, as a note for the user, why static starts were not simulated; `None` if there is no reason.
     static_starts_note: Option<String>,
-    /// Whether the application is a recording of a real program.
     is_application_recorded: bool,
 }
 

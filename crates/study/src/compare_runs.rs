@@ -63,9 +63,7 @@ pub struct AdditionalRunResults {
 pub struct ComparableRuns {
     /// The plan whose settings are the policies of the folders.
     plan: Plan,
-    /// The rows of results of the runs, by the keys of the runs in the plan.
     rows_by_run_key: BTreeMap<String, RunRow>,
-    /// The index of the folder that contains each run of the plan.
     folder_index_of_run: Vec<usize>,
     /// Notes for the user on differences between the runs other than the policy and the seed.
     pub user_notes: Vec<String>,
@@ -208,7 +206,6 @@ fn duplicate_run_error(first: &FinishedRunFolder, second: &FinishedRunFolder) ->
     problem.hint("name only one of these two folders").into()
 }
 
-/// Returns the error for a policy that has no run with a seed with which other policies have runs.
 fn missing_seed_error((label, seed): (&str, u64), folder: &FinishedRunFolder) -> Error {
     let problem = Problem::new(format!(
         "the policy `{label}` has no run with seed {seed}, which another policy has"
@@ -370,7 +367,6 @@ fn row_of_run(run: &Run) -> RunRow {
     row
 }
 
-/// Creates the example run of a policy for the page from the data in the folder of the run.
 fn example_run(policy: &str, run: &ScenarioRecords, clusters: &[(String, u32)]) -> ExampleRun {
     let supersteps: Vec<[f64; 3]> = run
         .supersteps

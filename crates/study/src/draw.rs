@@ -103,7 +103,6 @@ fn draw_latin_hypercube(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>>
     (0..wanted).map(row).collect()
 }
 
-/// Converts a number into an index of a list.
 fn to_index(number: u64) -> usize {
     usize::try_from(number).expect("plans fit in memory")
 }

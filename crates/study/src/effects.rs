@@ -68,8 +68,6 @@ pub(super) fn main_effect(
 /// Number of ranges into which the values of a parameter are grouped if they were drawn at random.
 const RANGE_COUNT: usize = 5;
 
-/// Returns the values of the goal grouped by the value of a parameter; each group has a name. If the values of the parameter
-/// rarely repeat, as in a random sample, five ranges with equal numbers of settings are the groups.
 fn group_goal_by_parameter_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
     let mut by_value: BTreeMap<String, (&Value, Vec<f64>)> = BTreeMap::new();
     for (value, goal) in with {

@@ -83,7 +83,6 @@ fn lines_figure_series(
         .collect()
 }
 
-/// Averages a number over some settings, separately for each seed, and returns the sample over the seeds.
 fn sample_over_seeds(
     plan: &Plan,
     rows: &BTreeMap<String, RunRow>,
@@ -153,7 +152,6 @@ fn draw_lines_figure(
     chart.draw(style)
 }
 
-/// Lists the values of a parameter, or ranges of these values, with the indices of the settings that have them.
 fn values_or_ranges_with_settings(values: &ParameterValues<'_>) -> Vec<(String, Vec<usize>)> {
     let text = |rank: usize| value_label(values.distinct_values[rank]);
     let settings = values.settings_by_value();

@@ -20,7 +20,6 @@ use migsim_output::{
     OutputForm, cannot_write_error, read_refusing_outside_links, write_file_atomically,
 };
 
-/// The name of the file of the plan.
 const PLAN_FILE: &str = "plan.json";
 
 /// The printed report of a finished sweep.

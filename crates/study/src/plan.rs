@@ -312,7 +312,6 @@ fn load_settings(
     Ok(all)
 }
 
-/// Returns whether the error is an unknown name, which would be an error in every setting of the sweep.
 fn is_unknown_name_error(error: &Error) -> bool {
     matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown_name.is_some()))
 }

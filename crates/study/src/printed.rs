@@ -130,7 +130,6 @@ impl Summary {
         table
     }
 
-    /// Returns whether a setting is the best setting, or is not separated from the best setting by the tests.
     fn is_as_good_as_best(&self, setting: usize) -> bool {
         self.best_settings.binary_search(&setting).is_ok()
             || self.not_separated_settings.binary_search(&setting).is_ok()
@@ -167,7 +166,6 @@ impl Summary {
             .any(|&one| self.settings[one].baseline_index != one)
     }
 
-    /// Returns the cells of the setting with this index in the table of settings.
     fn setting_cells(&self, plan: &Plan, ranked: &[usize], index: usize) -> Vec<Cell> {
         let setting = &self.settings[index];
         let mut row = vec![Cell::count(index + 1)];

@@ -62,7 +62,6 @@ impl LoadedExperiments {
         *self.lock() = StoredExperiments::default();
     }
 
-    /// Locks the store for the calling thread.
     fn lock(&self) -> MutexGuard<'_, StoredExperiments> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -21,7 +21,6 @@ const MAX_DIGITS: u32 = 15;
 /// The values of a parameter, as a list of single values and ranges in the order of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValuesSpec {
-    /// Single values and ranges, in their order.
     values_and_ranges: Vec<Part>,
     /// The values as the user wrote them.
     source_text: String,
@@ -40,7 +39,6 @@ struct DecimalRange {
     scaled_start: i128,
     /// Step, multiplied by `10^digits`.
     scaled_step: i128,
-    /// Number of values in the range.
     value_count: u64,
     /// Number of digits after the decimal point.
     fraction_digits: u32,

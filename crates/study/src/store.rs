@@ -25,7 +25,6 @@ use migsim_output::{Draft, cannot_write_error, lock_folder, path_refusing_outsid
 /// Name of the file with the rows of finished runs.
 pub const ROWS_FILE: &str = "runs.jsonl";
 
-/// Number of hexadecimal digits of the checksum of a line.
 const CHECKSUM_DIGITS: usize = 16;
 
 /// The text between the JSON of a line and its checksum.
@@ -36,7 +35,6 @@ const CHECKSUM_KEY: &str = ",\"sha256\":\"";
 struct StoreLine {
     /// Identity of the run, as a hexadecimal hash.
     id: String,
-    /// Row with the results of the run.
     row: RunRow,
 }
 
@@ -45,7 +43,6 @@ struct StoreLine {
 pub struct Store {
     /// Path and open file of the rows; `None` if the rows are only in memory.
     rows_file: Option<(PathBuf, File)>,
-    /// Rows with the results of runs, by the identities of the runs.
     rows: BTreeMap<String, RunRow>,
     /// Number of lines that did not match their checksums, and that were removed when the file was opened.
     pub dropped_line_count: usize,
@@ -182,7 +179,6 @@ impl Store {
     }
 }
 
-/// Formats the row of a run as a line of the file, which ends with its checksum.
 fn format_line(id: &str, row: &RunRow) -> String {
     let record = StoreLine {
         id: id.to_owned(),
@@ -200,7 +196,6 @@ fn checksum(bytes: &[u8]) -> String {
     digest
 }
 
-/// Splits the content of the file into lines.
 fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }

@@ -211,7 +211,6 @@ impl Tuning<'_> {
         })
     }
 
-    /// Returns the names of the varied parameters, in their order.
     fn parameter_names(&self) -> Vec<String> {
         let parameters = self.sweep.varied_parameters.iter();
         parameters.map(|one| one.name.clone()).collect()
@@ -280,7 +279,6 @@ impl Tuning<'_> {
         }
     }
 
-    /// Returns whether the seed changes the results of the defaults or of at least one of several random settings.
     fn seeds_change_results(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
         let mut some = self.draw_settings(SAMPLED_SETTINGS);
         check_parameters_apply(self.sweep, &some)?;
@@ -403,7 +401,6 @@ struct SearchState<'a> {
     tried_settings: Vec<Setting>,
     /// Mean goal over all seeds of each setting that was run with all seeds, by the texts of its values; `None` if a run failed.
     mean_goals: BTreeMap<Vec<Option<String>>, Option<f64>>,
-    /// Rounds of the search up to now.
     rounds: Vec<SearchRound>,
 }
 

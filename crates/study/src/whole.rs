@@ -67,7 +67,6 @@ pub fn object_from_text_form(key: &str, value: &Value) -> Value {
     parse_text_form(key, value).unwrap_or_else(|_| value.clone())
 }
 
-/// Splits a list from the command line into its values, which are texts or JSON values.
 fn split_values(text: &str) -> Result<Vec<Value>, String> {
     let mut items: Vec<Value> = Vec::new();
     for part in split_at_commas(text) {

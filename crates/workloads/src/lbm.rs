@@ -66,17 +66,14 @@ pub struct LbmConfig {
     pub memory: Bytes,
 }
 
-/// Returns the default number of processes.
 fn default_processes() -> u64 {
     10
 }
 
-/// Returns the default number of supersteps.
 fn default_supersteps() -> u64 {
     2000
 }
 
-/// Returns the default number of instructions of a process in a superstep.
 fn default_instructions() -> Instructions {
     Instructions::new(1e9).expect("in range")
 }

@@ -9,7 +9,6 @@ use migsim_base::units::{Instructions, ProcessId};
 /// The work and the messages of all supersteps of a workload, in flat lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StoredSupersteps {
-    /// All computations in the order of supersteps, each as the process and its work.
     work_of_processes: Vec<(ProcessId, Instructions)>,
     /// All messages in the order of supersteps.
     messages: Vec<Message>,
@@ -17,12 +16,9 @@ pub(super) struct StoredSupersteps {
     superstep_ranges: Vec<SuperstepRanges>,
 }
 
-/// The ranges of the work and the messages of one superstep in the lists of all supersteps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SuperstepRanges {
-    /// Range of the superstep in the list of all work.
     work_range: Range<usize>,
-    /// Range of the superstep in the list of all messages.
     message_range: Range<usize>,
 }
 

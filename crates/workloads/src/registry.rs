@@ -109,7 +109,6 @@ pub struct WorkloadKind {
     constructor: Constructor,
     /// Keys of the options that determine the number of processes.
     process_keys: &'static [&'static str],
-    /// Keys of the options that determine the number of supersteps.
     superstep_keys: &'static [&'static str],
     /// Keys of the options that titles of reports show.
     title_keys: &'static [&'static str],
@@ -567,7 +566,6 @@ fn without_rust_types(message: &str) -> String {
         .replace("invalid value: ", "found ")
 }
 
-/// Returns a problem for each key that is not an option, and for each required option that is missing.
 fn unknown_and_missing_key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     let known: Vec<&str> = schema
         .get("properties")
@@ -598,7 +596,6 @@ fn unknown_and_missing_key_problems(given: &Map<String, Value>, schema: &Schema)
     unknown.chain(missing).collect()
 }
 
-/// Returns the description of an option in the JSON Schema, for the hint of a problem.
 fn option_description(schema: &Schema, key: &str) -> String {
     let description = schema
         .pointer(&format!("/properties/{key}/description"))

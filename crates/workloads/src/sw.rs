@@ -55,17 +55,14 @@ pub struct SwConfig {
     pub cycles_per_instruction: f64,
 }
 
-/// Returns the default order of the matrix.
 fn default_order() -> u64 {
     50
 }
 
-/// Returns the default number of instructions of an active process in the first superstep.
 fn default_first() -> Instructions {
     Instructions::of(1e6)
 }
 
-/// Returns the default number of instructions of an active process in the last superstep.
 fn default_last() -> Instructions {
     Instructions::of(1e9)
 }

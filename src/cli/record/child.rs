@@ -22,7 +22,6 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Time that the program has to end without further action after a signal that the terminal sends to the program as well.
 const TIME_TO_END_BY_ITSELF: Duration = Duration::from_secs(1);
-/// Time that the program has to end after a signal was passed on to it; after this time, the program is killed.
 const TIME_TO_END_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 
 /// A program that `migsim record` runs, with or without the recorder.
@@ -120,7 +119,6 @@ fn check_records_written(job: &ProgramToRun<'_>) -> Result<(), Error> {
     Err(Error::SimulationFailure(Problem::new(message).hint(hint)))
 }
 
-/// Lists the paths of the records in a folder.
 fn paths_of_records(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());

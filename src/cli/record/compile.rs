@@ -45,7 +45,6 @@ fn compile_if_needed(
     Ok(made)
 }
 
-/// Returns the folder in which compiled files are kept, a folder in the user's cache folder.
 fn compiled_files_folder() -> Result<PathBuf, Error> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use super::private;
 use crate::error::{Error, Problem};
 
-/// Prefix of the name of the folder for the records during a recording.
 const RECORDING_PREFIX: &str = "migsim-record-";
 /// Prefix of the name of the folder for the records after the recording, if the records are kept.
 const KEPT_PREFIX: &str = "migsim-kept-";
@@ -26,11 +25,9 @@ const MAX_ATTEMPTS: usize = 100;
 /// kept.
 #[derive(Debug)]
 pub(super) struct RecordsFolder {
-    /// Path of the folder for the records.
     folder_path: PathBuf,
     /// Random part of the name of the folder.
     random_id: String,
-    /// The open lock file; the folder is locked as long as this file is open.
     _lock: File,
     /// Whether the folder remains when this value is dropped.
     is_kept_after_drop: bool,

@@ -146,8 +146,6 @@ fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     Ok(records)
 }
 
-/// Keeps the folders with the records after an error, and adds the paths of these folders to the error, so that the user need not
-/// run the program again.
 fn keep_records_after_error(error: Error, runs: Vec<RecordsFolder>) -> Error {
     let folders = runs
         .into_iter()

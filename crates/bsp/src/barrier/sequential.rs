@@ -23,7 +23,6 @@ pub(super) struct SequentialBarrier {
     order_of_arrival: VecDeque<u32>,
     /// Number of processes whose arrival message the coordinator has received; 0 between barriers.
     gathered_processes: u32,
-    /// Number of processes that the coordinator has released; 0 before the release begins.
     released_processes: u32,
     /// Whether a message from or to the coordinator is in progress.
     is_coordinator_busy: bool,

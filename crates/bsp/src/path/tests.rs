@@ -302,7 +302,6 @@ fn control_messages_of_a_barrier_are_pieces_of_the_barrier() {
     assert_eq!(pieces[2].4, PieceResources::Latency(HostId(0), HostId(2)));
 }
 
-/// A price of 0.7 s for each call.
 fn priced(case: Case, moves: bool) -> Given {
     let mut given = Given::new(platform("1 MB/s", "0 s"), case, &[0, 1]);
     given.policy = Some(moves);

@@ -68,17 +68,13 @@ pub(crate) struct CauseTrace<'p> {
     activities: Vec<TracedActivity>,
     /// Indices in `nodes` of the nodes that are unused and can store further activities.
     unused_nodes: Vec<u32>,
-    /// The activities in progress by their tokens; those of one token end in the order in which they start.
     activities_in_progress: BTreeMap<ActivityToken, VecDeque<RunningActivity>>,
     /// The node of the ended activity that is the cause of the activities that start now.
     current_cause_node: u32,
     /// Activities that have ended at the present time, with their nodes. Each may still become the cause of new activities.
     activities_ended_now: Vec<(ActivityToken, u32)>,
-    /// For each process, the node of the activity of the process that ended last.
     last_ended_nodes: Vec<u32>,
-    /// Number of computations on each host.
     host_usage: UsageCounts,
-    /// Number of flows on each link.
     link_usage: UsageCounts,
     /// Time at which the last simulated superstep opened \[s\]. If that superstep has been repeated, also the index in
     /// `repeated_parts` of its part of the critical path.

@@ -287,7 +287,6 @@ impl DirectEvaluation {
         })
     }
 
-    /// Finds the path of each message of the superstep, and returns whether every message has a path.
     fn find_message_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.message_paths.clear();
         self.message_paths.reserve(input.plan.messages.len());
@@ -302,7 +301,6 @@ impl DirectEvaluation {
         true
     }
 
-    /// Computes when each computation ends if the speeds of hosts are constant.
     fn compute_ends_at_constant_speeds(&mut self, input: &SuperstepInput<'_>) {
         if self.placement != input.placement {
             self.placement.clear();

@@ -245,7 +245,6 @@ impl<'a> Shortcuts<'a> {
         self.direct_evaluation.fault(platform)
     }
 
-    /// Stores the result as the result of the previous superstep, for use if the next superstep is equal.
     fn store_as_previous_result(&mut self, result: SuperstepResult, world: &RunState<'_>) {
         if self.may_repeat_supersteps && world.repeats_previous_plan(world.open_superstep + 1) {
             self.previous_result = Some(result);
@@ -280,7 +279,6 @@ impl<'a> Shortcuts<'a> {
 /// Tolerance factor for the end of a computation, because simulation by events may round the end to an earlier time.
 const EARLIER_END_TOLERANCE: f64 = 1.0 - 1e-9;
 
-/// Returns the input from which the open superstep is computed directly.
 fn superstep_input<'w>(
     world: &'w RunState<'_>,
     begins: &'w [f64],

@@ -15,7 +15,6 @@ use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
-/// Minimum mean number of flows on a link for which this solver is used; the mean is taken over all uses of links by flows.
 const MIN_MEAN_FLOWS_PER_LINK: u64 = 12;
 /// Minimum number of flows in a batch for which this solver is used.
 const MIN_FLOWS_FOR_BOTTLENECK_SOLVER: usize = 256;
@@ -26,7 +25,6 @@ pub(super) struct BottleneckBatch {
     flows: BottleneckedFlows,
     /// For each path: the number of the group of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
     group_of_path: Vec<u32>,
-    /// For each group of flows: the path of its flows.
     path_of_group: Vec<PathId>,
     free_groups: Vec<u32>,
     dependent_flows: DependentFlows,

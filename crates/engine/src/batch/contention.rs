@@ -107,7 +107,6 @@ impl ContentionSplitter {
         }
     }
 
-    /// Creates for each link the list of the flows on the link.
     fn list_flows_by_link(&mut self, paths: &PathTable, starts: &mut [FlowStart]) {
         for start in &*starts {
             for &(link, _) in paths.link_uses(start.path) {
@@ -216,7 +215,6 @@ impl ContentionSplitter {
         }
     }
 
-    /// Forms the contention groups from the flows that may share links; within a group, flows are ordered by start time.
     fn form_contention_groups(&mut self, paths: &PathTable, starts: &mut [FlowStart]) {
         // Flows of one cluster mostly start at one time, and are then adjacent.
         starts.sort_by_key(FlowStart::sort_key);

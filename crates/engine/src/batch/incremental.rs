@@ -30,7 +30,6 @@ pub(crate) struct IncrementalBatch {
     free_classes: Vec<u32>,
     /// For each class of flows: the time at which the next flow of the class ends \[s\].
     next_end_times: CompletionIndex,
-    /// The indices of the classes in which a flow ends at the current time.
     classes_with_ending_flow: Vec<u32>,
     dependent_flows: DependentFlows,
     /// The indices of the classes in which a flow has started or ended at the current time, except for new classes, whose rate is

@@ -136,7 +136,6 @@ impl MemoizedBatch {
     }
 }
 
-/// Value in the array of bytes left that marks a flow as ended.
 const BYTES_LEFT_OF_ENDED_FLOW: f64 = -1.0;
 
 /// Removes the flows that have ended from the two arrays of active flows, and calls `ended(flow)` for each of them in order.

@@ -78,7 +78,6 @@ struct PathDetails {
 #[derive(Clone, Debug)]
 pub struct PathTable {
     model: NetworkModel,
-    /// For each host, the number of its endpoint class.
     class_of_host: Vec<u32>,
     endpoint_class_count: usize,
     /// The number of each known path, by the pair of endpoint classes.

@@ -40,14 +40,12 @@ pub(crate) struct RateCache {
     rates_in_problem_order: Vec<f64>,
     /// Rates of the flows in the order of their row, before the bandwidth factor is applied \[B/s\].
     rates_in_row_order: Vec<f64>,
-    /// For each link of the platform: the last max-min problem that contains the link, and the index of the link in that problem.
     last_problem_with_link: Vec<LastProblemWithLink>,
     problem_count: u64,
     /// The first link that was found to carry more than its capacity; `None` if no link did.
     overloaded_link: Option<u32>,
 }
 
-/// For a link: the last max-min problem that contains the link, and the index of the link in that problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct LastProblemWithLink {
     /// Number of the max-min problem, counted from 1; 0 if no problem has contained the link.
@@ -176,7 +174,6 @@ impl RateCache {
     }
 }
 
-/// Returns the position of a flow in its row, which is stored in the lower 32 bits of the sort key of the flow.
 fn flow_position_in_row(key: u128) -> usize {
     (key & 0xffff_ffff) as usize
 }

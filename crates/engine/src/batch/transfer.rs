@@ -31,7 +31,6 @@ use migsim_platform::Platform;
 const MAX_ALWAYS_MEMOIZED_FLOWS: usize = 64;
 /// Maximum number of flows up to which a group is solved with memoized rates if its sets of active flows recur.
 const MAX_MEMOIZED_FLOWS: usize = 512;
-/// Minimum number of flows per different size from which a group of flows counts as having few sizes.
 const MIN_FLOWS_PER_SIZE: usize = 8;
 /// Maximum number of flows per receiver up to which the flows of a group count as rarely sharing a receiver: one flow from each
 /// of two neighbours.
@@ -50,8 +49,6 @@ struct RecurrencePredictor {
     group_number: u64,
     /// For each endpoint class: the number of the last group in which the class sends a flow.
     last_sending_group: Vec<u64>,
-    /// For each endpoint class: the number of the last group in which the class receives a flow, and the number of flows that it
-    /// receives in that group.
     last_receiving_group: Vec<(u64, usize)>,
 }
 

@@ -165,7 +165,6 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// For a group with two links: stores in the list of each link the position of the group in the list of the other link.
     fn store_mutual_positions(&mut self, used: LinkUse, other: LinkUse) {
         let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
         (slot.other_link, slot.position_on_other_link) = (other.link, other.position_on_link);

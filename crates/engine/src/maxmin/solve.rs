@@ -38,7 +38,6 @@ struct FillingScratch {
     load_per_level_of_use: Vec<f64>,
     /// The flows on all links, link by link. The flows of link l are at `first_flow_of_link[l]..first_flow_of_link[l + 1]`.
     flows_by_link: Vec<u32>,
-    /// For each link, the index of its first flow in the list of flows by link; one more entry contains the length of the list.
     first_flow_of_link: Vec<u32>,
     /// The flows that may reach their maximum rate before a link of their route is saturated, each with the fair-share level at
     /// which it reaches that rate; ordered by level.

@@ -303,7 +303,6 @@ fn a_host_that_has_slept_has_the_speed_of_the_date() {
     );
 }
 
-/// A host with half of its speed in the second half of each second.
 fn slow_in_half_of_each_second(speed: f64) -> Platform {
     let mut platform = single_cluster_platform(&[speed], 1e6, 0.0);
     let steps = vec![(0.0, 1.0), (0.5, 0.5)];

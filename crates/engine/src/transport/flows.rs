@@ -306,7 +306,6 @@ impl<T: Copy> Flows<T> {
         flow.fixed_latency.unwrap_or_else(sum)
     }
 
-    /// Adds a flow with a token and a number of bytes, but without links and weight; returns its slot.
     fn add_flow_without_route(&mut self, token: T, bytes: f64, now: f64) -> u32 {
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.flow_slots.push(Flow {

@@ -32,7 +32,6 @@ pub(crate) struct FluidNetwork<T> {
     /// Solver for the fair shares of links with incremental updates; it has no links until the first flow starts that shares a
     /// link.
     incremental_solver: IncrementalMaxMin,
-    /// Number of flows in the incremental solver.
     incremental_flow_count: usize,
     /// Solver for the flows that share links if their ends are computed from the service of bottleneck links. It is used from the
     /// time at which 256 flows share links until no flow is in progress.

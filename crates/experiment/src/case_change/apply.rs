@@ -173,7 +173,6 @@ fn apply_one_change(change: &CaseChange, parts: &mut ChangeableParts) -> Result<
     Ok(())
 }
 
-/// Multiplies a duration by a factor.
 fn multiply_duration(duration: &mut Seconds, factor: f64) {
     *duration = Seconds::of(duration.get() * factor);
 }

@@ -14,7 +14,6 @@ pub(super) struct ScaledWorkload {
     balanced_work_shares: Vec<f64>,
     /// Factor that multiplies the deviation of the work of each process from its work in a balanced superstep.
     imbalance_factor: f64,
-    /// Factor that multiplies the memory of each process.
     memory_factor: f64,
     /// The moves that the application prescribes, by superstep, with size and delay multiplied by the memory factor; empty if the
     /// application prescribes no moves.

@@ -144,7 +144,6 @@ impl CaseChange {
         self.amount == Amount::Percent(0.0)
     }
 
-    /// Returns the factor by which the change multiplies a speed or a bandwidth.
     fn speed_or_bandwidth_factor(&self) -> f64 {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,

@@ -175,8 +175,6 @@ fn non_access_links(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> 
     undirected.into_iter().collect()
 }
 
-/// Lists the latencies of routes that can be changed: one for each pair of clusters for which the platform specifies the latency
-/// of the whole route.
 fn changeable_route_latencies(platform: &Platform, clusters: &[ClusterId]) -> Vec<ChangedQuantity> {
     let Routes::StoredClusterPaths {
         cluster_paths: pairs,

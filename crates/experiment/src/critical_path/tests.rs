@@ -5,7 +5,6 @@ use crate::{Layers, Limits, ReschedulingPlan};
 use migsim_base::random::{Stream, StreamPurpose};
 use serde_json::{Value, json};
 
-/// Draws one value of a list.
 fn one<T: Clone>(random: &mut Stream, values: &[T]) -> T {
     values[random.draw_below(values.len())].clone()
 }
@@ -205,7 +204,6 @@ fn a_path_by_events_is_that_of_the_same_run_without_a_path() {
     }
 }
 
-/// The same experiment with a change.
 fn changed(experiment: &Experiment, change: &str) -> Experiment {
     let mut layers = Layers::default();
     let text = experiment.resolved_settings.to_string();

@@ -28,7 +28,6 @@ pub(super) struct SuperstepWindow<'w> {
     view: &'w View<'w>,
     /// Work \[instructions\] in each sampled superstep (outer index) of each process (inner index).
     process_work_by_sample: Vec<Vec<f64>>,
-    /// Number of supersteps of the window that each sampled superstep represents.
     supersteps_per_sample: f64,
     /// Speed of a core of each host under its present background load \[instructions/s\].
     core_speeds: Vec<f64>,

@@ -45,7 +45,6 @@ fn cancelled_moves_note(experiment: &Experiment, results: &Results) -> Option<St
     ))
 }
 
-/// Returns the implausible results of all scenarios.
 fn find_implausible_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
     let makespans = results
         .scenario_runs

@@ -12,7 +12,6 @@ use migsim_platform::load::Loads;
 use migsim_policies as policy;
 use migsim_workloads::{Plan, Workload};
 
-/// Maximum number of processes whose names a note lists.
 const MAX_NAMED_PROCESSES: usize = 3;
 
 /// The parts of an experiment that are checked for implausible settings.
@@ -56,7 +55,6 @@ pub(crate) fn find_implausible_settings(given: CheckedSettings<'_>) -> Vec<Findi
     findings
 }
 
-/// Returns a finding for each option of the policy that should be a fraction but has a value above 1.
 fn check_fraction_options(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;

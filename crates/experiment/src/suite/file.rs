@@ -136,7 +136,6 @@ pub struct PartChoice {
     pub usual: Option<TypicalRun>,
 }
 
-/// Returns the default weight of a choice, 1.
 fn default_choice_weight() -> f64 {
     1.0
 }

@@ -217,7 +217,6 @@ pub fn find_case_by_name(name: &str) -> Option<BenchmarkCase> {
 /// A case while its parts are drawn one after the other: the settings and classes drawn so far.
 struct CaseInProgress<'a> {
     suite: &'static SuiteFile,
-    /// The number of the random draw to which the case belongs, and the name of the case.
     draw_number_and_case_name: (u64, &'a str),
     /// The platform that was drawn for the case, with its totals.
     drawn_platform: &'a DrawnPlatform,
@@ -227,7 +226,6 @@ struct CaseInProgress<'a> {
     classes: Vec<String>,
     /// The nominal computation time of a superstep of the case \[s\].
     superstep_time: f64,
-    /// The number of supersteps of the case.
     superstep_count: u64,
 }
 

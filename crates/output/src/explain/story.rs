@@ -16,7 +16,6 @@ pub struct CallExplanation<'a> {
     answer_data: AnswerData<'a>,
     /// The rescheduling call after the superstep; `None` if no call was due.
     call: Option<&'a RecordedCall>,
-    /// Parts of the answer: the title and the sentences of each part.
     titled_parts: Vec<(&'static str, Vec<String>)>,
 }
 

@@ -144,7 +144,6 @@ struct EqualHostGroup {
     hosts: Range<u32>,
 }
 
-/// Lists the groups of consecutive equal hosts of all clusters of a platform.
 fn host_groups(platform: &Platform) -> impl Iterator<Item = EqualHostGroup> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
     clusters.flat_map(|cluster| {
@@ -302,7 +301,6 @@ struct ClusterRoute {
 
 /// Result of the examination of all routes between clusters: the first routes, and the numbers of unusual routes.
 struct ClusterRouteSurvey {
-    /// The first routes, which the table of routes shows.
     first_routes: Vec<ClusterRoute>,
     route_count: usize,
     /// Number of pairs of clusters whose routes in the two directions use different links.

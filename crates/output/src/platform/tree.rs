@@ -88,10 +88,8 @@ type ZoneProperties = (&'static str, usize, usize, usize, u64, u64);
 struct ZoneTree<'p> {
     platform: &'p Platform,
     zones: &'p Zones,
-    /// The host at each network point; routers, which are network points without a host, are not contained.
     host_by_network_point: BTreeMap<u32, HostId>,
     zone_outlines: Vec<ZoneOutline<'p>>,
-    /// Indices of the direct inner zones of each zone.
     inner_zones: Vec<Vec<usize>>,
     direct_hosts: Vec<Option<DirectHosts>>,
     speed_ranges: Vec<(f64, f64)>,
@@ -111,7 +109,6 @@ enum InnerBox {
 /// All routes that connect the same two boxes of a zone; they are drawn as one line.
 #[derive(Debug)]
 struct RouteBundle<'p> {
-    /// Pairs of zones or network points that the routes connect.
     connected_pairs: BTreeSet<(ZoneMember, ZoneMember)>,
     first_route: DefinedRoute<'p>,
     latency_range: (Seconds, Seconds),
@@ -155,8 +152,6 @@ impl<'p> ZoneTree<'p> {
         tree
     }
 
-    /// Determines the direct inner zones of each zone, and the speeds of the slowest and of the fastest host in each zone
-    /// including its inner zones.
     fn set_inner_zones_and_speeds(&mut self) {
         let mut above: Vec<usize> = Vec::new();
         let mut parents = Vec::with_capacity(self.zone_outlines.len());
@@ -489,7 +484,6 @@ impl RouteBundle<'_> {
             .reduce(lower_bandwidth);
     }
 
-    /// Returns whether the first route of the bundle leads from the right box to the left box.
     fn is_first_route_right_to_left(&self) -> bool {
         !self
             .connected_pairs

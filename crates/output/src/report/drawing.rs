@@ -372,12 +372,10 @@ impl RouterNetwork {
         self.parent_nodes[a.max(b)] = a.min(b);
     }
 
-    /// Returns the node of the router to which a cluster is connected.
     fn node_of_cluster(&self, cluster: usize) -> usize {
         self.find_root(cluster)
     }
 
-    /// Lists the links between different nodes: the index of the link, and the nodes at its two ends.
     fn links_between_nodes(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let one = |(link, ends): (usize, &Option<(usize, usize)>)| {
             let (a, b) = (*ends)?;

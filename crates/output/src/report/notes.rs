@@ -28,7 +28,6 @@ pub(super) fn notes_html(report: &Report) -> String {
     html
 }
 
-/// Appends a note to the HTML text as a paragraph.
 fn push_note_paragraph(html: &mut String, text: &str) {
     let text = escape_html(text);
     writeln!(html, "<p class=\"note\">{text}</p>").expect("a string can be written to");

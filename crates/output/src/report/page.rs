@@ -136,7 +136,6 @@ fn index_used_hosts(report: &Report) -> HostIndices<'_> {
     hosts
 }
 
-/// Lists the hosts in the order of their indices, each as the index of its cluster and its name.
 fn hosts_in_index_order<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
     order.sort_unstable();

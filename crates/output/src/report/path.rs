@@ -50,7 +50,6 @@ pub(super) fn critical_path_section(report: &Report) -> String {
     )
 }
 
-/// Lists the rows of the critical path of one scenario.
 fn critical_path_of<'r>(
     report: &'r Report,
     run: &ScenarioRecords,

@@ -58,7 +58,6 @@ pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
     })
 }
 
-/// Lists the rescheduling calls of a scenario for which the policy recorded scores.
 fn scored_calls<'a>(report: &Report, run: &'a ScenarioRecords) -> Vec<CallScores<'a>> {
     let of = |call: &'a super::super::read::RecordedCall| {
         let (scores, threshold) = report

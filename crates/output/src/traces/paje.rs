@@ -19,7 +19,6 @@ use migsim_base::units::{ClusterId, HostId, Time};
 use migsim_bsp::MigrationRecord;
 use migsim_platform::Platform;
 
-/// Definitions of the Paje events that occur in the file: name, number, and the names and types of the fields of each event.
 const EVENT_DEFINITIONS: [(&str, u8, &[[&str; 2]]); 10] = [
     (
         "PajeDefineContainerType",
@@ -238,8 +237,6 @@ impl<'a> Paje<'a> {
         }
     }
 
-    /// Writes the event that creates the container of a process on a host, and the containers of this host and its cluster if
-    /// they do not exist yet.
     fn create_process_container(&mut self, process: usize, alias: &str, host: HostId) {
         let platform = self.platform;
         let cluster: ClusterId = platform.cluster_of(host);

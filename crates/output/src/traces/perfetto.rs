@@ -29,7 +29,6 @@ pub(super) struct Perfetto<'a> {
     lines: LineWriter,
     platform: &'a Platform,
     tracks: Vec<Track>,
-    /// For each host, whether the event with its name has been written to the file.
     has_host_name_event: Vec<bool>,
     written_arrow_count: u64,
     /// Number of the current superstep, counted from 1, and the time at which it started \[ns\]; `None` before the first
@@ -117,7 +116,6 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Writes the events that name a track for a process on a host, and returns the track, on which the process waits.
     fn write_and_create_track(&mut self, process: usize, host: HostId) -> Track {
         let pid = u64::from(host.0) + RUN_GROUP + 1;
         let tid = process as u64 + 1;
@@ -148,7 +146,6 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Appends an event to the list of events in the file.
     fn push_event(&mut self, event: &str) {
         self.lines.push_text(b",\n").push_text(event.as_bytes());
     }

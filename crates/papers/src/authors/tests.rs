@@ -26,7 +26,6 @@ fn small() -> String {
     case.unwrap().to_owned()
 }
 
-/// Reads the cases of a folder with one file of this text.
 fn in_a_folder(text: &str) -> Result<AuthorsComparison, Error> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("case.json"), text).unwrap();

@@ -294,7 +294,6 @@ pub fn draw_figures(
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// Returns the index of the series (colour) of a program in the figures, which depends on the class of the program.
 fn series_index_of_program(one: &PredictedProgram) -> usize {
     let place = COLOURED_CLASSES
         .iter()

@@ -120,7 +120,6 @@ pub(super) struct RecordedRun {
     pub(super) predicted_with_queues_s: f64,
 }
 
-/// Returns the text of a trace file; a compressed file is decompressed with brotli.
 fn trace_text(file: &[u8]) -> Result<String, Error> {
     if !file.starts_with(b"migsim-trace") {
         return decompress_text(file);

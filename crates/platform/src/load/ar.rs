@@ -86,7 +86,6 @@ impl LoadOptions for ArConfig {
     }
 }
 
-/// Ratio of the time constant of an autoregressive process to the time constant of the previous process.
 const TIME_CONSTANT_RATIO: f64 = 4.0;
 
 /// A load of the kind `ar`, a sum of autoregressive processes; the documentation of this module has the equations.

@@ -88,7 +88,6 @@ pub(super) struct LoadSpec {
     pub(super) targets: On,
     /// The load: a kind with its parameters.
     pub(super) load: Arc<dyn Load>,
-    /// Keys and values of the load as JSON, with all defaults filled in.
     keys_with_defaults: Value,
 }
 

@@ -29,7 +29,6 @@ impl Default for StepBudget {
 }
 
 impl StepBudget {
-    /// Creates a budget of this number of steps.
     fn with_steps(steps: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(steps)))
     }
@@ -60,7 +59,6 @@ pub(super) struct DrawnLoad {
     initial_random: Stream,
     /// Budget of stored steps, common to all loads of the platform.
     budget: StepBudget,
-    /// The steps that are stored for all runs.
     stored_steps: Mutex<Drawn>,
     /// What is wrong with the first wrong step, with which the load ends.
     fault: Arc<OnceLock<String>>,
@@ -196,13 +194,10 @@ impl CheckedSteps {
 #[derive(Debug)]
 pub(super) struct DrawnLoadReader {
     drawn_load: Arc<DrawnLoad>,
-    /// Block of steps that the reader is reading.
     present_block: StepBlock,
-    /// Index of the next step within the present block.
     next_step_index: usize,
     /// Number of blocks that have been read so far, including the present block.
     read_block_count: usize,
-    /// Number of steps in all blocks before the present one.
     steps_before_block: usize,
     /// Generator that this reader uses alone, for the steps after the present block; `None` while the stored blocks suffice.
     fallback_generator: Option<Box<dyn Steps>>,

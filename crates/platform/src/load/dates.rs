@@ -1,6 +1,5 @@
 //! Reads the times of a measured load: seconds, times of day, and calendar dates (ISO 8601).
 
-/// Number of seconds in a day.
 const DAY: f64 = 86_400.0;
 
 /// A time in a measured load.

@@ -44,9 +44,7 @@ pub type Table = plugin::PluginTable<LoadKind>;
 /// A kind of background load: the functions that create a load from its parameters and describe these parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadKind {
-    /// Function that creates a load from its parameters in JSON.
     load_creator: fn(&Value) -> Result<LoadWithParameters, Error>,
-    /// Function that returns the JSON Schema of the parameters.
     parameter_schema: fn(&mut SchemaGenerator) -> Schema,
 }
 

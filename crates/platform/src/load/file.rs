@@ -374,9 +374,7 @@ struct LoadProfiles {
 /// A measured load that is read from a file (kind `file`); the documentation of this module describes the formats.
 #[derive(Clone, Debug)]
 pub struct MeasuredLoad {
-    /// Path of the file with the trace.
     trace_path: String,
-    /// SHA-256 of the content of the file, in hexadecimal.
     file_sha256: String,
     /// The loads over time, converted from the values of the file, by the name of their host or link; the name is empty if the
     /// file names no hosts.

@@ -30,7 +30,6 @@ pub(super) const VALUES_HINT: &str = "if each line has only a value, state the t
 
 /// Headings of a column with times, without units.
 const TIME_HEADINGS: [&str; 5] = ["time", "date", "timestamp", "datetime", "t"];
-/// Headings of a column with names of hosts.
 const HOST_HEADINGS: [&str; 4] = ["host", "hostname", "node", "machine"];
 
 /// Returns the lines of a text with their numbers, counted from 1; empty lines are left out.
@@ -39,7 +38,6 @@ fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
     lines.filter(|(line, _)| !line.trim().is_empty())
 }
 
-/// Whether a line is a comment.
 fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with('#')
 }
@@ -309,7 +307,6 @@ impl<'t> Row<'t> {
         self.fields.len() == 1 && self.parse_number(0).is_ok()
     }
 
-    /// Creates a problem that is located at a field of this row.
     fn problem_at_field(&self, field: usize, what: impl Into<String>) -> Problem {
         let before = self.fields[..field].iter();
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();

@@ -81,7 +81,6 @@ struct Visits {
     config: OnOffConfig,
     /// Whether the host is busy from the next step on.
     is_busy: bool,
-    /// Time of the next step, in periods since the start of the run.
     next_step_time_in_periods: f64,
     random: Stream,
 }

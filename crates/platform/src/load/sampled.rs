@@ -5,7 +5,6 @@
 pub(super) struct PeriodicSteps<V> {
     /// Duration of each value, Δ \[s\].
     period: f64,
-    /// Index of the next value, counted from 0.
     next_value_index: u64,
     values: V,
 }

@@ -91,7 +91,6 @@ impl Load for WalkLoad {
 #[derive(Clone, Debug)]
 struct Walker {
     config: WalkConfig,
-    /// Load in the next period.
     next_load: f64,
     random: Stream,
 }

@@ -112,7 +112,6 @@ impl<'t> Row<'t> {
 /// A mapping table while its rows are read: the hosts of the processes so far, and the problems that were found.
 struct MappingTable<'p> {
     platform: &'p Platform,
-    /// Id of each host of the platform by its name.
     host_ids_by_name: BTreeMap<&'p str, HostId>,
     /// Host of each process and the line number of its row; `None` for a process without a row so far.
     host_and_line_of_process: Vec<Option<(HostId, usize)>>,

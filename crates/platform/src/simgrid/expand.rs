@@ -36,13 +36,11 @@ pub(super) struct Expander {
     set_names: BTreeMap<String, Vec<String>>,
     /// Files that were included: path and SHA-256 of each.
     pub(super) included_files: Vec<(String, String)>,
-    /// Number of rounds of replacement so far.
     replacement_rounds: usize,
     /// Path and text of the last included file, until its content is inserted into the expanded text; `None` at other times.
     last_included_file: Option<(String, String)>,
     /// Included files, with the positions of their contents in the expanded text.
     inserted_files: Vec<InsertedFile>,
-    /// Whether files outside the folder of the platform may be included.
     may_include_outside: bool,
 }
 

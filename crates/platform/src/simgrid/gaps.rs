@@ -122,7 +122,6 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         hosts.iter().filter_map(first).collect()
     }
 
-    /// Returns the index of a host or router among the members of its zone, counted from 0.
     fn member_index_in_zone(&self, point: HostOrRouterId) -> u32 {
         let place = self.zones.position_of(Member::HostOrRouter(point));
         place.map_or(0, |place| place.member_number)
@@ -150,7 +149,6 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         gateways
     }
 
-    /// Returns the name of a host or router. The search takes time in proportion to the number of hosts, routers and zones.
     fn host_or_router_name(&self, point: HostOrRouterId) -> &str {
         let is_it = |(_, member): &(&String, &Member)| **member == Member::HostOrRouter(point);
         let found = self.members_by_name.iter().find(is_it);

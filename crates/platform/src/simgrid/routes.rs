@@ -9,7 +9,6 @@ use crate::zones::{
 };
 use migsim_base::units::LinkId;
 
-/// A link of a route, and the link that the route in the opposite direction crosses in its place.
 type RouteStep = (LinkId, LinkId);
 
 impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
@@ -20,7 +19,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the routes, bypass routes and host links of one zone.
     fn read_routes_of_zone(&mut self, part: &UnroutedZone<'a>) {
         let mut table = RouteTable::default();
         let mut pairs = BTreeSet::new();
@@ -206,7 +204,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         }
     }
 
-    /// Reads a bypass route and adds it to its zone.
     fn read_bypass_route(&mut self, node: Node<'a>, zone: ZoneId) {
         let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
         self.reader.check_attribute_names(node, &known);
@@ -280,7 +277,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the links of a route, in order.
     fn read_links(&mut self, node: Node<'a>) -> Vec<RouteStep> {
         let mut steps = Vec::new();
         for child in self.reader.child_elements(node) {

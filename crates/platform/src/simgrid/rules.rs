@@ -86,7 +86,6 @@ fn endpoint_element_names(rule: Node<'_, '_>) -> Option<&'static [&'static str]>
 struct RoutingRule<'a, 'input> {
     /// XML element of the rule.
     node: Node<'a, 'input>,
-    /// Patterns for the names of the origin and of the destination.
     origin_and_destination_patterns: [Regex; 2],
 }
 

@@ -12,9 +12,7 @@ use migsim_base::units::{BytesPerSecond, LinkId};
 #[derive(Debug)]
 struct SizedTopology {
     routing: Routing,
-    /// Number of hosts of the topology.
     host_count: u32,
-    /// Number of links of the topology.
     link_count: u32,
 }
 

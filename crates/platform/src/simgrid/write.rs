@@ -154,12 +154,10 @@ struct Writer<'a> {
     has_pair_latencies: bool,
     /// XML text of the platform file that has been written so far.
     xml: String,
-    /// Profile files that the platform file refers to: file name and content of each.
     profile_files: Vec<(String, String)>,
 }
 
 impl Writer<'_> {
-    /// Appends a line of text.
     fn write_line(&mut self, text: fmt::Arguments<'_>) {
         writeln!(self.xml, "{text}").expect("a string can be written to");
     }
@@ -209,7 +207,6 @@ impl Writer<'_> {
         self.platform.links.iter().any(|link| !link.is_shared)
     }
 
-    /// Writes the end of the file.
     fn write_file_end(&mut self) {
         self.write_line(format_args!(" </zone>"));
         self.write_line(format_args!("</platform>"));
@@ -229,7 +226,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a link with its profiles.
     fn write_link(&mut self, name: &str, link: &Link, (sharing, latency): (&str, f64)) {
         let bandwidth = self.add_profile_file(
             "bandwidth_file",
@@ -327,7 +323,6 @@ impl Writer<'_> {
         ));
     }
 
-    /// Returns the XML elements for the links of a route.
     fn link_elements(&self, links: impl Iterator<Item = LinkId>) -> String {
         links.fold(String::new(), |mut text, link| {
             let first = self.platform.first_direction_of_link(link);

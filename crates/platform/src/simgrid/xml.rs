@@ -430,7 +430,6 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 }
 
-/// Returns the message that a quantity is out of its range.
 fn out_of_range_message(quantity: &str, text: &str, range: &RangeInclusive<f64>) -> String {
     let (least, most) = (range.start(), range.end());
     format!(

@@ -36,11 +36,8 @@ pub(crate) struct Dragonfly {
 /// The position of a blade in the dragonfly: its group, chassis and blade, each counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BladePosition {
-    /// Number of the group.
     group: u32,
-    /// Number of the chassis in the group.
     chassis: u32,
-    /// Number of the blade in the chassis.
     blade: u32,
 }
 
@@ -155,7 +152,6 @@ impl Dragonfly {
         self.connection_link(3, pair_index(self.groups, a, b), from > to)
     }
 
-    /// Returns the position of the blade on which a host lies.
     fn blade_of_host(&self, member: u32) -> BladePosition {
         let blade = member / self.hosts_per_blade;
         BladePosition {

@@ -115,7 +115,6 @@ impl FatTree {
         }
     }
 
-    /// Returns the number of a node within its level.
     fn position_in_level(&self, node: &Node) -> u32 {
         let (mut position, mut stride) = (0, 1);
         for (index, (one, digit)) in self.levels.iter().zip(&node.position_digits).enumerate() {

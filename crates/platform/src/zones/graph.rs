@@ -19,7 +19,6 @@ const NO_MEMBER: u32 = u32::MAX;
 pub(crate) struct Floyd {
     /// Routes that the file defines between members of the zone.
     pub(crate) route_table: RouteTable,
-    /// Number of members of the zone.
     member_count: u32,
     /// For each pair (a, b) of members, at index `a * member_count + b`, the member before b on the route from a to b; computed
     /// when first needed.

@@ -46,9 +46,7 @@ pub(super) const OWN_GATEWAY: HostOrRouterId = HostOrRouterId::MAX;
 /// The tree of zones of a platform.
 #[derive(Clone, Debug, Default)]
 pub struct Zones {
-    /// All zones; the number of a zone is its index in this list.
     zones: Vec<Zone>,
-    /// Position in the tree of each host and router, by the number of the host or router.
     host_and_router_positions: Vec<PositionInZone>,
     /// Whether each flow gets the whole bandwidth of a link that is not shared, as in a JSON platform of clusters; otherwise
     /// SimGrid's rule for `FATPIPE` holds.
@@ -240,7 +238,6 @@ impl Zones {
         has_links && self.has_route_to_itself(host)
     }
 
-    /// Whether the zone of a host has a route from the host to itself.
     fn has_route_to_itself(&self, host: HostOrRouterId) -> bool {
         let place = self.host_and_router_positions[host as usize];
         let local = place.member_number;

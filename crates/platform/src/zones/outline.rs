@@ -123,7 +123,6 @@ impl Zones {
         table.map_or_else(Vec::new, |table| self.routes_in_table(zone, table))
     }
 
-    /// Returns the routes in the table of a zone, except routes from a member to itself.
     fn routes_in_table<'t>(&self, zone: ZoneId, table: &'t RouteTable) -> Vec<DefinedRoute<'t>> {
         let zones = self.zones.iter().enumerate().filter_map(|(at, inner)| {
             let place = inner.position.filter(|place| place.zone == zone)?;

@@ -11,14 +11,12 @@ use migsim_base::units::{LinkId, to_u32};
 pub(crate) struct RouteTable {
     /// Pairs `(from, to)` of member numbers and the route of each pair; sorted by pair after all routes are added.
     sorted_routes: Vec<((u32, u32), TableRoute)>,
-    /// Links of all routes, one route after the other.
     route_links: Vec<LinkId>,
 }
 
 /// A route that the file defines between two members.
 #[derive(Clone, Debug)]
 pub(crate) struct TableRoute {
-    /// Range of the links of the route in the list of the links of all routes.
     link_range: Range<u32>,
     /// Gateways at which the route leaves its origin and enters its destination.
     pub(crate) gateways: [HostOrRouterId; 2],

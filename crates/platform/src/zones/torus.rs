@@ -48,7 +48,6 @@ impl Torus {
         self.dimension_sizes.iter().product()
     }
 
-    /// Returns the number of links that belong to each member.
     fn links_per_member(&self) -> u32 {
         self.link_kinds.loopbacks_and_limiters_per_host()
             + self.link_kinds.links_per_connection()

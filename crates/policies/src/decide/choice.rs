@@ -139,7 +139,6 @@ pub(super) fn price_options(settings: &[(String, Value)]) -> Result<CallCostCons
     Ok(options)
 }
 
-/// Returns a policy or trigger with its default options, followed by each of its variants.
 fn default_choice_and_variants(known: &SelectablePolicyOrTrigger) -> Vec<PolicyOrTrigger> {
     let plain = PolicyOrTrigger {
         registered_name: known.registered_name,

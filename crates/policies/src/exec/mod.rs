@@ -161,7 +161,6 @@ struct ExecPolicy {
     load_window: LoadWindow,
     /// Durations of the supersteps since the last call \[s\].
     superstep_times: Vec<f64>,
-    /// Time of the last barrier.
     last_barrier: Time,
 }
 
@@ -430,7 +429,6 @@ fn shorten(answer: &str) -> String {
     answer.trim_end().chars().take(MAX_QUOTED_CHARS).collect()
 }
 
-/// Creates the problem of an answer that does not repeat the number of its call.
 fn wrong_number_problem(answer: &ProgramAnswer, call: u64) -> Problem {
     let found = answer
         .call
@@ -442,7 +440,6 @@ fn wrong_number_problem(answer: &ProgramAnswer, call: u64) -> Problem {
 }
 
 impl ProgramAnswer {
-    /// Parses a line of the program.
     fn parse(line: &str) -> Result<Self, Problem> {
         let line = line.trim_start_matches('\u{feff}'); // a byte-order mark
         serde_json::from_str(line).map_err(|error| {

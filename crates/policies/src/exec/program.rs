@@ -408,7 +408,6 @@ fn pass_error_output_on(mut output: impl Read, label: &str, kept: &Mutex<Vec<u8>
     }
 }
 
-/// Writes error output of a program to the log, or to the error output of this process.
 fn write_error_output(text: &[u8]) {
     let log = ERROR_LOG.lock().unwrap_or_else(PoisonError::into_inner);
     let open = |path| OpenOptions::new().create(true).append(true).open(path);

@@ -90,7 +90,6 @@ impl Transition {
 /// The forecasts of communication for all pairs of a process and a cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExchangeForecasts {
-    /// The pairs of a process and a cluster, each with the number of the state that is its forecast.
     pair_states: ProcessClusterTable<u32>,
     /// For each process, a set of 32 bits: bit k is set if there is a pair of the process and a cluster whose number modulo 32 is
     /// k. A bit that is not set shows without a search that a pair is new, which is the most frequent case.
@@ -236,7 +235,6 @@ impl ForecastStates {
         self.pair_counts.resize(states, 0);
     }
 
-    /// Returns the forecast of the state with this number.
     #[inline]
     fn forecast(&self, state: u32) -> ExchangeForecast {
         let at = state as usize;
@@ -301,7 +299,6 @@ impl ForecastStates {
         state
     }
 
-    /// Adds a state with this forecast, which is the state of one pair, and returns the number of the state.
     fn push_state(&mut self, exchange: ExchangeForecast) -> u32 {
         let state = to_u32(self.pair_counts.len());
         if self.pair_counts.len() == SHARING_THRESHOLD {

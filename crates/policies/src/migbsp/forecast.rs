@@ -38,7 +38,6 @@ pub(crate) struct Forecasts {
     exchange_forecasts: ExchangeForecasts,
     /// The number of the cluster in which each process started.
     initial_clusters: Vec<u32>,
-    /// Number of supersteps since the last rescheduling call.
     supersteps_since_call: u64,
     /// The last superstep in which a process computed on each host, counted from 0; `None` if no process has computed there.
     last_computing_superstep_by_host: Vec<Option<usize>>,

@@ -83,7 +83,6 @@ pub struct MigBsp {
     trigger: MigBspTrigger,
     forecasts: Forecasts,
     weights: PotentialWeights,
-    /// Number of migrations that the last call decided.
     decided_migration_count: usize,
     /// Whether a rescheduling call has taken place before, in which the managers answered the processes. This determines the
     /// order of processes with equal potential of migration (PM) for `candidate_order: potential-last-answered`.

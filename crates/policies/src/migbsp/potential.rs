@@ -306,7 +306,6 @@ impl<'a> PotentialComputation<'a> {
 #[derive(Clone, Copy, Debug)]
 struct ProcessData {
     process: usize,
-    /// The number of the present cluster of the process.
     present_cluster: usize,
     /// Pcomp(i) · CTP(i), the regularity times the predicted computation time \[s\].
     weighted_computation_time: f64,

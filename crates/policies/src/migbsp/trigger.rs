@@ -19,7 +19,6 @@ pub(crate) struct MigBspTrigger {
     alpha: u64,
     /// The number α' of supersteps of the next interval between calls, as it follows from the supersteps so far.
     next_alpha: u64,
-    /// Number of supersteps since the last call.
     supersteps_since_call: u64,
     /// D, the present tolerance of the stability test as a share of the mean time.
     tolerance: f64,
@@ -100,7 +99,6 @@ impl MigBspTrigger {
         self.advance_superstep(config, vote)
     }
 
-    /// Counts a superstep with the result of its stability test, updates α', and returns whether a call is due now.
     fn advance_superstep(&mut self, config: &MigBspConfig, vote: StabilityTestResult) -> bool {
         self.supersteps_since_call += 1;
         let is_due = self.supersteps_since_call >= self.alpha;
@@ -263,7 +261,6 @@ impl MigBspTrigger {
         }
     }
 
-    /// Adjusts α' by the result of a stability test, and appends this result to the stored results.
     fn apply_test_result(&mut self, config: &MigBspConfig, vote: StabilityTestResult) {
         let floor = match config.floor {
             Floor::One => 1,

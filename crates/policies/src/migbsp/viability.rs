@@ -124,7 +124,6 @@ impl Reservations {
     }
 }
 
-/// Returns whether the process computed in the superstep that has just ended.
 fn has_just_computed(process: usize, view: &View<'_>) -> bool {
     view.measurements.work[process].get() > 0.0
 }

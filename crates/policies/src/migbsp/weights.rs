@@ -38,7 +38,6 @@ pub(super) struct PotentialWeights {
     superstep_count: u64,
     /// Mean duration of a superstep in the interval before the last call \[s\]; `None` before the first call.
     previous_mean_duration: Option<f64>,
-    /// Whether the last call moved at least one process.
     has_last_call_moved: bool,
 }
 

@@ -80,7 +80,6 @@ impl<'a> HostOffers<'a> {
         self.loads[to.index()] += 1.0 / f64::from(cores);
     }
 
-    /// Returns whether a host has enough memory for a process; the present host of the process always has.
     fn has_host_memory_for_process(&self, process: usize, host: HostId) -> bool {
         if self.view.placement[process] == host {
             return true;

@@ -63,7 +63,6 @@ use migsim_base::units::{ClusterId, ProcessId};
 #[derive(Debug)]
 pub struct MigBsp2007 {
     config: MigBsp2007Config,
-    /// The options with which the trigger and the forecasts of the second generation of MigBSP work as in the first generation.
     second_generation_options: MigBspConfig,
     trigger: MigBspTrigger,
     forecasts: Forecasts,

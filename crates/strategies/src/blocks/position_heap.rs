@@ -5,9 +5,7 @@
 /// position 0 is unused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PositionHeap {
-    /// The host at each position of the heap; the entry at position 0 is not a host.
     host_at_position: Vec<usize>,
-    /// The position of each host in the heap; 0 if the host is not in the heap.
     position_of_host: Vec<usize>,
 }
 

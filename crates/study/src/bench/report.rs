@@ -48,7 +48,6 @@ struct BenchOutput {
 /// policy that failed in a case has no rank: its mean is `null`, and it stands after all others.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PolicyRow {
-    /// The name of the policy.
     policy: String,
     /// The mean over the cases of the ratio of the makespan to the best known makespan.
     mean_ratio: Option<f64>,

@@ -13,7 +13,6 @@ use migsim_base::random::{Stream, StreamPurpose};
 use migsim_bsp::Scenario;
 use migsim_experiment::suite::{BenchmarkCase, CaseSet};
 
-/// Number of bootstrap resamples for confidence intervals.
 const BOOTSTRAP_RESAMPLES: usize = 2000;
 
 /// The results of one policy in one case of a benchmark, as means over the seeds.
@@ -282,7 +281,6 @@ fn indifference_margin() -> f64 {
     Indifference::default().percent() / 100.0
 }
 
-/// Returns the median of numbers that are sorted in increasing order.
 fn median_of_sorted(sorted: &[f64]) -> f64 {
     let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
     f64::midpoint(sorted[low], sorted[high])
@@ -314,12 +312,9 @@ fn bootstrap_intervals(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
 struct BenchRuns<'a> {
     /// Number of policies, without the best static start.
     policy_count: usize,
-    /// Number of policies in the default set.
     default_policy_count: usize,
     plan: &'a Plan,
-    /// The plan of the static starts.
     starts: &'a Plan,
-    /// The rows of results of finished runs, by the key of the run.
     rows_by_run_key: &'a BTreeMap<String, RunRow>,
     /// The stored best makespans of the cases and seeds of this draw \[s\].
     stored_best_makespans: &'a BestMakespans,
@@ -391,7 +386,6 @@ impl BenchRuns<'_> {
         }
     }
 
-    /// Returns whether a run of a policy in the case with this index has a row.
     fn was_run(&self, case_index: usize, policy: usize) -> bool {
         let (setting, seeds) = (
             case_index * self.policy_count + policy,

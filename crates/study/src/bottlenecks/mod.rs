@@ -179,11 +179,8 @@ fn keeps_placement(change: &CaseChange) -> bool {
 /// A profile that is ready to be simulated: the results of the unchanged runs, and the changes that will be simulated.
 #[derive(Debug)]
 pub struct PreparedProfile<'a> {
-    /// The registry, the settings of the user in layers, and the limits on memory.
     registry_layers_limits: (&'a Registry, &'a Layers, Limits),
-    /// The options with which the user requested the profile.
     options: ProfileOptions,
-    /// The scenario that is profiled.
     scenario: Scenario,
     /// Whether each change is also simulated with the decisions of the unchanged run.
     has_held_gains: bool,
@@ -201,9 +198,7 @@ pub struct PreparedProfile<'a> {
     user_notes: Vec<String>,
     /// The settings of the unchanged run, including all default values.
     settings: Value,
-    /// Number of supersteps of a run.
     superstep_count: u64,
-    /// Counter of the runs that are finished, for the display of progress.
     finished_runs: FinishedRunCounter,
 }
 
@@ -425,7 +420,6 @@ impl PreparedProfile<'_> {
         Ok((sample(&times), sample(&gains)))
     }
 
-    /// Simulates one change with each seed, and returns the change with its gain.
     fn simulate_change(
         &self,
         change: &CaseChange,

@@ -80,7 +80,6 @@ impl CausalProfile {
         columns
     }
 
-    /// Returns the table cells of one quantity in the table of gains.
     fn gain_cells(&self, row: &QuantityRow) -> Vec<Cell> {
         let mut cells = vec![Cell::text(row.label())];
         for tried in [Some(&row.improvement), row.limit_removal.as_ref()] {

@@ -41,7 +41,6 @@ pub struct SettingStatistics {
     pub goal_statistics: Option<Sample>,
     /// Statistics of each measure over the seeds, in the order of the list `MEASURES`; `None` if a measure has no value.
     measure_statistics: [Option<Sample>; 5],
-    /// Number of failed runs of this setting.
     failed_run_count: usize,
     /// Index of the baseline, which is the setting with which this setting is compared.
     pub(super) baseline_index: usize,
@@ -434,7 +433,6 @@ fn choose_goal(
 /// For each parameter, the index of its value in a setting; `None` for a parameter that does not apply.
 type ValueIndices = Vec<Option<usize>>;
 
-/// Returns whether a value of a parameter equals its default.
 fn is_default(value: &Value, default: Option<&Value>) -> bool {
     let numbers = value.as_f64().zip(default.and_then(Value::as_f64));
     numbers.is_some_and(|(value, default)| value == default)

@@ -80,22 +80,18 @@ pub struct LuConfig {
     pub cycles_per_instruction: f64,
 }
 
-/// Returns the default order of the matrix.
 fn default_order() -> u64 {
     2000
 }
 
-/// Returns the default number of processes.
 fn default_processes() -> u64 {
     50
 }
 
-/// Returns the default number of instructions for the update of one matrix element.
 fn default_update() -> Instructions {
     Instructions::of(5.0)
 }
 
-/// Returns the default number of instructions for one division.
 fn default_division() -> Instructions {
     Instructions::of(3.0)
 }

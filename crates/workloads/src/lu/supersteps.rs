@@ -24,11 +24,8 @@ const MAX_MESSAGES: u128 = 100_000_000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Lu {
-    /// Order n of the matrix.
     matrix_order: u64,
-    /// Number of rows of the grid of processes, M.
     grid_rows: u64,
-    /// Number of columns of the grid of processes, N.
     grid_columns: u64,
     config: LuConfig,
 }
@@ -94,7 +91,6 @@ impl Lu {
         }
     }
 
-    /// Returns the id of the process in this row and column of the grid of processes.
     fn process_at(&self, row: u64, column: u64) -> ProcessId {
         #[expect(
             clippy::cast_possible_truncation,

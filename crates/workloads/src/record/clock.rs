@@ -25,7 +25,6 @@ pub(super) struct RecordedSupersteps {
 /// The progress of one process through its recorded operations while they are assigned to supersteps.
 #[derive(Clone, Debug, Default)]
 struct ProcessClock {
-    /// Index of the next operation of the process.
     next_operation_index: usize,
     /// Superstep to which the next operation of the process is assigned, unless this operation begins a new superstep.
     current_superstep: usize,

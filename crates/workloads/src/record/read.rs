@@ -35,7 +35,6 @@ pub(super) struct MessageSequence {
     pub(super) sender: usize,
     /// Rank of the receiver.
     pub(super) receiver: usize,
-    /// Id of the communicator.
     communicator_id: u64,
     /// Number of the collective in its communicator, counted from 0; `None` for messages outside collectives.
     collective_number: Option<u64>,
@@ -136,7 +135,6 @@ pub(super) struct ProcessRecord {
     pub(super) cycles_per_second: Vec<u64>,
     /// Properties of the MPI library and of the host, by key.
     pub(super) library_and_host_facts: BTreeMap<String, String>,
-    /// Ranks of the members of each communicator in the program, by id of the communicator.
     members_of_communicator: BTreeMap<u64, Vec<usize>>,
     /// The recorded events of the process, in the order in which they occurred.
     events: Vec<Event>,
@@ -246,7 +244,6 @@ impl ProcessRecord {
         })
     }
 
-    /// Parses one line and adds its content to the record.
     fn parse_line(&mut self, line: &str, begun: &mut BegunCollectives) -> Result<(), String> {
         let mut words = LineWords {
             remaining_words: line.split_ascii_whitespace(),
@@ -322,7 +319,6 @@ impl ProcessRecord {
         })
     }
 
-    /// Parses the rest of a line that describes a communicator.
     fn parse_communicator(&mut self, words: &mut LineWords<'_>) -> Result<(), String> {
         let (id, count): (u64, usize) = (words.next_number()?, words.next_number()?);
         let members: Vec<usize> = (words.remaining_words.by_ref())
@@ -374,7 +370,6 @@ impl ProcessRecord {
         Ok(())
     }
 
-    /// Parses the rest of a line with which a collective of neighbours begins.
     fn parse_neighbour_collective(
         &mut self,
         words: &mut LineWords<'_>,
@@ -411,7 +406,6 @@ impl ProcessRecord {
         Ok(())
     }
 
-    /// Returns the ranks of the members of a communicator, and the rank of this process in the communicator.
     fn communicator_members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
         let members = (self.members_of_communicator.get(&group))
             .ok_or("the line names a communicator that no earlier line describes")?;

@@ -195,12 +195,10 @@ pub struct SyntheticConfig {
     pub seed: u64,
 }
 
-/// Returns the default number of processes.
 fn default_procs() -> u64 {
     16
 }
 
-/// Returns the default number of supersteps.
 fn default_supersteps() -> u64 {
     10
 }
@@ -215,7 +213,6 @@ fn default_bytes() -> Bytes {
     Bytes::of(500e3)
 }
 
-/// Returns the default seed of the application.
 fn default_seed() -> u64 {
     1
 }

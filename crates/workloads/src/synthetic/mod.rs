@@ -52,7 +52,6 @@ pub struct Synthetic {
     work_factors: Vec<f64>,
     /// Relative change of the work of each process from the first superstep to the last; empty if the option `drift` is 0.
     work_drifts: Vec<f64>,
-    /// Memory of each process; empty if all processes have the same memory.
     process_memory: Vec<Bytes>,
     /// Messages of every superstep, read from a file; empty if there is no file.
     file_messages: Vec<Message>,
@@ -109,7 +108,6 @@ impl Synthetic {
         Ok((this, Some(sha256)))
     }
 
-    /// Draws the factor by which the mean work is multiplied for a process, from the distribution in the options.
     fn draw_work_factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {

@@ -27,7 +27,6 @@ pub struct TableConfig {
     pub memory: Option<Bytes>,
 }
 
-/// Returns the default number of the first superstep and of the first process in the files.
 fn default_first() -> u64 {
     1
 }

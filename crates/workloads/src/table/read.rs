@@ -14,12 +14,9 @@ use migsim_base::units::{Bytes, Instructions, ProcessId};
 /// Maximum number of processes, and of supersteps, in the tables: a limit of this program.
 const MAX_PROCESSES_OR_SUPERSTEPS: u64 = 10_000_000;
 
-/// A row of the table of work: the work of one process in one superstep.
 #[derive(Clone, Copy, Debug)]
 struct WorkRow {
-    /// Superstep, counted from 0.
     superstep: usize,
-    /// Process, counted from 0.
     process: usize,
     /// Work of the process in the superstep \[instructions\].
     work: Instructions,
@@ -109,7 +106,6 @@ fn file_kind_problems(work: &[u8], messages: Option<&[u8]>, config: &TableConfig
     places.into_iter().filter_map(problem).collect()
 }
 
-/// Creates the application from the rows of both tables.
 fn table_from_rows(
     mut work: Vec<WorkRow>,
     mut messages: Vec<(usize, Message)>,
@@ -157,7 +153,6 @@ struct TableFile<'a> {
     config: &'a TableConfig,
 }
 
-/// A row of a table, with its line number and its fields.
 struct TableRow<'r> {
     /// Number of the line in the file, counted from 1.
     line_number: usize,
@@ -178,7 +173,6 @@ impl<'a> TableFile<'a> {
         Self { path: name, config }
     }
 
-    /// Creates a problem about a line and a column of the file.
     fn problem_at(&self, line: usize, column: usize, what: String) -> Problem {
         Problem::new(what)
             .source(self.path)
@@ -326,7 +320,6 @@ impl<'a> TableFile<'a> {
         }
     }
 
-    /// Creates the problem that a row cannot be parsed as CSV.
     fn unreadable_row_problem(&self, error: &csv::Error, known: &[&str]) -> Problem {
         let line = error
             .position()
@@ -347,7 +340,6 @@ impl<'a> TableFile<'a> {
         self.problem_at(line, 1, what).hint(hint)
     }
 
-    /// Parses a field as the number of a superstep or of a process, and returns the number counted from 0.
     fn parse_superstep_or_process_number(
         &self,
         row: &TableRow<'_>,

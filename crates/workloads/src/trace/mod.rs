@@ -65,7 +65,6 @@ pub struct Trace {
     /// Facts about the recording from which the trace comes; empty if the trace was not recorded.
     recording_facts: RecordingFacts,
     cycles_per_instruction: f64,
-    /// Names of the hosts on which processes start, concatenated into one text.
     concatenated_host_names: String,
     /// Range in the concatenated names that holds the name of the first host of each process; empty if the trace names no hosts.
     host_name_ranges: Vec<Range<usize>>,
@@ -76,7 +75,6 @@ pub struct Trace {
     steps: StoredSupersteps,
     /// Moves of processes that the trace prescribes, in the order of the supersteps.
     prescribed_moves: Vec<PrescribedMigration>,
-    /// For each superstep, the range of its moves in the list of all prescribed moves.
     move_range_of_superstep: Vec<Range<usize>>,
 }
 

@@ -329,7 +329,6 @@ impl<'a> TraceParser<'a> {
         }
     }
 
-    /// Parses one line and adds its content to the trace.
     fn parse_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if self.has_end_line {
             return fail_at_word(
@@ -380,7 +379,6 @@ impl<'a> TraceParser<'a> {
         }
     }
 
-    /// Parses the first line, which states the format and its version.
     fn parse_first_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         match line.words[0] {
             "migsim-trace" if line.word_count > 1 && line.words[1] != "2" => fail_at_word(
@@ -472,7 +470,6 @@ impl<'a> TraceParser<'a> {
         }
     }
 
-    /// Creates the error that the first word of a line is not a known kind of line.
     fn unknown_line_kind_error(&self, line: &TraceLine<'_>) -> WordError {
         let known = LINE_KINDS
             .iter()

@@ -138,7 +138,6 @@ fn append_step_lines(
     Ok(())
 }
 
-/// Appends a line and its end to the text of the trace.
 fn append_line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string can be written to");
 }
@@ -154,7 +153,6 @@ fn checked_single_word(text: &str, what: impl Display) -> Result<&str, Error> {
     Ok(text)
 }
 
-/// Creates the error that the output cannot be written.
 fn output_error(error: &io::Error) -> Error {
     Error::Output(
         Problem::new(format!("the trace cannot be written: {error}"))

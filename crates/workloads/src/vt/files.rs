@@ -84,7 +84,6 @@ pub fn rank_file_paths(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
     Ok(found)
 }
 
-/// Splits a prefix into its folder and the beginning of the file names.
 fn split_into_folder_and_file_prefix(prefix: &str) -> (PathBuf, String) {
     let (folder, stem) = prefix.rsplit_once('/').unwrap_or(("", prefix));
     let folder = match (folder, prefix.starts_with('/')) {
@@ -99,7 +98,6 @@ fn split_into_folder_and_file_prefix(prefix: &str) -> (PathBuf, String) {
     (folder, stem.to_owned())
 }
 
-/// Returns the names of the files in a folder, sorted.
 fn sorted_file_names(folder: &Path) -> Result<Vec<String>, Problem> {
     let place = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -122,7 +120,6 @@ fn split_file_name(name: &str) -> Option<(&str, usize)> {
     Some((prefix, rank.parse().ok()?)).filter(|_| is_number)
 }
 
-/// Creates the error that no data file has this prefix; its hint lists the prefixes of the data files that exist.
 fn no_files_error(prefix: &str) -> Result<Problem, Error> {
     let (folder, _) = split_into_folder_and_file_prefix(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);

@@ -167,9 +167,7 @@ fn for_each_phase(ranks: &[RankData], numbers: &[u64], mut look: impl FnMut(&[&P
 struct ApplicationBuilder {
     /// Numbers of tasks that several tasks of the same phase have in common.
     shared_task_numbers: BTreeSet<u64>,
-    /// Index of the process of each task.
     process_of_task: BTreeMap<TaskKey, usize>,
-    /// Numbers of ignored items of each kind of data.
     ignored_data: IgnoredData,
     /// The application as built so far.
     application: Vt,
@@ -189,7 +187,6 @@ impl ApplicationBuilder {
         self.shared_task_numbers.extend(twice.map(|pair| pair[0]));
     }
 
-    /// Returns the keys of the tasks of a rank in a phase, in the order of the tasks.
     fn task_keys(&self, rank: usize, phase: &PhaseData) -> Vec<TaskKey> {
         let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
         let key = |id: u64| {

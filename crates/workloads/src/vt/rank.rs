@@ -11,7 +11,6 @@ use migsim_base::document::{Document, MOST_PROBLEMS};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
 
-/// The known keys of the metadata of a file.
 const KNOWN_METADATA_KEYS: [&str; 6] = [
     "type",
     "rank",
@@ -99,7 +98,6 @@ pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankD
 
 /// The place of a value in the data of a rank, computed only for error messages: its path in JSON, and its description in words.
 struct ValuePlace<'a> {
-    /// Function that returns the path of the value in JSON.
     json_path: &'a dyn Fn() -> String,
     /// Function that returns the description of the place in words.
     description: &'a dyn Fn() -> String,
@@ -443,7 +441,6 @@ impl Reader<'_> {
         })
     }
 
-    /// Counts the subphases and the attributes of a task as ignored data.
     fn count_subphases_and_attributes(&mut self, task: &Map<String, Value>) {
         let ignored = &mut self.rank_data.ignored_data;
         let subphases = task.get("subphases").and_then(Value::as_array);
@@ -704,7 +701,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the number of the task that an entity identifies, if it has one.
 fn task_number(entity: &Value) -> Option<u64> {
     entity.get("id").or_else(|| entity.get("seq_id"))?.as_u64()
 }

@@ -7,7 +7,6 @@ use crate::{Message, Plan, Workload};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, InstructionsPerSecond, ProcessId};
 
-/// A task on a rank.
 fn task(id: u64, rank: usize, seconds: f64) -> Value {
     json!({
         "entity": { "id": id, "home": rank, "type": "object", "migratable": true },

@@ -73,7 +73,6 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Returns the number of the class for a link and a bottleneck link; creates the class if it does not exist.
     fn find_or_open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let classes = &self.classes;
         let is_it = |class: &GroupClass| class.link == link && class.bottleneck_link == bottleneck;
@@ -91,7 +90,6 @@ impl BottleneckMaxMin {
         class
     }
 
-    /// Creates a class without groups for a link and a bottleneck link, and returns its number.
     fn open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let new = GroupClass {
             link,

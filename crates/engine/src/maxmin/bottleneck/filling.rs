@@ -110,7 +110,6 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Whether any group reaches or exceeds its maximum rate in a solution that ignores the maximum rates of groups.
     fn does_any_group_reach_max_rate(&self, filling: &FillingArrays) -> bool {
         let mut bounds = filling.link_numbers_in_use.iter().filter(|link| {
             let state = &self.links[**link as usize];

@@ -199,7 +199,6 @@ impl BottleneckMaxMin {
         (segment, greater(segment.lower_end_level(), highest))
     }
 
-    /// Computes the level of a link on any segment of its equation.
     fn find_level_on_any_segment(&mut self, link: u32, from: f64) -> f64 {
         let mut rising = std::mem::take(&mut self.loads_per_level_and_ceilings);
         rising.clear();
@@ -217,8 +216,6 @@ impl BottleneckMaxMin {
         level
     }
 
-    /// Moves the groups bottlenecked at this link that have a link of a lower level; returns whether there are any. If there are none, lists
-    /// the tight links with groups bottlenecked here whose levels may change.
     fn move_groups_to_lower_links(&mut self, link: u32, old: f64, level: f64) -> bool {
         let lowest = level * (1.0 - BOTTLENECK_TOLERANCE);
         let above = lesser(level, old);

@@ -64,7 +64,6 @@ pub(crate) struct BottleneckMaxMin {
     max_uses_per_group: usize,
     classes: Vec<GroupClass>,
     free_classes: Vec<u32>,
-    /// The number of each class, by the pair of link and bottleneck link.
     class_by_link_and_bottleneck: HashTable<u32>,
     /// Numbers of those links that represented the maximum rate of a group that has been removed; they can be reused.
     free_max_rate_links: Vec<u32>,
@@ -105,13 +104,11 @@ pub(crate) struct BottleneckMaxMin {
 
 /// Link number that stands for the bottleneck link of a group whose links are all unsaturated.
 const NO_LINK: u32 = 0;
-/// Number that stands for no class in a list of classes, or for no position in a list.
 const NO_CLASS_OR_POSITION: u32 = u32::MAX;
 /// Tolerance within which a group keeps its bottleneck link, relative to the lowest fair-share level on its route.
 const BOTTLENECK_TOLERANCE: f64 = 1e-14;
 /// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
 const MAX_DEMAND_RATIO_OF_UNSATURATED: f64 = 1.0 - 1e-6;
-/// Ratio of a new estimate of the level of a bottleneck link to the fair-share level of the link.
 const NEW_LEVEL_ESTIMATE_RATIO: f64 = 1.25;
 /// Unused fraction of the capacity up to which a link counts as saturated after progressive filling, whose sums have rounding
 /// errors.
@@ -123,7 +120,6 @@ const RECOMPUTE_SUM_BELOW_FRACTION: f64 = 1e-3;
 #[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 struct Link {
     capacity: f64,
-    /// The classes of groups on this link, with one class per bottleneck link of the groups.
     classes: Vec<ClassOnLink>,
     /// The class that a group on this link joined last; it is tried first for the next group, which often joins the same class.
     last_joined_class: u32,
@@ -201,11 +197,8 @@ struct GroupClass {
     largest_load_per_level: f64,
     /// Number of changes of the load of the class per unit of level since this load was last recomputed from the groups.
     load_change_count: u32,
-    /// The groups of the class, each with the index of the link of the class among the links of the group.
     groups_with_link_index: Vec<(u32, u32)>,
-    /// Position of the class in the list of classes of its link.
     position_in_classes_of_link: u32,
-    /// Position of the class in the list of classes bottlenecked at its bottleneck link.
     position_in_bottlenecked_classes: u32,
 }
 
@@ -213,7 +206,6 @@ struct GroupClass {
 struct LinkUse {
     link: u32,
     class_number: u32,
-    /// Position of the group in the list of members of its class.
     position_in_class: u32,
     /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
     load_per_rate: f64,

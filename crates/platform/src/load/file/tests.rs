@@ -7,7 +7,6 @@ fn config(name: &str) -> FileConfig {
     serde_json::from_value(serde_json::json!({ "file": name })).unwrap()
 }
 
-/// Returns the only profile in a file.
 fn only(config: &FileConfig, text: &str) -> Result<Profile, Problem> {
     let mut profiles = config.parse_profiles(text)?.by_name;
     assert_eq!(profiles.len(), 1);

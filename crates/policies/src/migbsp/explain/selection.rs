@@ -412,7 +412,6 @@ fn describe_process_potentials(
     }
 }
 
-/// Describes that the decision record has no PM (potential of migration) of the process with this name.
 fn describe_omitted_potential(call: DecisionRecord<'_>, name: &str) -> String {
     let count = call
         .explanation
