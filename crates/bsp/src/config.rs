@@ -158,13 +158,6 @@ pub enum ControlTransport {
     Packets,
 }
 
-impl ControlTransport {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The options of the barrier at the end of each superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -175,7 +168,7 @@ pub struct BarrierConfig {
     pub bytes: Bytes,
     /// How control messages of the barriers `dissemination`, `recursive-doubling` and `double-ring` travel: as flows that share
     /// links (the default), or as packets that share no links.
-    #[serde(skip_serializing_if = "ControlTransport::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub notices: ControlTransport,
     /// Sequential barrier: the order in which the coordinator receives the arrival messages.
     pub gather: GatherOrder,
@@ -184,10 +177,10 @@ pub struct BarrierConfig {
     /// Root-serial barrier: time that process 1 spends on its message to each process.
     pub per_process: Seconds,
     /// Root-serial barrier: delay of the departure of all processes after the last arrival, per process of the run.
-    #[serde(skip_serializing_if = "is_zero_duration")]
+    #[serde(skip_serializing_if = "is_default")]
     pub release_per_process: Seconds,
     /// Root-serial barrier: additional delay of the departure of all processes, per process that computed in the superstep.
-    #[serde(skip_serializing_if = "is_zero_duration")]
+    #[serde(skip_serializing_if = "is_default")]
     pub release_per_computing: Seconds,
     /// Factor by which the delay before the transfer of each barrier message is multiplied. It is 1 unless the user changes the
     /// simulated case (such as `barrier +10%`).
@@ -200,25 +193,14 @@ pub struct BarrierConfig {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayFactor(pub f64);
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 impl Default for DelayFactor {
     fn default() -> Self {
         Self(1.0)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_zero_noise(noise: &f64) -> bool {
-    *noise == 0.0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_zero_duration(duration: &Seconds) -> bool {
-    duration.get() <= 0.0
 }
 
 /// The load of a host that a policy receives at a rescheduling call: the mean since the last call, or the load at the time of the
@@ -233,13 +215,6 @@ pub enum LoadMeasure {
     /// average. This choice explains a result of the paper on Smith-Waterman on dynamic platforms: after the power of two
     /// clusters is halved, already the first call moves processes away from these clusters.
     Present,
-}
-
-impl LoadMeasure {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The methods by which the simulator may compute supersteps without simulating their events. Results with `all` and `at-once`
@@ -258,13 +233,6 @@ pub enum ShortcutChoice {
     None,
 }
 
-impl ShortcutChoice {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The options that determine how the BSP runtime executes a superstep: messages, barrier, measured load, noise and shortcuts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -277,22 +245,22 @@ pub struct RuntimeConfig {
     /// Whether a process waits at the end of a superstep until its own messages are delivered, as in programs that complete all
     /// requests (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before this
     /// wait. The program that MigBSP's authors published in 2015 has this wait and measures T in this way (ambiguity A8).
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub wait_for_sends: bool,
     /// The barrier at the end of each superstep.
     pub barrier: BarrierConfig,
     /// The load of a host that a policy receives at a rescheduling call: the mean since the last call, or the load at the time of
     /// the call.
-    #[serde(skip_serializing_if = "LoadMeasure::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub load: LoadMeasure,
     /// Relative standard deviation of the random variation of the work, from 0 to 0.5. The work of each process in each superstep
     /// is multiplied by a random factor, uniform in `1 ± √3·noise`. The factors depend only on the seed of the run and are the
     /// same for all policies.
-    #[serde(skip_serializing_if = "is_zero_noise")]
+    #[serde(skip_serializing_if = "is_default")]
     pub noise: f64,
     /// The methods by which the simulator may compute supersteps without simulating their events. They save computing time and
     /// change results by rounding errors at most.
-    #[serde(skip_serializing_if = "ShortcutChoice::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub shortcuts: ShortcutChoice,
 }
 
@@ -347,13 +315,6 @@ pub enum CallOrder {
     Sequential,
 }
 
-impl CallOrder {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The scenarios in which processes wait for the answer of a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -378,7 +339,7 @@ pub struct CallCostConfig {
     /// Call model `overlapped`: the minimum duration of a superstep that ends with a rescheduling call.
     pub fixed: Seconds,
     /// Call model `additive`: the cost of a call per process (cp).
-    #[serde(skip_serializing_if = "is_zero_duration")]
+    #[serde(skip_serializing_if = "is_default")]
     pub per_process: Seconds,
     /// Call model `additive`: the cost of a call per process and per superstep since the last call (cv).
     pub per_process_superstep: Seconds,
@@ -392,7 +353,7 @@ pub struct CallCostConfig {
     pub after_last: bool,
     /// Call model `messages`: the order in which the messages of a call are sent. With `sequential`, calls of every strategy use
     /// the messages of MigBSP.
-    #[serde(skip_serializing_if = "CallOrder::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub order: CallOrder,
     /// Call model `messages`: the size of the report of each process to its manager.
     pub report: Bytes,

@@ -18,13 +18,6 @@ pub enum Weights {
     Equal,
 }
 
-impl Weights {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// Factors by which latency and bandwidth are multiplied for all messages of a minimum size or more.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

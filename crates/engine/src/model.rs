@@ -38,16 +38,16 @@ pub struct NetworkModel {
     /// Maximum rate of a flow between two processes on the same host \[B/s\].
     pub loopback_bandwidth: f64,
     /// Latency of a message inside a host for which the platform defines no loopback; it is multiplied by `latency_factor`.
-    #[serde(default, skip_serializing_if = "is_zero_duration")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub loopback_latency: Seconds,
     /// Time that a message inside a host takes in addition to its latency and its transfer; it replaces `overhead`.
-    #[serde(default, skip_serializing_if = "is_zero_duration")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub loopback_overhead: Seconds,
     /// Whether all messages inside a host share one loopback; otherwise each message has the whole bandwidth.
     ///
     /// If they share a loopback, an experiment adds a link with `loopback_bandwidth` and `loopback_latency` to each host for
     /// which the platform defines no loopback.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub loopback_shared: bool,
     /// Whether a change of the weight of a flow in progress has the same two side effects as in SimGrid.
     ///
@@ -56,37 +56,36 @@ pub struct NetworkModel {
     pub reweigh_slip: bool,
     /// Rule by which flows share a link of the kind that SimGrid calls `FATPIPE`. If no rule is given, SimGrid's rule applies on
     /// platforms in SimGrid's format; on other platforms each flow has the whole capacity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub fatpipe: Option<Fatpipe>,
     /// Rule that sets the weights of flows that share a link: by latency, or equal for all flows.
-    #[serde(default, skip_serializing_if = "Weights::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub weights: Weights,
     /// Time that each message takes in addition to its time in the network; it also applies to the control messages of barriers.
-    #[serde(default, skip_serializing_if = "is_zero_duration")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub overhead: Seconds,
     /// Maximum payload of a packet with store and forward, where routers forward only whole packets; `none` if routers forward
     /// each byte immediately.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub packet: Option<Bytes>,
     /// Whether messages are sent as packets that wait in queues, first come, first served; otherwise flows share links.
     ///
     /// The payload of a packet is `packet`, or 1448 B if none is given. With queues, headers are counted instead of the bandwidth
     /// factor, and weights, window and cross-traffic have no effect.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub queues: bool,
     /// Whether a connection that has been idle starts again with a small window (TCP slow start). Each process has one connection
     /// to each process to which it sends.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub slow_start: bool,
     /// Factors of latency and bandwidth for messages of certain sizes, in addition to `latency_factor` and `bandwidth_factor`.
-    #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(with = "Vec<SizeFactor>")]
     pub factors: SizeFactors,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_zero_duration(duration: &Seconds) -> bool {
-    duration.get() <= 0.0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The rule by which flows share a link of SimGrid's kind `FATPIPE`.
