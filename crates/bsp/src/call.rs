@@ -285,12 +285,13 @@ impl ReschedulingCall {
     ) -> Result<(), Error> {
         let platform = world.setup.platform;
         let root = platform.manager_host(platform.cluster_of(world.placement[0]));
+        let receiver = |host| match procedure.gather {
+            Gather::Central => root,
+            _ => platform.manager_host(platform.cluster_of(host)),
+        };
         match (self.current_step, procedure.gather) {
-            (CallStep::Reports, Gather::Central) => self.add_host_reports(world, |_| root),
-            (CallStep::Reports, Gather::ThroughManagers) => {
-                self.add_host_reports(world, |host| {
-                    platform.manager_host(platform.cluster_of(host))
-                });
+            (CallStep::Reports, Gather::Central | Gather::ThroughManagers) => {
+                self.add_host_messages(world, receiver, PROCESS_REPORT_BYTES, HOST_REPORT_BYTES);
             }
             (CallStep::ManagerExchange, Gather::ThroughManagers) => {
                 self.add_cluster_messages(world, root, PROCESS_REPORT_BYTES, HOST_REPORT_BYTES);
@@ -312,11 +313,9 @@ impl ReschedulingCall {
                 self.add_cluster_messages(world, root, PROCESS_ANSWER_BYTES, 0.0);
                 self.reverse_messages();
             }
-            (CallStep::Answers, Gather::Central) => self.add_host_answers(world, |_| root),
-            (CallStep::Answers, Gather::ThroughManagers) => {
-                self.add_host_answers(world, |host| {
-                    platform.manager_host(platform.cluster_of(host))
-                });
+            (CallStep::Answers, Gather::Central | Gather::ThroughManagers) => {
+                self.add_host_messages(world, receiver, PROCESS_ANSWER_BYTES, 0.0);
+                self.reverse_messages();
             }
             _ => {}
         }
@@ -328,30 +327,27 @@ impl ReschedulingCall {
         self.send_step_messages(world, shortcuts)
     }
 
-    /// Adds to the list of messages a report from each host; `receiver` returns the host that receives the report.
-    fn add_host_reports(&mut self, world: &RunState<'_>, receiver: impl Fn(HostId) -> HostId) {
-        let residents = process_count_per_host(world).into_iter().enumerate();
-        self.step_messages.extend(residents.map(|(index, count)| {
-            let host = HostId::from_index(index);
-            (
-                host,
-                receiver(host),
-                Bytes::of(HOST_REPORT_BYTES + PROCESS_REPORT_BYTES * count as f64),
-            )
-        }));
-    }
-
-    /// Adds to the list of messages an answer to each host, with a size proportional to the number of processes on the host;
-    /// `sender` returns the host that sends the answer.
-    fn add_host_answers(&mut self, world: &RunState<'_>, sender: impl Fn(HostId) -> HostId) {
-        let residents = process_count_per_host(world).into_iter().enumerate();
-        self.step_messages.extend(residents.map(|(index, count)| {
-            let host = HostId::from_index(index);
-            (
-                sender(host),
-                host,
-                Bytes::of(PROCESS_ANSWER_BYTES * count as f64),
-            )
+    /// Adds to the list of messages a message from each host to its `receiver`. The message has `process` bytes for each process on
+    /// the host and `host` bytes for the host itself.
+    fn add_host_messages(
+        &mut self,
+        world: &RunState<'_>,
+        receiver: impl Fn(HostId) -> HostId,
+        process: f64,
+        host: f64,
+    ) {
+        let mut sizes = vec![host; world.setup.platform.hosts.len()];
+        let mut counts = vec![0; sizes.len()];
+        for at in &world.placement {
+            counts[at.index()] += 1;
+        }
+        for (size, count) in sizes.iter_mut().zip(counts) {
+            *size += process * f64::from(count);
+        }
+        let sizes = sizes.into_iter().enumerate();
+        self.step_messages.extend(sizes.map(|(index, size)| {
+            let from = HostId::from_index(index);
+            (from, receiver(from), Bytes::of(size))
         }));
     }
 
@@ -544,14 +540,6 @@ const PROCESS_ANSWER_BYTES: f64 = 8.0;
 
 /// Maximum number of messages in the list of a step for which the memory of the list is kept for the next step.
 const MAX_REUSED_MESSAGES: usize = 1 << 16;
-
-fn process_count_per_host(world: &RunState<'_>) -> Vec<usize> {
-    let mut count = vec![0; world.setup.platform.hosts.len()];
-    for host in &world.placement {
-        count[host.index()] += 1;
-    }
-    count
-}
 
 fn populated_cluster_process_counts(world: &RunState<'_>) -> Vec<(ClusterId, usize)> {
     let platform = world.setup.platform;

@@ -8,7 +8,7 @@ use super::record::{CallRecord, Period};
 use super::reports::ReportHistory;
 use super::world::RunState;
 use crate::PrescribedMigration;
-use crate::{CallProcedure, Decision, Gather, Policy, View};
+use crate::{Decision, Gather, Policy, View};
 use migsim_base::error::{Error, Problem, catch_panic};
 use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
@@ -370,71 +370,86 @@ fn is_call_allowed_after(superstep: usize, world: &RunState<'_>) -> bool {
 /// Checks that a decision can be carried out: its processes and hosts exist, no process migrates twice, no pinned process
 /// migrates, the destination hosts have enough memory, and the rounds of its call can be simulated.
 fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error> {
+    let Some(what) = describe_impossibility(decision, world) else {
+        return Ok(());
+    };
+    let hosts = &world.setup.platform.hosts;
+    let listed = decision.migrations.iter().take(MAX_LISTED_MIGRATIONS);
+    let listed = listed.map(|wanted| {
+        let host = hosts.get(wanted.to.index());
+        let host = host.map_or("?", |host| host.name.as_str());
+        format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
+    });
+    let listed: Vec<String> = listed.collect();
+    let superstep = world.ending_superstep + 1;
+    let message =
+        format!("the policy requested an impossible migration after superstep {superstep}: {what}");
+    let hint = format!(
+        "correct the policy, which decided these migrations: {}",
+        listed.join(", ")
+    );
+    Err(Error::SimulationFailure(
+        Problem::new(message).key("policy").hint(hint),
+    ))
+}
+
+/// Returns the reason why a decision cannot be carried out; `None` if it can.
+fn describe_impossibility(decision: &Decision, world: &RunState<'_>) -> Option<String> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;
     let number = |process: ProcessId| u64::from(process.0) + 1;
-    if let Some(CallProcedure {
-        gather: Gather::BetweenNeighbours { rounds, .. },
-        ..
-    }) = decision.procedure
+    let procedure = decision.procedure.unwrap_or_default();
+    if let Gather::BetweenNeighbours { rounds, .. } = procedure.gather
         && rounds > MAX_ROUNDS
     {
-        let what = format!("its call has {rounds} rounds of messages, more than {MAX_ROUNDS}");
-        return Err(impossible_decision_error(decision, world, &what));
+        return Some(format!(
+            "its call has {rounds} rounds of messages, more than {MAX_ROUNDS}"
+        ));
     }
-    let operations = decision
-        .procedure
-        .map_or(0, |procedure| procedure.operation_count);
+    let operations = procedure.operation_count;
     if operations > MAX_OPERATIONS {
-        let what = format!("its call has {operations} operations, more than 2^53");
-        return Err(impossible_decision_error(decision, world, &what));
+        return Some(format!(
+            "its call has {operations} operations, more than 2^53"
+        ));
     }
     let mut seen: Vec<ProcessId> = wanted.iter().map(|wanted| wanted.process).collect();
     seen.sort_unstable();
     if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
-        let what = format!("it moves process {} twice", number(twice[0]));
-        return Err(impossible_decision_error(decision, world, &what));
-    }
-    for wanted in wanted {
-        if wanted.process.index() >= world.placement.len() {
-            let what = format!("there is no process {}", number(wanted.process));
-            return Err(impossible_decision_error(decision, world, &what));
-        }
-        if world.pinned_processes.get(wanted.process.index()) == Some(&true) {
-            let what = format!(
-                "process {} must stay on its host, as the data of the application says",
-                number(wanted.process)
-            );
-            return Err(impossible_decision_error(decision, world, &what));
-        }
-        if wanted.to.index() >= platform.hosts.len() {
-            let what = format!(
-                "there is no host with the number {} (hosts are counted from 0)",
-                wanted.to.0
-            );
-            return Err(impossible_decision_error(decision, world, &what));
-        }
+        return Some(format!("it moves process {} twice", number(twice[0])));
     }
     let mut placement = world.placement.clone();
     for wanted in wanted {
-        placement[wanted.process.index()] = wanted.to;
+        let Some(at) = placement.get_mut(wanted.process.index()) else {
+            return Some(format!("there is no process {}", number(wanted.process)));
+        };
+        if world.pinned_processes.get(wanted.process.index()) == Some(&true) {
+            return Some(format!(
+                "process {} must stay on its host, as the data of the application says",
+                number(wanted.process)
+            ));
+        }
+        if wanted.to.index() >= platform.hosts.len() {
+            return Some(format!(
+                "there is no host with the number {} (hosts are counted from 0)",
+                wanted.to.0
+            ));
+        }
+        *at = wanted.to;
     }
     let mut needed = vec![Bytes::default(); platform.hosts.len()];
     for (at, memory) in placement.iter().zip(&world.process_memory) {
         needed[at.index()] = needed[at.index()] + *memory;
     }
-    for wanted in wanted {
+    wanted.iter().find_map(|wanted| {
         let host = &platform.hosts[wanted.to.index()];
         let needed = needed[wanted.to.index()];
-        if host.memory.is_some_and(|memory| needed > memory) {
-            let what = format!(
+        host.memory.is_some_and(|memory| needed > memory).then(|| {
+            format!(
                 "host `{}` has less memory than the {needed} that its processes would need",
                 host.name
-            );
-            return Err(impossible_decision_error(decision, world, &what));
-        }
-    }
-    Ok(())
+            )
+        })
+    })
 }
 
 /// Maximum number of operations of a call, 2^53, up to which numbers are exact.
@@ -445,26 +460,3 @@ const MAX_ROUNDS: u32 = 1_000_000;
 
 /// Maximum number of migrations that the error for an impossible decision lists.
 const MAX_LISTED_MIGRATIONS: usize = 8;
-
-/// Creates the error that a decision cannot be carried out; `what` states the reason.
-fn impossible_decision_error(decision: &Decision, world: &RunState<'_>, what: &str) -> Error {
-    let hosts = &world.setup.platform.hosts;
-    let listed = decision
-        .migrations
-        .iter()
-        .take(MAX_LISTED_MIGRATIONS)
-        .map(|wanted| {
-            let host = hosts.get(wanted.to.index());
-            let host = host.map_or("?", |host| host.name.as_str());
-            format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
-        });
-    let listed: Vec<String> = listed.collect();
-    let superstep = world.ending_superstep + 1;
-    let message =
-        format!("the policy requested an impossible migration after superstep {superstep}: {what}");
-    let hint = format!(
-        "correct the policy, which decided these migrations: {}",
-        listed.join(", ")
-    );
-    Error::SimulationFailure(Problem::new(message).key("policy").hint(hint))
-}
