@@ -285,9 +285,12 @@ impl ReschedulingCall {
     ) -> Result<(), Error> {
         let platform = world.setup.platform;
         let root = platform.manager_host(platform.cluster_of(world.placement[0]));
-        let receiver = |host| match procedure.gather {
-            Gather::Central => root,
-            _ => platform.manager_host(platform.cluster_of(host)),
+        let receiver = |host| {
+            if procedure.gather == Gather::Central {
+                root
+            } else {
+                platform.manager_host(platform.cluster_of(host))
+            }
         };
         match (self.current_step, procedure.gather) {
             (CallStep::Reports, Gather::Central | Gather::ThroughManagers) => {

@@ -13,14 +13,7 @@ pub const SAME_TIME_TOLERANCE: f64 = 1e-14;
 /// Returns the last local time \[s\] that counts as simultaneous with the local time `date` \[s\]; finite if `date` is finite.
 #[inline]
 pub(super) fn last_simultaneous_time(date: f64) -> f64 {
-    last_time_within_fraction(date, SAME_TIME_TOLERANCE)
-}
-
-/// Returns the last local time \[s\] that is later than the local time `date` \[s\] by at most the fraction `near` of `date`;
-/// finite if `date` is finite.
-#[inline]
-pub(super) fn last_time_within_fraction(date: f64, near: f64) -> f64 {
-    (date * (1.0 + near)).min(f64::MAX.max(date))
+    (date * (1.0 + SAME_TIME_TOLERANCE)).min(f64::MAX.max(date))
 }
 
 /// The clock of simulated time, which never runs backwards.

@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::checks::{InvariantViolation, is_explained_by_rounding};
-use super::clock::last_time_within_fraction;
+use super::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 use super::completion::{CompletionIndex, FlowsByTarget};
 use super::maxmin::bottleneck::{BottleneckChange, BottleneckMaxMin};
 use migsim_base::units::to_u32;
@@ -84,111 +84,70 @@ struct FlowGroup {
     flows: FlowsByTarget,
 }
 
-impl BottleneckedFlows {
+/// Computes when the flows of groups end; all flows of a group have the same route. Links and groups are numbered from 0.
+pub(super) trait FlowSolver: Default {
     /// Creates the solver without flows, for links with the given capacities \[B/s\]. `varies` states whether capacities may
-    /// change, and `factor` is the bandwidth factor.
-    pub(super) fn new(
-        capacities: impl IntoIterator<Item = f64>,
-        varies: bool,
-        factor: f64,
-    ) -> Self {
-        Self {
-            max_min_solver: BottleneckMaxMin::new(capacities, varies),
-            bandwidth_factor: factor,
-            ..Self::default()
-        }
-    }
+    /// change, and `bandwidth_factor` is the factor of the network model by which the share of a flow is multiplied.
+    fn new(capacities: impl Iterator<Item = f64>, varies: bool, bandwidth_factor: f64) -> Self;
 
     /// Whether the solver has any links.
-    pub(super) fn has_links(&self) -> bool {
-        self.max_min_solver.has_links()
-    }
+    fn has_links(&self) -> bool;
 
     /// Whether no flow is in progress.
-    pub(super) fn is_empty(&self) -> bool {
-        self.active_group_count == 0
-    }
-
-    /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
-    pub(super) fn first_violation(&self) -> Option<InvariantViolation> {
-        let lost = self
-            .violates_byte_conservation
-            .then_some(InvariantViolation::BytesNotConserved);
-        lost.or(self.max_min_solver.first_violation())
-    }
-
-    /// Starts a flow of `bytes` bytes with the flow identifier `name` in a group at the time `now` \[s\]. For the first flow of a
-    /// group, `route` must add the group with its weight, maximum rate and links to the max-min solver.
-    pub(super) fn start_flow(
-        &mut self,
-        group: u32,
-        (bytes, name): (f64, u32),
-        now: f64,
-        route: impl FnOnce(&mut BottleneckMaxMin),
-    ) {
-        let at = group as usize;
-        if at >= self.groups.len() {
-            self.groups.resize(at + 1, FlowGroup::default());
-        }
-        let count = self.groups[at].flows.len();
-        if count == 0 {
-            route(&mut self.max_min_solver);
-            let state = &mut self.groups[at];
-            (state.bottleneck_link, state.service_offset) = (None, 0.0);
-            self.active_group_count += 1;
-        } else {
-            self.max_min_solver.set_flow_count(group, count + 1);
-        }
-        if count == 0 {
-            self.groups[at].service_per_byte = self.compute_service_per_byte(group);
-        }
-        let had = self.attained_service(group, now);
-        let state = &mut self.groups[at];
-        let is_first = state.flows.add(had + bytes * state.service_per_byte, name);
-        if let (true, Some(bottleneck)) = (is_first, state.bottleneck_link) {
-            self.schedule_next_end(group, bottleneck);
-        }
-    }
+    fn is_empty(&self) -> bool;
 
     /// Changes the capacity of a link \[B/s\].
-    pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
-        self.max_min_solver.set_capacity(link, capacity);
-    }
+    fn set_capacity(&mut self, link: u32, capacity: f64);
 
-    /// Changes the weight and the maximum rate \[B/s\] of the flows of a group whose links stay the same. Returns `false` without
-    /// a change if the max-min solver has no maximum rate for the group.
-    pub(super) fn try_set_weight_and_max_rate(
+    /// Starts a flow with a size \[B\] and an identifier at the time `now` \[s\]. The first flow of a group determines the weight,
+    /// the maximum rate \[B/s\] and the links of the group, each with the load on the link per unit of a flow's rate.
+    fn start_flow(
+        &mut self,
+        group: u32,
+        flow: (f64, u32),
+        now: f64,
+        limits: (f64, f64),
+        uses: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
+    );
+
+    /// Updates the fair shares and the times of the next ends that have changed at the time `now` \[s\].
+    fn update_fair_shares(&mut self, now: f64);
+
+    /// Returns the time at which the next of all flows ends \[s\]; infinite if no flow ends.
+    fn next_end_time(&mut self) -> f64;
+
+    /// Ends all flows that end at `now`, the time of the next end \[s\]. Calls `ended(group, flow_id, is_last)` for each flow; a
+    /// group is removed with its last flow.
+    fn end_flows(&mut self, now: f64, ended: impl FnMut(u32, u32, bool));
+
+    /// Removes the remaining flows, which never end; calls `ended(flow_id)` for each of them. Later flows then end as on a new
+    /// solver.
+    fn remove_unending_flows(&mut self, ended: impl FnMut(u32));
+
+    /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
+    fn first_violation(&self) -> Option<InvariantViolation>;
+}
+
+impl BottleneckedFlows {
+    /// Changes the weight and the maximum rate \[B/s\] of the flows of a group, whose links are `uses`.
+    pub(super) fn set_weight_and_max_rate(
         &mut self,
         group: u32,
         now: f64,
-        weight: f64,
-        bound: f64,
-    ) -> bool {
-        if !self
-            .max_min_solver
-            .try_set_weight_and_max_rate(group, weight, bound)
-        {
-            return false;
+        (weight, max_rate): (f64, f64),
+        uses: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
+    ) {
+        let solver = &mut self.max_min_solver;
+        if !solver.try_set_weight_and_max_rate(group, weight, max_rate) {
+            self.groups[group as usize].service_offset = self.attained_service(group, now);
+            self.max_min_solver.set_flow_count(group, 0);
+            self.detach_from_bottleneck(group);
+            self.max_min_solver.add_group(group, weight, max_rate, uses);
         }
         self.apply_weight_of_group(group, now);
         if let Some(bottleneck) = self.groups[group as usize].bottleneck_link {
             self.schedule_next_end(group, bottleneck);
         }
-        true
-    }
-
-    /// Changes the weight, the maximum rate and the links of a group; `route` must add the group to the max-min solver again.
-    pub(super) fn reroute_group(
-        &mut self,
-        group: u32,
-        now: f64,
-        route: impl FnOnce(&mut BottleneckMaxMin),
-    ) {
-        self.groups[group as usize].service_offset = self.attained_service(group, now);
-        self.max_min_solver.set_flow_count(group, 0);
-        self.detach_from_bottleneck(group);
-        route(&mut self.max_min_solver);
-        self.apply_weight_of_group(group, now);
     }
 
     /// Applies to the flows of a group the weight that the group has in the max-min solver. The service that these flows still
@@ -258,21 +217,6 @@ impl BottleneckedFlows {
             });
         }
         self.mark_next_end_stale(bottleneck);
-    }
-
-    /// Updates the fair-share levels and the times of the next ends of all links that have changed, at the time `now` \[s\].
-    pub(super) fn update_fair_shares(&mut self, now: f64) {
-        if self.max_min_solver.update_fair_share_levels() {
-            self.link_services
-                .resize(self.max_min_solver.link_count(), LinkService::default());
-            self.apply_fair_share_levels(now);
-        }
-        let mut stale = std::mem::take(&mut self.links_with_stale_next_end);
-        for &link in &stale {
-            self.update_next_end_time(link);
-        }
-        stale.clear();
-        self.links_with_stale_next_end = stale;
     }
 
     /// Applies to the flows the new fair-share levels and bottleneck links of the max-min solver, at the time `now` \[s\].
@@ -353,25 +297,106 @@ impl BottleneckedFlows {
         self.next_end_times.set_end_time(link, f64::INFINITY);
     }
 
-    /// Returns the time at which the next of all flows ends \[s\]; infinite if no flow ends.
-    pub(super) fn next_end_time(&mut self) -> f64 {
+    /// Ends the flows of a group that end when the service of the bottleneck link is at most `service`.
+    fn end_flows_of_group(
+        &mut self,
+        group: u32,
+        service: f64,
+        ended: &mut impl FnMut(u32, u32, bool),
+    ) {
+        let state = &mut self.groups[group as usize];
+        let limit = (service + state.service_offset).max(state.flows.next_target());
+        while let Some(name) = state.flows.pop_ended(limit) {
+            ended(group, name, state.flows.is_empty());
+        }
+        let count = state.flows.len();
+        self.max_min_solver.set_flow_count(group, count);
+        if let (true, Some(bottleneck)) = (count > 0, state.bottleneck_link) {
+            self.schedule_next_end(group, bottleneck);
+        } else {
+            self.detach_from_bottleneck(group);
+            self.active_group_count -= 1;
+        }
+    }
+}
+
+impl FlowSolver for BottleneckedFlows {
+    fn new(capacities: impl Iterator<Item = f64>, varies: bool, bandwidth_factor: f64) -> Self {
+        Self {
+            max_min_solver: BottleneckMaxMin::new(capacities, varies),
+            bandwidth_factor,
+            ..Self::default()
+        }
+    }
+
+    fn has_links(&self) -> bool {
+        self.max_min_solver.has_links()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.active_group_count == 0
+    }
+
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.max_min_solver.set_capacity(link, capacity);
+    }
+
+    fn start_flow(
+        &mut self,
+        group: u32,
+        (bytes, name): (f64, u32),
+        now: f64,
+        (weight, max_rate): (f64, f64),
+        uses: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
+    ) {
+        let at = group as usize;
+        if at >= self.groups.len() {
+            self.groups.resize(at + 1, FlowGroup::default());
+        }
+        let count = self.groups[at].flows.len();
+        if count == 0 {
+            self.max_min_solver.add_group(group, weight, max_rate, uses);
+            let state = &mut self.groups[at];
+            (state.bottleneck_link, state.service_offset) = (None, 0.0);
+            self.active_group_count += 1;
+            self.groups[at].service_per_byte = self.compute_service_per_byte(group);
+        } else {
+            self.max_min_solver.set_flow_count(group, count + 1);
+        }
+        let had = self.attained_service(group, now);
+        let state = &mut self.groups[at];
+        let is_first = state.flows.add(had + bytes * state.service_per_byte, name);
+        if let (true, Some(bottleneck)) = (is_first, state.bottleneck_link) {
+            self.schedule_next_end(group, bottleneck);
+        }
+    }
+
+    fn update_fair_shares(&mut self, now: f64) {
+        if self.max_min_solver.update_fair_share_levels() {
+            self.link_services
+                .resize(self.max_min_solver.link_count(), LinkService::default());
+            self.apply_fair_share_levels(now);
+        }
+        let mut stale = std::mem::take(&mut self.links_with_stale_next_end);
+        for &link in &stale {
+            self.update_next_end_time(link);
+        }
+        stale.clear();
+        self.links_with_stale_next_end = stale;
+    }
+
+    fn next_end_time(&mut self) -> f64 {
         self.next_end_times.next_end_time()
     }
 
-    /// Ends all flows that end at `now`, which must be the time of the next end \[s\], or later by at most the fraction `near` of
-    /// this time. Calls `ended(group, flow_id, is_last)` for each flow; a group is removed with its last flow.
-    pub(super) fn end_flows(
-        &mut self,
-        (now, near): (f64, f64),
-        mut ended: impl FnMut(u32, u32, bool),
-    ) {
+    fn end_flows(&mut self, now: f64, mut ended: impl FnMut(u32, u32, bool)) {
         let mut done = std::mem::take(&mut self.links_with_ending_flow);
         self.next_end_times
-            .take_classes_ending_until(last_time_within_fraction(now, near), &mut done);
+            .take_classes_ending_until(last_simultaneous_time(now), &mut done);
         for &link in &done {
             let service = &mut self.link_services[link as usize];
             service.advance_to(now);
-            let near = service.fair_share_level * near * now;
+            let near = service.fair_share_level * SAME_TIME_TOLERANCE * now;
             let mut is_first = true;
             while let Some(&Reverse((target, group, stamp))) =
                 self.link_services[link as usize].next_end_heap.peek()
@@ -406,37 +431,14 @@ impl BottleneckedFlows {
         self.links_with_ending_flow = done;
     }
 
-    /// Ends the flows of a group that end when the service of the bottleneck link is at most `service`.
-    fn end_flows_of_group(
-        &mut self,
-        group: u32,
-        service: f64,
-        ended: &mut impl FnMut(u32, u32, bool),
-    ) {
-        let state = &mut self.groups[group as usize];
-        let limit = (service + state.service_offset).max(state.flows.next_target());
-        while let Some(name) = state.flows.pop_ended(limit) {
-            ended(group, name, state.flows.is_empty());
-        }
-        let count = state.flows.len();
-        self.max_min_solver.set_flow_count(group, count);
-        if let (true, Some(bottleneck)) = (count > 0, state.bottleneck_link) {
-            self.schedule_next_end(group, bottleneck);
-        } else {
-            self.detach_from_bottleneck(group);
-            self.active_group_count -= 1;
-        }
-    }
-
-    /// Removes the remaining flows, which never end; calls `ended(group, flow_id)` for each of them.
-    pub(super) fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32, u32)) {
+    fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];
             if state.flows.is_empty() {
                 continue;
             }
             while let Some(name) = state.flows.pop_ended(f64::INFINITY) {
-                ended(group, name);
+                ended(name);
             }
             self.max_min_solver.set_flow_count(group, 0);
             self.detach_from_bottleneck(group);
@@ -456,25 +458,28 @@ impl BottleneckedFlows {
         self.links_with_stale_next_end.clear();
         self.next_end_times.clear();
     }
+
+    fn first_violation(&self) -> Option<InvariantViolation> {
+        let lost = self
+            .violates_byte_conservation
+            .then_some(InvariantViolation::BytesNotConserved);
+        lost.or(self.max_min_solver.first_violation())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::SAME_TIME_TOLERANCE;
+
+    const USES: [(u32, f64); 1] = [(0, 1.0)];
 
     #[test]
     fn a_flow_that_starts_later_gets_its_part_of_the_link_that_holds_another() {
-        let mut flows = BottleneckedFlows::new([1e3; 2], false, 1.0);
+        let mut flows = BottleneckedFlows::new([1e3; 2].into_iter(), false, 1.0);
         let start = |flows: &mut BottleneckedFlows, group: u32, bytes: f64, now: f64| {
-            flows.start_flow(group, (bytes, group), now, |levels| {
-                // There and back.
-                levels.add_group(
-                    group,
-                    (2e-3, 1e3, 1),
-                    [(group, 1.0), (1 - group, 1.0)].into_iter(),
-                );
-            });
+            // There and back.
+            let uses = [(group, 1.0), (1 - group, 1.0)].into_iter();
+            flows.start_flow(group, (bytes, group), now, (2e-3, 1e3), uses);
             flows.update_fair_shares(now);
         };
         start(&mut flows, 0, 1450.0, 0.0);
@@ -484,7 +489,7 @@ mod tests {
         let next = flows.next_end_time();
         assert!((next - 0.85).abs() < 1e-12, "{next}");
         let mut ends = Vec::new();
-        flows.end_flows((next, SAME_TIME_TOLERANCE), |group, name, is_last| {
+        flows.end_flows(next, |group, name, is_last| {
             ends.push((group, name, is_last));
         });
         assert_eq!(ends, [(1, 1, true)]);
@@ -494,21 +499,19 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_heavy_flow_is_not_lost_when_it_becomes_a_light_one() {
-        let mut flows = BottleneckedFlows::new([1e3], true, 1.0);
+        let mut flows = BottleneckedFlows::new([1e3].into_iter(), true, 1.0);
         for (group, bytes) in [(0, 2e3), (1, 3e3)] {
-            flows.start_flow(group, (bytes, group), 0.0, |levels| {
-                levels.add_group(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
-            });
+            flows.start_flow(group, (bytes, group), 0.0, (1e60, 1e9), USES.into_iter());
         }
         flows.update_fair_shares(0.0);
         // After 1 s at half of the link each, 1 500 and 2 500 B are left.
         for group in [0, 1] {
-            assert!(flows.try_set_weight_and_max_rate(group, 1.0, 1e-7, 1e9));
+            flows.set_weight_and_max_rate(group, 1.0, (1e-7, 1e9), USES.into_iter());
         }
         flows.update_fair_shares(1.0);
         let next = flows.next_end_time();
         assert!((next - 4.0).abs() < 1e-12, "{next}");
-        flows.end_flows((next, SAME_TIME_TOLERANCE), |group, _, _| {
+        flows.end_flows(next, |group, _, _| {
             assert_eq!(group, 0);
         });
         flows.update_fair_shares(next);

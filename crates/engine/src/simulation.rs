@@ -457,20 +457,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             }
             self.network
                 .update_rates(self.clock.local_time(), &mut self.event_list);
-            if self.capacity_schedule.is_empty() && !self.network.has_unscheduled_ends() {
-                let Some(date) = self.event_list.next_event_time() else {
-                    return Ok(None);
-                };
-                if !self.clock.is_absolute_time_finite(date) {
-                    let what = "no computation or transfer in progress can ever end";
-                    return Err(self.stuck_simulation_error(what, TIME_TOO_LARGE_HINT));
-                }
-                self.clock.advance_to(date);
-                if let Some(token) = self.end_activities_on_constant_platform(date) {
-                    return Ok(Some(token));
-                }
-                continue;
-            }
             let end = self.network.next_unscheduled_end();
             let date = match self.event_list.next_event_time() {
                 Some(date) => date.min(end),
@@ -655,27 +641,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             start_time: date,
             availability_integral: self.cpus.availability_integral(host.index(), date),
         }
-    }
-
-    /// Ends all activities that end at `date`, the time of the next event, and returns the first token; used if no capacity ever
-    /// changes.
-    #[inline]
-    fn end_activities_on_constant_platform(&mut self, date: f64) -> Option<T> {
-        let until = last_simultaneous_time(date);
-        let is_next =
-            |queue: &EventList<T>| queue.next_event_time().is_some_and(|next| next <= until);
-        let first = self.process_next_event(date);
-        if self.ended_tokens.is_empty() && !is_next(&self.event_list) {
-            return first;
-        }
-        self.ended_tokens.extend(first);
-        while is_next(&self.event_list) {
-            if let Some(token) = self.process_next_event(date) {
-                self.ended_tokens.push(token);
-            }
-        }
-        self.ended_tokens.reverse();
-        self.ended_tokens.pop()
     }
 
     /// Processes the next event of the event list, at the time `date`. Adds the tokens of executions that end to the list of

@@ -270,10 +270,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::memoized::MemoizedBatch;
+    use super::super::testing::starts;
     use super::*;
     use crate::model::NetworkModel;
     use crate::testing::{random_flows, single_cluster_platform};
-    use migsim_base::units::HostId;
 
     /// Returns the number of groups and the end times of all flows `(start, from, to, bytes)`, solved by group or, as the twin, in one batch.
     fn ends(flows: &[(f64, u32, u32, f64)], in_groups: bool) -> (Vec<f64>, usize) {
@@ -291,19 +291,8 @@ mod tests {
         let mut paths = PathTable::new(platform, model);
         let (mut memoized, mut contention) =
             (MemoizedBatch::default(), ContentionSplitter::default());
-        let mut starts = Vec::new();
+        let mut starts = starts(flows, platform, &mut paths);
         let mut ends = vec![0.0; flows.len()];
-        for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
-            let path = paths
-                .find_or_add_path(platform, HostId(from), HostId(to))
-                .unwrap();
-            starts.push(FlowStart {
-                start_time: date,
-                path,
-                bytes,
-                flow_id: name,
-            });
-        }
         if !in_groups {
             memoized.solve(platform, &paths, &mut starts, |name, date| {
                 ends[name as usize] = date;

@@ -42,15 +42,8 @@ pub(super) struct ActiveFlow {
 
 impl ActiveFlow {
     pub(super) fn from_start(start: &FlowStart) -> Self {
-        let FlowStart {
-            path,
-            flow_id: name,
-            ..
-        } = *start;
-        Self {
-            path,
-            flow_id: name,
-        }
+        let FlowStart { path, flow_id, .. } = *start;
+        Self { path, flow_id }
     }
 
     /// Returns a sort key that orders flows by path and then by flow identifier.
@@ -59,26 +52,22 @@ impl ActiveFlow {
     }
 }
 
-/// A flow with an order by start time and then by flow identifier, for use in a heap.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct StartInOrder(FlowStart);
-
-impl Eq for StartInOrder {}
-impl PartialOrd for StartInOrder {
+impl Eq for FlowStart {}
+impl PartialOrd for FlowStart {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for StartInOrder {
+impl Ord for FlowStart {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.sort_key().cmp(&other.0.sort_key())
+        self.sort_key().cmp(&other.sort_key())
     }
 }
 
 /// Flows that can start only after another flow has ended, because the process that sends them has to receive that flow first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DependentFlows {
-    flow_start_heap: BinaryHeap<Reverse<StartInOrder>>,
+    flow_start_heap: BinaryHeap<Reverse<FlowStart>>,
     /// Flows whose start was caused at the current time and is only slightly later, within the tolerance of equal times. These
     /// flows do not start before the next time at which a flow starts or ends, because a process that reacts to the end of a flow
     /// and then waits, however shortly, is not ready before that time.
@@ -90,10 +79,7 @@ impl DependentFlows {
     #[cold]
     #[inline(never)]
     fn release_postponed_flows(&mut self) {
-        let next = self
-            .postponed_starts
-            .drain(..)
-            .map(|start| Reverse(StartInOrder(start)));
+        let next = self.postponed_starts.drain(..).map(Reverse);
         self.flow_start_heap.extend(next);
     }
 }
@@ -115,9 +101,7 @@ impl PendingFlows<'_> {
             .first()
             .map_or(f64::INFINITY, |start| start.start_time);
         let later = self.dependent_flows.flow_start_heap.peek();
-        later.map_or(known, |Reverse(StartInOrder(start))| {
-            known.min(start.start_time)
-        })
+        later.map_or(known, |Reverse(start)| known.min(start.start_time))
     }
 
     /// Removes and returns a flow that starts at time `date` \[s\]. If no flow starts then, the method returns `None` and moves
@@ -131,7 +115,7 @@ impl PendingFlows<'_> {
             self.independent_flows = others;
             return Some(*start);
         }
-        if let Some(&Reverse(StartInOrder(start))) = self.dependent_flows.flow_start_heap.peek()
+        if let Some(&Reverse(start)) = self.dependent_flows.flow_start_heap.peek()
             && start.start_time <= limit
         {
             self.dependent_flows.flow_start_heap.pop();
@@ -151,9 +135,7 @@ impl PendingFlows<'_> {
         if wait > 0.0 && wait <= now * (2.0 * SAME_TIME_TOLERANCE) {
             self.dependent_flows.postponed_starts.push(start);
         } else {
-            self.dependent_flows
-                .flow_start_heap
-                .push(Reverse(StartInOrder(start)));
+            self.dependent_flows.flow_start_heap.push(Reverse(start));
         }
     }
 

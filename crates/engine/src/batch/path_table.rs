@@ -86,8 +86,6 @@ pub struct PathTable {
     /// order.
     next_path_guess: PathId,
     paths: Vec<Path>,
-    /// Largest number of shared links on any path of the table so far.
-    max_shared_links: usize,
     /// Additional parameters of each path; empty if the network model does not need them.
     path_details: Vec<PathDetails>,
     has_path_details: bool,
@@ -115,7 +113,6 @@ impl PathTable {
             path_by_class_pair: HashTable::new(),
             next_path_guess: LOOPBACK_PATH,
             paths: Vec::new(),
-            max_shared_links: 0,
             path_details: Vec::new(),
             has_path_details: !model.has_fixed_delay() || model.slow_start,
             has_fixed_delays: model.has_fixed_delay(),
@@ -292,11 +289,6 @@ impl PathTable {
         &self.paths[path as usize]
     }
 
-    /// Returns the largest number of shared links on any path of the table so far.
-    pub(super) fn max_shared_links(&self) -> usize {
-        self.max_shared_links
-    }
-
     /// Returns the number of endpoint classes of the platform.
     pub(super) fn endpoint_class_count(&self) -> usize {
         self.endpoint_class_count
@@ -322,9 +314,6 @@ impl PathTable {
         let id = u32::try_from(self.paths.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.all_link_uses.len();
         let path = self.compute_path(platform, from, to)?;
-        self.max_shared_links = self
-            .max_shared_links
-            .max(self.all_link_uses.len() - first_use);
         self.paths.push(Path {
             endpoint_pair: pair,
             first_link_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),

@@ -95,11 +95,11 @@ impl CommonEndFinder {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::incremental::IncrementalBatch;
+    use super::super::testing::{Solvers, starts, uneven_platform};
     use super::*;
     use crate::NetworkModel;
     use crate::testing::single_cluster_platform;
-    use migsim_base::units::{BytesPerSecond, HostId};
+    use migsim_base::units::BytesPerSecond;
 
     /// Returns the common end of equal flows between these hosts, and the end of each flow by the twin.
     fn ends(
@@ -108,18 +108,11 @@ mod tests {
         pairs: &[(u32, u32)],
     ) -> (Option<f64>, Vec<f64>) {
         let mut paths = PathTable::new(platform, model);
-        let mut starts = Vec::new();
-        for (name, &(from, to)) in (0..).zip(pairs) {
-            let path = paths
-                .find_or_add_path(platform, HostId(from), HostId(to))
-                .expect("all have a route");
-            starts.push(FlowStart {
-                start_time: 0.25,
-                path,
-                bytes: 1e3,
-                flow_id: name,
-            });
-        }
+        let flows: Vec<_> = pairs
+            .iter()
+            .map(|&(from, to)| (0.25, from, to, 1e3))
+            .collect();
+        let mut starts = starts(&flows, platform, &mut paths);
         let mut search = CommonEndFinder::default();
         let end = search.find_common_end_time(platform, &paths, &starts);
         assert_eq!(
@@ -128,10 +121,16 @@ mod tests {
             "nothing is left of a search"
         );
         let mut ends = vec![f64::NAN; pairs.len()];
-        IncrementalBatch::default().solve(platform, &paths, &mut starts, |name, date| {
-            ends[name as usize] = date;
-            None
-        });
+        Solvers::default().solve(
+            "incremental",
+            platform,
+            &paths,
+            &mut starts,
+            |name, date| {
+                ends[name as usize] = date;
+                None
+            },
+        );
         (end, ends)
     }
 
@@ -174,10 +173,7 @@ mod tests {
             latency in prop_oneof![Just(0.0), Just(1e-3), Just(1.0)],
             preset in prop_oneof![Just("cm02"), Just("lv08"), Just("simgrid-3.3")],
         ) {
-            let mut platform = single_cluster_platform(&[1e9; 8], 1e3, latency);
-            for link in &mut platform.links[2..4] {
-                link.bandwidth = BytesPerSecond::of(1e3 * narrow);
-            }
+            let platform = uneven_platform(latency, narrow);
             let pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| from != to).collect();
             let (end, ends) = ends(&platform, NetworkModel::preset(preset).unwrap(), &pairs);
             if let Some(end) = end {

@@ -16,15 +16,16 @@
 //! | LU 2000/50 | 182 | 629 | memoized |
 //! | 100 processes, line and 3 random messages of one size | 235 | 12 | incremental |
 
-use super::bottleneck::BottleneckBatch;
 use super::contention::ContentionSplitter;
 use super::flow::FlowStart;
-use super::incremental::IncrementalBatch;
+use super::grouped::GroupedBatch;
+use super::incremental::IncrementalFlows;
 use super::memoized::MemoizedBatch;
 use super::path_table::{PathId, PathTable};
 use super::together::CommonEndFinder;
 use crate::checks::InvariantViolation;
 use crate::profile::BandwidthChanges;
+use crate::service::{BottleneckedFlows, FlowSolver};
 use migsim_platform::Platform;
 
 /// Maximum number of flows up to which a group is always solved with memoized rates.
@@ -140,14 +141,40 @@ fn do_most_flows_end_together(flows: &[FlowStart], paths: &PathTable) -> bool {
             || flows.iter().all(|start| ends(start).1 == to))
 }
 
+/// Minimum number of flows that can be a crowd.
+const MIN_FLOWS_OF_CROWD: usize = 256;
+
+const MIN_MEAN_FLOWS_PER_LINK_OF_CROWD: u64 = 12;
+
+/// Whether many flows on the given paths share few links (a crowd). [`crate::service`] is efficient for them, since its cost
+/// depends on the number of bottleneck links, not on the number of flows on the links.
+fn is_crowd(
+    flows: impl Iterator<Item = PathId> + Clone,
+    platform: &Platform,
+    paths: &PathTable,
+) -> bool {
+    if flows.clone().take(MIN_FLOWS_OF_CROWD).count() < MIN_FLOWS_OF_CROWD {
+        return false;
+    }
+    let mut flows_on_link = vec![0_u32; platform.links.len()];
+    for &(link, _) in flows.flat_map(|path| paths.link_uses(path)) {
+        flows_on_link[link as usize] += 1;
+    }
+    let counts = flows_on_link.into_iter().map(u64::from);
+    let (uses, meetings) = counts.fold((0, 0), |(uses, meetings), count| {
+        (uses + count, meetings + count * count)
+    });
+    meetings >= MIN_MEAN_FLOWS_PER_LINK_OF_CROWD * uses
+}
+
 /// Solves batches of flows: chooses one of several solvers for each group of flows, and reuses the arrays of the solvers.
 #[derive(Clone, Debug, Default)]
 pub struct FlowBatch {
     /// The flows to be solved, which have known start times; solving removes them from the list.
     pub starts: Vec<FlowStart>,
     memoized_solver: MemoizedBatch,
-    incremental_solver: IncrementalBatch,
-    bottleneck_solver: BottleneckBatch,
+    incremental_solver: GroupedBatch<IncrementalFlows>,
+    bottleneck_solver: GroupedBatch<BottleneckedFlows>,
     contention_splitter: ContentionSplitter,
     common_end_finder: CommonEndFinder,
     recurrence_predictor: RecurrencePredictor,
@@ -200,15 +227,11 @@ impl FlowBatch {
                     only_ended(start.flow_id, end);
                 }
             } else if !do_most_flows_end_together(group, paths)
-                && bottleneck.is_efficient_for(
-                    group.iter().map(|start| start.path),
-                    platform,
-                    paths,
-                )
+                && is_crowd(group.iter().map(|start| start.path), platform, paths)
             {
-                bottleneck.solve((platform, None), paths, group, &mut only_ended);
+                bottleneck.solve(platform, None, paths, group, &mut only_ended);
             } else {
-                incremental.solve(platform, paths, group, &mut only_ended);
+                incremental.solve(platform, None, paths, group, &mut only_ended);
             }
         }
     }
@@ -222,16 +245,16 @@ impl FlowBatch {
         mut ended: impl FnMut(u32, f64),
     ) {
         // The capacities of its links have changed by the end, so it is not reused.
-        let mut bottleneck = BottleneckBatch::default();
+        let mut bottleneck = GroupedBatch::<BottleneckedFlows>::default();
         let starts = &mut self.starts;
-        bottleneck.solve((platform, Some(changes)), paths, starts, |name, time| {
+        bottleneck.solve(platform, Some(changes), paths, starts, |name, time| {
             ended(name, time);
             None
         });
         starts.clear();
         self.violation_during_changes = self
             .violation_during_changes
-            .or(bottleneck.first_violation());
+            .or(bottleneck.solver.first_violation());
     }
 
     /// Solves the flows in `starts` and all flows that start after the end of another flow. `flows` are the paths and sizes \[B\]
@@ -248,15 +271,12 @@ impl FlowBatch {
         let crowd = flows.clone().map(|(path, _)| path);
         if self.recurrence_predictor.do_active_sets_recur(flows, paths) {
             self.memoized_solver.solve(platform, paths, starts, ended);
-        } else if self
-            .bottleneck_solver
-            .is_efficient_for(crowd, platform, paths)
-        {
+        } else if is_crowd(crowd, platform, paths) {
             self.bottleneck_solver
-                .solve((platform, None), paths, starts, ended);
+                .solve(platform, None, paths, starts, ended);
         } else {
             self.incremental_solver
-                .solve(platform, paths, starts, ended);
+                .solve(platform, None, paths, starts, ended);
         }
         starts.clear();
     }
@@ -266,10 +286,11 @@ impl FlowBatch {
     pub fn describe_first_violation(&self, platform: &Platform) -> Option<String> {
         let fault = self
             .incremental_solver
+            .solver
             .first_violation()
             .or(self.memoized_solver.first_violation());
         let fault = fault
-            .or(self.bottleneck_solver.first_violation())
+            .or(self.bottleneck_solver.solver.first_violation())
             .or(self.violation_during_changes);
         fault.map(|fault| fault.description(platform))
     }

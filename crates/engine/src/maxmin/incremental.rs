@@ -20,11 +20,13 @@
 //! Cost: about 100 ns per link that is updated, and 2 ns per group on the link. The reference implementation is
 //! [`SharingProblem`], which also recomputes all levels if they have not converged after many updates.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::solve::{OVERLOAD_RATIO, SharingProblem};
 use super::tables::{FlowGroup, GroupOnLink, Link, LinkUse, LowestLevels, NO_LINK};
-use super::worklist::{LinkWorklist, QueuedLink};
+use super::worklist::QueuedLink;
 use crate::checks::InvariantViolation;
 use migsim_base::units::{lesser, to_u32};
 
@@ -42,7 +44,7 @@ pub(crate) struct IncrementalMaxMin {
     /// The links that have been marked since the last update because their levels may have to change, in the order of marking.
     marked_links: Vec<u32>,
     /// During an update, the links that still have to be updated because their levels may depend on new levels, ordered by level.
-    worklist: LinkWorklist,
+    worklist: BinaryHeap<Reverse<QueuedLink>>,
     /// The groups whose fair-share level may have changed since the last update.
     groups_with_changed_level: Vec<u32>,
     /// The links that have had groups since the solver was last reset, or whose stored demand may be above 0.
@@ -106,16 +108,19 @@ impl IncrementalMaxMin {
         self.mark_link_for_update(link);
     }
 
-    /// Adds a group of `count` flows with the same weight and the same maximum rate `bound` \[B/s\]. `uses` are the links of
+    /// Adds a group of one flow with this weight and the maximum rate `bound` \[B/s\]. `uses` are the links of
     /// their route, all different, each with the load on the link per unit of a flow's rate. The group must not exist yet.
     pub(crate) fn add_group(
         &mut self,
         group: u32,
-        (weight, bound, count): (f64, f64, u32),
+        weight: f64,
+        bound: f64,
         uses: impl ExactSizeIterator<Item = (u32, f64)>,
     ) {
         let at = group as usize;
-        self.ensure_max_uses_per_group(uses.len());
+        if uses.len() > self.max_uses_per_group {
+            self.widen_link_uses(uses.len());
+        }
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two().max(INITIAL_GROUP_CAPACITY);
             self.groups.resize(room, FlowGroup::default());
@@ -125,7 +130,7 @@ impl IncrementalMaxMin {
         let entry = &mut self.groups[at];
         debug_assert_eq!(entry.flow_count, 0, "a group is put once");
         entry.set_weight_and_max_rate(weight, bound);
-        entry.flow_count = count;
+        entry.flow_count = 1;
         let weight = entry.weight;
         entry.link_count = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
@@ -144,7 +149,7 @@ impl IncrementalMaxMin {
                 index_in_group_links: which,
                 other_link: NO_LINK,
                 position_on_other_link: 0,
-                load_per_level: f64::from(count) * share / weight,
+                load_per_level: share / weight,
                 ceiling: f64::INFINITY,
             });
             self.link_uses[at * self.max_uses_per_group + which as usize] = LinkUse {
@@ -245,14 +250,6 @@ impl IncrementalMaxMin {
         first..first + self.groups[group as usize].link_count as usize
     }
 
-    /// Enlarges the list `link_uses`, so that each group can have up to `width` links.
-    #[inline]
-    pub(crate) fn ensure_max_uses_per_group(&mut self, width: usize) {
-        if width > self.max_uses_per_group {
-            self.widen_link_uses(width);
-        }
-    }
-
     #[cold]
     fn widen_link_uses(&mut self, width: usize) {
         let before = std::mem::take(&mut self.link_uses);
@@ -310,8 +307,8 @@ impl IncrementalMaxMin {
             marked.clear();
             self.marked_links = marked;
         }
-        while let Some(worklist) = self.worklist.pop() {
-            self.update_link_level(worklist.link());
+        while let Some(Reverse(queued)) = self.worklist.pop() {
+            self.update_link_level(queued.link());
             repairs += 1;
             if repairs > limit {
                 self.solve_from_scratch();
@@ -424,7 +421,7 @@ impl IncrementalMaxMin {
                     lesser(group.level_at_max_rate, new),
                     there,
                 ) {
-                    worklist.push(QueuedLink::new(there, slot.other_link));
+                    worklist.push(Reverse(QueuedLink::new(there, slot.other_link)));
                 }
                 continue;
             }
@@ -500,14 +497,14 @@ fn update_other_ceilings(
     group: &FlowGroup,
     uses: &[LinkUse],
     level: &[f64],
-    worklist: &mut LinkWorklist,
+    worklist: &mut BinaryHeap<Reverse<QueuedLink>>,
 ) {
     let others = LowestLevels::for_group_without_link(link, group, uses, level);
     for used in uses.iter().filter(|used| used.link != link) {
         let there = level[used.link as usize];
         let ceiling = lesser(others.lowest_level_without_link(used.link), new);
         if links[used.link as usize].set_ceiling(used.position_on_link, ceiling, there) {
-            worklist.push(QueuedLink::new(there, used.link));
+            worklist.push(Reverse(QueuedLink::new(there, used.link)));
         }
     }
 }

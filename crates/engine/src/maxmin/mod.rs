@@ -4,7 +4,7 @@
 //! of a flow or a capacity affects: `incremental` visits the flows of each affected link, `bottleneck` visits only bottleneck
 //! links. Tests compare both with `solve`. `pipes` solves problems with pipes (SimGrid's `FATPIPE`), whose capacity limits each
 //! flow instead of the sum of flows. `tables` contains the links and groups of `incremental`, `segment` computes the fair-share
-//! level of one link, and `worklist` orders the links to be updated.
+//! level of one link, and `worklist` has the order of the links to be updated.
 
 pub(super) mod bottleneck;
 pub(super) mod incremental;
@@ -12,6 +12,8 @@ pub(super) mod pipes;
 mod segment;
 mod solve;
 mod tables;
+#[cfg(test)]
+mod testing;
 mod worklist;
 
 pub use solve::SharingProblem;

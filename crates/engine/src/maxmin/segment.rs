@@ -7,15 +7,6 @@ use migsim_base::units::{greater, lesser};
 /// other links. For example, the maximum rates of the flows may add up to the capacity of the link.
 const MAX_LOAD_RATIO_OF_UNSATURATED: f64 = 1.0 + 1e-14;
 
-/// A load on a link that rises with the fair-share level of the link: by `load_per_level` per unit of level, up to the level
-/// `ceiling`.
-pub(super) trait RisingLoad: Copy {
-    /// Returns the increase of the load per unit of the fair-share level.
-    fn load_per_level(&self) -> f64;
-    /// Returns the fair-share level above which the load does not rise any more.
-    fn ceiling(&self) -> f64;
-}
-
 /// A linear segment of the load on a link as a function of its fair-share level. The load has a constant part, from groups whose
 /// ceiling is below the segment, and a part that grows with the level.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +33,10 @@ impl Default for LoadSegment {
 impl LoadSegment {
     /// Returns the linear segment of the load that contains `level`, and the number of groups whose ceiling is below the level.
     #[inline]
-    fn find_at_level(level: f64, groups: &[impl RisingLoad]) -> (Self, usize) {
+    fn find_at_level(level: f64, loads: impl Iterator<Item = (f64, f64)>) -> (Self, usize) {
         let mut segment = Self::default();
         let mut count = 0;
-        for group in groups {
-            let (pull, ceiling) = (group.load_per_level(), group.ceiling());
+        for (pull, ceiling) in loads {
             let is_below = ceiling < level;
             let (low, high) = if is_below {
                 (ceiling, f64::INFINITY)
@@ -104,7 +94,8 @@ impl LoadSegment {
     }
 }
 
-/// Returns the fair-share level of a link and the demand of its groups on the link \[B/s\]. The level is infinite if the link is
+/// Returns the fair-share level of a link and the demand of its groups on the link \[B/s\]; each load in `loads` rises by its first
+/// number per unit of the level, up to the level that is its second number. The level is infinite if the link is
 /// unsaturated; otherwise the demand is the capacity.
 ///
 /// The level is computed by Newton's method. The load is a concave, piecewise linear function of the level. From any start
@@ -114,17 +105,17 @@ impl LoadSegment {
 #[inline]
 pub(super) fn find_link_level_and_demand(
     capacity: f64,
-    groups: &[impl RisingLoad],
+    loads: &(impl Iterator<Item = (f64, f64)> + Clone),
     from: f64,
 ) -> (f64, f64) {
     let full = capacity * MAX_LOAD_RATIO_OF_UNSATURATED;
-    let (mut segment, mut below) = LoadSegment::find_at_level(from, groups);
+    let (mut segment, mut below) = LoadSegment::find_at_level(from, loads.clone());
     if segment.slope <= 0.0 {
         // The demand does not grow above this level.
         if segment.constant_load <= full {
             return (f64::INFINITY, segment.constant_load);
         }
-        (segment, below) = LoadSegment::find_at_level(0.0, groups);
+        (segment, below) = LoadSegment::find_at_level(0.0, loads.clone());
     }
     let mut climbs = false;
     loop {
@@ -132,7 +123,7 @@ pub(super) fn find_link_level_and_demand(
         if segment.contains_level(level) {
             return (lesser(level, MAX_FAIR_SHARE_LEVEL), capacity);
         }
-        let (next, next_below) = LoadSegment::find_at_level(level, groups);
+        let (next, next_below) = LoadSegment::find_at_level(level, loads.clone());
         if climbs && next_below < below {
             // Rounding put the level below the segment that it is on.
             return (level.max(segment.lower_level), capacity);
@@ -177,7 +168,7 @@ mod tests {
                     segment.add_rising_load(pull, ceiling);
                 }
             }
-            let (level, _) = find_link_level_and_demand(capacity, &groups, from);
+            let (level, _) = find_link_level_and_demand(capacity, &groups.iter().copied(), from);
             if let Some(told) = segment.level_for_capacity(capacity) {
                 prop_assert_eq!(told.to_bits(), level.to_bits());
             } else {

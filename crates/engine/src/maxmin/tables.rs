@@ -1,7 +1,7 @@
 //! Tables of links and of groups of flows in the incremental solver, with the indices that connect them.
 
 use super::clamped_weight;
-use super::segment::{RisingLoad, find_link_level_and_demand};
+use super::segment::find_link_level_and_demand;
 use migsim_base::units::lesser;
 
 pub(super) const NO_LINK: u32 = u32::MAX;
@@ -33,7 +33,9 @@ impl Link {
     /// is unsaturated.
     #[inline]
     pub(super) fn compute_fair_share_level(&mut self, from: f64) -> f64 {
-        let (level, wanted) = find_link_level_and_demand(self.capacity, &self.groups, from);
+        let groups = self.groups.iter();
+        let loads = groups.map(|group| (group.load_per_level, group.ceiling));
+        let (level, wanted) = find_link_level_and_demand(self.capacity, &loads, from);
         if level == f64::INFINITY {
             self.demand = wanted;
         }
@@ -75,18 +77,6 @@ pub(super) struct GroupOnLink {
     /// Level above which the load of the group on this link does not rise, because another link or the maximum rate limits the
     /// group: u in the equation of the solver.
     pub(super) ceiling: f64,
-}
-
-impl RisingLoad for GroupOnLink {
-    #[inline]
-    fn load_per_level(&self) -> f64 {
-        self.load_per_level
-    }
-
-    #[inline]
-    fn ceiling(&self) -> f64 {
-        self.ceiling
-    }
 }
 
 /// A link that a group of flows uses, with the position of the group on the link.

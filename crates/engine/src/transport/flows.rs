@@ -332,15 +332,9 @@ impl<T: Copy> Flows<T> {
             to_u32(self.flow_slots.len() - 1)
         });
         let flow = &mut self.flow_slots[slot as usize];
-        flow.token = token;
-        flow.phase = Phase::Latency;
-        flow.needs_new_weight = false;
-        flow.connection = None;
-        flow.bytes_left = bytes;
-        flow.rate = 0.0;
-        flow.fair_share = 0.0;
-        flow.last_update_time = now;
-        flow.min_bandwidth = f64::INFINITY;
+        (flow.token, flow.phase, flow.connection) = (token, Phase::Latency, None);
+        (flow.bytes_left, flow.rate, flow.fair_share) = (bytes, 0.0, 0.0);
+        (flow.last_update_time, flow.needs_new_weight) = (now, false);
         flow.link_uses.clear();
         flow.unshared_links.clear();
         flow.pipes_on_return_route.clear();

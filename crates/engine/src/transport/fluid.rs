@@ -13,12 +13,11 @@
 use super::flows::{Flow, Flows};
 use super::{Message, NetworkState, Transport};
 use crate::checks::InvariantViolation;
-use crate::clock::SAME_TIME_TOLERANCE;
 use crate::event::{Event, EventList};
 use crate::maxmin::incremental::IncrementalMaxMin;
 use crate::maxmin::pipes::PipesProblem;
 use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
-use crate::service::BottleneckedFlows;
+use crate::service::{BottleneckedFlows, FlowSolver};
 use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
 
@@ -86,9 +85,9 @@ impl<T: Copy> FluidNetwork<T> {
             let links = self.flows.network_state.links.iter();
             self.incremental_solver = IncrementalMaxMin::new(links.map(|link| link.bandwidth));
         }
-        let constants = (flow.weight, flow.max_rate(), 1);
+        let uses = flow.link_uses.iter().copied();
         self.incremental_solver
-            .add_group(slot, constants, flow.link_uses.iter().copied());
+            .add_group(slot, flow.weight, flow.max_rate(), uses);
     }
 
     /// Removes a flow that has ended from the solver for the fair shares of its links.
@@ -133,12 +132,13 @@ impl<T: Copy> FluidNetwork<T> {
     fn start_in_service_solver(&mut self, slot: u32, now: f64) {
         let flow = &mut self.flows.flow_slots[slot as usize];
         flow.is_ended_by_network = true;
-        let constants = (flow.weight, flow.max_rate(), 1);
-        let uses = flow.link_uses.iter().copied();
-        self.service_solver
-            .start_flow(slot, (flow.bytes_left, slot), now, |levels| {
-                levels.add_group(slot, constants, uses);
-            });
+        self.service_solver.start_flow(
+            slot,
+            (flow.bytes_left, slot),
+            now,
+            (flow.weight, flow.max_rate()),
+            flow.link_uses.iter().copied(),
+        );
     }
 
     /// Computes the rates of all flows with pipes, if a flow or a link has changed.
@@ -178,10 +178,10 @@ impl<T: Copy> FluidNetwork<T> {
         }
         let Self {
             flows,
-            incremental_solver: levels,
+            incremental_solver,
             ..
         } = self;
-        levels
+        incremental_solver
             .update_fair_share_levels(|slot, share| flows.set_fair_share(slot, share, now, events));
     }
 
@@ -191,15 +191,9 @@ impl<T: Copy> FluidNetwork<T> {
             let flow = &self.flows.flow_slots[slot as usize];
             let (weight, bound) = (flow.weight, flow.max_rate());
             if flow.is_ended_by_network {
-                if !self
-                    .service_solver
-                    .try_set_weight_and_max_rate(slot, now, weight, bound)
-                {
-                    let uses = flow.link_uses.iter().copied();
-                    self.service_solver.reroute_group(slot, now, |levels| {
-                        levels.add_group(slot, (weight, bound, 1), uses);
-                    });
-                }
+                let uses = flow.link_uses.iter().copied();
+                self.service_solver
+                    .set_weight_and_max_rate(slot, now, (weight, bound), uses);
             } else if self.flows.network_state.model.sharing {
                 self.incremental_solver
                     .set_weight_and_max_rate(slot, weight, bound);
@@ -318,10 +312,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
     fn end_unscheduled_messages(&mut self, now: f64, ended: &mut Vec<T>) {
         let Self {
             flows,
-            service_solver: held,
+            service_solver,
             ..
         } = self;
-        held.end_flows((now, SAME_TIME_TOLERANCE), |slot, _, _| {
+        service_solver.end_flows(now, |slot, _, _| {
             flows.flow_slots[slot as usize].is_ended_by_network = false;
             ended.push(flows.remove_flow(slot, now));
         });

@@ -2,15 +2,16 @@
 
 use proptest::prelude::*;
 
+use super::super::testing::{Flow, SOLVERS, Solvers, starts, uneven_platform};
 use super::*;
 use crate::NetworkModel;
 use crate::testing::single_cluster_platform;
-use migsim_base::units::{BytesPerSecond, HostId, Seconds};
+use migsim_base::units::{HostId, Seconds};
 
 /// Two flows with high latency (a large weight) end just as a third flow with almost no latency starts and takes their whole link for a
 /// second. Returns the expected and the computed end of each flow. The third flow starts at that time up to rounding, or is chained to an
 /// end at that time.
-fn ends_at_a_start(case: u32, follows: bool, is_incremental: bool) -> [(f64, f64); 3] {
+fn ends_at_a_start(case: u32, follows: bool, solver: &str) -> [(f64, f64); 3] {
     let mut platform = single_cluster_platform(&[1e9; 6], 1e3, 1e-150);
     platform.links[0].latency = Seconds::new(1.0).unwrap();
     let mut paths = PathTable::new(&platform, NetworkModel::default());
@@ -50,24 +51,23 @@ fn ends_at_a_start(case: u32, follows: bool, is_incremental: bool) -> [(f64, f64
             ..taker
         })
     };
-    if is_incremental {
-        IncrementalBatch::default().solve(&platform, &paths, &mut starts, ended);
-    } else {
-        MemoizedBatch::default().solve(&platform, &paths, &mut starts, ended);
-    }
+    Solvers::default().solve(solver, &platform, &paths, &mut starts, ended);
     [(end, ends[0]), (end, ends[1]), (end + 1.0, ends[4])]
 }
 
 #[test]
 fn a_flow_that_ends_where_another_starts_has_ended_whatever_the_rounding() {
     for case in 0..400 {
-        for (follows, is_incremental) in
-            [(false, false), (false, true), (true, false), (true, true)]
-        {
-            for (expected, end) in ends_at_a_start(case, follows, is_incremental) {
+        for (follows, solver) in [
+            (false, "memoized"),
+            (false, "incremental"),
+            (true, "memoized"),
+            (true, "incremental"),
+        ] {
+            for (expected, end) in ends_at_a_start(case, follows, solver) {
                 assert!(
                     (end - expected).abs() <= 1e-12 * expected,
-                    "case {case}, in turn {follows}, incremental {is_incremental}: {end} instead of {expected}"
+                    "case {case}, in turn {follows}, {solver}: {end} instead of {expected}"
                 );
             }
         }
@@ -91,21 +91,13 @@ fn a_flow_that_starts_a_little_after_an_end_does_not_start_with_it() {
         flow_id: name,
     };
     let expected = first + f64::from(count) + f64::from(count - 1) * latency;
-    for solver in ["memoized", "incremental", "bottleneck"] {
+    for solver in SOLVERS {
         let mut end = f64::NAN;
         let ended = |name: u32, date: f64| {
             end = date;
             (name + 1 < count).then(|| start(name + 1, date + latency))
         };
-        let mut starts = [start(0, first)];
-        let starts = &mut starts;
-        match solver {
-            "memoized" => MemoizedBatch::default().solve(&platform, &paths, starts, ended),
-            "incremental" => {
-                IncrementalBatch::default().solve(&platform, &paths, starts, ended);
-            }
-            _ => BottleneckBatch::default().solve((&platform, None), &paths, starts, ended),
-        }
+        Solvers::default().solve(solver, &platform, &paths, &mut [start(0, first)], ended);
         // The tolerance covers the sum of 400 roundings.
         let apart = (end - expected).abs();
         assert!(apart <= 200.0 * 2e-6, "{solver}: {end} {expected}");
@@ -114,56 +106,40 @@ fn a_flow_that_starts_a_little_after_an_end_does_not_start_with_it() {
 
 /// Returns the ends of flows, to the last bit, by each of three solvers that have solved other batches before.
 fn ends_after(
-    before: &[Vec<(f64, u32, u32, f64)>],
-    flows: &[(f64, u32, u32, f64)],
+    before: &[Vec<Flow>],
+    flows: &[Flow],
     (latency, narrow): (f64, f64),
 ) -> [Vec<u64>; 3] {
-    let mut platform = single_cluster_platform(&[1e9; 8], 1e3, 1e-3);
-    for link in &mut platform.links[4..] {
-        link.latency = Seconds::of(latency);
-    }
-    for link in &mut platform.links[2..4] {
-        link.bandwidth = BytesPerSecond::of(1e3 * narrow);
-    }
+    let platform = uneven_platform(latency, narrow);
     let mut paths = PathTable::new(&platform, NetworkModel::preset("lv08").unwrap());
-    let mut starts_of = |flows: &[(f64, u32, u32, f64)]| -> Vec<FlowStart> {
-        let start = |(name, &(date, from, to, bytes))| FlowStart {
-            start_time: date,
-            path: paths
-                .find_or_add_path(&platform, HostId(from), HostId(to))
-                .unwrap(),
-            bytes,
-            flow_id: name,
-        };
-        (0..).zip(flows).map(start).collect()
-    };
     // The paths are numbered by the last batch, whatever was solved before.
-    let last = starts_of(flows);
-    let batches: Vec<_> = before.iter().map(|flows| starts_of(flows)).collect();
-    let mut solvers = FlowBatch::default();
-    let mut ends = [(); 3].map(|()| vec![0; flows.len()]);
-    for batch in batches.iter().chain([&last]) {
-        for (solver, ends) in ends.iter_mut().enumerate() {
-            ends.resize(batch.len(), 0);
-            let ended = |name: u32, date: f64| {
-                ends[name as usize] = date.to_bits();
-                None
-            };
-            let mut starts = batch.clone();
-            let FlowBatch {
-                memoized_solver: memoized,
-                incremental_solver: incremental,
-                bottleneck_solver: bottleneck,
-                ..
-            } = &mut solvers;
-            match solver {
-                0 => memoized.solve(&platform, &paths, &mut starts, ended),
-                1 => incremental.solve(&platform, &paths, &mut starts, ended),
-                _ => bottleneck.solve((&platform, None), &paths, &mut starts, ended),
-            }
+    let last = starts(flows, &platform, &mut paths);
+    let before = before
+        .iter()
+        .map(|flows| starts(flows, &platform, &mut paths));
+    let batches: Vec<_> = before
+        .collect::<Vec<_>>()
+        .into_iter()
+        .chain([last])
+        .collect();
+    let mut solvers = Solvers::default();
+    SOLVERS.map(|solver| {
+        let mut ends = Vec::new();
+        for batch in &batches {
+            ends = vec![0; batch.len()];
+            solvers.solve(
+                solver,
+                &platform,
+                &paths,
+                &mut batch.clone(),
+                |flow, date| {
+                    ends[flow as usize] = date.to_bits();
+                    None
+                },
+            );
         }
-    }
-    ends
+        ends
+    })
 }
 
 proptest! {
@@ -183,14 +159,8 @@ proptest! {
 fn equal_flows_of_one_time_to_one_host_end_together_and_no_others() {
     let platform = single_cluster_platform(&[1e9; 6], 1e3, 0.0);
     let mut paths = PathTable::new(&platform, NetworkModel::default());
-    let mut start = |(from, to), date, bytes| FlowStart {
-        start_time: date,
-        path: paths
-            .find_or_add_path(&platform, HostId(from), HostId(to))
-            .expect("hosts of a line"),
-        bytes,
-        flow_id: from,
-    };
+    let mut start =
+        |(from, to), date, bytes| starts(&[(date, from, to, bytes)], &platform, &mut paths)[0];
     let to_one = [(0, 2), (1, 2), (3, 2)].map(|ends| start(ends, 1.0, 10.0));
     let from_one = [(2, 0), (2, 1), (2, 3)].map(|ends| start(ends, 1.0, 10.0));
     let others = [

@@ -39,7 +39,7 @@ impl BottleneckMaxMin {
     /// Recomputes all fair-share levels from scratch by progressive filling.
     pub(super) fn solve_from_scratch(&mut self) {
         // Some of the links in the work queue may have no groups any more.
-        while let Some(entry) = self.worklist.pop() {
+        while let Some(Reverse(entry)) = self.worklist.pop() {
             self.marked_links.push(entry.link());
         }
         let mut filling = std::mem::take(&mut self.filling_arrays);

@@ -44,13 +44,14 @@ impl BottleneckMaxMin {
             .sum()
     }
 
-    /// Adds a group of `count` flows with the same weight and the same maximum rate `bound` \[B/s\]. `uses` are the links of
+    /// Adds a group of one flow with this weight and the maximum rate `bound` \[B/s\]. `uses` are the links of
     /// their route, all different and numbered as on the platform, each with the load on the link per unit of a flow's rate. The
     /// group must not exist yet.
     pub(crate) fn add_group(
         &mut self,
         group: u32,
-        (weight, bound, count): (f64, f64, u32),
+        weight: f64,
+        bound: f64,
         uses: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
     ) {
         let at = group as usize;
@@ -75,17 +76,17 @@ impl BottleneckMaxMin {
             self.link_uses[first + number] = LinkUse {
                 link: link + 1,
                 load_per_rate: share,
-                load_per_level: f64::from(count) * share / weight,
+                load_per_level: share / weight,
                 ..NO_USE
             };
             number += 1;
         }
         if is_bounded {
-            let link = self.create_max_rate_link(bound * f64::from(count));
+            let link = self.create_max_rate_link(bound);
             self.link_uses[first + number] = LinkUse {
                 link,
                 load_per_rate: 1.0,
-                load_per_level: f64::from(count) / weight,
+                load_per_level: 1.0 / weight,
                 ..NO_USE
             };
             number += 1;
@@ -99,7 +100,7 @@ impl BottleneckMaxMin {
             previous_bottleneck_link: NO_LINK,
             has_bottleneck_changed: true,
             link_use_count: to_u32(number),
-            flow_count: count,
+            flow_count: 1,
         };
         if !was_listed {
             self.groups_with_changed_bottleneck.push(group);

@@ -3,10 +3,12 @@
 //! A link that gets a new level marks the tight links whose levels may depend on it; the update ends when no link is marked any
 //! more. If many links change at the same time, [`super::shift`] or [`super::filling`] updates the levels at less cost.
 
+use std::cmp::Reverse;
+
 use super::{
     BOTTLENECK_TOLERANCE, BottleneckMaxMin, ClassAtBottleneck, ClassOnLink, LinkUse, LoadSegment,
     NEW_LEVEL_ESTIMATE_RATIO, NO_CLASS_OR_POSITION, NO_LINK, OVERLOAD_RATIO, QueuedLink,
-    RisingLoad, find_link_level_and_demand,
+    find_link_level_and_demand,
 };
 use migsim_base::units::{greater, lesser, to_u32};
 
@@ -27,18 +29,6 @@ const MAX_CAPACITY_CHANGES_WITHOUT_SHIFT: usize = 3;
 const FILLING_COST_PER_LINK_USE: usize = 6;
 
 /// A load on a link as a pair: the load per unit of the fair-share level, and the level up to which the load rises (its ceiling).
-impl RisingLoad for (f64, f64) {
-    #[inline]
-    fn load_per_level(&self) -> f64 {
-        self.0
-    }
-
-    #[inline]
-    fn ceiling(&self) -> f64 {
-        self.1
-    }
-}
-
 impl BottleneckMaxMin {
     /// Updates all fair-share levels after changes; returns whether the level of a link or the bottleneck link of a group may
     /// have changed.
@@ -62,7 +52,7 @@ impl BottleneckMaxMin {
             return true;
         }
         self.queue_marked_links();
-        while let Some(entry) = self.worklist.pop() {
+        while let Some(Reverse(entry)) = self.worklist.pop() {
             self.update_link_level(entry.link());
             if self.visited_class_count > limit {
                 self.solve_from_scratch();
@@ -80,7 +70,7 @@ impl BottleneckMaxMin {
     pub(super) fn queue_marked_links(&mut self) {
         for link in self.marked_links.drain(..) {
             let level = self.fair_share_level_of_link[link as usize];
-            self.worklist.push(QueuedLink::new(level, link));
+            self.worklist.push(Reverse(QueuedLink::new(level, link)));
         }
     }
 
@@ -199,21 +189,17 @@ impl BottleneckMaxMin {
         (segment, greater(segment.lower_end_level(), highest))
     }
 
-    fn find_level_on_any_segment(&mut self, link: u32, from: f64) -> f64 {
-        let mut rising = std::mem::take(&mut self.loads_per_level_and_ceilings);
-        rising.clear();
+    fn find_level_on_any_segment(&self, link: u32, from: f64) -> f64 {
         let state = &self.links[link as usize];
-        rising.extend(state.classes.iter().map(|share| {
+        let loads = state.classes.iter().map(|share| {
             let is_own = share.bottleneck_link == link;
             let level = self.fair_share_level_of_link[share.bottleneck_link as usize];
             (
                 share.load_per_level,
                 if is_own { f64::INFINITY } else { level },
             )
-        }));
-        let (level, _) = find_link_level_and_demand(state.capacity, &rising, from);
-        self.loads_per_level_and_ceilings = rising;
-        level
+        });
+        find_link_level_and_demand(state.capacity, &loads, from).0
     }
 
     fn move_groups_to_lower_links(&mut self, link: u32, old: f64, level: f64) -> bool {
@@ -356,7 +342,7 @@ impl BottleneckMaxMin {
         if !*is_marked && link != NO_LINK {
             *is_marked = true;
             let level = self.fair_share_level_of_link[link as usize];
-            self.worklist.push(QueuedLink::new(level, link));
+            self.worklist.push(Reverse(QueuedLink::new(level, link)));
         }
     }
 }

@@ -39,13 +39,16 @@ mod shift;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use hashbrown::HashTable;
 
 use self::filling::FillingArrays;
 use super::clamped_weight;
-use super::segment::{LoadSegment, RisingLoad, find_link_level_and_demand};
+use super::segment::{LoadSegment, find_link_level_and_demand};
 use super::solve::{MAX_FAIR_SHARE_LEVEL, OVERLOAD_RATIO};
-use super::worklist::{LinkWorklist, QueuedLink};
+use super::worklist::QueuedLink;
 use crate::checks::InvariantViolation;
 
 /// Solver for max-min fair sharing by bottleneck links: contains groups of flows, each of which runs at the fair-share level of
@@ -74,7 +77,7 @@ pub(crate) struct BottleneckMaxMin {
     /// The links that have been marked since the last update, because their fair-share levels may have to change.
     marked_links: Vec<u32>,
     /// The links still to be processed during an update, ordered by fair-share level.
-    worklist: LinkWorklist,
+    worklist: BinaryHeap<Reverse<QueuedLink>>,
     /// For each link, whether it is in the list of marked links or in the work queue.
     is_marked_for_update: Vec<bool>,
     /// Number of platform links with groups, without the links that represent maximum rates of groups.
@@ -91,9 +94,6 @@ pub(crate) struct BottleneckMaxMin {
     group_count: usize,
     /// Number of classes visited so far in the present update, as a measure of its cost.
     visited_class_count: usize,
-    /// For each class of the link that is being updated: the load per unit of the fair-share level, and the level up to which the
-    /// load rises (its ceiling).
-    loads_per_level_and_ceilings: Vec<(f64, f64)>,
     /// The tight links with groups bottlenecked at the link that is being updated; the levels of the tight links may depend on
     /// the new level of that link.
     dependent_links: Vec<u32>,
