@@ -45,7 +45,7 @@ fn mass(source: &str) -> [usize; 2] {
 }
 
 /// Splits a source text at its module of tests.
-fn split_at_tests(text: &str) -> (&str, &str) {
+pub(super) fn split_at_tests(text: &str) -> (&str, &str) {
     let mut starts = text.match_indices("\n#[cfg(test)]\n").map(|(at, _)| at);
     let is_module = |at: &usize| {
         let mut lines = text[at + 1..].lines();
