@@ -5,21 +5,24 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{migsim, migsim_in, read, said, succeeded};
+use crate::support::{command, done, read, said, succeeded};
 
 /// A platform that no paper used.
 const LAB: &str = "tests/transcripts/files/own.json";
 
-/// The options of a small run of `lu` on a platform.
-fn lu_on(platform: &str) -> Vec<&str> {
-    vec!["--n", "100", "--procs", "25", "--platform", platform]
-}
+/// The options of a small run of `lu`; the platform follows.
+const LU: &str = "--n 100 --procs 25 --platform";
 
-fn json_of(command: &[&str], options: &[&str]) -> (Value, String) {
-    let line = [command, options, &["--json"]].concat();
-    let output = succeeded(migsim(&line));
+/// Returns what a command prints as JSON, and its messages.
+fn json_of(line: &str) -> (Value, String) {
+    let output = succeeded(command(Path::new("."), &format!("{line} --json")));
     let printed = serde_json::from_slice(&output.stdout).expect("JSON");
     (printed, said(&output))
+}
+
+fn shown(flags: &str) -> Value {
+    let shown = done(Path::new("."), &format!("run {flags} --show"));
+    serde_json::from_str(&shown).expect("JSON")
 }
 
 /// The hash of each scenario.
@@ -32,10 +35,7 @@ fn hashes(summary: &Value) -> Vec<&str> {
 
 /// All settings of the paper's run with another platform, which is what a former `--app lu` meant on every platform.
 fn settings_of_the_paper(platform: &str, folder: &Path) -> String {
-    let shown = succeeded(migsim(
-        &[&["run", "--app", "lu", "--show"], &*lu_on("ufrgs")].concat(),
-    ));
-    let mut settings: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    let mut settings = shown(&format!("--app lu {LU} ufrgs"));
     settings["platform"] = json!(platform);
     let file = folder.join("settings.json");
     fs::write(&file, settings.to_string()).expect("a scratch file");
@@ -44,8 +44,8 @@ fn settings_of_the_paper(platform: &str, folder: &Path) -> String {
 
 #[test]
 fn on_another_platform_messages_carry_their_bytes_with_a_note() {
-    let line = ["--platform", LAB, "--n", "1000", "--procs", "50"];
-    let (summary, errors) = json_of(&["run", "--app", "lu"], &line);
+    let line = format!("run --app lu --platform {LAB} --n 1000 --procs 50");
+    let (summary, errors) = json_of(&line);
     // Stage k sends 999 - k elements of 8 B to 4 + 9 processes, 499 500 elements in total for each, and single elements besides.
     assert!(summary["application"]["bytes"].as_f64().unwrap() > 499_500.0 * 13.0 * 8.0);
     assert_eq!(summary["basis"], "neutral settings, fitted to no platform");
@@ -59,10 +59,7 @@ fn on_another_platform_messages_carry_their_bytes_with_a_note() {
     );
     assert!(errors.contains("`--set extends=lu`"), "{errors}");
 
-    let shown = succeeded(migsim(
-        &[&["run", "--app", "lu", "--show"], &*lu_on(LAB)].concat(),
-    ));
-    let settings: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let settings = shown(&format!("--app lu {LU} {LAB}"));
     assert_eq!(settings["basis"], json!({ "experiment": "one-reading" }));
     assert_eq!(settings["workload"]["bytes_per_element"], "8 B");
     assert_eq!(settings["costs"]["call"]["model"], "messages");
@@ -74,20 +71,18 @@ fn on_another_platform_messages_carry_their_bytes_with_a_note() {
 #[test]
 fn the_settings_of_a_paper_hold_on_every_platform_on_request() {
     let scratch = tempfile::tempdir().unwrap();
-    let options = lu_on(LAB);
     let former = settings_of_the_paper(LAB, scratch.path());
-    let (expected, _) = json_of(&["run", &former], &[]);
+    let (expected, _) = json_of(&format!("run {former}"));
     let own = scratch.path().join("own.json");
     fs::write(&own, r#"{"extends": "lu", "workload": {"app": "lu"}}"#).unwrap();
-    let asked: [&[&str]; 4] = [
-        &["run", "--app", "lu", "--set", "extends=lu"],
-        &["run", "lu"],
-        &["run", "workloads/lu.json"],
-        &["run", own.to_str().unwrap()],
-    ];
-    for command in asked {
-        let (summary, errors) = json_of(command, &options);
-        assert_eq!(hashes(&summary), hashes(&expected), "{command:?}");
+    for asked in [
+        "--app lu --set extends=lu",
+        "lu",
+        "workloads/lu.json",
+        own.to_str().unwrap(),
+    ] {
+        let (summary, errors) = json_of(&format!("run {asked} {LU} {LAB}"));
+        assert_eq!(hashes(&summary), hashes(&expected), "{asked}");
         assert_eq!(
             summary["basis"],
             "settings of the experiment lu, fitted to other platforms"
@@ -95,55 +90,22 @@ fn the_settings_of_a_paper_hold_on_every_platform_on_request() {
         let what = "note: the settings of the experiment `lu` are fitted to `ufrgs`";
         assert!(errors.starts_with(what), "{errors}");
     }
-    let (neutral, _) = json_of(&["run", "--app", "lu"], &options);
+    let (neutral, _) = json_of(&format!("run --app lu {LU} {LAB}"));
     assert_ne!(hashes(&neutral), hashes(&expected));
 }
 
 #[test]
 fn there_is_no_note_on_the_platform_of_the_paper() {
-    for line in [
-        vec!["run", "--app", "lu", "--n", "100", "--procs", "25"],
-        vec![
-            "run",
-            "--app",
-            "lu",
-            "--n",
-            "100",
-            "--procs",
-            "25",
-            "--platform",
-            "ufrgs-as-printed",
-        ],
-        vec![
-            "run",
-            "--app",
-            "sw",
-            "--n",
-            "10",
-            "--platform",
-            "platforms/ufrgs-sw.json",
-        ],
-        vec!["run", "lbm-b1", "--set", "workload.supersteps=4"],
-        vec![
-            "run",
-            "sw-dynamic",
-            "--n",
-            "10",
-            "--platform",
-            "sw-dynamic-t75",
-        ],
-        vec![
-            "run",
-            "--app",
-            "synthetic",
-            "--procs",
-            "4",
-            "--platform",
-            LAB,
-        ],
+    for run in [
+        "--app lu --n 100 --procs 25",
+        "--app lu --n 100 --procs 25 --platform ufrgs-as-printed",
+        "--app sw --n 10 --platform platforms/ufrgs-sw.json",
+        "lbm-b1 --set workload.supersteps=4",
+        "sw-dynamic --n 10 --platform sw-dynamic-t75",
+        &format!("--app synthetic --procs 4 --platform {LAB}"),
     ] {
-        let output = succeeded(migsim(&line));
-        assert_eq!(said(&output), "", "{line:?}");
+        let output = succeeded(command(Path::new("."), &format!("run {run}")));
+        assert_eq!(said(&output), "", "{run}");
     }
 }
 
@@ -157,12 +119,12 @@ fn a_copy_is_the_paper_s_machine_and_an_edited_copy_is_another_one() {
     assert_ne!(edited, text);
     fs::write(scratch.path().join("ufrgs.json"), edited).unwrap();
     let run = |platform: &str| {
-        let line = [&["run", "--app", "lu", "--json"], &*lu_on(platform)].concat();
-        let output = succeeded(migsim_in(scratch.path(), &line));
+        let line = format!("run --app lu --json {LU} {platform}");
+        let output = succeeded(command(scratch.path(), &line));
         let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
         (summary["scenarios"][0]["event_hash"].clone(), said(&output))
     };
-    let (own, _) = json_of(&["run", "--app", "lu"], &lu_on("ufrgs"));
+    let (own, _) = json_of(&format!("run --app lu {LU} ufrgs"));
     assert_eq!(run("copy.json"), (json!(hashes(&own)[0]), String::new()));
     let (_, errors) = run("ufrgs.json");
     assert!(
@@ -174,13 +136,13 @@ fn a_copy_is_the_paper_s_machine_and_an_edited_copy_is_another_one() {
 #[test]
 fn a_row_of_a_sweep_over_platforms_is_the_run_that_it_names() {
     let scratch = tempfile::tempdir().unwrap();
-    let out = scratch.path().display().to_string();
     let platforms = ["ufrgs", LAB];
-    let vary = format!("platform={}", platforms.join(","));
-    let line = [
-        "sweep", "--app", "lu", "--n", "100", "--procs", "25", "--vary", &vary, "--out", &out,
-    ];
-    let output = succeeded(migsim(&line));
+    let line = format!(
+        "sweep --app lu --n 100 --procs 25 --vary platform={} --out {}",
+        platforms.join(","),
+        scratch.path().display()
+    );
+    let output = succeeded(command(Path::new("."), &line));
     let notes = said(&output);
     assert_eq!(
         notes
@@ -196,7 +158,7 @@ fn a_row_of_a_sweep_over_platforms_is_the_run_that_it_names() {
     for (row, platform) in rows.zip(platforms) {
         let cells: Vec<&str> = row.split(',').collect();
         assert_eq!(cells[column("platform")], platform);
-        let (run, _) = json_of(&["run", "--app", "lu"], &lu_on(platform));
+        let (run, _) = json_of(&format!("run --app lu {LU} {platform}"));
         for (at, name) in ["makespan_i_s", "makespan_ii_s", "makespan_iii_s"]
             .into_iter()
             .enumerate()
@@ -220,19 +182,12 @@ fn a_manifest_runs_again_with_the_settings_that_it_had() {
     ] {
         let folder = |name: &str| scratch.path().join(format!("{name}-{}", platform.len()));
         let (first, second) = (folder("first"), folder("second"));
-        let out = ["--quiet", "--report", "--out", first.to_str().unwrap()];
-        succeeded(migsim(
-            &[&["run", "--app", "lu"], &*lu_on(platform), &out].concat(),
-        ));
-        let manifest = first.join("run.json");
-        let again = [
-            "run",
-            manifest.to_str().unwrap(),
-            "--quiet",
-            "--out",
-            second.to_str().unwrap(),
-        ];
-        assert_eq!(said(&succeeded(migsim(&again))), "");
+        let into = |folder: &Path| format!("--quiet --out {}", folder.display());
+        let run = format!("run --app lu {LU} {platform} --report {}", into(&first));
+        done(Path::new("."), &run);
+        let again = format!("run {} {}", first.display(), into(&second));
+        let output = succeeded(command(Path::new("."), &again));
+        assert_eq!(said(&output), "");
         let [one, other] = [&first, &second]
             .map(|folder| serde_json::from_str::<Value>(&read(folder, "run.json")).unwrap());
         assert_eq!(one["experiment"], other["experiment"]);
@@ -244,61 +199,51 @@ fn a_manifest_runs_again_with_the_settings_that_it_had() {
 
 #[test]
 fn tune_and_explain_print_the_same_note() {
-    let options = lu_on(LAB);
-    let tune = ["tune", "--app", "lu", "--alpha", "2,4", "--budget", "8"];
-    let explain = ["explain", "--app", "lu", "--superstep", "4"];
-    for command in [&tune[..], &explain[..]] {
-        let output = succeeded(migsim(&[command, &*options].concat()));
-        let errors = said(&output);
+    for kind in ["tune --alpha 2,4 --budget 8", "explain --superstep 4"] {
+        let line = format!("{kind} --app lu {LU} {LAB}");
+        let errors = said(&succeeded(command(Path::new("."), &line)));
         let notes = errors
             .matches("note: neutral settings (fitted to no platform) are used for `lu` on ")
             .count();
-        assert_eq!(notes, 1, "{command:?}: {errors}");
+        assert_eq!(notes, 1, "{kind}: {errors}");
     }
 }
 
 #[test]
 fn a_setting_that_is_set_back_to_its_default_has_no_origin() {
     // The experiment gives the reason why `runtime.load` is `present`; the default is not written.
-    let shown = |more: &[&str]| -> Value {
-        let line = [&["run", "sw-dynamic", "--show"], more].concat();
-        serde_json::from_slice(&succeeded(migsim(&line)).stdout).expect("JSON")
-    };
     let origin = |shown: &Value| shown["origins"]["runtime.load"].clone();
-    assert!(origin(&shown(&[])).is_string());
-    let back = shown(&["--set", "runtime.load=since-call"]);
+    assert!(origin(&shown("sw-dynamic")).is_string());
+    let back = shown("sw-dynamic --set runtime.load=since-call");
     assert_eq!(origin(&back), Value::Null);
 }
 
 #[test]
 fn the_table_names_the_readings_of_migbsp_off_the_platforms_of_the_papers() {
-    let table = |line: &[&str]| {
-        let output = succeeded(migsim(&[&["run"], line].concat()));
-        String::from_utf8(output.stdout).expect("text")
-    };
-    let own = ["--app", "synthetic", "--procs", "4", "--platform", LAB];
+    let table = |line: &str| done(Path::new("."), &format!("run {line}"));
+    let own = format!("--app synthetic --procs 4 --platform {LAB}");
     let named = "choices of this run for rules that the papers on migbsp leave open: t2, the predicted time after a move, without the cost of the move; ";
     assert!(table(&own).contains(named));
-    let counted = ["--set", "policy.migbsp.viability_transfer=true"];
-    let told = table(&[&own[..], &counted].concat());
+    let counted = "--set policy.migbsp.viability_transfer=true";
+    let told = table(&format!("{own} {counted}"));
     assert!(
         told.contains("choices of this run for rules that the papers on migbsp leave open: t2, the predicted time after a move, with the transfer of the memory; "),
         "{told}"
     );
     // There is no such line for a policy without readings, for a run that calls no policy, and for a run of a paper.
-    let paper = ["--app", "sw", "--n", "10", "--procs", "10"];
+    let paper = "--app sw --n 10 --procs 10";
     for silent in [
-        [&own[..], &["--policy", "never"]].concat(),
-        [&own[..], &["--scenario", "i"]].concat(),
-        paper.to_vec(),
+        &format!("{own} --policy never"),
+        &format!("{own} --scenario i"),
+        paper,
     ] {
-        assert!(!table(&silent).contains("leave open: "), "{silent:?}");
+        assert!(!table(silent).contains("leave open: "), "{silent}");
     }
-    let (summary, _) = json_of(&["run"], &own);
+    let (summary, _) = json_of(&format!("run {own}"));
     assert_eq!(
         summary["readings"][0],
         "t2, the predicted time after a move, without the cost of the move"
     );
-    let (summary, _) = json_of(&["run"], &paper);
+    let (summary, _) = json_of(&format!("run {paper}"));
     assert_eq!(summary["readings"], Value::Null);
 }

@@ -10,10 +10,10 @@ use migsim::experiment::suite::BenchmarkSuite;
 use migsim::sweep::bench::best::stored_best_makespan_rows;
 use serde_json::Value;
 
-use crate::support::{migsim, migsim_in, succeeded};
+use crate::support::{command, done, json, refused};
 
 /// Two cases of a draw that no page uses.
-const SMALL: [&str; 7] = ["bench", "--draw", "71", "--cases", "2", "--seeds", "1..2"];
+const SMALL: &str = "bench --draw 71 --cases 2 --seeds 1..2 --quiet";
 
 /// The results in a folder, by file; the rows of runs are in the order in which the runs ended.
 fn results(folder: &Path) -> Vec<(String, String)> {
@@ -29,59 +29,40 @@ fn results(folder: &Path) -> Vec<(String, String)> {
     files.map(|file| (file.to_owned(), read(file))).into()
 }
 
-fn bench_in(folder: &Path, extra: &[&str]) -> Vec<(String, String)> {
-    let out = folder.to_str().unwrap();
-    succeeded(migsim(
-        &[&SMALL[..], &["--out", out, "--quiet"], extra].concat(),
-    ));
-    results(folder)
+fn bench_in(scratch: &Path, folder: &str, more: &str) -> Vec<(String, String)> {
+    done(scratch, &format!("{SMALL} --out {folder} {more}"));
+    results(&scratch.join(folder))
 }
 
 #[test]
 fn a_benchmark_is_the_same_again_after_a_kill_and_in_parts() {
     let folders = tempfile::tempdir().unwrap();
     let at = |name: &str| folders.path().join(name);
-    let whole = bench_in(&at("whole"), &["--threads", "1"]);
-    assert!(whole == bench_in(&at("again"), &[]), "two runs");
+    let here = folders.path();
+    let whole = bench_in(here, "whole", "--threads 1");
+    assert!(whole == bench_in(here, "again", ""), "two runs");
     // A killed command leaves some rows, of which at most one is incomplete.
     fs::create_dir(at("killed")).unwrap();
     let rows = fs::read(at("whole").join("runs.jsonl")).unwrap();
     fs::write(at("killed").join("runs.jsonl"), &rows[..rows.len() / 2]).unwrap();
-    assert!(
-        whole == bench_in(&at("killed"), &[]),
-        "killed and continued"
-    );
+    let killed = bench_in(here, "killed", "");
+    assert!(whole == killed, "killed and continued");
     // The parts are run in other folders and merged.
-    for part in ["1/2", "2/2"] {
-        let out = at(&part[..1]);
-        let own = ["--shard", part, "--quiet", "--out", out.to_str().unwrap()];
-        succeeded(migsim(&[&SMALL[..], &own].concat()));
+    for part in ["1", "2"] {
+        done(here, &format!("{SMALL} --shard {part}/2 --out {part}"));
     }
-    succeeded(migsim_in(
-        folders.path(),
-        &["sweep", "merge", "1", "2", "--out", "parts", "--quiet"],
-    ));
-    assert!(whole == bench_in(&at("parts"), &[]), "in parts");
+    done(here, "sweep merge 1 2 --out parts --quiet");
+    assert!(whole == bench_in(here, "parts", ""), "in parts");
 }
 
 #[test]
 fn a_rival_enters_with_one_command_and_gets_a_row() {
     let rival = "exec:python3 examples/exec-policy/rival.py";
-    let policies = format!("refine/every=50,{rival}");
-    let arguments = [
-        "bench",
-        "--draw",
-        "71",
-        "--cases",
-        "1",
-        "--seeds",
-        "1",
-        "--policies",
-        &policies,
-        "--json",
-    ];
-    let output = succeeded(migsim(&arguments));
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let bench = "bench --draw 71 --cases 1 --seeds 1 --policies";
+    let json = json(
+        Path::new("."),
+        &format!("{bench} 'refine/every=50,{rival}'"),
+    );
     assert_eq!(
         (&json["suite"], &json["draw"], &json["cases"]),
         (&"lb-1".into(), &71.into(), &1.into())
@@ -103,21 +84,8 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
 
 #[test]
 fn a_rival_that_fails_is_stopped_and_has_no_rank() {
-    let output = migsim(&[
-        "bench",
-        "--draw",
-        "71",
-        "--cases",
-        "3",
-        "--seeds",
-        "1..2",
-        "--policies",
-        "exec:false/every=5",
-        "--timeout",
-        "1 s",
-        "--json",
-        "--quiet",
-    ]);
+    let bench = "bench --draw 71 --cases 3 --seeds 1..2 --policies exec:false/every=5 --timeout '1 s' --json --quiet";
+    let output = command(Path::new("."), bench);
     assert_eq!(output.status.code(), Some(1));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["seeds"], serde_json::json!([1, 2]));
@@ -135,53 +103,34 @@ fn a_rival_that_fails_is_stopped_and_has_no_rank() {
 #[test]
 fn a_case_that_is_shown_is_the_case_of_its_name() {
     let folder = tempfile::tempdir().unwrap();
-    let shown = succeeded(migsim(&["bench", "--draw", "71", "--case", "2", "--show"])).stdout;
+    let shown = done(folder.path(), "bench --draw 71 --case 2 --show");
     fs::write(folder.path().join("case.json"), shown).unwrap();
-    let policies = [
-        "--policies",
-        "never,refine/menon",
-        "--json",
-        "--no-static-starts",
-    ];
-    let of_file = migsim_in(
-        folder.path(),
-        &[&["compare", "case.json"], &policies[..]].concat(),
-    );
-    let by_name = migsim_in(
-        folder.path(),
-        &[&["compare", "lb-1.71.2"], &policies[..]].concat(),
-    );
-    let [of_file, by_name] = [of_file, by_name].map(|output| succeeded(output).stdout);
+    let [of_file, by_name] = ["case.json", "lb-1.71.2"].map(|case| {
+        let compare = format!("compare {case} --policies never,refine/menon --no-static-starts");
+        json(folder.path(), &compare)
+    });
     assert!(of_file == by_name);
 }
 
 #[test]
 fn fixed_cases_have_rows_of_their_own_and_run_like_any_experiment() {
-    let arguments = [
-        "bench", "--draw", "fixed", "--cases", "1", "--seeds", "1", "--json",
-    ];
-    let output = succeeded(migsim(&arguments));
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let here = Path::new(".");
+    let found = json(here, "bench --draw fixed --cases 1 --seeds 1");
     assert_eq!(
-        (&json["draw"], &json["cases"]),
+        (&found["draw"], &found["cases"]),
         (&"fixed".into(), &1.into())
     );
     // Another seed shifts the measured load.
     let makespan = |seed: &str| {
-        let name = "lb-1.fixed.13";
-        let output = migsim(&["run", name, "--seed", seed, "--scenario", "i", "--json"]);
-        let json: Value = serde_json::from_slice(&succeeded(output).stdout).unwrap();
+        let run = format!("run lb-1.fixed.13 --seed {seed} --scenario i");
+        let json = json(here, &run);
         json["scenarios"][0]["makespan_s"].as_f64().unwrap()
     };
     assert_ne!(makespan("1"), makespan("2"));
-    let beyond = migsim(&["bench", "--draw", "fixed", "--case", "25", "--show"]);
-    let error = String::from_utf8(beyond.stderr).unwrap();
+    let error = refused(here, "bench --draw fixed --case 25 --show");
     assert_eq!(
-        (beyond.status.code(), error.trim_end()),
-        (
-            Some(2),
-            "error: the number is too large, since the suite `lb-1` has only 24 fixed cases\n  --> --case\n  hint: choose a number from 1 to 24"
-        )
+        error.trim_end(),
+        "error: the number is too large, since the suite `lb-1` has only 24 fixed cases\n  --> --case\n  hint: choose a number from 1 to 24"
     );
 }
 
@@ -197,18 +146,8 @@ fn the_stored_best_is_the_makespan_of_its_policy() {
             continue;
         };
         let name = format!("lb-1.1.{case}");
-        let output = migsim(&[
-            "run",
-            &name,
-            "--policy",
-            policy,
-            "--seed",
-            &seed.to_string(),
-            "--scenario",
-            "iii",
-            "--json",
-        ]);
-        let json: Value = serde_json::from_slice(&succeeded(output).stdout).unwrap();
+        let run = format!("run {name} --policy '{policy}' --seed {seed} --scenario iii");
+        let json = json(Path::new("."), &run);
         let scenarios = json["scenarios"].as_array().unwrap();
         let found = scenarios.last().unwrap()["makespan_s"].as_f64();
         assert_eq!(found, Some(makespan), "{name}, {policy}, seed {seed}");
@@ -217,13 +156,8 @@ fn the_stored_best_is_the_makespan_of_its_policy() {
 
 #[test]
 fn unknown_suites_and_policies_are_refused() {
-    let refused = |arguments: &[&str]| {
-        let output = migsim(arguments);
-        assert_eq!(output.status.code(), Some(2));
-        String::from_utf8(output.stderr).unwrap()
-    };
-    let text = refused(&["bench", "--suite", "lb-9", "--cases", "1"]);
+    let text = refused(Path::new("."), "bench --suite lb-9 --cases 1");
     assert!(text.contains("lb-1"), "{text}");
-    let text = refused(&["bench", "--cases", "1", "--policies", "refin"]);
+    let text = refused(Path::new("."), "bench --cases 1 --policies refin");
     assert!(text.contains("refine"), "{text}");
 }

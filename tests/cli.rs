@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::support::{keys, migsim, migsim_in, succeeded};
+use crate::support::{command, done, json, keys, read, refused, said};
 
 /// Returns the files of a run folder, without the one value that differs between runs.
 fn folder(path: &Path) -> BTreeMap<String, String> {
@@ -44,27 +44,12 @@ fn assert_same(first: &BTreeMap<String, String>, second: &BTreeMap<String, Strin
     }
 }
 
-fn run_into(path: &Path, arguments: &[&str]) -> BTreeMap<String, String> {
-    let common = [
-        "run",
-        "--app",
-        "lu",
-        "--n",
-        "400",
-        "--procs",
-        "50",
-        "--quiet",
-        "--processes",
-        "--out",
-    ];
-    let output = migsim(&[&common[..], &[path.to_str().unwrap()], arguments].concat());
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert!(output.stdout.is_empty());
-    folder(path)
+const LU: &str = "run --app lu --n 400 --procs 50 --quiet --processes";
+
+fn run_into(scratch: &Path, name: &str, flags: &str) -> BTreeMap<String, String> {
+    let text = done(scratch, &format!("{LU} --out {name} {flags}"));
+    assert!(text.is_empty());
+    folder(&scratch.join(name))
 }
 
 #[test]
@@ -81,7 +66,7 @@ fn transcripts_of_commands() {
 #[test]
 fn the_same_run_gives_the_same_bytes_with_any_number_of_threads() {
     let scratch = tempfile::tempdir().unwrap();
-    let first = run_into(&scratch.path().join("a"), &["--threads", "1"]);
+    let first = run_into(scratch.path(), "a", "--threads 1");
     assert_eq!(
         first.keys().collect::<Vec<_>>(),
         [
@@ -94,61 +79,42 @@ fn the_same_run_gives_the_same_bytes_with_any_number_of_threads() {
             "supersteps.csv"
         ]
     );
-    assert_same(
-        &first,
-        &run_into(&scratch.path().join("b"), &["--threads", "3"]),
-    );
+    assert_same(&first, &run_into(scratch.path(), "b", "--threads 3"));
     // The run is repeated into a folder with results.
-    assert_same(&first, &run_into(&scratch.path().join("a"), &[]));
+    assert_same(&first, &run_into(scratch.path(), "a", ""));
 }
 
 #[test]
 fn a_manifest_holds_an_experiment_that_gives_the_same_run() {
     let scratch = tempfile::tempdir().unwrap();
-    let first = run_into(
-        &scratch.path().join("a"),
-        &["--alpha", "8", "--set", "policy.migbsp.delta=0.4"],
-    );
-    let manifest: Value =
-        serde_json::from_str(&fs::read_to_string(scratch.path().join("a/run.json")).unwrap())
-            .unwrap();
+    let here = scratch.path();
+    let first = run_into(here, "a", "--alpha 8 --set policy.migbsp.delta=0.4");
+    let manifest: Value = serde_json::from_str(&read(here, "a/run.json")).unwrap();
     assert_eq!(manifest["experiment"]["policy"]["migbsp"]["alpha"], 8);
     assert_eq!(manifest["inputs"][0]["role"], "platform");
-    let file = scratch.path().join("a/run.json");
-    let again = run_into(&scratch.path().join("b"), &[file.to_str().unwrap()]);
-    assert_same(&first, &again);
+    assert_same(&first, &run_into(here, "b", "a/run.json"));
 }
 
 #[test]
 fn every_option_of_the_policy_is_in_the_manifest() {
-    let output = migsim(&["run", "--app", "lu", "--show"]);
-    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown = shown(Path::new("."), "--app lu");
     let defaults = serde_json::to_value(migsim::policy::MigBspConfig::default()).unwrap();
     assert_eq!(keys(&shown["policy"]["migbsp"]), keys(&defaults));
+}
+
+/// Returns the settings that a run would have.
+fn shown(folder: &Path, flags: &str) -> Value {
+    serde_json::from_str(&done(folder, &format!("run {flags} --show"))).unwrap()
 }
 
 #[test]
 fn files_of_an_experiment_are_found_beside_it() {
     let scratch = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    fs::copy(
-        root.join("platforms/ufrgs.json"),
-        scratch.path().join("mine.json"),
-    )
-    .unwrap();
+    fs::copy("platforms/ufrgs.json", scratch.path().join("mine.json")).unwrap();
     let experiment = scratch.path().join("experiment.json");
-    fs::write(
-        &experiment,
-        r#"{"platform": "mine.json", "workload": {"app": "lu", "n": 50, "procs": 25}}"#,
-    )
-    .unwrap();
-    let output = migsim(&["run", experiment.to_str().unwrap(), "--json"]);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = r#"{"platform": "mine.json", "workload": {"app": "lu", "n": 50, "procs": 25}}"#;
+    fs::write(&experiment, text).unwrap();
+    let summary = json(Path::new("."), &format!("run {}", experiment.display()));
     assert_eq!(summary["scenarios"].as_array().unwrap().len(), 3);
 }
 
@@ -176,16 +142,16 @@ fn every_experiment_and_every_platform_is_read_by_its_path() {
                 (root, format!("{folder}/{name}")),
                 (&root.join(folder), name),
             ] {
-                let line = if folder == "platforms" {
-                    vec!["platform", "show", &path, "--rows", "1"]
-                } else if path.ends_with("one-reading.json") || path.ends_with("common-rules.json")
-                {
-                    // This file is for any application.
-                    vec!["run", &path, "--quiet", "--app", "sw", "--n", "5"]
-                } else {
-                    vec!["run", &path, "--quiet"]
+                // Two of these files are for any application.
+                let is_general = ["one-reading.json", "common-rules.json"]
+                    .iter()
+                    .any(|name| path.ends_with(name));
+                let line = match folder {
+                    "platforms" => format!("platform show {path} --rows 1"),
+                    _ if is_general => format!("run {path} --quiet --app sw --n 5"),
+                    _ => format!("run {path} --quiet"),
                 };
-                succeeded(migsim_in(at, &line));
+                done(at, &line);
             }
         }
     }
@@ -194,27 +160,13 @@ fn every_experiment_and_every_platform_is_read_by_its_path() {
 #[test]
 fn a_table_of_places_is_found_beside_its_experiment_hashed_and_run_again() {
     let scratch = tempfile::tempdir().unwrap();
-    let (folder, again) = (scratch.path().join("one"), scratch.path().join("again"));
+    let here = scratch.path();
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts/files");
-    let run = |experiment: &str, folder: &Path| {
-        let output = migsim(&[
-            "run",
-            experiment,
-            "--quiet",
-            "--out",
-            folder.to_str().unwrap(),
-        ]);
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+    done(here, &format!("run {files}/placed.json --quiet --out one"));
+    let manifest = |folder: &str| -> Value {
+        serde_json::from_str(&read(&here.join(folder), "run.json")).unwrap()
     };
-    run(&format!("{files}/placed.json"), &folder);
-    let manifest = |folder: &Path| -> Value {
-        serde_json::from_str(&fs::read_to_string(folder.join("run.json")).unwrap()).unwrap()
-    };
-    let first = manifest(&folder);
+    let first = manifest("one");
     let mut inputs = first["inputs"].as_array().unwrap().iter();
     let table = inputs.find(|input| input["role"] == "mapping").unwrap();
     let text = fs::read(format!("{files}/places.csv")).unwrap();
@@ -225,19 +177,14 @@ fn a_table_of_places_is_found_beside_its_experiment_hashed_and_run_again() {
         .collect();
     assert_eq!(table["sha256"], digits);
     assert_eq!(first["summary"]["placed"][0]["processes"], 3);
-    run(folder.join("run.json").to_str().unwrap(), &again);
+    done(here, "run one/run.json --quiet --out again");
     let hashes = |manifest: &Value| manifest["summary"]["scenarios"][2]["event_hash"].clone();
-    assert_eq!(hashes(&first), hashes(&manifest(&again)));
+    assert_eq!(hashes(&first), hashes(&manifest("again")));
     // A rule is never taken for a file, whatever files are beside the experiment.
-    fs::write(scratch.path().join("by-core"), "no rule").unwrap();
-    let rule = fs::read_to_string(format!("{files}/placed.json")).unwrap();
-    let rule = rule
-        .replace("places.csv", "by-core")
-        .replace("lab.json", "ufrgs");
-    let file = scratch.path().join("rule.json");
-    fs::write(&file, rule).unwrap();
-    let output = migsim(&["run", file.to_str().unwrap(), "--show"]);
-    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    fs::write(here.join("by-core"), "no rule").unwrap();
+    let rule = read(Path::new(files), "placed.json").replace("places.csv", "by-core");
+    fs::write(here.join("rule.json"), rule.replace("lab.json", "ufrgs")).unwrap();
+    let shown = shown(here, "rule.json");
     assert_eq!(shown["mapping"], "by-core");
 }
 
@@ -246,19 +193,8 @@ fn an_output_that_cannot_be_written_leaves_nothing_half() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("file");
     fs::write(&file, "not a folder").unwrap();
-    let output = migsim(&[
-        "run",
-        "--app",
-        "lu",
-        "--n",
-        "50",
-        "--procs",
-        "25",
-        "--out",
-        file.to_str().unwrap(),
-    ]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write `"));
+    let told = refused(scratch.path(), "run --app lu --n 50 --procs 25 --out file");
+    assert!(told.starts_with("error: cannot write `"));
     assert_eq!(fs::read_to_string(&file).unwrap(), "not a folder");
 }
 
@@ -319,7 +255,7 @@ fn published_schemas_are_current() {
             _ => "workloads/sweep.schema.json",
         };
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-        let printed = String::from_utf8(migsim(&["schema", format]).stdout).unwrap();
+        let printed = done(Path::new("."), &format!("schema {format}"));
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
             fs::write(&path, &printed).unwrap();
         }
@@ -336,91 +272,49 @@ fn published_schemas_are_current() {
 #[test]
 fn completions_and_manual_pages_come_from_the_definition() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = migsim(&["completions", shell]);
-        assert!(
-            output.status.success() && String::from_utf8_lossy(&output.stdout).contains("platform"),
-            "{shell}"
-        );
+        let text = done(Path::new("."), &format!("completions {shell}"));
+        assert!(text.contains("platform"), "{shell}");
     }
-    let page = String::from_utf8(migsim(&["man", "run"]).stdout).unwrap();
+    let page = done(Path::new("."), "man run");
     assert!(page.contains(".TH") && page.contains("procs"), "{page}");
 }
 
 #[test]
 fn a_preset_on_the_command_line_replaces_the_constants_of_a_file() {
     let scratch = tempfile::tempdir().unwrap();
-    let shown = migsim(&[
-        "run",
-        "--app",
-        "lu",
-        "--n",
-        "100",
-        "--procs",
-        "25",
-        "--set",
-        "workload.bytes_per_element=8 B",
-        "--show",
-    ]);
-    let file = scratch.path().join("shown.json");
-    fs::write(&file, &shown.stdout).unwrap();
-    let makespan = |arguments: &[&str]| -> f64 {
-        let output = migsim(
-            &[
-                &["run"],
-                arguments,
-                &["--network", "lv08", "--scenario", "i", "--json"],
-            ]
-            .concat(),
-        );
-        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
-        summary["scenarios"][0]["makespan_s"].as_f64().unwrap()
+    let here = scratch.path();
+    let lu = "--app lu --n 100 --procs 25 --set 'workload.bytes_per_element=8 B'";
+    let settings = done(here, &format!("run {lu} --show"));
+    fs::write(here.join("shown.json"), settings).unwrap();
+    let makespan = |settings: &str| {
+        let summary = json(here, &format!("run {settings} --network lv08 --scenario i"));
+        summary["scenarios"][0]["makespan_s"].clone()
     };
-    let direct = makespan(&[
-        "--app",
-        "lu",
-        "--n",
-        "100",
-        "--procs",
-        "25",
-        "--set",
-        "workload.bytes_per_element=8 B",
-    ]);
-    assert_eq!(makespan(&[file.to_str().unwrap()]), direct);
+    assert_eq!(makespan("shown.json"), makespan(lu));
 }
 
 #[test]
 fn a_value_that_is_replaced_loses_its_origin() {
-    let shown = migsim(&["run", "--app", "lu", "--alpha", "9", "--show"]);
-    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
-    assert_eq!(
-        shown["origins"]["policy.migbsp.alpha"],
-        "stated: given by command line"
-    );
-    assert!(
-        shown["origins"]["costs.call.fixed"]
-            .as_str()
-            .unwrap()
-            .starts_with("fitted")
-    );
+    let origins = &shown(Path::new("."), "--app lu --alpha 9")["origins"];
+    let alpha = &origins["policy.migbsp.alpha"];
+    assert_eq!(alpha, "stated: given by command line");
+    let fixed = origins["costs.call.fixed"].as_str().unwrap();
+    assert!(fixed.starts_with("fitted"));
 }
 
 #[test]
 fn numbers_at_the_edge_are_errors_and_never_panics() {
-    let edges: [&[&str]; 5] = [
-        &["--set", "costs.call.fixed=1e308 s"],
-        &["--set", "costs.call.per_process_superstep=1e308 s"],
-        &["--set", "workload.cycles_per_instruction=1e308"],
-        &["--set", "workload.instructions_per_update=1e308 instr"],
-        &["--set", "policy.migbsp.viability_cost=1e308 s"],
-    ];
-    for edge in edges {
-        let output = migsim(&[&["run", "--app", "lu", "--n", "20", "--procs", "4"], edge].concat());
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            matches!(output.status.code(), Some(0..=2)),
-            "{edge:?}: {:?} {errors}",
-            output.status.code()
-        );
+    for edge in [
+        "costs.call.fixed=1e308 s",
+        "costs.call.per_process_superstep=1e308 s",
+        "workload.cycles_per_instruction=1e308",
+        "workload.instructions_per_update=1e308 instr",
+        "policy.migbsp.viability_cost=1e308 s",
+    ] {
+        let run = format!("run --app lu --n 20 --procs 4 --set '{edge}'");
+        let output = command(Path::new("."), &run);
+        let code = output.status.code();
+        assert!(matches!(code, Some(0..=2)), "{edge}: {}", said(&output));
     }
 }
 
@@ -428,13 +322,8 @@ fn numbers_at_the_edge_are_errors_and_never_panics() {
 fn every_built_in_experiment_runs_on_every_network_model() {
     for experiment in migsim::experiment::built_in_names() {
         for preset in migsim::engine::PRESETS {
-            let output = migsim(&["run", experiment, "--network", preset.name, "--show"]);
-            let errors = String::from_utf8_lossy(&output.stderr);
-            assert!(
-                output.status.success(),
-                "{experiment} on {}: {errors}",
-                preset.name
-            );
+            let run = format!("run {experiment} --network {} --show", preset.name);
+            done(Path::new("."), &run);
         }
     }
 }
@@ -442,22 +331,16 @@ fn every_built_in_experiment_runs_on_every_network_model() {
 #[test]
 fn exported_traces_and_platforms_give_the_same_times() {
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (trace, xml) = (path("lu.trace"), path("ufrgs.xml"));
+    let here = folder.path();
     let lu = "--platform ufrgs --app lu --n 200 --procs 25";
-    let lu: Vec<&str> = lu.split(' ').collect();
-    let export = migsim(&[&["trace", "export", "--out", &trace][..], &lu].concat());
-    assert!(export.status.success(), "{export:?}");
-    let exported = migsim(&["platform", "export", "ufrgs.json", "--out", &xml]);
-    assert!(exported.status.success(), "{exported:?}");
-    let makespan = |arguments: &[&str]| -> f64 {
-        let start = ["run", "--scenario", "i", "--json"];
-        let summary: Value =
-            serde_json::from_slice(&migsim(&[&start[..], arguments].concat()).stdout).unwrap();
+    done(here, &format!("trace export --out lu.trace {lu}"));
+    done(here, "platform export ufrgs --out ufrgs.xml");
+    let makespan = |settings: &str| -> f64 {
+        let summary = json(here, &format!("run --scenario i {settings}"));
         summary["scenarios"][0]["makespan_s"].as_f64().unwrap()
     };
-    let again = makespan(&["--platform", &xml, "--app", "trace", "--trace", &trace]);
-    let original = makespan(&lu);
+    let again = makespan("--platform ufrgs.xml --app trace --trace lu.trace");
+    let original = makespan(lu);
     // SimGrid adds latencies in another order.
     assert!((again / original - 1.0).abs() < 1e-14, "{again} {original}");
 }
@@ -465,9 +348,8 @@ fn exported_traces_and_platforms_give_the_same_times() {
 #[test]
 fn more_threads_than_any_machine_has_are_refused() {
     for command in ["run", "sweep", "tune"] {
-        let output = migsim(&[command, "--app", "sw", "--n", "5", "--threads", "100000"]);
-        assert_eq!(output.status.code(), Some(2));
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let run = format!("{command} --app sw --n 5 --threads 100000");
+        let errors = refused(Path::new("."), &run);
         assert!(
             errors.contains("`100000` is out of range; write a number from 0 to 1024"),
             "{errors}"
@@ -478,10 +360,8 @@ fn more_threads_than_any_machine_has_are_refused() {
 #[test]
 fn scenario_i_is_not_run_to_be_explained() {
     // This case is far too large to run.
-    let size = ["--app", "lu", "--n", "100000", "--procs", "50"];
-    let question = ["explain", "--superstep", "4", "--scenario", "i"];
-    let output = migsim(&[&question[..], &size].concat());
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let question = "explain --superstep 4 --scenario i --app lu --n 100000 --procs 50";
+    let errors = refused(Path::new("."), question);
     assert!(
         errors.starts_with("error: in scenario i (application only) no policy decides"),
         "{errors}"
@@ -522,14 +402,14 @@ fn colours_are_for_terminals_that_want_them() {
 
 #[test]
 fn json_is_the_same_as_the_format() {
-    let run = |last: &[&str]| {
-        let all = [&["run", "--app", "lu", "--n", "60", "--procs", "6"], last].concat();
-        let output = plain(&all).output().unwrap();
-        let mut value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let run = "run --app lu --n 60 --procs 6";
+    let mut by_flag = json(Path::new("."), run);
+    let by_format = done(Path::new("."), &format!("{run} --format json"));
+    let mut by_format: Value = serde_json::from_str(&by_format).unwrap();
+    for value in [&mut by_flag, &mut by_format] {
         value["simulator"]["loop_cpu_s"] = Value::Null;
-        value
-    };
-    assert_eq!(run(&["--json"]), run(&["--format", "json"]));
+    }
+    assert_eq!(by_flag, by_format);
 }
 
 /// Checks that a drawing is XML, and returns its texts.
@@ -546,12 +426,11 @@ fn texts(path: &Path) -> Vec<String> {
 fn platforms_and_applications_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("drawing.svg");
-    let draw = |arguments: &[&str]| {
-        let output = plain(arguments).arg("--svg").arg(&file).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
+    let draw = |line: &str| {
+        done(folder.path(), &format!("{line} --svg drawing.svg"));
         texts(&file)
     };
-    let platform = draw(&["platform", "show", "ufrgs"]);
+    let platform = draw("platform show ufrgs");
     for name in [
         "Labtec",
         "Corisco",
@@ -567,7 +446,7 @@ fn platforms_and_applications_are_drawn() {
         platform.iter().any(|text| text.contains("46.2 us, 1 Gbps")),
         "{platform:?}"
     );
-    let workload = draw(&["workload", "show", "--app", "sw", "--n", "25"]);
+    let workload = draw("workload show --app sw --n 25");
     for name in [
         "work [instr]",
         "h-relation [B]",
@@ -586,7 +465,7 @@ fn platforms_and_applications_are_drawn() {
 fn large_platforms_are_shown_in_few_lines() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("large.json");
-    let platform = json!({
+    let platform = serde_json::json!({
         "schema": "migsim-platform-1",
         "name": "large <&\">",
         "routers": ["middle"],
@@ -596,12 +475,8 @@ fn large_platforms_are_shown_in_few_lines() {
         }],
     });
     fs::write(&file, platform.to_string()).unwrap();
-    let name = file.to_str().unwrap();
     let drawing = folder.path().join("large.svg");
-    let mut command = plain(&["platform", "show", name, "--svg"]);
-    let output = command.arg(&drawing).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = done(folder.path(), "platform show large.json --svg large.svg");
     assert!(text.lines().count() < 120, "{text}");
     assert!(text.contains("100000 hosts in 1000 clusters"), "{text}");
     assert!(
@@ -684,12 +559,11 @@ fn zones_are_drawn_as_boxes_and_no_text_meets_another_one() {
     let names = [
         "transcripts/files/zones.xml",
         "data/zones/nested-three.json",
+        "../platforms/two-fabrics.json",
     ];
     let names = names.map(|name| format!("{files}/{name}"));
-    for name in [file.to_str().unwrap(), "two-fabrics", &names[0], &names[1]] {
-        let mut command = plain(&["platform", "show", name, "--svg"]);
-        let output = command.arg(&drawing).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
+    for name in ["sites.xml", &names[0], &names[1], &names[2]] {
+        done(folder.path(), &format!("platform show {name} --svg a.svg"));
         let places = places(&drawing);
         let svg = fs::read_to_string(&drawing).unwrap();
         let document = roxmltree::Document::parse(&svg).unwrap();
@@ -719,8 +593,7 @@ fn of_zones_that_are_alike_some_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let (file, drawing) = (folder.path().join("sites.xml"), folder.path().join("a.svg"));
     fs::write(&file, sites()).unwrap();
-    let mut command = plain(&["platform", "show", file.to_str().unwrap(), "--svg"]);
-    assert!(command.arg(&drawing).output().unwrap().status.success());
+    done(folder.path(), "platform show sites.xml --svg a.svg");
     let texts = texts(&drawing);
     for text in [
         "site-0",

@@ -1,24 +1,13 @@
 //! Comparisons: run folders as policies, refusals with hints, and bounds below optima below policies.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
-
 use std::path::Path;
 
-use serde_json::Value;
-
-use crate::support::{ROUNDING, migsim, migsim_in, read, said, succeeded};
+use crate::support::{ROUNDING, command, done, json, read, refused, said, succeeded};
 
 /// Makes a run folder of Smith-Waterman.
 fn run(folder: &Path, name: &str, flags: &str) {
     let all = format!("run --app sw --scenario i,iii --quiet --out {name} {flags}");
-    let words: Vec<&str> = all.split_whitespace().collect();
-    succeeded(migsim_in(folder, &words));
-}
-
-fn compared(folder: &Path, arguments: &str) -> Value {
-    let words: Vec<&str> = arguments.split_whitespace().collect();
-    let output = succeeded(migsim_in(folder, &words));
-    serde_json::from_slice(&output.stdout).unwrap()
+    done(folder, &all);
 }
 
 #[test]
@@ -27,12 +16,9 @@ fn folders_give_the_numbers_of_a_comparison_that_runs_them() {
     let folder = scratch.path();
     run(folder, "a", "--n 10 --policy refine/every=5");
     run(folder, "b", "--n 10 --policy migbsp");
-    let found = compared(folder, "compare a b --json --out page");
+    let found = json(folder, "compare a b --out page");
     let policies = "--policies refine/every=5,migbsp";
-    let ran = compared(
-        folder,
-        &format!("compare --app sw --n 10 {policies} --json"),
-    );
+    let ran = json(folder, &format!("compare --app sw --n 10 {policies}"));
     assert_eq!(found, ran);
     let page = read(folder, "page/index.html");
     for part in [
@@ -48,8 +34,8 @@ fn folders_give_the_numbers_of_a_comparison_that_runs_them() {
 #[test]
 fn a_comparison_has_the_policies_that_it_names() {
     let scratch = tempfile::tempdir().unwrap();
-    let words = "compare --app sw --n 10 --policies refine/every=5,greedy/every=5 --json";
-    let found = compared(scratch.path(), words);
+    let line = "compare --app sw --n 10 --policies refine/every=5,greedy/every=5";
+    let found = json(scratch.path(), line);
     assert_eq!(found["policies"].as_array().unwrap().len(), 2, "{found}");
 }
 
@@ -67,13 +53,10 @@ fn a_bound_is_that_of_the_files_that_were_run() {
         let all = format!(
             "run --platform ufrgs --app table --work work.csv --policy {policy} --quiet --out {policy}"
         );
-        let words: Vec<&str> = all.split_whitespace().collect();
-        succeeded(migsim_in(folder, &words));
+        done(folder, &all);
     }
-    let bound = || {
-        compared(folder, "compare never refine --json")["policies"][0]["above_bound_percent"]
-            .clone()
-    };
+    let bound =
+        || json(folder, "compare never refine")["policies"][0]["above_bound_percent"].clone();
     assert!(bound().is_number(), "{}", bound());
     // The folders keep their own copies.
     work("10");
@@ -98,17 +81,11 @@ fn runs_that_differ_in_their_seed_are_one_policy() {
             run(folder, &format!("{policy}-{seed}"), &flags);
         }
     }
-    let all = "compare never-1 never-2 refine-1 refine-2 --json";
-    let found = compared(folder, all);
+    let found = json(folder, "compare never-1 never-2 refine-1 refine-2");
     assert_eq!(found["seeds"], 2);
     assert_eq!(found["policies"].as_array().unwrap().len(), 2);
-    let lacking = migsim_in(folder, &["compare", "never-1", "never-2", "refine-1"]);
-    assert_eq!(lacking.status.code(), Some(2));
-    assert!(
-        said(&lacking).contains("has no run with seed 2"),
-        "{}",
-        said(&lacking)
-    );
+    let errors = refused(folder, "compare never-1 never-2 refine-1");
+    assert!(errors.contains("has no run with seed 2"), "{errors}");
 }
 
 #[test]
@@ -122,17 +99,17 @@ fn folders_that_cannot_be_compared_are_refused_and_other_differences_listed() {
         "dear",
         "--n 10 --policy migbsp --set costs.move.fixed=1s",
     );
-    let refused = |arguments: &[&str], part: &str| {
-        let output = migsim_in(folder, arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(said(&output).contains(part), "{}", said(&output));
-    };
-    refused(&["compare", "a", "larger"], "another application");
-    refused(&["compare", "a"], "only one folder of a run is named");
-    refused(&["compare", "a", "a"], "the same run");
-    refused(&["compare", "a", "dear", "--n", "10"], "cannot be changed");
-    refused(&["compare", "a", "nothing"], "nothing");
-    let told = succeeded(migsim_in(folder, &["compare", "a", "dear"]));
+    for (line, part) in [
+        ("compare a larger", "another application"),
+        ("compare a", "only one folder of a run is named"),
+        ("compare a a", "the same run"),
+        ("compare a dear --n 10", "cannot be changed"),
+        ("compare a nothing", "nothing"),
+    ] {
+        let errors = refused(folder, line);
+        assert!(errors.contains(part), "{errors}");
+    }
+    let told = succeeded(command(folder, "compare a dear"));
     assert!(said(&told).contains("differ in `costs`"), "{}", said(&told));
 }
 
@@ -154,24 +131,21 @@ fn files_count_by_their_contents_and_not_by_their_names() {
         )
     };
     let run = |from: &Path, place: &str, rest: &str| {
-        let all = format!("{} {rest}", flags(place));
-        let words: Vec<&str> = all.split_whitespace().collect();
-        succeeded(migsim_in(from, &words));
+        done(from, &format!("{} {rest}", flags(place)));
     };
     run(&inside, "", "--policy never --out a");
     run(folder, "inside/", "--policy refine --out b");
-    let output = succeeded(migsim_in(folder, &["compare", "inside/a", "b"]));
+    let output = succeeded(command(folder, "compare inside/a b"));
     assert!(!said(&output).contains("differ"), "{}", said(&output));
     // Another seed of each policy, under another folder name, belongs to the same policy.
     run(folder, "inside/", "--policy never --seed 2 --out c");
     run(&inside, "", "--policy refine --seed 2 --out d");
-    let all = "compare inside/a b c inside/d --json";
-    let found = compared(folder, all);
+    let found = json(folder, "compare inside/a b c inside/d");
     assert_eq!(found["seeds"], 2);
     // A file of the same name with other contents is another application, or another load.
     std::fs::write(inside.join("load.csv"), "0,0.25\n").unwrap();
     run(folder, "inside/", "--policy refine --out e");
-    let output = succeeded(migsim_in(folder, &["compare", "b", "e"]));
+    let output = succeeded(command(folder, "compare b e"));
     assert!(
         said(&output).contains("differ in `load`"),
         "{}",
@@ -183,13 +157,8 @@ fn files_count_by_their_contents_and_not_by_their_names() {
     )
     .unwrap();
     run(folder, "inside/", "--policy refine --out f");
-    let output = migsim_in(folder, &["compare", "b", "f"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        said(&output).contains("another application"),
-        "{}",
-        said(&output)
-    );
+    let errors = refused(folder, "compare b f");
+    assert!(errors.contains("another application"), "{errors}");
 }
 
 #[test]
@@ -201,12 +170,10 @@ fn no_policy_beats_hindsight_and_hindsight_not_the_bound() {
             "never,migbsp,greedy-refine,prefix",
         ),
     ] {
-        let text = format!(
-            "compare {app} --load walk --seeds 1..2 --policies {policies} --hindsight 20 --json"
+        let found = json(
+            Path::new("."),
+            &format!("compare {app} --load walk --seeds 1..2 --policies {policies} --hindsight 20"),
         );
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let output = succeeded(migsim(&words));
-        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         let hindsight = found["hindsight_s"]["mean"].as_f64().unwrap();
         for one in found["policies"].as_array().unwrap() {
             let makespan = one["makespan_s"]["mean"].as_f64().unwrap();

@@ -4,11 +4,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::migsim;
+use crate::support::{command, done, json, refused, said, succeeded};
 
 const PAGE: &str = include_str!("../docs/guide/data.md");
 
@@ -55,16 +55,8 @@ fn write_wave(folder: &Path) {
     }
 }
 
-fn done(arguments: &[&str]) -> Output {
-    let output = migsim(arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {errors}");
-    output
-}
-
-fn makespans(arguments: &[&str]) -> Vec<String> {
-    let output = done(&[arguments, &["--json"]].concat());
-    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+fn hashes(folder: &Path, line: &str) -> Vec<String> {
+    let summary = json(folder, &format!("run --platform ufrgs {line}"));
     let scenarios = summary["scenarios"].as_array().unwrap().iter();
     scenarios.map(|one| one["event_hash"].to_string()).collect()
 }
@@ -99,20 +91,11 @@ fn may_move(process: usize) -> bool {
 fn a_recorded_run_of_480_tasks_is_balanced_reported_and_explained() {
     let folder = tempfile::tempdir().unwrap();
     write_wave(folder.path());
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let (data, out) = (path("wave"), path("run"));
-    let settings = [
-        "--platform",
-        "ufrgs",
-        "--app",
-        "vt",
-        "--data",
-        &data,
-        "--alpha",
-        "4",
-    ];
-    let output = done(&[&["run", "--out", &out, "--report"][..], &settings].concat());
-    let notes = String::from_utf8_lossy(&output.stderr);
+    let here = folder.path();
+    let settings = "--platform ufrgs --app vt --data wave";
+    let run = format!("run --out run --report {settings} --alpha 4");
+    let output = succeeded(command(here, &run));
+    let notes = said(&output);
     assert!(
         notes.contains("has 32 ranks, 480 tasks (160 of them may not migrate), 40 phases"),
         "{notes}"
@@ -123,26 +106,15 @@ fn a_recorded_run_of_480_tasks_is_balanced_reported_and_explained() {
     let moves = moved(&folder.path().join("run"));
     assert!(!moves.is_empty(), "MigBSP moves something");
     assert!(moves.iter().all(|process| may_move(*process)), "{moves:?}");
-    let story = done(&["explain", &out, "--superstep", "4", "--why-not", "p1"]);
-    let story = String::from_utf8_lossy(&story.stdout).into_owned();
+    let story = done(here, "explain run --superstep 4 --why-not p1");
     assert!(
         story.contains("p1 must stay on its host, as the data of the application says"),
         "{story}"
     );
     for policy in ["greedy", "greedy-refine", "refine", "prefix", "migbsp-2007"] {
-        let out = path(policy);
-        let policy = [
-            "--policy",
-            policy,
-            "--trigger",
-            "every=4",
-            "--scenario",
-            "iii",
-            "--out",
-            &out,
-        ];
-        done(&[&["run"][..], &settings[..6], &policy].concat());
-        let moves = moved(Path::new(&out));
+        let asked = format!("--policy {policy} --trigger every=4 --scenario iii --out {policy}");
+        done(here, &format!("run {settings} {asked}"));
+        let moves = moved(&here.join(policy));
         assert!(moves.iter().all(|process| may_move(*process)), "{policy:?}");
     }
 }
@@ -151,50 +123,18 @@ fn a_recorded_run_of_480_tasks_is_balanced_reported_and_explained() {
 fn an_export_for_vt_runs_as_the_same_application() {
     let folder = tempfile::tempdir().unwrap();
     write_wave(folder.path());
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let (data, again, moved) = (path("wave"), path("lb/again"), path("lb/moved"));
-    let of = |data: &str| {
-        makespans(&[
-            "run",
-            "--platform",
-            "ufrgs",
-            "--app",
-            "vt",
-            "--data",
-            data,
-            "--alpha",
-            "4",
-        ])
-    };
-    let export = [
-        "trace",
-        "export",
-        "--platform",
-        "ufrgs",
-        "--app",
-        "vt",
-        "--data",
-        &data,
-        "--format",
-        "vt",
-    ];
-    done(&[&export[..], &["--out", &again]].concat());
-    assert_eq!(of(&data), of(&again));
-    let policy = [
-        "--policy",
-        "greedy-refine",
-        "--trigger",
-        "every=4",
-        "--moves",
-        "--out",
-        &moved,
-    ];
-    done(&[&export[..], &policy].concat());
+    let here = folder.path();
+    let of = |data: &str| hashes(here, &format!("--app vt --data {data} --alpha 4"));
+    let export = "trace export --platform ufrgs --app vt --data wave --format vt";
+    done(here, &format!("{export} --out lb/again"));
+    assert_eq!(of("wave"), of("lb/again"));
+    let policy = "--policy greedy-refine --trigger every=4 --moves --out lb/moved";
+    done(here, &format!("{export} {policy}"));
     // Each task is in one file per phase; a task that may not migrate is in the file of its own rank.
     let ranks = fs::read_dir(folder.path().join("lb")).unwrap().count() - RANKS;
     let mut places = vec![vec![Vec::new(); RANKS * TASKS]; PHASES];
     for rank in 0..ranks {
-        let text = fs::read_to_string(format!("{moved}.{rank}.json")).unwrap();
+        let text = fs::read_to_string(here.join(format!("lb/moved.{rank}.json"))).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         for (phase, data) in value["phases"].as_array().unwrap().iter().enumerate() {
             for task in data["tasks"].as_array().unwrap() {
@@ -215,67 +155,21 @@ fn an_export_for_vt_runs_as_the_same_application() {
     assert_eq!(own(&places[3]), 0, "the first call comes after superstep 4");
     assert!(own(&places[4]) > 0);
     // Files of more ranks would be read together with those of fewer ranks, so they are refused.
-    let few = [
-        "trace",
-        "export",
-        "--platform",
-        "ufrgs",
-        "--app",
-        "lu",
-        "--n",
-        "20",
-        "--procs",
-        "4",
-        "--format",
-        "vt",
-        "--out",
-        &moved,
-    ];
-    let refused = migsim(&few);
-    assert!(
-        String::from_utf8_lossy(&refused.stderr)
-            .contains("would be read as a part of the written data")
-    );
+    let few = "trace export --platform ufrgs --app lu --n 20 --procs 4 --format vt --out lb/moved";
+    let errors = refused(here, few);
+    assert!(errors.contains("would be read as a part of the written data"));
 }
 
 #[test]
 fn an_application_of_ours_becomes_data_and_stays_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("lbm").display().to_string();
-    done(&[
-        "trace",
-        "export",
-        "--app",
-        "lbm",
-        "--platform",
-        "lbm",
-        "--format",
-        "vt",
-        "--out",
-        &out,
-    ]);
-    let show = |arguments: &[&str]| {
-        let output = done(
-            &[
-                &[
-                    "workload",
-                    "show",
-                    "--platform",
-                    "lbm",
-                    "--mapping",
-                    "by-core:n",
-                ],
-                arguments,
-                &["--format", "csv"],
-            ]
-            .concat(),
-        );
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let [ours, theirs] = [
-        show(&["--app", "lbm"]),
-        show(&["--app", "vt", "--data", &out]),
-    ];
+    let here = folder.path();
+    let export = "trace export --app lbm --platform lbm --format vt --out lbm";
+    done(here, export);
+    let [ours, theirs] = ["lbm", "vt --data lbm"].map(|app| {
+        let show = "workload show --platform lbm --mapping by-core:n --format csv";
+        done(here, &format!("{show} --app {app}"))
+    });
     assert_eq!(ours.lines().last(), theirs.lines().last());
 }
 
@@ -292,27 +186,16 @@ fn tables_run_and_are_found_beside_their_experiment() {
         "app.json",
         r#"{"schema": "migsim-experiment-1", "platform": "ufrgs", "workload": {"app": "table", "work": "work.csv", "messages": "messages.csv"}}"#,
     );
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let flags = [
-        "run",
-        "--platform",
-        "ufrgs",
-        "--app",
-        "table",
-        "--work",
-        &path("work.csv"),
-        "--messages",
-        &path("messages.csv"),
-    ];
-    let from_flags = makespans(&flags);
+    let flags = "--app table --work work.csv --messages messages.csv";
+    let from_flags = hashes(folder.path(), flags);
     assert_eq!(from_flags.len(), 3);
-    assert_eq!(makespans(&["run", &path("app.json")]), from_flags);
+    assert_eq!(hashes(folder.path(), "app.json"), from_flags);
     write_wave(folder.path());
     write(
         "vt.json",
         r#"{"schema": "migsim-experiment-1", "platform": "ufrgs", "workload": {"app": "vt", "data": "wave"}}"#,
     );
-    assert_eq!(makespans(&["run", &path("vt.json")]).len(), 3);
+    assert_eq!(hashes(folder.path(), "vt.json").len(), 3);
 }
 
 #[test]

@@ -9,13 +9,11 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
-
-use crate::support::migsim;
+use crate::support::{command, done, json, refused};
 
 /// Returns the output of a command, its errors, and its exit code.
-fn printed(arguments: &[&str]) -> (String, String, i32) {
-    let output = migsim(arguments);
+fn printed(line: &str) -> (String, String, i32) {
+    let output = command(Path::new("."), line);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (
         text(output.stdout),
@@ -25,22 +23,16 @@ fn printed(arguments: &[&str]) -> (String, String, i32) {
 }
 
 const RIVAL: &str = "exec:python3 examples/exec-policy/rival.py";
-const CASE: [&str; 7] = ["run", "--platform", "lbm", "--app", "lu", "--n", "200"];
+const CASE: &str = "--platform lbm --app lu --n 200";
 
 #[test]
 fn a_rival_in_python_runs_and_repeats_exactly() {
-    let scenarios = |extra: &[&str]| {
-        let arguments = [&CASE[..], &["--policy", RIVAL, "--json"], extra].concat();
-        let (out, errors, code) = printed(&arguments);
-        assert_eq!(code, 0, "{errors}");
-        let value: Value = serde_json::from_str(&out).unwrap();
-        value["scenarios"].clone()
+    let scenarios = |more: &str| {
+        let run = format!("run {CASE} --policy '{RIVAL}' {more}");
+        json(Path::new("."), &run)["scenarios"].clone()
     };
-    let first = scenarios(&[]);
-    assert!(
-        first == scenarios(&["--threads", "1"]),
-        "the same decisions"
-    );
+    let first = scenarios("");
+    assert!(first == scenarios("--threads 1"), "the same decisions");
     assert!(first[2]["moved"].as_u64().unwrap() > 0, "its moves happen");
     let [i, iii] = [0, 2].map(|at| first[at]["makespan_s"].as_f64().unwrap());
     assert!(iii < i, "{iii} s after {i} s");
@@ -48,27 +40,15 @@ fn a_rival_in_python_runs_and_repeats_exactly() {
 
 #[test]
 fn rivals_of_a_list_run_beside_built_in_policies() {
-    let policies = format!("never,{RIVAL},greedy");
-    let arguments = [
-        "compare",
-        "--platform",
-        "lbm",
-        "--app",
-        "lu",
-        "--n",
-        "200",
-        "--policies",
-        &policies,
-    ];
-    let (out, errors, code) = printed(&arguments);
-    assert_eq!(code, 0, "{errors}");
+    let compare = format!("compare {CASE} --policies 'never,{RIVAL},greedy'");
+    let out = done(Path::new("."), &compare);
     assert!(out.contains("rival.py"), "{out}");
 }
 
 #[test]
 fn a_policy_that_fails_in_a_comparison_is_named_without_a_rank() {
-    let policies = ["--policies", "never,greedy,exec:false/every=50"];
-    let (out, _, code) = printed(&[&["compare"], &CASE[1..], &policies].concat());
+    let policies = "--policies never,greedy,exec:false/every=50";
+    let (out, _, code) = printed(&format!("compare {CASE} {policies}"));
     assert_eq!(code, 1);
     assert!(
         out.lines().any(|line| line.trim() == "exec:false/every=50"),
@@ -83,15 +63,14 @@ fn a_program_that_fails_ends_the_run_with_its_words() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bad.sh");
     fs::write(&file, "read line; echo 'I am lost' >&2; exit 7\n").unwrap();
-    let policy = format!("exec:sh {}", file.display());
-    let (_, errors, code) = printed(&[&CASE[..], &["--policy", &policy]].concat());
+    let run = format!("run {CASE} --policy 'exec:sh {}'", file.display());
+    let (_, errors, code) = printed(&run);
     assert_ne!(code, 0);
     for words in ["I am lost", "exit status: 7", "call after superstep"] {
         assert!(errors.contains(words), "{errors}");
     }
     fs::write(&file, "sleep 30\n").unwrap();
-    let slow = ["--policy", &policy, "--set", "policy.exec.timeout=0.2 s"];
-    let (_, errors, code) = printed(&[&CASE[..], &slow].concat());
+    let (_, errors, code) = printed(&format!("{run} --set 'policy.exec.timeout=0.2 s'"));
     assert_ne!(code, 0);
     assert!(errors.contains("did not answer within 1 s"), "{errors}");
 }
@@ -101,9 +80,9 @@ fn a_note_names_a_program_that_does_not_answer() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("silent.sh");
     fs::write(&file, "while read line; do sleep 30; done\n").unwrap();
-    let policy = format!("exec:sh {}/every=50", file.display());
-    let limit = ["--policy", &policy, "--set", "policy.exec.timeout=1.2 s"];
-    let (_, errors, _) = printed(&[&CASE[..], &limit].concat());
+    let policy = format!("--policy 'exec:sh {}/every=50'", file.display());
+    let limit = "--set 'policy.exec.timeout=1.2 s'";
+    let (_, errors, _) = printed(&format!("run {CASE} {policy} {limit}"));
     let note = format!(
         "note: waiting for the answer of `sh {}` to the call after superstep 50;",
         file.display()
@@ -118,14 +97,14 @@ fn the_error_output_of_a_program_is_shown_or_kept() {
     let program = "import json, sys\nfor line in sys.stdin:\n    barrier = json.loads(line)\n    print('call', barrier['call'], file=sys.stderr)\n    print(json.dumps({'call': barrier['call'], 'assignment': barrier['current']}), flush=True)\n";
     fs::write(&file, program).unwrap();
     let policy = format!("exec:python3 {}/every=50", file.display());
-    let run = [&CASE[..], &["--scenario", "i,iii", "--policy", &policy]].concat();
+    let run = format!("run {CASE} --scenario i,iii --policy '{policy}'");
     // 401 supersteps
     let lines = (1..=8).map(|call| format!("scenario iii: call {call}\n"));
     let expected: String = lines.collect();
     let (_, errors, _) = printed(&run);
     assert!(errors.contains(&expected), "{errors}");
     for _ in 0..2 {
-        let (_, errors, _) = printed(&[&run[..], &["--out", out.to_str().unwrap()]].concat());
+        let (_, errors, _) = printed(&format!("{run} --out {}", out.display()));
         assert!(!errors.contains("scenario iii:"), "{errors}");
         assert_eq!(fs::read_to_string(out.join("exec.log")).unwrap(), expected);
     }
@@ -142,7 +121,8 @@ fn a_run_that_is_killed_leaves_no_program() {
     fs::write(&file, script).unwrap();
     let policy = format!("exec:sh {}", file.display());
     let mut run = Command::new(env!("CARGO_BIN_EXE_migsim"));
-    let mut run = run.args(CASE).args(["--policy", &policy]).spawn().unwrap();
+    let run = run.arg("run").args(CASE.split(' '));
+    let mut run = run.args(["--policy", &policy]).spawn().unwrap();
     let eventually = |is_true: &dyn Fn() -> bool| {
         (0..2000).any(|_| {
             is_true() || {
@@ -169,25 +149,17 @@ fn a_program_decides_about_a_barrier_from_a_file() {
         r#"{"speeds": [1, 1], "current": [0, 0, 0], "work": [3, 2, 1], "time": [3, 2, 1]}"#;
     fs::write(&file, barrier).unwrap();
     let decide = |policy: &str| {
-        printed(&[
-            "decide",
-            file.to_str().unwrap(),
-            "--policy",
-            policy,
-            "--json",
-        ])
+        let decide = format!("decide {} --policy '{policy}'", file.display());
+        json(Path::new("."), &decide)
     };
-    let (out, errors, code) = decide(RIVAL);
-    assert_eq!(code, 0, "{errors}");
-    let answer: Value = serde_json::from_str(&out).unwrap();
-    let (greedy, _, _) = decide("greedy");
-    let greedy: Value = serde_json::from_str(&greedy).unwrap();
+    let (answer, greedy) = (decide(RIVAL), decide("greedy"));
     assert_eq!(
         answer["policies"][0]["assignment"],
         greedy["policies"][0]["assignment"]
     );
     assert_eq!(answer["policies"][0]["policy"], RIVAL);
-    let (_, errors, code) = decide("exec:./no-such-program");
+    let missing = format!("decide {} --policy exec:./no-such-program", file.display());
+    let (_, errors, code) = printed(&missing);
     assert!(code != 0 && errors.contains("no-such-program"), "{errors}");
 }
 
@@ -203,36 +175,28 @@ fn no_file_starts_a_program_unasked() {
     let of_option = format!(
         r#"{{"workload": {{"app": "lu", "n": 200}}, "policy": {{"name": "exec", "exec": {{"command": "{command}"}}}}}}"#
     );
-    let file = experiment.to_str().unwrap();
+    let file = experiment.display();
     for text in [of_name, of_option] {
         fs::write(&experiment, text).unwrap();
         for command in ["run", "sweep"] {
-            let (_, errors, code) = printed(&[command, file]);
-            assert!(
-                code == 2 && errors.contains("--allow-exec"),
-                "{code} {errors}"
-            );
+            let errors = refused(Path::new("."), &format!("{command} {file}"));
+            assert!(errors.contains("--allow-exec"), "{errors}");
         }
     }
     let sweep = r#"{"schema": "migsim-sweep-1", "experiment": {"workload": {"app": "lu", "n": 200}}, "vary": {"policy": "never,exec:COMMAND"}}"#;
     let sweep = sweep.replace("COMMAND", &command);
     fs::write(&experiment, sweep).unwrap();
-    let (_, errors, code) = printed(&["sweep", file]);
-    assert!(
-        code == 2 && errors.contains("--allow-exec"),
-        "{code} {errors}"
-    );
+    let errors = refused(Path::new("."), &format!("sweep {file}"));
+    assert!(errors.contains("--allow-exec"), "{errors}");
     assert!(!Path::new(&mark).exists(), "nothing was started");
-    let (_, errors, _) = printed(&["sweep", file, "--allow-exec"]);
+    let (_, errors, _) = printed(&format!("sweep {file} --allow-exec"));
     assert!(mark.exists(), "{errors}");
 }
 
 #[test]
 fn a_trigger_may_follow_the_command() {
-    let policy = format!("{RIVAL}/every=100");
-    let (out, errors, code) = printed(&[&CASE[..], &["--policy", &policy, "--json"]].concat());
-    assert_eq!(code, 0, "{errors}");
-    let value: Value = serde_json::from_str(&out).unwrap();
+    let run = format!("run {CASE} --policy '{RIVAL}/every=100'");
+    let value = json(Path::new("."), &run);
     let calls = value["scenarios"][2]["calls"].as_array().unwrap();
     assert!(
         calls

@@ -4,41 +4,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use roxmltree::Document;
 
-fn migsim(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-/// Runs the command, which must succeed.
-fn done(folder: &Path, arguments: &str) {
-    let words: Vec<&str> = arguments.split_whitespace().collect();
-    let output = migsim(folder, &words);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments}: {errors}");
-}
-
-/// Runs the command, which must succeed, and returns its output.
-fn printed(folder: &Path, arguments: &str) -> String {
-    let words: Vec<&str> = arguments.split_whitespace().collect();
-    let output = migsim(folder, &words);
-    assert!(output.status.success(), "{arguments}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Runs the command, which must end with code 2, and returns its message.
-fn refused(folder: &Path, arguments: &str) -> String {
-    let words: Vec<&str> = arguments.split_whitespace().collect();
-    let output = migsim(folder, &words);
-    assert_eq!(output.status.code(), Some(2), "{arguments}");
-    String::from_utf8(output.stderr).unwrap()
-}
+use crate::support::{done, refused};
 
 fn says(text: &str, part: &str) {
     assert!(text.contains(part), "`{part}` is not in: {text}");
@@ -204,7 +173,7 @@ fn a_paper_has_its_figures() {
         svg.contains("tempo publicado [s]") && svg.contains("cenário"),
         "{svg}"
     );
-    let list = printed(here, "reproduce sw-dynamic --figure list --quiet");
+    let list = done(here, "reproduce sw-dynamic --figure list --quiet");
     says(&list, "gains   the gain of scenario iii over i");
     assert!(!list.contains("overheads"), "{list}");
     let errors = refused(here, "reproduce sw-dynamic --figure overheads --quiet");
@@ -255,7 +224,7 @@ fn an_unknown_figure_is_refused_with_the_known_ones() {
     );
     says(&refused(here, "report bare --figure gantt"), "--processes");
     let first = |folder: &str| -> Vec<String> {
-        let list = printed(here, &format!("report {folder} --figure list"));
+        let list = done(here, &format!("report {folder} --figure list"));
         let names = list.lines().filter_map(|line| line.split(' ').next());
         names.map(str::to_owned).collect()
     };

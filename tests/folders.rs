@@ -4,31 +4,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
 use serde_json::json;
 
-use crate::support::{migsim, migsim_in};
+use crate::support::{done, refused};
 
-/// The command for a run of LU of order `n` into `folder`.
-fn run(folder: &Path, n: &str, more: &[&str]) -> Output {
-    let folder = folder.to_str().unwrap();
-    let usual = [
-        "run", "--app", "lu", "--procs", "4", "--grid", "2x2", "--quiet",
-    ];
-    migsim(&[&usual[..], &["--n", n, "--out", folder], more].concat())
-}
-
-fn succeeded(output: &Output) {
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-}
-
-/// Returns the error of a refused command.
-fn refused(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(2));
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+/// A run of LU into a folder.
+const LU: &str = "run --app lu --procs 4 --grid 2x2 --quiet --out run --n";
 
 /// Lists the names in a folder.
 fn names(folder: &Path) -> Vec<String> {
@@ -52,12 +34,11 @@ const ALWAYS: [&str; 5] = [
 #[test]
 fn nothing_of_an_older_run_stays_beside_a_newer_one() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("run");
-    let page = folder.join("page.html");
-    let page = ["--report", page.to_str().unwrap()];
-    let everything = ["--processes", "--write-trace", "perfetto,paje"];
-    succeeded(&run(&folder, "20", &[&everything[..], &page].concat()));
-    succeeded(&migsim(&["report", folder.to_str().unwrap()]));
+    let (here, folder) = (scratch.path(), scratch.path().join("run"));
+    let everything = "--processes --write-trace perfetto,paje";
+    let with_page = format!("{LU} 20 {everything} --report run/page.html");
+    done(here, &with_page);
+    done(here, "report run");
     let all = names(&folder);
     let optional = ["links.csv", "page.html", "processes.csv", "report.html"];
     for name in ALWAYS.into_iter().chain(optional) {
@@ -76,47 +57,39 @@ fn nothing_of_an_older_run_stays_beside_a_newer_one() {
     left.sort_unstable();
 
     // The same settings with fewer files.
-    succeeded(&run(&folder, "20", &[]));
+    done(here, &format!("{LU} 20"));
     assert_eq!(names(&folder), left);
     // Write all files again, and then use other settings.
-    let force = ["--force"];
-    succeeded(&run(&folder, "20", &[&everything[..], &page].concat()));
-    succeeded(&run(&folder, "24", &force));
+    done(here, &with_page);
+    done(here, &format!("{LU} 24 --force"));
     assert_eq!(names(&folder), left);
     // With fewer scenarios, no file of another scenario is left.
-    let forced = [&everything[..], &force].concat();
-    succeeded(&run(&folder, "24", &forced));
-    succeeded(&run(
-        &folder,
-        "24",
-        &[&forced[..], &["--scenario", "i"]].concat(),
-    ));
-    let traces = names(&folder)
-        .into_iter()
-        .filter(|name| name.starts_with("trace-"));
-    let traces: Vec<String> = traces.collect();
+    done(here, &format!("{LU} 24 {everything} --force"));
+    done(here, &format!("{LU} 24 {everything} --force --scenario i"));
+    let mut traces = names(&folder);
+    traces.retain(|name| name.starts_with("trace-"));
     assert_eq!(traces, ["trace-i.paje", "trace-i.perfetto.json"]);
 }
 
 #[test]
 fn a_folder_that_lost_its_manifest_is_cleared_as_well() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("run");
-    let everything = ["--processes", "--report", "--write-trace", "perfetto,paje"];
-    succeeded(&run(&folder, "20", &everything));
+    let (here, folder) = (scratch.path(), scratch.path().join("run"));
+    let everything = "--processes --report --write-trace perfetto,paje";
+    done(here, &format!("{LU} 20 {everything}"));
     // A run that is killed while it publishes its files may leave this state.
     fs::remove_file(folder.join("run.json")).unwrap();
-    succeeded(&run(&folder, "24", &[]));
+    done(here, &format!("{LU} 24"));
     assert_eq!(names(&folder), ALWAYS);
 }
 
 #[test]
 fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("run");
-    succeeded(&run(&folder, "20", &["--report"]));
+    let (here, folder) = (scratch.path(), scratch.path().join("run"));
+    done(here, &format!("{LU} 20 --report"));
     let before = fs::read(folder.join("run.json")).unwrap();
-    let errors = refused(&run(&folder, "24", &[]));
+    let errors = refused(here, &format!("{LU} 24"));
     assert!(
         errors.contains(
             "a run with other settings than this run: `workload.n` is 20 in the folder, but 24 in this run"
@@ -125,37 +98,29 @@ fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
         "{errors}"
     );
     // A page of other numbers must not be left either.
-    let page = folder.join("page.html");
-    let page_beside = [
-        "--procs",
-        "4",
-        "--grid",
-        "2x2",
-        "--report",
-        page.to_str().unwrap(),
-    ];
-    let output = migsim(&[&["run", "--app", "lu", "--n", "24"][..], &page_beside].concat());
-    assert!(refused(&output).contains("a run with other settings"));
+    let page = "run --app lu --n 24 --procs 4 --grid 2x2 --report run/page.html";
+    assert!(refused(here, page).contains("a run with other settings"));
     assert_eq!(fs::read(folder.join("run.json")).unwrap(), before);
-    assert!(folder.join("report.html").exists() && !page.exists());
+    assert!(folder.join("report.html").exists() && !folder.join("page.html").exists());
     // Flags that change no result are no other settings.
-    succeeded(&run(&folder, "20", &["--threads", "1", "--processes"]));
-    succeeded(&run(&folder, "20", &["--platform", "platforms/ufrgs.json"]));
-    succeeded(&run(&folder, "24", &["--force"]));
+    done(here, &format!("{LU} 20 --threads 1 --processes"));
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/platforms/ufrgs.json");
+    done(here, &format!("{LU} 20 --platform {file}"));
+    done(here, &format!("{LU} 24 --force"));
     assert!(!folder.join("report.html").exists());
 }
 
 #[test]
 fn an_input_whose_contents_have_changed_is_another_setting() {
     let scratch = tempfile::tempdir().unwrap();
-    let (folder, platform) = (scratch.path().join("run"), scratch.path().join("mine.json"));
+    let (here, platform) = (scratch.path(), scratch.path().join("mine.json"));
     let text = fs::read_to_string("platforms/ufrgs.json").unwrap();
     fs::write(&platform, &text).unwrap();
-    let on = ["--platform", platform.to_str().unwrap()];
-    succeeded(&run(&folder, "20", &on));
-    succeeded(&run(&folder, "20", &on));
+    let run = format!("{LU} 20 --platform mine.json");
+    done(here, &run);
+    done(here, &run);
     fs::write(&platform, format!("{text}\n")).unwrap();
-    let errors = refused(&run(&folder, "20", &on));
+    let errors = refused(here, &run);
     assert!(
         errors.contains("mine.json` has other contents than in the run"),
         "{errors}"
@@ -165,6 +130,7 @@ fn an_input_whose_contents_have_changed_is_another_setting() {
 #[test]
 fn files_that_no_run_has_written_are_never_replaced() {
     let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("run");
     for name in [
         "platform.json",
         "processes.csv",
@@ -172,15 +138,15 @@ fn files_that_no_run_has_written_are_never_replaced() {
         "run.json",
         "plan.json",
     ] {
-        let folder = scratch.path().join(name.replace('.', "-"));
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join(name), "{\"mine\": true}").unwrap();
-        let errors = refused(&run(&folder, "20", &["--force"]));
+        let errors = refused(scratch.path(), &format!("{LU} 20 --force"));
         assert!(
             errors.contains(name) && errors.contains("hint: choose another folder"),
             "{errors}"
         );
         assert_eq!(names(&folder), [name]);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }
 
@@ -213,13 +179,10 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
         ("compare", "--policies never,migbsp"),
     ] {
         let folder = scratch.path().join(kind);
-        let folder = folder.to_str().unwrap();
-        let words: Vec<&str> = [kind].into_iter().chain(usual.split(' ')).collect();
-        let more: Vec<&str> = [folder].into_iter().chain(more.split(' ')).collect();
-        succeeded(&migsim(&[words, more].concat()));
-        for file in names(Path::new(folder)) {
+        done(scratch.path(), &format!("{kind} {usual} {kind} {more}"));
+        for file in names(&folder) {
             assert!(is_known(&file), "{kind}: {file}");
-            let text = fs::read_to_string(Path::new(folder).join(&file)).unwrap();
+            let text = fs::read_to_string(folder.join(&file)).unwrap();
             let mut found = Vec::new();
             let (_, ending) = file.rsplit_once('.').unwrap();
             match ending {
@@ -288,24 +251,8 @@ fn run_own_files(folder: &Path) {
     fs::write(folder.join("e.json"), experiment.to_string()).unwrap();
     for policy in ["migbsp/every=5", "refine/every=5"] {
         let name = policy.split('/').next().unwrap();
-        let output = migsim_in(
-            folder,
-            &[
-                "run",
-                "e.json",
-                "--platform",
-                "in/two.json",
-                "--mapping",
-                "contiguous",
-                "--quiet",
-                "--policy",
-                policy,
-                "--out",
-                name,
-                "--processes",
-            ],
-        );
-        succeeded(&output);
+        let run = "run e.json --platform in/two.json --mapping contiguous --quiet --processes";
+        done(folder, &format!("{run} --policy {policy} --out {name}"));
     }
 }
 
@@ -313,22 +260,15 @@ fn run_own_files(folder: &Path) {
 fn a_moved_folder_is_run_explained_and_compared_without_its_input_files() {
     let made = tempfile::tempdir().unwrap();
     run_own_files(made.path());
-    let text = |folder: &Path, arguments: &[&str]| {
-        let output = migsim_in(folder, arguments);
-        succeeded(&output);
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines()
-            .filter(|line| !line.contains("CPU time"))
-            .collect::<Vec<_>>()
-            .join("\n")
+    let text = |folder: &Path, line: &str| {
+        let text = done(folder, line);
+        let lines = text.lines().filter(|line| !line.contains("CPU time"));
+        lines.collect::<Vec<_>>().join("\n")
     };
-    let compare = ["compare", "migbsp", "refine"];
-    let verdict = text(made.path(), &compare);
+    let compare = "compare migbsp refine";
+    let verdict = text(made.path(), compare);
     assert!(verdict.contains("nothing is random"), "{verdict}");
-    let before = text(
-        made.path(),
-        &["run", "refine/run.json", "--quiet", "--json"],
-    );
+    let before = text(made.path(), "run refine/run.json --quiet --json");
     // Elsewhere, with nothing but the two folders.
     let moved = tempfile::tempdir().unwrap();
     for name in ["migbsp", "refine"] {
@@ -342,25 +282,26 @@ fn a_moved_folder_is_run_explained_and_compared_without_its_input_files() {
             .iter()
             .all(|name| moved.path().join("refine").join(name).is_file())
     );
-    assert_eq!(text(moved.path(), &compare), verdict);
+    assert_eq!(text(moved.path(), compare), verdict);
     let parent = moved.path().parent().unwrap();
     let inside = |name: &str| moved.path().join(name).display().to_string();
-    let all = ["compare", &inside("migbsp"), &inside("refine")];
+    let (migbsp, refine) = (inside("migbsp"), inside("refine"));
+    let all = format!("compare {migbsp} {refine}");
     assert_eq!(text(parent, &all), verdict);
     let scenarios = |text: &str| {
         let text: serde_json::Value = serde_json::from_str(text).unwrap();
         assert_eq!(text["version"], env!("CARGO_PKG_VERSION"));
         text["scenarios"].clone()
     };
-    let again = text(parent, &["run", &inside("refine"), "--quiet", "--json"]);
+    let again = text(parent, &format!("run {refine} --quiet --json"));
     assert_eq!(scenarios(&before), scenarios(&again));
-    let call = text(parent, &["explain", &inside("migbsp"), "--superstep", "5"]);
+    let call = text(parent, &format!("explain {migbsp} --superstep 5"));
     assert!(!call.contains("unknown"), "{call}");
-    text(parent, &["bottlenecks", &inside("refine"), "--quiet"]);
-    text(parent, &["report", &inside("refine")]);
+    text(parent, &format!("bottlenecks {refine} --quiet"));
+    text(parent, &format!("report {refine}"));
     // Run again into its own folder, which has the same settings.
-    let own = ["run", "refine/run.json", "--quiet", "--out", "refine"];
-    text(moved.path(), &own);
+    let own = "run refine/run.json --quiet --out refine";
+    text(moved.path(), own);
     // A column of the user is ignored; a missing file is named once.
     let path = moved.path().join("refine/supersteps.csv");
     let table = fs::read_to_string(&path).unwrap();
@@ -371,14 +312,11 @@ fn a_moved_folder_is_run_explained_and_compared_without_its_input_files() {
             None => format!("mine,{line}\n"),
         });
     fs::write(&path, noted.collect::<String>()).unwrap();
-    text(moved.path(), &["explain", "refine"]);
+    text(moved.path(), "explain refine");
     for name in &copies {
         fs::remove_file(moved.path().join("refine").join(name)).unwrap();
     }
-    let errors = refused(&migsim_in(
-        moved.path(),
-        &["run", "refine/run.json", "--quiet"],
-    ));
+    let errors = refused(moved.path(), "run refine/run.json --quiet");
     assert_eq!(errors.matches("error: ").count(), 1, "{errors}");
     assert!(
         errors.contains("two.json` of the run and 3 more are missing"),
@@ -390,30 +328,19 @@ fn a_moved_folder_is_run_explained_and_compared_without_its_input_files() {
 fn what_another_run_or_sweep_has_written_is_not_replaced() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
-    let report = |n: &str, more: &[&str]| {
-        let usual = [
-            "run", "--app", "lu", "--procs", "4", "--grid", "2x2", "--quiet", "--report", "--n", n,
-        ];
-        migsim_in(folder, &[&usual[..], more].concat())
-    };
-    succeeded(&report("20", &[]));
-    succeeded(&report("20", &[]));
-    let errors = refused(&report("24", &[]));
+    let report = "run --app lu --procs 4 --grid 2x2 --quiet --report --n";
+    done(folder, &format!("{report} 20"));
+    done(folder, &format!("{report} 20"));
+    let errors = refused(folder, &format!("{report} 24"));
     assert!(
         errors.contains("report.html") && errors.contains("--force"),
         "{errors}"
     );
-    succeeded(&report("24", &["--force"]));
-    let sweep = |alphas: &str| {
-        let usual = [
-            "sweep", "--app", "lu", "--procs", "4", "--grid", "2x2", "--n", "20", "--quiet",
-            "--alpha", alphas,
-        ];
-        migsim_in(folder, &usual)
-    };
-    succeeded(&sweep("4,8"));
-    succeeded(&sweep("4,8,12"));
-    let errors = refused(&sweep("4,16"));
+    done(folder, &format!("{report} 24 --force"));
+    let sweep = "sweep --app lu --procs 4 --grid 2x2 --n 20 --quiet --alpha";
+    done(folder, &format!("{sweep} 4,8"));
+    done(folder, &format!("{sweep} 4,8,12"));
+    let errors = refused(folder, &format!("{sweep} 4,16"));
     assert!(
         errors.contains("other settings") && errors.contains("--out"),
         "{errors}"
@@ -424,27 +351,9 @@ fn what_another_run_or_sweep_has_written_is_not_replaced() {
 fn a_run_that_is_too_long_for_a_viewer_keeps_its_other_files() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("run");
-    let output = migsim(&[
-        "run",
-        "--app",
-        "synthetic",
-        "--procs",
-        "2",
-        "--set",
-        "workload.supersteps=4",
-        "--set",
-        "workload.instructions=1e19 instr",
-        "--policy",
-        "never",
-        "--scenario",
-        "i",
-        "--quiet",
-        "--write-trace",
-        "perfetto,paje",
-        "--out",
-        folder.to_str().unwrap(),
-    ]);
-    let errors = refused(&output);
+    let run = "run --app synthetic --procs 2 --set workload.supersteps=4 --set 'workload.instructions=1e19 instr' --policy never \
+        --scenario i --quiet --write-trace perfetto,paje --out run";
+    let errors = refused(scratch.path(), run);
     assert!(
         errors.contains("latest time of a trace for Perfetto"),
         "{errors}"

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use migsim::bsp::{
@@ -12,9 +13,11 @@ use migsim::bsp::{
 use migsim::engine::{NetworkModel, Weights};
 use migsim::experiment::BUILT_IN_LIBRARIES;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, migsim, plan, seconds, switch,
+    self, Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, command, done, json, plan,
+    read, refused, seconds, succeeded, switch,
 };
 
 /// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
@@ -131,18 +134,9 @@ fn packets_in_queues_may_saturate_a_link_for_any_bandwidth_factor() {
 
 #[test]
 fn a_message_of_too_many_packets_is_refused_at_once() {
-    let flags = [
-        "--procs",
-        "2",
-        "--set",
-        "workload.bytes=1e20 B",
-        "--net",
-        "queues=true",
-        "--scenario",
-        "i",
-    ];
-    let output = migsim(&[&["run", "--app", "synthetic"][..], &flags].concat());
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let run = "run --app synthetic --procs 2 --set 'workload.bytes=1e20 B' --net queues=true --scenario i";
+    let output = command(Path::new("."), run);
+    let errors = support::said(&output);
     assert!(
         !output.status.success() && errors.contains("packets, too many to simulate them in queues"),
         "{errors}"
@@ -276,48 +270,37 @@ const TRACE: &str =
 const PLATFORM: &str = r#"{"schema": "migsim-platform-1", "name": "pair",
   "clusters": [{"name": "p", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "100 Mbps", "latency": "1 ms", "duplex": true}}]}"#;
 
-/// Returns the settings of a run of the trace with these flags, and its notes.
-fn shown(flags: &[&str]) -> Value {
+/// Writes the files of these tests, and returns their folder.
+fn files() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let (trace, platform) = (file("app.trace", TRACE), file("pair.json", PLATFORM));
-    let mine = file(
-        "mine.json",
-        r#"{"schema": "migsim-library-1", "name": "mine", "network": {"overhead": "7 us"}, "runtime": {"receives": "early"}}"#,
-    );
-    let flags = flags
-        .iter()
-        .map(|flag| flag.replace("mine.json", &mine))
-        .collect::<Vec<_>>();
-    let start = [
-        "run",
-        "--app",
-        "trace",
-        "--trace",
-        &trace,
-        "--platform",
-        &platform,
-        "--show",
-    ];
-    let flags = flags.iter().map(String::as_str);
-    let all: Vec<&str> = start.into_iter().chain(flags).collect();
-    let output = migsim(&all);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    let mine = r#"{"schema": "migsim-library-1", "name": "mine", "network": {"overhead": "7 us"}, "runtime": {"receives": "early"}}"#;
+    for (name, text) in [
+        ("app.trace", TRACE),
+        ("pair.json", PLATFORM),
+        ("mine.json", mine),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+/// Returns the settings of a run of the trace with these flags.
+fn shown_in(folder: &Path, flags: &str) -> Value {
+    let run = "run --app trace --trace app.trace --platform pair.json --show";
+    serde_json::from_str(&done(folder, &format!("{run} {flags}"))).unwrap()
+}
+
+fn shown(flags: &str) -> Value {
+    shown_in(files().path(), flags)
 }
 
 #[test]
 fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
-    let without = shown(&[]);
+    let without = shown("");
     assert_eq!(without["runtime"]["receives"], "late");
     assert_eq!(without["runtime"]["barrier"]["kind"], "central");
     assert_eq!(without.get("library"), None);
-    let with = shown(&["--library", "open-mpi"]);
+    let with = shown("--library open-mpi");
     assert_eq!(with["library"], "open-mpi");
     assert_eq!(
         with["runtime"]["receives"],
@@ -331,58 +314,35 @@ fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
             .unwrap()
             .starts_with("stated")
     );
-    let flags = [
-        "--library",
-        "open-mpi",
-        "--net",
-        "packet=none",
-        "--set",
-        "runtime.barrier.kind=tree",
-    ];
-    let over = shown(&flags);
+    let flags = "--library open-mpi --net packet=none --set runtime.barrier.kind=tree";
+    let over = shown(flags);
     assert_eq!(over["runtime"]["barrier"]["kind"], "tree");
     assert_eq!(over["runtime"]["barrier"]["bytes"], "80 B");
     assert_eq!(over["network"].get("packet"), None);
     assert_eq!(over["origins"].get("network.packet"), None);
     // The trace sets `late`; a size replaces it.
-    let above = shown(&["--set", "runtime.receives.late_above=1KiB"]);
+    let above = shown("--set runtime.receives.late_above=1KiB");
     assert_eq!(
         above["runtime"]["receives"],
         json!({"late_above": "1024 B"})
     );
-    let mine = shown(&["--library", "mine.json"]);
+    let mine = shown("--library mine.json");
     assert_eq!(mine["network"]["overhead"], "0.000007 s");
     assert_eq!(mine["runtime"]["receives"], "early");
     assert_eq!(mine["runtime"]["barrier"]["kind"], "central");
 }
 
 /// Returns the printed settings of an experiment that was printed before, with flags above them.
-fn shown_again(shown: &Value, flags: &[&str]) -> Value {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    fs::write(path("pair.json"), PLATFORM).unwrap();
-    fs::write(path("app.trace"), TRACE).unwrap();
-    let mut again = shown.clone();
-    again["platform"] = json!(path("pair.json"));
-    again["workload"]["trace"] = json!(path("app.trace"));
-    fs::write(path("shown.json"), again.to_string()).unwrap();
-    let file = path("shown.json");
-    let output = migsim(&[&["run", file.to_str().unwrap(), "--show"], flags].concat());
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    serde_json::from_slice(&output.stdout).unwrap()
+fn shown_again(shown: &Value, flags: &str) -> Value {
+    let folder = files();
+    fs::write(folder.path().join("shown.json"), shown.to_string()).unwrap();
+    let line = format!("run shown.json --show {flags}");
+    serde_json::from_str(&done(folder.path(), &line)).unwrap()
 }
 
 #[test]
 fn a_library_adds_to_the_chosen_network() {
-    let with = shown(&[
-        "--library",
-        "open-mpi",
-        "--network",
-        "lv08",
-        "--net",
-        "packet=9000B",
-    ]);
+    let with = shown("--library open-mpi --network lv08 --net packet=9000B");
     let network = &with["network"];
     assert_eq!(network["model"], "lv08");
     assert_eq!(network["latency_factor"], 13.01);
@@ -392,20 +352,20 @@ fn a_library_adds_to_the_chosen_network() {
     let origin = |key: &str| with["origins"][key].as_str().map(str::to_owned);
     assert!(origin("network.overhead").is_some_and(|text| text.starts_with("fitted")));
     // Another library replaces the one of an experiment that was printed.
-    let mpich = shown_again(&with, &["--library", "mpich"]);
+    let mpich = shown_again(&with, "--library mpich");
     assert_eq!(mpich["network"]["model"], "cm02");
     assert_eq!(mpich["network"].get("overhead"), None);
     assert_eq!(mpich["origins"].get("network.overhead"), None);
     // A constant that was switched off stays off.
-    let without = shown(&["--library", "open-mpi", "--net", "overhead=0s"]);
+    let without = shown("--library open-mpi --net overhead=0s");
     assert_eq!(without["network"].get("overhead"), None);
-    assert_eq!(shown_again(&without, &[])["network"], without["network"]);
+    assert_eq!(shown_again(&without, "")["network"], without["network"]);
 }
 
 #[test]
 fn the_settings_that_are_shown_give_the_same_run() {
-    let with = shown(&["--library", "open-mpi"]);
-    let shown = shown_again(&with, &[]);
+    let with = shown("--library open-mpi");
+    let shown = shown_again(&with, "");
     for key in ["network", "runtime", "library"] {
         assert_eq!(shown[key], with[key], "{key}");
     }
@@ -413,101 +373,86 @@ fn the_settings_that_are_shown_give_the_same_run() {
 
 #[test]
 fn the_libraries_are_listed() {
-    let output = migsim(&["list", "libraries", "--json"]);
-    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let listed = json(Path::new("."), "list libraries");
     let rows = listed["known"].as_array().unwrap();
     let names: Vec<&str> = rows
         .iter()
         .map(|row| row["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, BUILT_IN_LIBRARIES.map(|library| library.name));
-    let output = migsim(&["run", "--app", "lu", "--library", "openmpi"]);
-    let errors = String::from_utf8(output.stderr).unwrap();
+    let errors = refused(Path::new("."), "run --app lu --library openmpi");
     assert!(errors.contains("unknown library `openmpi`"), "{errors}");
-    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
 fn a_calibrated_library_is_written_and_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (mine, platform) = (path("fitted.json"), path("pair.json"));
-    fs::write(path("pair.json"), PLATFORM).unwrap();
+    let folder = files();
+    let here = folder.path();
     // The one-way time as osu_latency prints it: 2 ms and 30 us, packets of 1538 B through a switch, 12.5 MB/s times 0.9.
     let time = |bytes: f64| 2030.0 + (bytes.min(1448.0) + 90.0) / 12.5 + bytes / 11.25;
     let rows = [8.0, 1e3, 1e4, 6e4].map(|bytes| format!("{bytes} {}\n", time(bytes)));
-    let table = format!(
-        "# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n{}",
-        rows.concat()
+    let head = "# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n";
+    fs::write(here.join("osu.txt"), head.to_owned() + &rows.concat()).unwrap();
+    let start = "calibrate --platform pair.json --table";
+    let between = "--between p-0,p-1";
+    let said = done(
+        here,
+        &format!("{start} osu.txt {between} --out fitted.json"),
     );
-    fs::write(path("osu.txt"), table).unwrap();
-    let start = ["calibrate", "--platform", &platform, "--table"];
-    let rest = ["--between", "p-0,p-1", "--out", &mine];
-    let osu = path("osu.txt");
-    let output = migsim(&[&start[..], &[&osu], &rest[..]].concat());
-    let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("overhead per message: 30.0 us"), "{said}");
     assert!(said.contains("bandwidth factor: 0.9\n"), "{said}");
     assert!(
         said.contains("the measurements do not determine the size from which receives are late"),
         "{said}"
     );
-    let shown = shown(&["--library", &mine]);
+    let shown = shown_in(here, "--library fitted.json");
     assert_eq!(shown["network"]["overhead"], "0.00003 s");
     assert_eq!(shown["network"]["bandwidth_factor"], 0.9);
-    assert!(
-        shown["origins"]["network.overhead"]
-            .as_str()
-            .unwrap()
-            .starts_with("fitted")
-    );
-    let small = path("small.txt");
-    fs::write(&small, "# Size  Latency (us)\n8 2150\n9 2150\n").unwrap();
-    let output = migsim(&[&start[..], &[&small], &rest[..2]].concat());
-    let said = String::from_utf8(output.stdout).unwrap();
+    let origin = shown["origins"]["network.overhead"].as_str();
+    assert!(origin.unwrap().starts_with("fitted"));
+    fs::write(
+        here.join("small.txt"),
+        "# Size  Latency (us)\n8 2150\n9 2150\n",
+    )
+    .unwrap();
+    let output = command(here, &format!("{start} small.txt {between}"));
+    let printed = String::from_utf8(output.stdout).unwrap();
     let kept = "bandwidth factor: 0.94 (the value of the library `open-mpi`, since the table does not determine it)\n";
-    assert!(said.contains(kept), "{said}");
-    let in_ms = path("ms.csv");
+    assert!(printed.contains(kept), "{printed}");
     let rows = "from,to,bytes,time_s\np-0,p-1,1,2.1\np-0,p-1,60000,7.5\n";
-    fs::write(&in_ms, rows).unwrap();
-    let doubted = path("doubted.json");
-    let arguments = [&start[..], &[&in_ms, "--out", &doubted]].concat();
-    let output = migsim(&arguments);
-    let errors = String::from_utf8(output.stderr).unwrap();
+    fs::write(here.join("ms.csv"), rows).unwrap();
+    let doubtful = format!("{start} ms.csv --out doubted.json");
+    let output = command(here, &doubtful);
+    let errors = support::said(&output);
     assert!(errors.contains("warning: the overhead of "), "{errors}");
     assert!(
         errors.contains("error: the fitted values are doubtful"),
         "{errors}"
     );
     assert_eq!(output.status.code(), Some(1));
-    assert!(fs::metadata(&doubted).is_err(), "nothing was accepted");
-    let output = migsim(&[&arguments[..], &["--accept"]].concat());
-    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(!here.join("doubted.json").exists(), "nothing was accepted");
+    let accepted = succeeded(command(here, &format!("{doubtful} --accept")));
+    let errors = support::said(&accepted);
+    assert!(errors.contains("warning: the overhead of "), "{errors}");
+    assert!(read(here, "doubted.json").contains("doubtful"));
+    let mut default = Command::new(env!("CARGO_BIN_EXE_migsim"));
+    let line = format!("{start} osu.txt {between} --default");
+    default.args(line.split(' ')).current_dir(here);
+    let output = default.env("XDG_CONFIG_HOME", here.join("config")).output();
+    let errors = support::said(&output.unwrap());
     assert!(
-        errors.contains("warning: the overhead of ") && output.status.success(),
+        errors.starts_with("note: recorded traces that name no library"),
         "{errors}"
     );
-    assert!(fs::read_to_string(&doubted).unwrap().contains("doubtful"));
-    let mut default = Command::new(env!("CARGO_BIN_EXE_migsim"));
-    default.args([&start[..], &[&osu], &rest[..2], &["--default"]].concat());
-    let said = default.env("XDG_CONFIG_HOME", path("config")).output();
-    let said = String::from_utf8(said.unwrap().stderr).unwrap();
-    assert!(
-        said.starts_with("note: recorded traces that name no library"),
-        "{said}"
-    );
-    let kept = fs::read_to_string(path("config/migsim/library.json")).unwrap();
     // The transport of the messages in the table is unknown.
-    let kept: Value = serde_json::from_str(&kept).unwrap();
+    let kept: Value = serde_json::from_str(&read(here, "config/migsim/library.json")).unwrap();
     assert_eq!(kept["machine"], json!({ "library": "open-mpi" }));
-    let output = migsim(&[&start[..], &[&in_ms, "--out", &in_ms]].concat());
-    let errors = String::from_utf8(output.stderr).unwrap();
+    let errors = refused(here, &format!("{start} ms.csv --out ms.csv"));
     assert!(
         errors.contains("`--out` names the file of the table, which the library would overwrite"),
         "{errors}"
     );
-    assert_eq!(fs::read_to_string(&in_ms).unwrap(), rows);
-    let output = migsim(&[&start[..], &[&osu], &["--between", "p-0"]].concat());
-    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(read(here, "ms.csv"), rows);
+    let errors = refused(here, &format!("{start} osu.txt --between p-0"));
     assert!(errors.contains("--between a-0,a-1"), "{errors}");
 }

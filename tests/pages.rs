@@ -4,19 +4,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use crate::support::succeeded;
-
-/// Runs the command, which must succeed.
-fn done(arguments: &[&str], out: &Path) {
-    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .args(arguments)
-        .arg(out)
-        .output()
-        .unwrap();
-    succeeded(output);
-}
+use crate::support::done;
 
 /// Reads a page and checks that it is self-contained: it has no address outside, and its contents lead to its headings.
 fn checked(file: &Path) -> String {
@@ -39,24 +28,14 @@ fn checked(file: &Path) -> String {
     body.to_owned()
 }
 
-const SMALL: [&str; 6] = ["--app", "lu", "--n", "200", "--procs", "4"];
+const SMALL: &str = "--app lu --n 200 --procs 4";
 
 #[test]
 fn the_page_of_a_sweep_ranks_settings_and_shows_ties() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("sweep");
-    let values = [
-        "--alpha",
-        "2,4",
-        "--set",
-        "policy.migbsp.delta=0.8",
-        "--d",
-        "0.4,0.5",
-        "--quiet",
-        "--out",
-    ];
-    done(&[&["sweep"], &SMALL[..], &values].concat(), &folder);
-    let body = checked(&folder.join("index.html"));
+    let values = "--alpha 2,4 --set policy.migbsp.delta=0.8 --d 0.4,0.5 --quiet --out sweep";
+    done(scratch.path(), &format!("sweep {SMALL} {values}"));
+    let body = checked(&scratch.path().join("sweep/index.html"));
     assert_eq!(
         body.matches("<tr>").count() - body.matches("<thead><tr>").count(),
         // Settings, parameters, and their interactions.
@@ -76,12 +55,9 @@ fn the_page_of_a_sweep_ranks_settings_and_shows_ties() {
 #[test]
 fn the_page_of_a_search_has_the_result_the_rounds_and_all_settings() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("tune");
-    let values = [
-        "--alpha", "2,4", "--d", "0.4,0.5", "--budget", "8", "--quiet", "--out",
-    ];
-    done(&[&["tune"], &SMALL[..], &values].concat(), &folder);
-    let body = checked(&folder.join("index.html"));
+    let values = "--alpha 2,4 --d 0.4,0.5 --budget 8 --quiet --out tune";
+    done(scratch.path(), &format!("tune {SMALL} {values}"));
+    let body = checked(&scratch.path().join("tune/index.html"));
     for table in ["comparison", "search", "settings"] {
         assert!(body.contains(&format!("data-name=\"{table}\"")), "{table}");
     }
@@ -95,7 +71,7 @@ fn the_page_of_a_search_has_the_result_the_rounds_and_all_settings() {
 fn explanations_are_pages_too() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("page.html");
-    done(&[&["explain"], &SMALL[..], &["--html"]].concat(), &file);
+    done(scratch.path(), &format!("explain {SMALL} --html page.html"));
     let body = checked(&file);
     assert!(
         body.contains("<summary>After superstep 4: no process is to move</summary>"),
@@ -104,15 +80,8 @@ fn explanations_are_pages_too() {
     assert!(body.contains(
         "A rescheduling call was due after superstep 4: the first call comes after α = 4 supersteps."
     ));
-    done(
-        &[
-            &["explain"],
-            &SMALL[..],
-            &["--superstep", "4", "--why-not", "2", "--html"],
-        ]
-        .concat(),
-        &file,
-    );
+    let question = "--superstep 4 --why-not 2 --html page.html";
+    done(scratch.path(), &format!("explain {SMALL} {question}"));
     let body = checked(&file);
     assert!(
         body.contains("<h2 id=\"h-part-1\">When</h2>") && body.contains("p2 stays"),

@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 use migsim::experiment::{
     KeySetting, Layers, PLAUSIBILITY_RULES, built_in_names, find_built_in_experiment,
@@ -11,7 +12,7 @@ use migsim::experiment::{
 use migsim::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{migsim, migsim_in, read, said, succeeded};
+use crate::support::{command, done, read, refused, said, succeeded};
 
 /// Lists the names of the rules of some notes, recognised by their advice.
 fn rules(notes: &[String]) -> Vec<&'static str> {
@@ -79,8 +80,8 @@ fn no_platform_that_comes_with_the_program_has_a_finding() {
         if path.to_string_lossy().ends_with(".schema.json") {
             continue;
         }
-        let shown = succeeded(migsim(&["platform", "show", path.to_str().unwrap()]));
-        let shown = String::from_utf8(shown.stdout).unwrap();
+        let show = format!("platform show {}", path.display());
+        let shown = done(Path::new("."), &show);
         for rule in PLAUSIBILITY_RULES {
             assert!(
                 !shown.contains(rule.advice),
@@ -93,6 +94,9 @@ fn no_platform_that_comes_with_the_program_has_a_finding() {
     }
     assert!(count >= 11, "{count}");
 }
+
+/// A run on the platform `lab.json`.
+const LAB: &str = "--platform lab.json --app synthetic --procs 4";
 
 /// Two clusters of two hosts each, of 1 GHz and of `speed`.
 fn lab(speed: &str) -> String {
@@ -111,23 +115,11 @@ fn a_slipped_unit_is_named_by_platform_show_and_by_run_in_words_and_in_json() {
     let scratch = tempfile::tempdir().unwrap();
     fs::write(scratch.path().join("lab.json"), lab("2 MHz")).unwrap();
     let what = "host `b-0` has a speed of 2 MHz and host `a-1` of 1 GHz, 500 times as much";
-    let shown = succeeded(migsim_in(scratch.path(), &["platform", "show", "lab.json"]));
-    let shown = String::from_utf8(shown.stdout).unwrap();
+    let shown = done(scratch.path(), "platform show lab.json");
     let row = shown.lines().find(|line| line.starts_with("warning"));
     assert!(row.unwrap().contains(what), "{shown}");
-    let run = [
-        "run",
-        "--platform",
-        "lab.json",
-        "--app",
-        "synthetic",
-        "--procs",
-        "4",
-    ];
-    let output = succeeded(migsim_in(
-        scratch.path(),
-        &[&run[..], &["--json", "--out", "r"]].concat(),
-    ));
+    let run = format!("run {LAB} --json --out r");
+    let output = succeeded(command(scratch.path(), &run));
     assert!(
         said(&output).contains(&format!("note: {what}: ")),
         "{}",
@@ -141,7 +133,7 @@ fn a_slipped_unit_is_named_by_platform_show_and_by_run_in_words_and_in_json() {
 }
 
 /// Lists the rules of which a run has notes: four processes of a table in the given unit, each of 10 MB.
-fn found(table: &str, more: &[&str]) -> Vec<&'static str> {
+fn found(table: &str, more: &str) -> Vec<&'static str> {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     fs::write(folder.join("lab.json"), lab("2 GHz")).unwrap();
@@ -152,16 +144,8 @@ fn found(table: &str, more: &[&str]) -> Vec<&'static str> {
         "1700000000,0.5\n1700000005,0.25\n",
     )
     .unwrap();
-    let run = [
-        "run",
-        "--platform",
-        "lab.json",
-        "--app",
-        "table",
-        "--work",
-        "work.csv",
-    ];
-    let output = succeeded(migsim_in(folder, &[&run[..], more, &["--json"]].concat()));
+    let run = format!("run --platform lab.json --app table --work work.csv --json {more}");
+    let output = succeeded(command(folder, &run));
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     let notes = summary["notes"].as_array().cloned().unwrap_or_default();
     let notes: Vec<String> = notes
@@ -193,36 +177,33 @@ fn table(processes: &[u32], work: &str) -> String {
 fn mistakes_of_new_users_are_noticed() {
     let all = [1, 2, 3, 4];
     let fine = table(&all, "1 Ginstr");
-    assert_eq!(found(&fine, &[]), [""; 0]);
+    assert_eq!(found(&fine, ""), [""; 0]);
     // Eight supersteps of 1 s end shortly after 8 s.
-    assert_eq!(found(&fine, &["--load", "file,file=late.csv"]), [""; 0]);
+    assert_eq!(found(&fine, "--load file,file=late.csv"), [""; 0]);
     let short = table(&all, "0.9 Ginstr");
+    assert_eq!(found(&short, "--load file,file=late.csv"), ["late-load"]);
     assert_eq!(
-        found(&short, &["--load", "file,file=late.csv"]),
-        ["late-load"]
-    );
-    assert_eq!(
-        found(&fine, &["--load", "file,file=epoch.csv"]),
+        found(&fine, "--load file,file=epoch.csv"),
         ["dates-of-a-clock"]
     );
-    assert_eq!(found(&fine, &["--d", "1"]), [""; 0]);
-    assert_eq!(found(&fine, &["--d", "2"]), ["share-above-one"]);
-    assert_eq!(found(&fine, &["--d", "2", "--scenario", "i"]), [""; 0]);
+    assert_eq!(found(&fine, "--d 1"), [""; 0]);
+    assert_eq!(found(&fine, "--d 2"), ["share-above-one"]);
+    assert_eq!(found(&fine, "--d 2 --scenario i"), [""; 0]);
     assert_eq!(
-        found(&table(&[1, 2, 41], "1 Ginstr"), &[]),
+        found(&table(&[1, 2, 41], "1 Ginstr"), ""),
         ["idle-processes"]
     );
     // The units are wrong: instr for Ginstr, and Ginstr for instr.
     assert_eq!(
-        found(&table(&all, "5 instr"), &["--policy", "never"]),
+        found(&table(&all, "5 instr"), "--policy never"),
         ["short-supersteps"]
     );
     assert_eq!(
-        found(&table(&all, "1e18 instr"), &["--policy", "never"]),
+        found(&table(&all, "1e18 instr"), "--policy never"),
         ["long-superstep"]
     );
     assert_eq!(
-        found(&table(&all, "86399 Ginstr"), &["--policy", "never"]),
+        found(&table(&all, "86399 Ginstr"), "--policy never"),
         [""; 0]
     );
 }
@@ -230,65 +211,48 @@ fn mistakes_of_new_users_are_noticed() {
 #[test]
 fn moves_of_a_recording_that_is_shorter_than_one_of_them_are_noticed() {
     // 10 MB over 100 Mbps take 0.8 s; eight supersteps of 99 ms take less, and eight of 102 ms take more.
-    let of = |work: &str, more: &[&str]| found(&table(&[1, 2, 3, 4], work), more);
-    assert_eq!(of("99 Minstr", &[]), ["move-longer-than-run"]);
-    assert_eq!(of("102 Minstr", &[]), [""; 0]);
-    assert_eq!(of("99 Minstr", &["--policy", "never"]), [""; 0]);
-    assert_eq!(of("99 Minstr", &["--scenario", "i"]), [""; 0]);
-    assert_eq!(
-        of("99 Minstr", &["--set", "costs.move.transfer=none"]),
-        [""; 0]
-    );
+    let of = |work: &str, more: &str| found(&table(&[1, 2, 3, 4], work), more);
+    assert_eq!(of("99 Minstr", ""), ["move-longer-than-run"]);
+    assert_eq!(of("102 Minstr", ""), [""; 0]);
+    assert_eq!(of("99 Minstr", "--policy never"), [""; 0]);
+    assert_eq!(of("99 Minstr", "--scenario i"), [""; 0]);
+    assert_eq!(of("99 Minstr", "--set costs.move.transfer=none"), [""; 0]);
 }
 
 #[test]
 fn percent_are_refused_with_the_share_that_is_meant() {
-    let refused = |more: &[&str]| {
-        let output = migsim(&[&["run", "--app", "sw", "--n", "10"], more].concat());
-        assert_eq!(output.status.code(), Some(2), "{more:?}");
-        said(&output)
-    };
-    let error = refused(&["--d", "50"]);
+    let refused = |more: &str| refused(Path::new("."), &format!("run --app sw --n 10 {more}"));
+    let error = refused("--d 50");
     assert!(
         error.contains("`d` is 50; it must be from 0 to 10: 50 % is 0.5"),
         "{error}"
     );
-    let error = refused(&["--x", "80"]);
+    let error = refused("--x 80");
     assert!(
         error.contains("`x` is 80; it must be from 0 to 1: 80 % is 0.8"),
         "{error}"
     );
-    let error = refused(&["--load", "constant,load=30"]);
+    let error = refused("--load constant,load=30");
     assert!(
         error.contains("choose a value from 0 to 0.99: 30 % is 0.3"),
         "{error}"
     );
-    let synthetic = ["--app", "synthetic", "--set", "workload.drift=20"];
-    let output = migsim(&[&["run"], &synthetic[..]].concat());
+    let drift = "run --app synthetic --set workload.drift=20";
+    let errors = said(&command(Path::new("."), drift));
     assert!(
-        said(&output).contains("choose a number from 0 to 1: 20 % is 0.2"),
-        "{}",
-        said(&output)
+        errors.contains("choose a number from 0 to 1: 20 % is 0.2"),
+        "{errors}"
     );
     // A value that is not a percentage has no such hint.
-    assert!(!refused(&["--x", "2"]).contains('%'));
+    assert!(!refused("--x 2").contains('%'));
 }
 
 #[test]
 fn quiet_runs_print_no_notes() {
     let scratch = tempfile::tempdir().unwrap();
     fs::write(scratch.path().join("lab.json"), lab("2 MHz")).unwrap();
-    let run = [
-        "run",
-        "--platform",
-        "lab.json",
-        "--app",
-        "synthetic",
-        "--procs",
-        "4",
-        "--quiet",
-    ];
-    let output = succeeded(migsim_in(scratch.path(), &run));
+    let run = format!("run {LAB} --quiet");
+    let output = succeeded(command(scratch.path(), &run));
     assert_eq!(said(&output), "");
 }
 
@@ -297,20 +261,8 @@ fn a_sweep_prints_a_note_of_all_its_settings_once() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     fs::write(folder.join("lab.json"), lab("2 MHz")).unwrap();
-    let sweep = [
-        "sweep",
-        "--platform",
-        "lab.json",
-        "--app",
-        "synthetic",
-        "--procs",
-        "4",
-    ];
-    let output = migsim_in(
-        folder,
-        &[&sweep[..], &["--d", "1,2,3", "--dry-run"]].concat(),
-    );
-    let errors = said(&succeeded(output));
+    let sweep = format!("sweep {LAB} --d 1,2,3 --dry-run");
+    let errors = said(&succeeded(command(folder, &sweep)));
     let count = |text: &str| errors.matches(text).count();
     let both = (
         count("500 times as much"),
@@ -324,20 +276,7 @@ fn the_page_of_a_run_has_its_notes_and_readings() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     fs::write(folder.join("lab.json"), lab("2 MHz")).unwrap();
-    let run = [
-        "run",
-        "--platform",
-        "lab.json",
-        "--app",
-        "synthetic",
-        "--procs",
-        "4",
-    ];
-    let output = migsim_in(
-        folder,
-        &[&run[..], &["--out", "r", "--report", "--quiet"]].concat(),
-    );
-    succeeded(output);
+    done(folder, &format!("run {LAB} --out r --report --quiet"));
     // Check the page of the run, and one made from its folder.
     for _ in 0..2 {
         let page = read(&folder.join("r"), "report.html");
@@ -350,6 +289,6 @@ fn the_page_of_a_run_has_its_notes_and_readings() {
                 "{told}"
             );
         }
-        succeeded(migsim_in(folder, &["report", "r"]));
+        done(folder, "report r");
     }
 }

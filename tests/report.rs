@@ -5,53 +5,22 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 use serde_json::Value;
 
-use crate::support::{said, succeeded};
-
-fn migsim(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-/// Runs the command, which must succeed.
-fn done(arguments: &[&str]) {
-    let output = migsim(arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {errors}");
-}
-
-/// Runs the command, which must end with code 2, and returns its message.
-fn refused(arguments: &[&str]) -> String {
-    let output = migsim(arguments);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-    String::from_utf8(output.stderr).unwrap()
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
+use crate::support::{command, done, refused, said, succeeded};
 
 /// Forced moves, because a small run has none otherwise.
 const MOVES: &str = r#"[{ "superstep": 5, "process": 3, "to": "Aquario" }, { "superstep": 9, "process": 3, "to": "Frontal" }]"#;
-const SMALL: &[&str] = &[
-    "run", "--app", "lu", "--n", "20", "--procs", "4", "--grid", "2x2", "--policy", "replay",
-    "--quiet",
-];
+const SMALL: &str =
+    "run --app lu --n 20 --procs 4 --grid 2x2 --policy replay --quiet --decisions moves.json";
 
 /// Makes a small run with the activity of its processes, and returns its folder.
-fn small(scratch: &Path, more: &[&str]) -> PathBuf {
-    let moves = scratch.join("moves.json");
-    fs::write(&moves, MOVES).unwrap();
-    let folder = scratch.join("run");
-    let out = ["--decisions", text(&moves), "--out", text(&folder)];
-    done(&[SMALL, &out, more].concat());
-    folder
+fn small(scratch: &Path, more: &str) -> PathBuf {
+    fs::write(scratch.join("moves.json"), MOVES).unwrap();
+    done(scratch, &format!("{SMALL} --out run {more}"));
+    scratch.join("run")
 }
 
 /// Returns the content of the script element `id`.
@@ -142,38 +111,24 @@ fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
 #[test]
 fn the_page_of_a_folder_is_that_of_its_run_to_the_byte() {
     let scratch = tempfile::tempdir().unwrap();
-    let direct = scratch.path().join("direct.html");
-    let folder = small(scratch.path(), &["--processes", "--report", text(&direct)]);
-    done(&["report", text(&folder)]);
-    let page = fs::read(folder.join("report.html")).unwrap();
-    assert!(page == fs::read(&direct).unwrap(), "the two differ");
-    done(&[
-        "report",
-        text(&folder),
-        "-o",
-        text(&scratch.path().join("again.html")),
-    ]);
-    assert!(page == fs::read(scratch.path().join("again.html")).unwrap());
+    let here = scratch.path();
+    small(here, "--processes --report direct.html");
+    let read = |file: &str| fs::read_to_string(here.join(file)).unwrap();
+    done(here, "report run");
+    let page = read("run/report.html");
+    assert!(page == read("direct.html"), "the two differ");
+    done(here, "report run -o again.html");
+    assert!(page == read("again.html"));
     // Without `--out` and without `--processes`, the page is the same.
-    let alone = scratch.path().join("alone.html");
-    let moves = scratch.path().join("moves.json");
-    done(
-        &[
-            SMALL,
-            &["--decisions", text(&moves), "--report", text(&alone)],
-        ]
-        .concat(),
-    );
+    done(here, &format!("{SMALL} --report alone.html"));
     // It names the file of moves where it is, and not its copy.
-    let alone = fs::read_to_string(&alone).unwrap();
-    let alone = alone.replace(text(&moves), "inputs/moves.json");
-    assert!(page == alone.as_bytes());
+    assert!(page == read("alone.html").replace("moves.json", "inputs/moves.json"));
 }
 
 #[test]
 fn the_page_contains_the_values_of_the_tables() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = small(scratch.path(), &["--processes", "--report"]);
+    let folder = small(scratch.path(), "--processes --report");
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     let (facts, arrays) = (facts(&page), Arrays::of(&page));
     assert_eq!(
@@ -271,20 +226,11 @@ fn the_page_contains_the_values_of_the_tables() {
 #[test]
 fn levels_of_detail_hold_the_shares_of_their_parts() {
     let scratch = tempfile::tempdir().unwrap();
-    let page = scratch.path().join("page.html");
-    done(&[
-        "run",
-        "--app",
-        "lu",
-        "--n",
-        "400",
-        "--procs",
-        "25",
-        "--quiet",
-        "--report",
-        text(&page),
-    ]);
-    let page = fs::read_to_string(&page).unwrap();
+    done(
+        scratch.path(),
+        "run --app lu --n 400 --procs 25 --quiet --report page.html",
+    );
+    let page = fs::read_to_string(scratch.path().join("page.html")).unwrap();
     let (facts, arrays) = (facts(&page), Arrays::of(&page));
     assert_eq!(facts["bars"]["levels"], serde_json::json!([4, 16]));
     let (start, rows, compute) = (arrays.get("start/2"), arrays.rows(2), arrays.get("compute"));
@@ -308,20 +254,8 @@ fn levels_of_detail_hold_the_shares_of_their_parts() {
 fn the_page_of_the_main_job_stays_below_3_megabytes() {
     let scratch = tempfile::tempdir().unwrap();
     let page = scratch.path().join("page.html");
-    done(&[
-        "run",
-        "--platform",
-        "ufrgs.json",
-        "--app",
-        "lu",
-        "--n",
-        "2000",
-        "--procs",
-        "50",
-        "--quiet",
-        "--report",
-        text(&page),
-    ]);
+    let main_job = "run --platform ufrgs --app lu --n 2000 --procs 50 --quiet --report page.html";
+    done(scratch.path(), main_job);
     let length = fs::metadata(&page).unwrap().len();
     assert!((100_000..3_000_000).contains(&length), "{length}");
     let page = fs::read_to_string(&page).unwrap();
@@ -354,25 +288,10 @@ fn names_are_inserted_as_texts() {
         ],
         "links": [{ "name": name, "from": "a", "to": "b", "bandwidth": "1 Gbps", "latency": "1 us" }],
     });
-    let file = scratch.path().join("platform.json");
-    fs::write(&file, platform.to_string()).unwrap();
+    fs::write(scratch.path().join("platform.json"), platform.to_string()).unwrap();
+    let run = "run --platform platform.json --app lu --n 20 --procs 4 --grid 2x2 --quiet --report page.html";
+    done(scratch.path(), run);
     let page = scratch.path().join("page.html");
-    done(&[
-        "run",
-        "--platform",
-        text(&file),
-        "--app",
-        "lu",
-        "--n",
-        "20",
-        "--procs",
-        "4",
-        "--grid",
-        "2x2",
-        "--quiet",
-        "--report",
-        text(&page),
-    ]);
     let page = fs::read_to_string(&page).unwrap();
     assert!(!page.contains("<img") && !page.contains("</script><img"));
     assert_eq!(
@@ -390,9 +309,9 @@ fn names_are_inserted_as_texts() {
 #[test]
 fn the_page_of_a_folder_without_processes_explains_how_to_get_them() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = small(scratch.path(), &[]);
+    let folder = small(scratch.path(), "");
     assert!(!folder.join("processes.csv").exists() && !folder.join("links.csv").exists());
-    done(&["report", text(&folder)]);
+    done(scratch.path(), "report run");
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     let facts = facts(&page);
     assert!(
@@ -412,7 +331,7 @@ fn the_page_of_a_folder_without_processes_explains_how_to_get_them() {
 #[test]
 fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = small(scratch.path(), &["--processes"]);
+    let folder = small(scratch.path(), "--processes");
     let path = folder.join("processes.csv");
     let whole = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
@@ -453,8 +372,8 @@ fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
     ];
     for (damaged, line, says) in cases {
         fs::write(&path, damaged).unwrap();
-        let told = refused(&["report", text(&folder)]);
-        let place = format!("{}:{line}:", text(&path));
+        let told = refused(scratch.path(), "report run");
+        let place = format!("run/processes.csv:{line}:");
         assert!(
             told.contains(says) && told.contains(&place) && told.contains("hint"),
             "{says} {line}: {told}"
@@ -462,13 +381,13 @@ fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
     }
     assert!(!folder.join("report.html").exists());
     // `explain` reads other files only.
-    done(&["explain", text(&folder), "--superstep", "5"]);
+    done(scratch.path(), "explain run --superstep 5");
 }
 
 #[test]
 fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = small(scratch.path(), &["--processes"]);
+    let folder = small(scratch.path(), "--processes");
     for file in [
         "platform.json",
         "links.csv",
@@ -507,99 +426,61 @@ fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
 
 #[test]
 fn the_page_of_a_sweep_is_its_index() {
-    const SWEEP: &[&str] = &[
-        "sweep",
-        "--platform",
-        "ufrgs",
-        "--app",
-        "synthetic",
-        "--procs",
-        "5",
-        "--set",
-        "workload.supersteps=20",
-        "--alpha",
-        "2,4,8",
-        "--quiet",
-    ];
+    const SWEEP: &str = "sweep --platform ufrgs --app synthetic --procs 5 --set workload.supersteps=20 --alpha 2,4,8 --quiet --out";
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("sweep");
-    done(&[SWEEP, &["--out", text(&folder)]].concat());
-    let page = scratch.path().join("page.html");
-    done(&["report", text(&folder), "-o", text(&page)]);
-    assert_eq!(
-        fs::read(&page).unwrap(),
-        fs::read(folder.join("index.html")).unwrap()
-    );
+    let here = scratch.path();
+    done(here, &format!("{SWEEP} sweep"));
+    done(here, "report sweep -o page.html");
+    let read = |file: &str| fs::read(here.join(file)).unwrap();
+    assert_eq!(read("page.html"), read("sweep/index.html"));
     // At half-time, the page shows the existing rows and says that runs are missing.
-    let part = scratch.path().join("part");
-    done(&[SWEEP, &["--shard", "1/3", "--out", text(&part)]].concat());
-    let output = succeeded(migsim(&["report", text(&part)]));
+    let part = here.join("part");
+    done(here, &format!("{SWEEP} part --shard 1/3"));
+    let output = succeeded(command(here, "report part"));
     let half_time = "only 1 of 3 runs are finished";
     assert!(said(&output).contains(half_time), "{}", said(&output));
     let page = fs::read_to_string(part.join("report.html")).unwrap();
     assert!(page.contains(half_time) && page.contains("setting 1: alpha=2"));
     // Before the first run there is also a page.
     fs::write(part.join("runs.jsonl"), "").unwrap();
-    let output = succeeded(migsim(&["report", text(&part)]));
+    let output = succeeded(command(here, "report part"));
     assert!(said(&output).contains("only 0 of 3 runs are finished"));
 }
 
 #[test]
 fn folders_without_a_run_and_unwritable_files_are_refused() {
     let scratch = tempfile::tempdir().unwrap();
-    let told = refused(&["report", text(scratch.path())]);
+    let here = scratch.path();
+    let told = refused(here, "report .");
     assert!(
-        told.contains("the folder has no results of a run, sweep, search or comparison")
-            && told.contains(text(scratch.path())),
+        told.contains("the folder has no results of a run, sweep, search or comparison"),
         "{told}"
     );
-    let told = refused(&["report", text(&scratch.path().join("nothing"))]);
+    let told = refused(here, "report nothing");
     assert!(told.contains("there is no such folder"), "{told}");
-    let folder = small(scratch.path(), &[]);
-    let file = scratch.path().join("no/such/page.html");
-    let told = refused(&["report", text(&folder), "-o", text(&file)]);
+    small(here, "");
+    let told = refused(here, "report run -o no/such/page.html");
     assert!(told.contains("cannot write"), "{told}");
     // The error comes before any run.
-    let told = refused(&[SMALL, &["--report", text(&file)]].concat());
+    let told = refused(here, &format!("{SMALL} --report no/such/page.html"));
     assert!(told.contains("cannot write"), "{told}");
-    let page = scratch.path().join("page.html");
-    let told = refused(&[
-        "run",
-        "--platform",
-        "ufrgs",
-        "--app",
-        "synthetic",
-        "--procs",
-        "100",
-        "--set",
-        "workload.supersteps=1000000",
-        "--memory-limit",
-        "1 GB",
-        "--report",
-        text(&page),
-    ]);
+    let large = "run --platform ufrgs --app synthetic --procs 100 --set workload.supersteps=1000000 --memory-limit '1 GB' --report page.html";
+    let told = refused(here, large);
     assert!(
         told.contains("would need about 10.1 GB of memory, more than the limit of 1.0 GB"),
         "{told}"
     );
     // An experiment is never taken for the name of a page.
-    let told = refused(&["run", "--report", "experiment.json"]);
+    let told = refused(here, "run --report experiment.json");
     assert!(told.contains("ends in .html"), "{told}");
 }
 
 #[test]
 fn a_process_that_leaves_the_barrier_late_begins_late() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = small(
-        scratch.path(),
-        &[
-            "--processes",
-            "--set",
-            "runtime.barrier.release=sequential",
-            "--set",
-            "runtime.barrier.bytes=1 kB",
-        ],
-    );
+    let late =
+        "--processes --set runtime.barrier.release=sequential --set 'runtime.barrier.bytes=1 kB'";
+    let folder = small(scratch.path(), late);
     let mut dates = csv::Reader::from_path(folder.join("supersteps.csv")).unwrap();
     let dates: Vec<csv::StringRecord> = dates.records().map(Result::unwrap).collect();
     let mut rows = csv::Reader::from_path(folder.join("processes.csv")).unwrap();
@@ -616,7 +497,7 @@ fn a_process_that_leaves_the_barrier_late_begins_late() {
         );
     }
     assert!(late > 100, "{late}");
-    done(&["report", text(&folder)]);
+    done(scratch.path(), "report run");
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     assert!(
         facts(&page)["bars"]["has_delays"] == true && !Arrays::of(&page).get("delay").is_empty()

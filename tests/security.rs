@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use roxmltree::{Document, ParsingOptions};
 use serde_json::{Value, json};
 
-use crate::support::{migsim, migsim_in, read, said, succeeded};
+use crate::support::{command, done, read, refused, said, succeeded};
 
 /// A name with a meaning in HTML, SVG, spreadsheets, Markdown, JSON, shells, templates and file systems.
 const NASTY: &str = r#"=1+1|<script>alert(1)</script>&"'`touch${IFS}pwned`$(touch${IFS}pwned);{{facts}}\%n[x](y)*/./x]]>"#;
@@ -20,7 +20,7 @@ const NASTY: &str = r#"=1+1|<script>alert(1)</script>&"'`touch${IFS}pwned`$(touc
 const PLAIN: &str = "plain";
 
 /// Writes a platform of two clusters, the second much faster, whose names begin with `name`; returns its file.
-fn platform(folder: &Path, name: &str) -> PathBuf {
+fn platform(folder: &Path, name: &str) -> String {
     let cluster = |end: &str, speed: &str| {
         json!({
             "name": format!("{name}{end}"), "hosts": 4, "speed": speed, "router": format!("{name}r{end}"),
@@ -38,26 +38,13 @@ fn platform(folder: &Path, name: &str) -> PathBuf {
         }],
         "profiles": { format!("{name}p"): { "steps": [["0 s", "1 Gbps"], ["1000 s", "0.5 Gbps"]] } },
     });
-    let file = folder.join(format!("platform-{}.json", name.len()));
-    fs::write(&file, value.to_string()).unwrap();
+    let file = format!("platform-{}.json", name.len());
+    fs::write(folder.join(&file), value.to_string()).unwrap();
     file
 }
 
 /// Settings of a small run with migrations.
-const SETTINGS: [&str; 12] = [
-    "--app",
-    "synthetic",
-    "--procs",
-    "6",
-    "--alpha",
-    "2",
-    "--set",
-    "workload.spread=0.5",
-    "--set",
-    "workload.supersteps=12",
-    "--x",
-    "0.5",
-];
+const SETTINGS: &str = "--app synthetic --procs 6 --alpha 2 --set workload.spread=0.5 --set workload.supersteps=12 --x 0.5";
 
 /// Asserts that an output has no terminal control characters.
 fn assert_harmless(output: &Output) {
@@ -120,20 +107,12 @@ fn a_run_folder_holds_nasty_names_as_data() {
     let scratch = tempfile::tempdir().unwrap();
     let run = |name: &str| {
         let file = platform(scratch.path(), name);
-        let out = scratch.path().join(format!("run-{}", name.len()));
-        let more = [
-            "--mapping",
-            "contiguous",
-            "--processes",
-            "--report",
-            "--write-trace",
-            "perfetto,paje",
-            "--platform",
-        ];
-        let last = [file.to_str().unwrap(), "--out", out.to_str().unwrap()];
-        let output = succeeded(migsim(&[&["run"], &SETTINGS[..], &more, &last].concat()));
+        let out = format!("run-{}", name.len());
+        let more = "--mapping contiguous --processes --report --write-trace perfetto,paje";
+        let run = format!("run {SETTINGS} {more} --platform {file} --out {out}");
+        let output = succeeded(command(scratch.path(), &run));
         assert_harmless(&output);
-        (out, output)
+        (scratch.path().join(out), output)
     };
     let ((nasty, printed), (plain, _)) = (run(NASTY), run(PLAIN));
     assert!(String::from_utf8_lossy(&printed.stdout).contains("=1+1|<script>"));
@@ -190,18 +169,12 @@ fn a_run_folder_holds_nasty_names_as_data() {
     let (_, facts) = page.split_once("id=\"facts\">").unwrap();
     let facts: Value = serde_json::from_str(facts.split_once("</script>").unwrap().0).unwrap();
     assert_eq!(facts["clusters"][0], format!("{NASTY}a"));
-    let again = scratch.path().join("again.html");
-    let report = [
-        "report",
-        nasty.to_str().unwrap(),
-        "-o",
-        again.to_str().unwrap(),
-    ];
-    succeeded(migsim(&report));
-    assert_eq!(fs::read_to_string(again).unwrap(), page);
-    for more in [&["--superstep", "2"][..], &["--superstep", "2", "--json"]] {
-        let output = migsim(&[&["explain", nasty.to_str().unwrap()], more].concat());
-        assert_harmless(&succeeded(output));
+    let folder = nasty.display();
+    done(scratch.path(), &format!("report {folder} -o again.html"));
+    assert_eq!(read(scratch.path(), "again.html"), page);
+    for form in ["", "--json"] {
+        let explain = format!("explain {folder} --superstep 2 {form}");
+        assert_harmless(&succeeded(command(scratch.path(), &explain)));
     }
 }
 
@@ -211,16 +184,8 @@ fn nasty_names_are_shown_as_they_are_in_every_format() {
     let drawing = scratch.path().join("drawing.svg");
     let show = |name: &str, form: &str| {
         let file = platform(scratch.path(), name);
-        let arguments = [
-            "platform",
-            "show",
-            file.to_str().unwrap(),
-            "--svg",
-            drawing.to_str().unwrap(),
-            "--format",
-            form,
-        ];
-        let output = succeeded(migsim(&arguments));
+        let show = format!("platform show {file} --svg drawing.svg --format {form}");
+        let output = succeeded(command(scratch.path(), &show));
         assert_harmless(&output);
         (
             String::from_utf8(output.stdout).unwrap(),
@@ -268,18 +233,13 @@ fn exports_to_simgrid_stay_in_their_folder_and_read_back() {
     let file = platform(scratch.path(), NASTY);
     let folder = scratch.path().join("export");
     fs::create_dir(&folder).unwrap();
-    let xml = folder.join("platform.xml");
-    let export = |from: &Path, to: &Path| {
-        let arguments = [
-            "platform",
-            "export",
-            from.to_str().unwrap(),
-            "--out",
-            to.to_str().unwrap(),
-        ];
-        succeeded(migsim(&arguments))
+    let export = |from: &str, to: &str| {
+        done(
+            scratch.path(),
+            &format!("platform export {from} --out {to}"),
+        )
     };
-    export(&file, &xml);
+    export(&file, "export/platform.xml");
     let files = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_type().unwrap().is_file());
@@ -295,8 +255,7 @@ fn exports_to_simgrid_stay_in_their_folder_and_read_back() {
     };
     Document::parse_with_options(&text, options).unwrap();
     // The file reads back, and is written again as the same.
-    let again = folder.join("again.xml");
-    export(&xml, &again);
+    export("export/platform.xml", "export/again.xml");
     assert!(text.contains("&lt;script>"), "{text}");
     assert_eq!(text, read(&folder, "again.xml"));
 }
@@ -308,7 +267,7 @@ fn a_sweep_holds_nasty_file_names_as_data() {
     let sweep = |name: &str| {
         let folder = scratch.path().join(format!("sweep-{}", name.len()));
         for end in ["1", "2"] {
-            let text = fs::read_to_string(&file).unwrap() + &"\n".repeat(end.parse().unwrap());
+            let text = read(scratch.path(), &file) + &"\n".repeat(end.parse().unwrap());
             fs::write(scratch.path().join(format!("{name}{end}")), text).unwrap();
         }
         let file = json!({
@@ -319,9 +278,8 @@ fn a_sweep_holds_nasty_file_names_as_data() {
             "vary": { "platform": [format!("{name}1"), format!("{name}2")], "workload.seed": [1, 2] },
         });
         fs::write(scratch.path().join("sweep.json"), file.to_string()).unwrap();
-        let arguments = ["sweep", "sweep.json", "--out", folder.to_str().unwrap()];
-        let output = migsim_in(scratch.path(), &arguments);
-        assert_harmless(&succeeded(output));
+        let sweep = format!("sweep sweep.json --out {}", folder.display());
+        assert_harmless(&succeeded(command(scratch.path(), &sweep)));
         folder
     };
     let name = "=x|<b onclick=\"y\">&'`$(touch pwned)`\u{1b}[31m\u{202e}{{facts}}\\%n\n";
@@ -352,7 +310,7 @@ fn shells_get_nasty_names_as_words() {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let name = r#"-x $(touch pwned)`touch pwned`;touch pwned;'"'touch pwned'"&|*\ %a #{{x}}"#;
     let file = scratch.path().join(format!("{name}.json"));
-    fs::copy(platform(scratch.path(), PLAIN), &file).unwrap();
+    fs::copy(scratch.path().join(platform(scratch.path(), PLAIN)), &file).unwrap();
     let run = |command: &mut Command| {
         command
             .env("PATH", &path)
@@ -360,24 +318,11 @@ fn shells_get_nasty_names_as_words() {
             .output()
             .unwrap()
     };
-    let start = [
-        "--app",
-        "synthetic",
-        "--procs",
-        "4",
-        "--set",
-        "workload.supersteps=5",
-        "--platform",
-        file.to_str().unwrap(),
-    ];
     // The command that `tune` prints is safe.
-    let tuned = [
-        "--alpha", "2,4", "--budget", "8", "--fresh", "5..6", "--seeds", "1..2",
-    ];
+    let tune = "tune --app synthetic --procs 4 --set workload.supersteps=5 --alpha 2,4 --budget 8 --fresh 5..6 --seeds 1..2 --platform";
     let output = succeeded(run(Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .arg("tune")
-        .args(start)
-        .args(tuned)));
+        .args(tune.split(' '))
+        .arg(&file)));
     let text = String::from_utf8(output.stdout).unwrap();
     let command = text
         .lines()
@@ -399,7 +344,7 @@ fn an_application_that_does_not_exist_is_no_part_of_a_path() {
     fs::create_dir(&folder).unwrap();
     let sweep = r#"{ "schema": "migsim-sweep-1", "vary": { "seed": [1] }, "experiment": { "workload": { "app": "../../there" } } }"#;
     fs::write(folder.join("sweep.json"), sweep).unwrap();
-    let output = migsim_in(&folder, &["sweep", "sweep.json"]);
+    let output = command(&folder, "sweep sweep.json");
     assert!(!output.status.success());
     assert_eq!(
         fs::read_dir(scratch.path()).unwrap().count(),
@@ -412,26 +357,12 @@ fn an_application_that_does_not_exist_is_no_part_of_a_path() {
 /// Makes a run folder and the folder of a sweep.
 fn folders(scratch: &Path) -> [PathBuf; 2] {
     let [run, sweep] = ["run", "sweep"].map(|name| scratch.join(name));
-    let out = |folder: &PathBuf| folder.to_str().unwrap().to_owned();
-    let settings = ["--platform", "ufrgs", "--quiet", "--out"];
-    succeeded(migsim(
-        &[
-            &["run"],
-            &SETTINGS[..],
-            &settings,
-            &[&out(&run), "--processes"],
-        ]
-        .concat(),
-    ));
-    succeeded(migsim(
-        &[
-            &["sweep"],
-            &SETTINGS[..],
-            &settings,
-            &[&out(&sweep), "--d", "0.2,0.4"],
-        ]
-        .concat(),
-    ));
+    let settings = format!("{SETTINGS} --platform ufrgs --quiet");
+    done(scratch, &format!("run {settings} --out run --processes"));
+    done(
+        scratch,
+        &format!("sweep {settings} --out sweep --d 0.2,0.4"),
+    );
     [run, sweep]
 }
 
@@ -439,7 +370,7 @@ fn folders(scratch: &Path) -> [PathBuf; 2] {
 fn links_in_a_folder_lead_no_reader_out_of_it() {
     let scratch = tempfile::tempdir().unwrap();
     let [run, sweep] = folders(scratch.path());
-    let report = |folder: &Path| migsim(&["report", folder.to_str().unwrap()]);
+    let report = |folder: &Path| command(scratch.path(), &format!("report {}", folder.display()));
     let outside = scratch.path().join("outside");
     for (folder, file) in [
         (&run, "run.json"),
@@ -482,21 +413,13 @@ fn links_in_a_folder_lead_no_reader_out_of_it() {
     }
     fs::remove_file(sweep.join("runs.jsonl")).unwrap();
     symlink(&outside, sweep.join("runs.jsonl")).unwrap();
-    let output = migsim(
-        &[
-            &["sweep"],
-            &SETTINGS[..],
-            &["--platform", "ufrgs", "--out", sweep.to_str().unwrap()],
-        ]
-        .concat(),
-    );
-    assert_eq!(output.status.code(), Some(2));
+    let again = format!("sweep {SETTINGS} --platform ufrgs --out sweep");
+    let errors = refused(scratch.path(), &again);
     assert!(
-        said(&output).contains(
+        errors.contains(
             "the results of the runs cannot be written to this path, since it is not a regular file"
         ),
-        "{}",
-        said(&output)
+        "{errors}"
     );
     assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
 }
@@ -516,9 +439,9 @@ fn a_folder_from_another_source_does_not_control_the_terminal() {
     assert_ne!(text, replaced);
     fs::write(run.join("calls.jsonl"), replaced).unwrap();
     let superstep = call["superstep"].to_string();
-    for form in [&[][..], &["--json"]] {
-        let arguments = ["explain", run.to_str().unwrap(), "--superstep", &superstep];
-        let output = succeeded(migsim(&[&arguments, form].concat()));
+    for form in ["", "--json"] {
+        let explain = format!("explain run --superstep {superstep} {form}");
+        let output = succeeded(command(scratch.path(), &explain));
         let shown = String::from_utf8_lossy(&output.stdout).contains("[2J");
         assert!(shown, "the name is shown");
         let text = String::from_utf8(output.stdout).unwrap();

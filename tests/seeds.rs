@@ -4,17 +4,14 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-
-use crate::support::{migsim_in, read, said, succeeded};
+use crate::support::{command, json, read, said, succeeded};
 
 /// An application that is drawn at random, without other random choices.
 const DRAWN: &str = "--platform ufrgs --app synthetic --procs 12 --set workload.spread=0.5 --set workload.supersteps=6";
 
 /// Runs a command in a folder; returns its output and its messages.
 fn asked(folder: &Path, words: &str) -> (String, String) {
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let output = succeeded(migsim_in(folder, &words));
+    let output = succeeded(command(folder, words));
     let said = said(&output);
     (String::from_utf8(output.stdout).unwrap(), said)
 }
@@ -27,8 +24,7 @@ fn of_seeds(said: &str) -> Vec<String> {
 
 /// Returns the makespans of the scenarios of a run, with all their digits \[s\].
 fn makespans(folder: &Path, flags: &str) -> Vec<f64> {
-    let (text, _) = asked(folder, &format!("run {flags} --json --quiet"));
-    let summary: Value = serde_json::from_str(&text).unwrap();
+    let summary = json(folder, &format!("run {flags} --quiet"));
     let scenarios = summary["scenarios"].as_array().unwrap();
     scenarios
         .iter()
@@ -136,8 +132,7 @@ fn a_saved_run_is_run_again_with_its_seed_or_as_a_whole_with_another() {
     assert_eq!(makespans(folder, "saved/run.json --seed 3"), of_seed(3));
     // Two runs that differ only in their seed are one policy with two seeds.
     asked(folder, &format!("run {DRAWN} --seed 3 --quiet --out other"));
-    let (text, _) = asked(folder, "compare saved other --json");
-    let found: Value = serde_json::from_str(&text).unwrap();
+    let found = json(folder, "compare saved other");
     assert_eq!(found["seeds"], 2);
 }
 

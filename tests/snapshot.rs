@@ -2,38 +2,33 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::ffi::OsString;
+use std::path::Path;
 
-use migsim::Registry;
 use serde_json::Value;
 
-/// Returns the output of a command.
-fn printed(arguments: &[&str]) -> Value {
-    let (mut out, mut errors) = (Vec::new(), Vec::new());
-    let line = [&["migsim"], arguments].concat();
-    let line = line.iter().map(OsString::from);
-    let code = migsim::cli::run_with(&Registry::standard(), line, &mut out, &mut errors);
-    assert_eq!(code, 0, "{}", String::from_utf8_lossy(&errors));
-    serde_json::from_slice(&out).unwrap()
+use crate::support::{done, refused};
+
+/// Runs a command that prints JSON.
+fn printed(folder: &Path, line: &str) -> Value {
+    serde_json::from_str(&done(folder, line)).unwrap()
 }
 
 #[test]
 fn strategies_decide_about_a_snapshot_as_they_did_in_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("barrier.json");
-    let file = file.to_str().unwrap();
+    let (here, file) = (folder.path(), folder.path().join("barrier.json"));
     let strategies = ["greedy-refine", "refine", "greedy-comm", "prefix"];
     // The decisions of the last two depend on the random numbers of the run.
     for strategy in [&strategies[..], &["c-random", "receiver-initiated"]].concat() {
-        let policy = format!("{strategy}/every=10");
-        let case = [
-            "--app", "sw", "--n", "25", "--load", "walk", "--policy", &policy,
-        ];
-        let snapshot = printed(&[&["snapshot"], &case[..], &["--superstep", "20"]].concat());
-        std::fs::write(file, snapshot.to_string()).unwrap();
-        let told = printed(&["decide", file, "--policy", strategy, "--json"]);
+        let case = format!("--app sw --n 25 --load walk --policy {strategy}/every=10");
+        let snapshot = printed(here, &format!("snapshot {case} --superstep 20"));
+        std::fs::write(&file, snapshot.to_string()).unwrap();
+        let told = printed(
+            here,
+            &format!("decide barrier.json --policy {strategy} --json"),
+        );
         assert_eq!(told["policies"].as_array().unwrap().len(), 1);
-        let run = printed(&[&["run"], &case[..], &["--scenario", "iii", "--json"]].concat());
+        let run = printed(here, &format!("run {case} --scenario iii --json"));
         let call = &run["scenarios"][0]["calls"][1];
         assert_eq!(call["superstep"], 20);
         let place = |one: &Value, to: &str| (one["process"].as_u64(), one[to].to_string());
@@ -51,7 +46,7 @@ fn strategies_decide_about_a_snapshot_as_they_did_in_the_run() {
             "{strategy}"
         );
         // All policies answer, that of the run with its own decision.
-        let all = printed(&["decide", file, "--json"]);
+        let all = printed(here, "decide barrier.json --json");
         let all = all["policies"].as_array().unwrap();
         let own: Vec<&Value> = all.iter().filter(|one| one["policy"] == strategy).collect();
         assert_eq!(own, [&told["policies"][0]]);
@@ -69,7 +64,7 @@ fn no_decision_gives_a_host_more_processes_than_it_has_memory_for() {
         "communication": [[0, 1, 1, 1000], [1, 2, 1, 1000], [2, 3, 1, 1000], [3, 4, 1, 1000]],
     });
     std::fs::write(&file, barrier.to_string()).unwrap();
-    let told = printed(&["decide", file.to_str().unwrap(), "--json"]);
+    let told = printed(folder.path(), "decide barrier.json --json");
     let policies = told["policies"].as_array().unwrap();
     for policy in policies {
         let mut held = [0.0; 3];
@@ -88,21 +83,18 @@ fn no_decision_gives_a_host_more_processes_than_it_has_memory_for() {
 #[test]
 fn migbsp_is_asked_in_the_run_and_hosts_keep_their_names() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("barrier.json");
-    let file = file.to_str().unwrap();
-    let case = [
-        "--app", "sw", "--n", "25", "--load", "walk", "--policy", "migbsp", "--alpha", "4",
-    ];
-    let run = printed(&[&["run"], &case[..], &["--scenario", "iii", "--json"]].concat());
+    let (here, file) = (folder.path(), folder.path().join("barrier.json"));
+    let case = "--app sw --n 25 --load walk --policy migbsp --alpha 4";
+    let run = printed(here, &format!("run {case} --scenario iii --json"));
     let calls = run["scenarios"][0]["calls"].as_array().unwrap();
     let call = calls
         .iter()
         .find(|call| !call["migrations"].as_array().unwrap().is_empty())
         .unwrap();
-    let superstep = call["superstep"].to_string();
-    let snapshot = printed(&[&["snapshot"], &case[..], &["--superstep", &superstep]].concat());
-    std::fs::write(file, snapshot.to_string()).unwrap();
-    let told = printed(&["decide", file, "--policy", "migbsp", "--json"]);
+    let superstep = &call["superstep"];
+    let snapshot = printed(here, &format!("snapshot {case} --superstep {superstep}"));
+    std::fs::write(&file, snapshot.to_string()).unwrap();
+    let told = printed(here, "decide barrier.json --policy migbsp --json");
     let moved = told["policies"][0]["moved"].as_array().unwrap();
     let migrations = call["migrations"].as_array().unwrap();
     assert_eq!(moved.len(), migrations.len());
@@ -112,19 +104,15 @@ fn migbsp_is_asked_in_the_run_and_hosts_keep_their_names() {
         assert_eq!(one["to"], migration["to_host"], "{migration}");
     }
     // Without a name, all policies are asked, including MigBSP.
-    let all = printed(&["decide", file, "--json"]);
+    let all = printed(here, "decide barrier.json --json");
     let names = all["policies"].as_array().unwrap();
     assert!(names.iter().any(|one| one["policy"] == "migbsp"));
 }
 
 #[test]
 fn a_snapshot_of_a_superstep_that_does_not_exist_is_refused() {
-    let (mut out, mut errors) = (Vec::new(), Vec::new());
-    let line = "migsim snapshot --app sw --n 25 --superstep 99";
-    let line = line.split(' ').map(OsString::from);
-    let code = migsim::cli::run_with(&Registry::standard(), line, &mut out, &mut errors);
-    let errors = String::from_utf8(errors).unwrap();
-    assert_eq!(code, 2);
+    let line = "snapshot --app sw --n 25 --superstep 99";
+    let errors = refused(Path::new("."), line);
     assert!(
         errors.contains("choose a superstep from 1 to 49"),
         "{errors}"

@@ -11,7 +11,7 @@ use migsim::experiment::{Experiment, Layers, Limits, Progress};
 use migsim::random::{Stream, StreamPurpose};
 use serde_json::{Value, json};
 
-use crate::support::{migsim, migsim_in, succeeded};
+use crate::support::{done, json};
 
 /// Draws one of some values.
 fn one_of<T: Copy>(random: &mut Stream, values: &[T]) -> T {
@@ -183,43 +183,25 @@ fn heat(folder: &Path) {
 }
 
 /// Arguments for the heat stencil on the three sites.
-const HEAT: [&str; 10] = [
-    "--platform",
-    "coc.json",
-    "--app",
-    "table",
-    "--work",
-    "work.csv",
-    "--messages",
-    "messages.csv",
-    "--set",
-    "workload.memory=16 MB",
-];
-
-/// Returns the output of a command in a folder.
-fn printed(folder: &Path, line: &[&str]) -> String {
-    let output = succeeded(migsim_in(folder, line));
-    String::from_utf8(output.stdout).unwrap()
-}
+const HEAT: &str = "--platform coc.json --app table --work work.csv --messages messages.csv --set 'workload.memory=16 MB'";
 
 #[test]
 fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
     let scratch = tempfile::tempdir().unwrap();
     heat(scratch.path());
-    let poor = [&["run"], &HEAT[..], &["--mapping", "contiguous"]].concat();
-    let out = [&poor[..], &["--out", "run"]].concat();
-    let table = printed(scratch.path(), &out);
+    let here = scratch.path();
+    let poor = format!("run {HEAT} --mapping contiguous");
+    let table = done(here, &format!("{poor} --out run"));
     // Slow hosts compute longest: 60 x 0.2 x 2.525 / 0.9 = 33.7 s. With 20 cores of 2.6 GHz it is 11.7 s.
     assert!(table.contains("gain     33.5 %"), "{table}");
     let line = "fastest start without moves: 11.68 s with `--mapping by-core`; scenario iii takes 2.0 times as long\n";
     assert!(table.contains(line), "{table}");
-    printed(scratch.path(), &["report", "run"]);
+    done(here, "report run");
     let page = fs::read_to_string(scratch.path().join("run/report.html")).unwrap();
     assert!(page.contains("Migration pays only in comparison with the initial placement of this run: scenario iii (with migrations) takes 23.25 s instead of 34.95 s in scenario i (application only), a gain of 33.5 %"));
     assert!(page.contains("Scenario iii takes 2.0 times as long as the application without moves after a start of one process per core (<code>--mapping by-core</code>, makespan 11.68 s), the fastest of the built-in initial placements."));
     assert!(page.contains("data-name=\"static_starts\""));
-    let summary: Value =
-        serde_json::from_str(&printed(scratch.path(), &[&poor[..], &["--json"]].concat())).unwrap();
+    let summary = json(here, &poor);
     let starts = summary["static_starts"].as_array().unwrap();
     assert_eq!(starts.len(), 5);
     // The makespan from the start of the run is scenario i itself.
@@ -235,16 +217,8 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
     // Each start is the one that `--mapping` makes with its rule.
     for start in starts {
         let rule = start["rule"].as_str().unwrap();
-        let line = [
-            "--mapping",
-            rule,
-            "--scenario",
-            "i",
-            "--json",
-            "--no-static-starts",
-        ];
-        let alone = printed(scratch.path(), &[&["run"], &HEAT[..], &line].concat());
-        let alone: Value = serde_json::from_str(&alone).unwrap();
+        let run = format!("run {HEAT} --mapping {rule} --scenario i --no-static-starts");
+        let alone = json(here, &run);
         assert_eq!(
             alone["scenarios"][0]["makespan_s"], start["makespan_s"],
             "{rule}"
@@ -273,27 +247,17 @@ fn the_start_of_the_run_is_one_of_the_starts() {
     for (name, text) in files {
         fs::write(scratch.path().join(name), text).unwrap();
     }
-    let line = [
-        "run",
-        "--platform",
-        "slow.xml",
-        "--app",
-        "trace",
-        "--trace",
-        "w.trace",
-    ];
-    let rest = ["--set", "extends=none", "--policy", "never", "--json"];
-    let summary = printed(scratch.path(), &[&line[..], &rest].concat());
-    let best = &serde_json::from_str::<Value>(&summary).unwrap()["best_static_start"];
+    let run =
+        "run --platform slow.xml --app trace --trace w.trace --set extends=none --policy never";
+    let best = &json(scratch.path(), run)["best_static_start"];
     // Both processes share b-0: 2 x 18e9 / 1e9 s. The host a-0 works at 4 MHz.
     assert_eq!(
         (&best["makespan_s"], &best["own"]),
         (&json!(36.0), &json!(true))
     );
     // A list of hosts that no rule yields is a start of its own.
-    let listed = ["--set", "mapping=b-0,a-0"];
-    let summary = printed(scratch.path(), &[&line[..], &rest, &listed].concat());
-    let starts = &serde_json::from_str::<Value>(&summary).unwrap()["static_starts"];
+    let listed = format!("{run} --set mapping=b-0,a-0");
+    let starts = &json(scratch.path(), &listed)["static_starts"];
     let own = json!({ "rule": "own", "makespan_s": 4500.0, "own": true });
     assert_eq!(starts[0], own, "{starts}");
 }
@@ -302,7 +266,7 @@ fn the_start_of_the_run_is_one_of_the_starts() {
 fn the_default_start_has_no_such_gain() {
     let scratch = tempfile::tempdir().unwrap();
     heat(scratch.path());
-    let table = printed(scratch.path(), &[&["run"], &HEAT[..]].concat());
+    let table = done(scratch.path(), &format!("run {HEAT}"));
     assert!(
         table.contains("processes per cluster at the start: north 12, east 8"),
         "{table}"
@@ -315,46 +279,36 @@ fn the_default_start_has_no_such_gain() {
 fn a_comparison_has_the_best_start_as_a_row_and_in_its_verdict() {
     let scratch = tempfile::tempdir().unwrap();
     heat(scratch.path());
-    let policies = ["--policies", "never,migbsp", "--mapping", "contiguous"];
-    let line = [&["compare"], &HEAT[..], &policies].concat();
-    let told = printed(scratch.path(), &line);
+    let here = scratch.path();
+    let line = format!("compare {HEAT} --policies never,migbsp --mapping contiguous");
+    let told = done(here, &line);
     assert!(
         told.contains("      never from by-core             11.68"),
         "{told}"
     );
     assert!(told.contains("The best policy takes 33.48 % less time than the application without rescheduling (scenario i) from the same initial placement. `migbsp` takes 2.0 times as long as the application without moves after a start of one process per core (`never from by-core`, mean makespan 11.68 s)."), "{told}");
-    let off = printed(
-        scratch.path(),
-        &[&line[..], &["--no-static-starts"]].concat(),
-    );
+    let off = done(here, &format!("{line} --no-static-starts"));
     assert!(!off.contains("never from"), "{off}");
     // The comparison of two folders gives the same.
     for policy in ["never", "migbsp"] {
-        let run = [
-            "--policy",
-            policy,
-            "--mapping",
-            "contiguous",
-            "--out",
-            policy,
-        ];
-        printed(scratch.path(), &[&["run"], &HEAT[..], &run].concat());
+        let own = format!("--policy {policy} --mapping contiguous --out {policy}");
+        done(here, &format!("run {HEAT} {own}"));
     }
-    let folders = printed(scratch.path(), &["compare", "never", "migbsp"]);
+    let folders = done(here, "compare never migbsp");
     assert_eq!(folders, told);
 }
 
 #[test]
 fn the_machines_of_the_papers_keep_their_start_and_are_compared_with_no_other() {
+    let here = Path::new(".");
     for line in [
-        &["--app", "lu", "--n", "100", "--procs", "25"][..],
-        &["--app", "synthetic", "--platform", "ufrgs-sw"],
+        "--app lu --n 100 --procs 25",
+        "--app synthetic --platform ufrgs-sw",
     ] {
-        let output = succeeded(migsim(&[&["run"], line, &["--json"]].concat()));
-        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert!(summary.get("static_starts").is_none(), "{line:?}");
-        let shown = succeeded(migsim(&[&["run"], line, &["--show"]].concat()));
-        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        let summary = json(here, &format!("run {line}"));
+        assert!(summary.get("static_starts").is_none(), "{line}");
+        let shown = done(here, &format!("run {line} --show"));
+        let shown: Value = serde_json::from_str(&shown).unwrap();
         assert_eq!(shown["mapping"], "contiguous");
     }
 }
@@ -385,24 +339,10 @@ fn swinging(folder: &Path) {
 fn moves_straight_back_are_counted() {
     let scratch = tempfile::tempdir().unwrap();
     swinging(scratch.path());
-    let line = [
-        "--platform",
-        "two.json",
-        "--app",
-        "table",
-        "--work",
-        "work.csv",
-        "--messages",
-        "messages.csv",
-        "--set",
-        "workload.memory=200 MB",
-        "--mapping",
-        "contiguous",
-        "--no-static-starts",
-    ];
-    let policy = ["--policy", "greedy-comm/every"];
-    let out = [&["run"], &line[..], &policy, &["--out", "run"]].concat();
-    let table = printed(scratch.path(), &out);
+    let line = "--platform two.json --app table --work work.csv --messages messages.csv --set 'workload.memory=200 MB' \
+        --mapping contiguous --no-static-starts";
+    let (here, policy) = (scratch.path(), "--policy greedy-comm/every");
+    let table = done(here, &format!("run {line} {policy} --out run"));
     let counted = "2 of 18 moves go back to the host that the process left in its previous move\n";
     assert!(table.contains(counted), "{table}");
     // Count the moves again, in the table of migrations.
@@ -421,20 +361,14 @@ fn moves_straight_back_are_counted() {
     let iii = &manifest["summary"]["scenarios"][2];
     assert_eq!(iii["straight_returns"], 2);
     // The page, a comparison and a row of a sweep have the same number.
-    printed(scratch.path(), &["report", "run"]);
+    done(here, "report run");
     let page = fs::read_to_string(scratch.path().join("run/report.html")).unwrap();
     assert!(page.contains(counted.trim_end()));
-    let compared = [
-        &["compare"],
-        &line[..],
-        &["--policies", policy[1], "--json"],
-    ]
-    .concat();
-    let compared: Value = serde_json::from_str(&printed(scratch.path(), &compared)).unwrap();
+    let name = "greedy-comm/every";
+    let compared = json(here, &format!("compare {line} --policies {name}"));
     assert_eq!(compared["policies"][0]["straight_returns"], 2.0);
-    let sweep = ["--policy", policy[1], "--out", "sweep", "--quiet"];
-    let varied = [&["sweep"], &line[..line.len() - 1], &sweep].concat();
-    printed(scratch.path(), &varied);
+    let line = line.replace("--no-static-starts", "");
+    done(here, &format!("sweep {line} {policy} --out sweep --quiet"));
     let runs = fs::read_to_string(scratch.path().join("sweep/runs.csv")).unwrap();
     assert!(runs.lines().nth(1).unwrap().ends_with(",2"), "{runs}");
 }

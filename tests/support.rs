@@ -359,6 +359,36 @@ pub(crate) fn migsim_in(folder: &Path, arguments: &[&str]) -> Output {
         .expect("the command starts")
 }
 
+/// Runs the command in a folder, with its words as in a shell: between spaces, or in single quotes.
+pub(crate) fn command(folder: &Path, line: &str) -> Output {
+    let parts = line.split('\'').enumerate();
+    let words = parts.flat_map(|(index, part)| {
+        let is_quoted = index % 2 == 1;
+        let words = part.split(move |letter: char| letter == ' ' && !is_quoted);
+        words.filter(|word| !word.is_empty())
+    });
+    migsim_in(folder, &words.collect::<Vec<_>>())
+}
+
+/// Runs a command, which must succeed, and returns what it prints.
+pub(crate) fn done(folder: &Path, line: &str) -> String {
+    let output = command(folder, line);
+    assert!(output.status.success(), "{line}: {}", said(&output));
+    String::from_utf8(output.stdout).expect("a text")
+}
+
+/// Runs a command with `--json`, and returns what it prints.
+pub(crate) fn json(folder: &Path, line: &str) -> serde_json::Value {
+    serde_json::from_str(&done(folder, &format!("{line} --json"))).expect("JSON")
+}
+
+/// Runs a command, which must be refused, and returns its message.
+pub(crate) fn refused(folder: &Path, line: &str) -> String {
+    let output = command(folder, line);
+    assert_eq!(output.status.code(), Some(2), "{line}");
+    said(&output)
+}
+
 /// Returns the messages of a command on stderr.
 pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -374,18 +404,6 @@ pub(crate) fn succeeded(output: Output) -> Output {
 pub(crate) fn read(folder: &Path, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).expect("a text")
 }
-
-/// An application of 10 processes that is drawn at random.
-pub(crate) const SYNTHETIC: &[&str] = &[
-    "--platform",
-    "ufrgs",
-    "--app",
-    "synthetic",
-    "--procs",
-    "10",
-    "--set",
-    "workload.spread=0.5",
-];
 
 /// Lists the keys of a JSON object, in their order.
 pub(crate) fn keys(object: &serde_json::Value) -> Vec<String> {

@@ -1,35 +1,20 @@
 //! Sweeps as a user meets them: equal tables for any number of threads, parts and kills; finished runs are not repeated; invalid input.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{SYNTHETIC, migsim, migsim_in, read, said, succeeded};
+use crate::support::{command, done, json, read, refused, said, succeeded};
 
-/// Runs a sweep of 24 runs into `folder`, with more arguments.
-const SWEEP: &[&str] = &[
-    "--policy",
-    "never,migbsp",
-    "--alpha",
-    "2,4,8",
-    "--seeds",
-    "1..6",
-    "--quiet",
-    "--out",
-];
+/// A sweep of 24 runs.
+const SWEEP: &str = "sweep --platform ufrgs --app synthetic --procs 10 --set workload.spread=0.5 --policy never,migbsp --alpha 2,4,8 \
+    --seeds 1..6 --quiet";
 
-/// Returns all its arguments.
-fn sweep_into<'a>(folder: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
-    let folder = [folder.to_str().unwrap()];
-    [&["sweep"], SYNTHETIC, SWEEP, &folder, more].concat()
-}
-
-fn swept(folder: &Path, more: &[&str]) -> Output {
-    succeeded(migsim(&sweep_into(folder, more)))
+/// Runs the sweep into a folder, with more arguments.
+fn swept(scratch: &Path, folder: &str, more: &str) -> String {
+    done(scratch, &format!("{SWEEP} --out {folder} {more}"))
 }
 
 const TABLES: [&str; 5] = [
@@ -40,20 +25,21 @@ const TABLES: [&str; 5] = [
     "index.html",
 ];
 
-fn assert_same(first: &Path, second: &Path) {
+fn assert_same(scratch: &Path, first: &str, second: &str) {
+    let table = |folder: &str, file| read(&scratch.join(folder), file);
     for file in TABLES {
-        assert_eq!(read(first, file), read(second, file), "{file}");
+        assert_eq!(table(first, file), table(second, file), "{file}");
     }
 }
 
 #[test]
 fn tables_are_equal_for_any_number_of_threads() {
     let scratch = tempfile::tempdir().unwrap();
-    let (one, two) = (scratch.path().join("1"), scratch.path().join("2"));
-    swept(&one, &["-j", "1"]);
-    swept(&two, &["-j", "2"]);
-    assert_same(&one, &two);
-    let runs = read(&one, "runs.csv");
+    let here = scratch.path();
+    swept(here, "one", "-j 1");
+    swept(here, "two", "-j 2");
+    assert_same(here, "one", "two");
+    let runs = read(here, "one/runs.csv");
     // The policy never has one setting, and migbsp has three values of alpha; each has six seeds.
     assert_eq!(runs.lines().count(), 1 + 4 * 6);
     assert!(
@@ -65,7 +51,7 @@ fn tables_are_equal_for_any_number_of_threads() {
 #[test]
 fn all_policies_face_the_same_random_numbers() {
     let scratch = tempfile::tempdir().unwrap();
-    swept(scratch.path(), &[]);
+    swept(scratch.path(), ".", "");
     let text = read(scratch.path(), "runs.csv");
     let mut table = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
@@ -82,30 +68,31 @@ fn all_policies_face_the_same_random_numbers() {
 #[test]
 fn a_sweep_that_was_torn_off_goes_on_where_it_was() {
     let scratch = tempfile::tempdir().unwrap();
-    let (whole, torn) = (scratch.path().join("whole"), scratch.path().join("torn"));
-    swept(&whole, &[]);
-    swept(&torn, &[]);
-    let records = fs::read(torn.join("runs.jsonl")).unwrap();
-    fs::write(torn.join("runs.jsonl"), &records[..records.len() / 2]).unwrap();
-    fs::remove_file(torn.join("runs.csv")).unwrap();
-    swept(&torn, &[]);
-    assert_same(&whole, &torn);
+    let (here, records) = (scratch.path(), scratch.path().join("torn/runs.jsonl"));
+    swept(here, "whole", "");
+    swept(here, "torn", "");
+    let whole = fs::read(&records).unwrap();
+    fs::write(&records, &whole[..whole.len() / 2]).unwrap();
+    fs::remove_file(here.join("torn/runs.csv")).unwrap();
+    swept(here, "torn", "");
+    assert_same(here, "whole", "torn");
     // Finished runs are not repeated: no row is added.
-    let before = fs::read(torn.join("runs.jsonl")).unwrap();
-    assert_eq!(before.len(), records.len());
-    swept(&torn, &[]);
-    assert_eq!(before, fs::read(torn.join("runs.jsonl")).unwrap());
+    let before = fs::read(&records).unwrap();
+    assert_eq!(before.len(), whole.len());
+    swept(here, "torn", "");
+    assert_eq!(before, fs::read(&records).unwrap());
 }
 
 #[test]
 fn a_sweep_that_is_killed_three_times_gives_the_same_tables() {
     let scratch = tempfile::tempdir().unwrap();
-    let (whole, killed) = (scratch.path().join("whole"), scratch.path().join("killed"));
-    let more = ["--x", "0.5..1.0:0.025"];
-    swept(&whole, &more);
+    let (here, more) = (scratch.path(), "--x 0.5..1.0:0.025");
+    swept(here, "whole", more);
     for pause in [30, 80, 150] {
+        let line = format!("{SWEEP} --out killed {more}");
         let mut child = Command::new(env!("CARGO_BIN_EXE_migsim"))
-            .args(sweep_into(&killed, &more))
+            .args(line.split_whitespace())
+            .current_dir(here)
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -114,85 +101,40 @@ fn a_sweep_that_is_killed_three_times_gives_the_same_tables() {
         let _ = child.kill();
         child.wait().unwrap();
     }
-    swept(&killed, &more);
-    assert_same(&whole, &killed);
+    swept(here, "killed", more);
+    assert_same(here, "whole", "killed");
 }
 
 #[test]
 fn seven_parts_in_any_order_make_the_whole() {
     let scratch = tempfile::tempdir().unwrap();
-    let whole = scratch.path().join("whole");
-    swept(&whole, &[]);
-    let parts: Vec<_> = [5, 1, 7, 2, 6, 3, 4]
-        .map(|part| {
-            let folder = scratch.path().join(format!("part-{part}"));
-            swept(&folder, &["--shard", &format!("{part}/7")]);
-            folder.to_str().unwrap().to_owned()
-        })
-        .to_vec();
-    let merged = scratch.path().join("merged");
-    let merge = |folders: &[String]| {
-        let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
-        migsim(
-            &[
-                &[
-                    "sweep",
-                    "merge",
-                    "--quiet",
-                    "--out",
-                    merged.to_str().unwrap(),
-                ],
-                &folders[..],
-            ]
-            .concat(),
-        )
-    };
-    let missing = merge(&parts[1..]);
-    assert_eq!(missing.status.code(), Some(2));
-    let errors = String::from_utf8_lossy(&missing.stderr);
+    let here = scratch.path();
+    swept(here, "whole", "");
+    for part in [5, 1, 7, 2, 6, 3, 4] {
+        swept(here, &part.to_string(), &format!("--shard {part}/7"));
+    }
+    let merge = "sweep merge --quiet --out merged";
+    let errors = refused(here, &format!("{merge} 1 7 2 6 3 4"));
     assert!(
         errors.contains("the named folders lack 3 of the 24 runs of the sweep"),
         "{errors}"
     );
-    let output = merge(&parts);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert_same(&whole, &merged);
     // A folder may be named twice, since equal rows agree.
-    assert!(merge(&[&parts[..], &parts[..1]].concat()).status.success());
-    assert_same(&whole, &merged);
+    for folders in ["5 1 7 2 6 3 4", "5 1 7 2 6 3 4 5"] {
+        done(here, &format!("{merge} {folders}"));
+        assert_same(here, "whole", "merged");
+    }
 }
 
 #[test]
 fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let at = |name: &str| scratch.path().join(name);
-    swept(&at("1"), &["--shard", "1/2"]);
-    swept(&at("2"), &["--shard", "2/2"]);
-    swept(
-        &at("other"),
-        &["--shard", "2/2", "--set", "workload.drift=0.1"],
-    );
-    let merge = |names: [&str; 2]| {
-        let [first, second] = names.map(|name| at(name).to_str().unwrap().to_owned());
-        let output = migsim(&[
-            "sweep",
-            "merge",
-            &first,
-            &second,
-            "--out",
-            at("merged").to_str().unwrap(),
-        ]);
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
-    let (code, errors) = merge(["1", "other"]);
-    assert_eq!(code, Some(2));
+    let here = scratch.path();
+    swept(here, "1", "--shard 1/2");
+    swept(here, "2", "--shard 2/2");
+    swept(here, "other", "--shard 2/2 --set workload.drift=0.1");
+    let errors = refused(here, "sweep merge 1 other --out merged");
     assert!(
         errors.contains("the plan of this folder differs from that of"),
         "{errors}"
@@ -210,8 +152,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     store("false")
         .add(&id, migsim::sweep::RunRow::default())
         .unwrap();
-    let (code, errors) = merge(["1", "false"]);
-    assert_eq!(code, Some(2));
+    let errors = refused(here, "sweep merge 1 false --out merged");
     assert!(
         errors.contains("in this folder differ from those in"),
         "{errors}"
@@ -222,7 +163,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
 #[test]
 fn an_inconsistent_plan_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
-    swept(scratch.path(), &[]);
+    swept(scratch.path(), ".", "");
     let plan: serde_json::Value = serde_json::from_str(&read(scratch.path(), "plan.json")).unwrap();
     for (key, value, message) in [
         (
@@ -249,18 +190,11 @@ fn an_inconsistent_plan_is_refused() {
         let mut plan = plan.clone();
         plan[key] = value;
         fs::write(scratch.path().join("plan.json"), plan.to_string()).unwrap();
-        let folder = scratch.path().to_str().unwrap();
-        for command in [
-            &["report", folder][..],
-            &["sweep", "merge", folder, "--out", folder],
-        ] {
-            let output = migsim(command);
-            assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-            let place = "plan.json:1:";
+        for command in ["report .", "sweep merge . --out ."] {
+            let errors = refused(scratch.path(), command);
             assert!(
-                said(&output).contains(message) && said(&output).contains(place),
-                "{}",
-                said(&output)
+                errors.contains(message) && errors.contains("plan.json:1:"),
+                "{errors}"
             );
         }
     }
@@ -269,23 +203,10 @@ fn an_inconsistent_plan_is_refused() {
 #[test]
 fn a_run_that_fails_is_a_row_with_its_error() {
     let scratch = tempfile::tempdir().unwrap();
-    let sweep = |more: &[&str]| {
-        let start = [
-            "sweep",
-            "--app",
-            "sw",
-            "--procs",
-            "5",
-            "--scenario",
-            "i",
-            "--out",
-            scratch.path().to_str().unwrap(),
-        ];
-        migsim(&[&start[..], more].concat())
-    };
-    let output = sweep(&["--n", "4,5,6"]);
+    let sweep = "sweep --app sw --procs 5 --scenario i --out . --n";
+    let output = command(scratch.path(), &format!("{sweep} 4,5,6"));
     assert_eq!(output.status.code(), Some(1));
-    let errors = String::from_utf8(output.stderr).unwrap();
+    let errors = said(&output);
     assert!(
         errors.starts_with(
             "2 of 3 runs failed; the error of the first: the number of processes, `procs`, is 5, but the matrix has the order 4"
@@ -301,43 +222,21 @@ fn a_run_that_fails_is_a_row_with_its_error() {
         "{runs}"
     );
     // The run that did not fail has a row, and is not repeated.
-    assert_eq!(sweep(&["--n", "5"]).status.code(), Some(0));
+    done(scratch.path(), &format!("{sweep} 5"));
 }
 
 #[test]
 fn a_sweep_file_is_equivalent_to_its_flags() {
     let scratch = tempfile::tempdir().unwrap();
-    let (flags, file) = (scratch.path().join("flags"), scratch.path().join("file"));
-    swept(&flags, &[]);
-    let shown = swept(&flags, &["--show"]);
-    let path = scratch.path().join("sweep.json");
-    fs::write(&path, &shown.stdout).unwrap();
-    let output = migsim(&[
-        "sweep",
-        path.to_str().unwrap(),
-        "--quiet",
-        "--out",
-        file.to_str().unwrap(),
-    ]);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert_eq!(read(&flags, "runs.csv"), read(&file, "runs.csv"));
+    let here = scratch.path();
+    swept(here, "flags", "");
+    let shown = swept(here, "flags", "--show");
+    fs::write(here.join("sweep.json"), shown).unwrap();
+    done(here, "sweep sweep.json --quiet --out file");
+    assert_eq!(read(here, "flags/runs.csv"), read(here, "file/runs.csv"));
     // A flag wins over the file.
-    let few = migsim(&[
-        "sweep",
-        path.to_str().unwrap(),
-        "--alpha",
-        "2",
-        "--seeds",
-        "3",
-        "--out",
-        file.to_str().unwrap(),
-        "--dry-run",
-    ]);
-    let text = String::from_utf8(few.stdout).unwrap();
+    let few = "sweep sweep.json --alpha 2 --seeds 3 --out file --dry-run";
+    let text = done(here, few);
     assert!(
         text.starts_with("2 settings x 1 seed = 2 runs (all combinations)"),
         "{text}"
@@ -348,15 +247,10 @@ fn a_sweep_file_is_equivalent_to_its_flags() {
 fn more_seeds_add_to_the_existing_rows() {
     let scratch = tempfile::tempdir().unwrap();
     let records = || read(scratch.path(), "runs.jsonl").lines().count();
-    swept(scratch.path(), &[]);
+    swept(scratch.path(), ".", "");
     assert_eq!(records(), 24);
-    let mut more = sweep_into(scratch.path(), &[]);
-    let seeds = more
-        .iter()
-        .position(|argument| *argument == "1..6")
-        .unwrap();
-    more[seeds] = "1..7";
-    succeeded(migsim(&more));
+    let more = SWEEP.replace("1..6", "1..7");
+    done(scratch.path(), &format!("{more} --out ."));
     assert_eq!(records(), 28);
 }
 
@@ -365,9 +259,7 @@ fn a_folder_that_cannot_be_written_is_reported_before_any_run() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("file");
     fs::write(&file, "not a folder").unwrap();
-    let output = migsim(&sweep_into(&file, &[]));
-    assert_eq!(output.status.code(), Some(2));
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors = refused(scratch.path(), &format!("{SWEEP} --out file"));
     assert!(errors.starts_with("error: cannot write `"), "{errors}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "not a folder");
 }
@@ -401,36 +293,29 @@ fn files_that_a_sweep_file_names_are_found_beside_it() {
     fs::write(folder.join("varied.json"), varied).unwrap();
     for file in ["mine/sweep.json", "mine/varied.json"] {
         let _ = fs::remove_dir_all(scratch.path().join("out"));
-        let arguments = ["sweep", file, "--quiet", "--out", "out"];
-        succeeded(migsim_in(scratch.path(), &arguments));
-        assert_eq!(
-            read(&scratch.path().join("out"), "runs.csv")
-                .lines()
-                .count(),
-            3
-        );
+        done(scratch.path(), &format!("sweep {file} --quiet --out out"));
+        assert_eq!(read(scratch.path(), "out/runs.csv").lines().count(), 3);
     }
 }
 
 #[test]
 fn a_damaged_record_is_reported_once_and_its_run_repeated() {
-    for command in [&["sweep"][..], &["tune", "--budget", "10"]] {
+    for kind in ["sweep", "tune --budget 10"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.jsonl");
-        let arguments = ["--app", "sw", "--n", "10", "--alpha", "2,4", "--out"];
-        let folder = [folder.path().to_str().unwrap()];
-        let arguments = [command, &arguments, &folder].concat();
-        succeeded(migsim(&arguments));
+        let line = format!("{kind} --app sw --n 10 --alpha 2,4 --out .");
+        let repeat = || said(&succeeded(command(folder.path(), &line)));
+        repeat();
         let whole = fs::read(&path).unwrap();
         let mut damaged = whole.clone();
         damaged[40] ^= 1;
         fs::write(&path, &damaged).unwrap();
-        let errors = said(&succeeded(migsim(&arguments)));
+        let errors = repeat();
         assert!(
             errors.contains("removed 1 record of runs that were cut off or damaged"),
             "{errors}"
         );
-        let errors = said(&succeeded(migsim(&arguments)));
+        let errors = repeat();
         assert!(!errors.contains("damaged"), "{errors}");
         assert_eq!(fs::read(&path).unwrap().len(), whole.len());
     }
@@ -438,34 +323,24 @@ fn a_damaged_record_is_reported_once_and_its_run_repeated() {
 
 #[test]
 fn a_seed_that_is_fixed_is_not_passed_over() {
-    let plan = |arguments: &[&str]| {
-        let folder = tempfile::tempdir().unwrap();
-        let start = sweep_into(folder.path(), &["--dry-run"]);
-        let start: Vec<&str> = start
-            .into_iter()
-            .filter(|one| !["--seeds", "1..6"].contains(one))
-            .collect();
-        migsim(&[&start, arguments].concat())
-    };
-    let refused = plan(&["--seeds", "1..4", "--set", "seed=3"]);
-    assert_eq!(refused.status.code(), Some(2));
-    let errors = said(&refused);
+    let scratch = tempfile::tempdir().unwrap();
+    let here = scratch.path();
+    let plan = SWEEP.replace("--seeds 1..6", "--dry-run --out plan");
+    let errors = refused(here, &format!("{plan} --seeds 1..4 --set seed=3"));
     assert!(
         errors.starts_with(
             "error: the seeds are 1..4, but `--set seed=3` fixes one seed\n  --> --set seed=3\n"
         ),
         "{errors}"
     );
-    let one = succeeded(plan(&["--set", "seed=3"]));
-    assert!(String::from_utf8_lossy(&one.stdout).starts_with("4 settings x 1 seed = 4 runs"));
+    let one = done(here, &format!("{plan} --set seed=3"));
+    assert!(one.starts_with("4 settings x 1 seed = 4 runs"));
     // A flag wins over the seeds of a file.
-    let scratch = tempfile::tempdir().unwrap();
     let file = r#"{ "schema": "migsim-sweep-1", "experiment": { "workload": { "app": "synthetic", "procs": 5 } }, "seeds": "1..4" }"#;
     fs::write(scratch.path().join("sweep.json"), file).unwrap();
-    for seed in [&["--seed", "3"][..], &["--set", "seed=3"]] {
-        let arguments = [&["sweep", "sweep.json", "--out", "out"], seed].concat();
-        succeeded(migsim_in(scratch.path(), &arguments));
-        let runs = read(&scratch.path().join("out"), "runs.csv");
+    for seed in ["--seed 3", "--set seed=3"] {
+        done(here, &format!("sweep sweep.json --out out {seed}"));
+        let runs = read(here, "out/runs.csv");
         assert!(runs.lines().nth(1).unwrap().starts_with("1,3,"), "{runs}");
     }
 }
@@ -479,33 +354,23 @@ fn table(text: &str) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn a_varied_key_wins_over_the_object_that_a_flag_gives() {
     let scratch = tempfile::tempdir().unwrap();
-    let lu: &[&str] = &["--app", "lu", "--n", "500", "--procs", "25"];
+    let here = scratch.path();
+    let migbsp = r#"--set policy.migbsp={"alpha":8}"#;
     for (fixed, key, values) in [
-        (["--load", "walk"], "load.step", ["0.1", "0.3"]),
-        (
-            ["--set", r#"policy.migbsp={"alpha":8}"#],
-            "policy.migbsp.alpha",
-            ["2", "4"],
-        ),
+        ("--load walk", "load.step", ["0.1", "0.3"]),
+        (migbsp, "policy.migbsp.alpha", ["2", "4"]),
     ] {
-        let folder = scratch.path().join(key);
+        let lu = format!("--app lu --n 500 --procs 25 {fixed}");
         let varied = format!("{key}={}", values.join(","));
-        let sweep = [
-            "--vary",
-            &varied,
-            "--quiet",
-            "--out",
-            folder.to_str().unwrap(),
-        ];
-        succeeded(migsim(&[&["sweep"], lu, &fixed, &sweep].concat()));
-        let rows = table(&read(&folder, "runs.csv"));
+        done(
+            here,
+            &format!("sweep {lu} --vary {varied} --quiet --out {key}"),
+        );
+        let rows = table(&read(&here.join(key), "runs.csv"));
         assert_ne!(rows[0]["id"], rows[1]["id"]);
         assert_ne!(rows[0]["makespan_iii_s"], rows[1]["makespan_iii_s"]);
         for (row, value) in rows.iter().zip(values) {
-            let set = format!("{key}={value}");
-            let run = [&["run", "--json"], lu, &fixed, &["--set", &set]].concat();
-            let run = succeeded(migsim(&run));
-            let run: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+            let run = json(here, &format!("run {lu} --set {key}={value}"));
             for (index, name) in ["i", "ii", "iii"].iter().enumerate() {
                 let makespan = &run["scenarios"][index]["makespan_s"];
                 assert_eq!(row[&format!("makespan_{name}_s")], makespan.to_string());
@@ -517,58 +382,39 @@ fn a_varied_key_wins_over_the_object_that_a_flag_gives() {
 #[test]
 fn a_parameter_that_changes_nothing_is_refused_before_anything_runs() {
     let scratch = tempfile::tempdir().unwrap();
-    let out = scratch.path().join("out");
-    let sw = ["--app", "sw", "--n", "10", "--out", out.to_str().unwrap()];
-    let whole = r#"load={"kind":"walk","step":0.1},{"kind":"walk","step":0.3}"#;
+    let here = scratch.path();
+    let sw = "--app sw --n 10 --out out";
+    let whole = r#"--vary load={"kind":"walk","step":0.1},{"kind":"walk","step":0.3}"#;
     let (nothing, part) = (
         "changes nothing: its values mean the same settings",
         "overrides a part of",
     );
-    let described = ["--vary", "description=a,b", "--alpha"];
-    for (command, more, message) in [
-        ("sweep", &["--load", "walk,walk,step=0.1"][..], nothing),
-        ("tune", &["--load", "walk,walk,step=0.1"], nothing),
-        (
-            "sweep",
-            &["--vary", r#"scenarios=["i","ii"],["ii","i"]"#],
-            nothing,
-        ),
+    let described = "--vary description=a,b --alpha";
+    for (line, message) in [
+        ("sweep --load walk,walk,step=0.1", nothing),
+        ("tune --load walk,walk,step=0.1", nothing),
+        (r#"sweep --vary scenarios=["i","ii"],["ii","i"]"#, nothing),
         // The parameter stands beside one that has an effect, in every combination of the two.
-        ("sweep", &[&described[..], &["2,4"]].concat(), nothing),
-        (
-            "sweep",
-            &[&described[..], &["2,4", "--zip"]].concat(),
-            nothing,
-        ),
-        (
-            "sweep",
-            &[&described[..], &["2..40", "--random", "20"]].concat(),
-            nothing,
-        ),
-        ("tune", &[&described[..], &["2..40"]].concat(), nothing),
-        ("sweep", &["--vary", whole, "--set", "load.step=0.2"], part),
-        (
-            "tune",
-            &["--vary", whole, "--vary", "load.step=0.2,0.4"],
-            part,
-        ),
+        (&format!("sweep {described} 2,4"), nothing),
+        (&format!("sweep {described} 2,4 --zip"), nothing),
+        (&format!("sweep {described} 2..40 --random 20"), nothing),
+        (&format!("tune {described} 2..40"), nothing),
+        (&format!("sweep {whole} --set load.step=0.2"), part),
+        (&format!("tune {whole} --vary load.step=0.2,0.4"), part),
     ] {
-        let output = migsim(&[&[command], &sw[..], more].concat());
-        assert_eq!(output.status.code(), Some(2), "{command} {more:?}");
-        let errors = said(&output);
+        let errors = refused(here, &format!("{line} {sw}"));
         assert!(
             errors.contains(message) && errors.contains("\n  --> --"),
             "{errors}"
         );
-        assert!(!out.join("runs.csv").exists());
+        assert!(!here.join("out/runs.csv").exists());
     }
     // A parameter that has no effect for one of two policies or loads may vary.
     for more in [
-        ["--policy", "never,migbsp", "--alpha", "2,4"],
-        ["--load", "none,walk", "--vary", "load.step=0.1,0.3"],
+        "--policy never,migbsp --alpha 2,4",
+        "--load none,walk --vary load.step=0.1,0.3",
     ] {
-        let output = succeeded(migsim(&[&["sweep", "--dry-run"], &sw[..], &more].concat()));
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = done(here, &format!("sweep --dry-run {sw} {more}"));
         assert!(text.starts_with("3 settings x 1 seed = 3 runs"), "{text}");
     }
 }
@@ -576,70 +422,53 @@ fn a_parameter_that_changes_nothing_is_refused_before_anything_runs() {
 #[test]
 fn whole_loads_platforms_and_applications_vary_under_readable_names() {
     let scratch = tempfile::tempdir().unwrap();
-    let names = |more: &[&str], column: &str| -> Vec<String> {
-        let start = ["sweep", "--scenario", "i", "--quiet", "--out", column];
-        succeeded(migsim_in(scratch.path(), &[&start, more].concat()));
-        let rows = table(&read(&scratch.path().join(column), "runs.csv"));
+    let here = scratch.path();
+    let names = |more: &str, column: &str| -> Vec<String> {
+        let sweep = format!("sweep --scenario i --quiet --out {column} {more}");
+        done(here, &sweep);
+        let rows = table(&read(&here.join(column), "runs.csv"));
         rows.iter().map(|row| row[column].clone()).collect()
     };
-    let sw = ["--app", "sw", "--n", "10"];
-    let loads = ["--load", "none,walk,step=0.2", "--load", "ar,on=links,none"];
+    let loads = "--app sw --n 10 --load none,walk,step=0.2 --load ar,on=links,none";
     let expected = [
         "ar,on=links",
         "none",
         "walk,step=0.2 & ar,on=links",
         "walk,step=0.2",
     ];
-    assert_eq!(names(&[&sw[..], &loads].concat(), "load"), expected);
-    let page = read(&scratch.path().join("load"), "index.html");
+    assert_eq!(names(loads, "load"), expected);
+    let page = read(here, "load/index.html");
     assert!(page.contains("walk,step=0.2 &amp; ar,on=links") && !page.contains("kind"));
-    let applications = ["--vary", "workload=lu,n=50,procs=10,sw,n=10"];
+    let applications = "--vary workload=lu,n=50,procs=10,sw,n=10";
     assert_eq!(
-        names(&applications, "workload"),
+        names(applications, "workload"),
         ["lu,n=50,procs=10", "sw,n=10"]
     );
-    let both = [
-        "--platform",
-        "ufrgs,ufrgs-sw",
-        "--app",
-        "lu,sw",
-        "--n",
-        "20",
-        "--procs",
-        "20",
-    ];
-    assert_eq!(names(&both, "app"), ["lu", "sw", "lu", "sw"]);
+    let both = "--platform ufrgs,ufrgs-sw --app lu,sw --n 20 --procs 20";
+    assert_eq!(names(both, "app"), ["lu", "sw", "lu", "sw"]);
 }
 
 #[test]
 fn a_sweep_file_of_shown_flags_keeps_constants_for_every_network() {
     let scratch = tempfile::tempdir().unwrap();
-    let constants = ["--network", "cm02,lv08", "--net", "tcp_gamma=20000"];
-    let flags = [&["sweep", "--app", "sw", "--n", "10"], &constants[..]].concat();
-    let shown = succeeded(migsim(&[&flags[..], &["--show"]].concat()));
-    fs::write(scratch.path().join("sweep.json"), shown.stdout).unwrap();
-    let flags = [&flags[..], &["--quiet", "--out", "flags"]].concat();
-    succeeded(migsim_in(scratch.path(), &flags));
-    let file = ["sweep", "sweep.json", "--quiet", "--out", "file"];
-    succeeded(migsim_in(scratch.path(), &file));
-    let runs = |folder: &str| read(&scratch.path().join(folder), "runs.csv");
+    let here = scratch.path();
+    let flags = "sweep --app sw --n 10 --network cm02,lv08 --net tcp_gamma=20000";
+    let shown = done(here, &format!("{flags} --show"));
+    fs::write(here.join("sweep.json"), shown).unwrap();
+    done(here, &format!("{flags} --quiet --out flags"));
+    done(here, "sweep sweep.json --quiet --out file");
+    let runs = |folder: &str| read(&here.join(folder), "runs.csv");
     assert_eq!(runs("flags"), runs("file"));
 }
 
 #[test]
 fn results_are_printed_for_people_and_for_programs() {
     let scratch = tempfile::tempdir().unwrap();
-    let printed = |more: &[&str]| {
-        let more = [&["--x", "0.7,0.8"], more].concat();
-        String::from_utf8(swept(scratch.path(), &more).stdout).unwrap()
-    };
+    let printed = |more: &str| swept(scratch.path(), ".", &format!("--x 0.7,0.8 {more}"));
     // `--quiet` prints only what is requested.
-    assert_eq!(printed(&[]), "");
-    assert_eq!(
-        printed(&["--format", "csv"]),
-        read(scratch.path(), "summary.csv")
-    );
-    let json: serde_json::Value = serde_json::from_str(&printed(&["--json"])).unwrap();
+    assert_eq!(printed(""), "");
+    assert_eq!(printed("--format csv"), read(scratch.path(), "summary.csv"));
+    let json: serde_json::Value = serde_json::from_str(&printed("--json")).unwrap();
     assert_eq!((&json["tried"], &json["planned"]), (&7.into(), &42.into()));
     let settings = json["settings"].as_array().unwrap();
     let mean = |setting: &serde_json::Value| setting["makespan_iii_mean_s"].as_f64().unwrap();
@@ -651,8 +480,7 @@ fn results_are_printed_for_people_and_for_programs() {
         best
     );
     for form in ["--dry-run", "--show"] {
-        let output = migsim(&sweep_into(scratch.path(), &["--json", form]));
-        assert_eq!(output.status.code(), Some(2));
+        refused(scratch.path(), &format!("{SWEEP} --out . --json {form}"));
     }
 }
 
@@ -660,15 +488,13 @@ fn results_are_printed_for_people_and_for_programs() {
 #[cfg(unix)]
 fn ctrl_c_prints_the_kept_runs_and_how_to_continue() {
     let scratch = tempfile::tempdir().unwrap();
-    let sweep = ["sweep", "--alpha", "2..64", "--seeds", "1..9"];
-    let tune = ["tune", "--budget", "500", "--seeds", "1..9"];
-    for command in [sweep, tune] {
-        let folder = scratch.path().join(command[0]);
-        let more = ["--set", "workload.supersteps=300", "--load", "ar", "--out"];
+    let usual = "--app synthetic --procs 10 --set workload.supersteps=300 --load ar --seeds 1..9";
+    for command in ["sweep --alpha 2..64", "tune --budget 500"] {
+        let folder = scratch.path().join(&command[..4]);
         // The signal may be ignored where the tests run.
         let child = Command::new("env")
             .args(["--default-signal=INT", env!("CARGO_BIN_EXE_migsim")])
-            .args([&command[..], SYNTHETIC, &more].concat())
+            .args(format!("{command} {usual} --out").split(' '))
             .arg(&folder)
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
@@ -699,12 +525,11 @@ fn ctrl_c_prints_the_kept_runs_and_how_to_continue() {
 #[test]
 fn the_best_ten_settings_are_printed_with_their_ties() {
     let scratch = tempfile::tempdir().unwrap();
-    let text = |out: &str, more: &[&str]| {
-        let start = ["sweep", "--app", "sw", "--n", "10", "--out", out];
-        let output = succeeded(migsim_in(scratch.path(), &[&start, more].concat()));
-        String::from_utf8(output.stdout).unwrap()
+    let text = |out: &str, more: &str| {
+        let line = format!("sweep --app sw --n 10 --out {out} {more}");
+        done(scratch.path(), &line)
     };
-    let tied = text("tied", &["--vary", "policy.migbsp.delta=0.8,0.9,1.0"]);
+    let tied = text("tied", "--vary policy.migbsp.delta=0.8,0.9,1.0");
     assert!(
         tied.contains(
             "\nbest makespan of scenario iii (with migrations) [s]: 4 of 4 settings tie at "
@@ -713,7 +538,7 @@ fn the_best_ten_settings_are_printed_with_their_ties() {
     );
     let page = read(&scratch.path().join("tied"), "index.html");
     assert!(page.contains("4 of 4 settings tie at "));
-    let many = text("many", &["--alpha", "1..4", "--d", "0.1,0.5,0.9"]);
+    let many = text("many", "--alpha 1..4 --d 0.1,0.5,0.9");
     let lines: Vec<&str> = many.lines().collect();
     let head = lines
         .iter()
@@ -727,10 +552,7 @@ fn the_best_ten_settings_are_printed_with_their_ties() {
     assert!(table[1..11].is_sorted_by_key(time), "{many}");
     assert!(many.contains(" of 12 settings"), "{many}");
     // The means of drawn loads are those over the seeds of the sweep.
-    let drawn = text(
-        "drawn",
-        &["--alpha", "2,4", "--load", "walk", "--seeds", "1..3"],
-    );
+    let drawn = text("drawn", "--alpha 2,4 --load walk --seeds 1..3");
     assert!(
         drawn.contains("chosen as the best of 2 on these seeds"),
         "{drawn}"

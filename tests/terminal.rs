@@ -3,19 +3,23 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 use std::fs;
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{keys, migsim};
+use crate::support::{command, done, json, keys, read, refused, said};
 
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+/// The root of the repository, where the tests run.
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+fn printed(line: &str) -> String {
+    done(Path::new(HERE), line)
 }
 
 /// Returns the completions of bash for the last of `words`.
 fn completed(words: &[&str]) -> Vec<String> {
-    let script = String::from_utf8(migsim(&["completions", "bash"]).stdout).unwrap();
+    let script = printed("completions bash");
     let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
     // Call it as bash does: with the command, the current word, and the previous one.
     let call = format!(
@@ -57,7 +61,7 @@ fn bash_completes_names_and_files() {
 
 #[test]
 fn zsh_and_fish_offer_names_beside_files() {
-    let script = |shell: &str| String::from_utf8(migsim(&["completions", shell]).stdout).unwrap();
+    let script = |shell: &str| printed(&format!("completions {shell}"));
     let zsh = script("zsh");
     assert!(
         zsh.contains("{compadd -- authors-2015 grid5000 lbm sw-dynamic")
@@ -94,39 +98,32 @@ fn zsh_and_fish_offer_names_beside_files() {
     );
 }
 
-const LU: [&str; 7] = ["run", "--app", "lu", "--n", "60", "--procs", "6"];
+const LU: &str = "run --app lu --n 60 --procs 6";
 
 #[test]
 fn quiet_leaves_the_form_that_was_asked_for() {
-    let run = |more: &[&str]| {
-        let output = migsim(&[&LU, more].concat());
-        assert!(
-            output.status.success() && output.stderr.is_empty(),
-            "{}",
-            said(&output)
-        );
+    let run = |more: &str| {
+        let output = command(Path::new(HERE), &format!("{LU} {more}"));
+        assert!(output.stderr.is_empty(), "{}", said(&output));
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(run(&["--quiet"]), "");
-    let summary: Value = serde_json::from_str(&run(&["--quiet", "--json"])).unwrap();
+    assert_eq!(run("--quiet"), "");
+    let summary: Value = serde_json::from_str(&run("--quiet --json")).unwrap();
     assert_eq!(summary["scenarios"].as_array().unwrap().len(), 3);
-    assert!(run(&["-q", "--format", "csv"]).starts_with("scenario,makespan_s,"));
+    assert!(run("-q --format csv").starts_with("scenario,makespan_s,"));
 }
 
 #[test]
 fn any_of_the_scenarios_can_be_run() {
     let scratch = tempfile::tempdir().unwrap();
     for (given, expected) in [
-        (&["--scenario", "i,iii"][..], "i iii"),
-        (&["--scenario", "iii,i,i"], "i iii"),
-        (&["--scenario", "i", "--scenario", "ii"], "i ii"),
-        (&["--scenario", "iii,all"], "i ii iii"),
+        ("i,iii", "i iii"),
+        ("iii,i,i", "i iii"),
+        ("i --scenario ii", "i ii"),
+        ("iii,all", "i ii iii"),
     ] {
-        let folder = scratch.path().join(given.concat());
-        let out = ["--json", "--out", folder.to_str().unwrap()];
-        let output = migsim(&[&LU[..], given, &out].concat());
-        assert!(output.status.success(), "{}", said(&output));
-        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let run = format!("{LU} --scenario {given} --out run --force");
+        let summary = json(scratch.path(), &run);
         let scenarios = summary["scenarios"].as_array().unwrap();
         let names: Vec<&str> = scenarios
             .iter()
@@ -135,62 +132,41 @@ fn any_of_the_scenarios_can_be_run() {
         assert_eq!(names.join(" "), expected);
         // The ledger compares with scenario i.
         assert!(scenarios[1]["ledger"]["difference_s"].is_number());
-        let output = migsim(&["report", folder.to_str().unwrap()]);
-        assert!(output.status.success(), "{}", said(&output));
+        done(scratch.path(), "report run");
     }
 }
 
 #[test]
 fn a_name_that_is_nearly_right_is_suggested() {
     for (typed, meant) in [
-        (&["rnu"][..], "run"),
-        (&["run", "--app", "LU"], "lu"),
-        (&["run", "--app", "lux"], "lu"),
-        (&["run", "lbm-c1"], "lbm-b1"),
-        (&["run", "--platform", "urfgs", "--app", "lu"], "ufrgs"),
-        (&["run", "--app", "lu", "--policy", "migbps"], "migbsp"),
-        (&["run", "--app", "lu", "--network", "cm2"], "cm02"),
-        (
-            &["run", "--app", "lu", "--set", "policy.migbsp.detla=1"],
-            "delta",
-        ),
-        (
-            &["run", "--app", "lu", "--set", "polcy.name=never"],
-            "policy",
-        ),
-        (
-            &["run", "--app", "lu", "--set", "costs.move.order=paralel"],
-            "parallel",
-        ),
-        (&["run", "--app", "lu", "--proc", "4"], "--procs"),
-        (&["run", "--app", "lu", "--format", "jsn"], "json"),
-        (&["list", "policy"], "policies"),
-        (&["list", "platfroms"], "platforms"),
-        (&["reproduce", "sw-iregular"], "sw-irregular"),
-        (&["man", "swep"], "sweep"),
+        ("rnu", "run"),
+        ("run --app LU", "lu"),
+        ("run --app lux", "lu"),
+        ("run lbm-c1", "lbm-b1"),
+        ("run --platform urfgs --app lu", "ufrgs"),
+        ("run --app lu --policy migbps", "migbsp"),
+        ("run --app lu --network cm2", "cm02"),
+        ("run --app lu --set policy.migbsp.detla=1", "delta"),
+        ("run --app lu --set polcy.name=never", "policy"),
+        ("run --app lu --set costs.move.order=paralel", "parallel"),
+        ("run --app lu --proc 4", "--procs"),
+        ("run --app lu --format jsn", "json"),
+        ("list policy", "policies"),
+        ("list platfroms", "platforms"),
+        ("reproduce sw-iregular", "sw-irregular"),
+        ("man swep", "sweep"),
     ] {
-        let output = migsim(typed);
-        let errors = said(&output);
-        assert_eq!(output.status.code(), Some(2), "{typed:?}");
+        let errors = refused(Path::new(HERE), typed);
         let question = format!("did you mean `{meant}`?");
         assert!(errors.contains(&question), "{typed:?}: {errors}");
     }
     // A name that is not similar is not suggested, and a suggestion replaces a long list.
-    for typed in [
-        &["run", "--verbose"][..],
-        &["sweep", "--verbose"],
-        &["run", "--app", "q"],
-    ] {
-        let errors = said(&migsim(typed));
+    for typed in ["run --verbose", "sweep --verbose", "run --app q"] {
+        let errors = refused(Path::new(HERE), typed);
         assert!(!errors.contains("did you mean"), "{typed:?}: {errors}");
     }
-    let errors = said(&migsim(&[
-        "run",
-        "--app",
-        "lu",
-        "--set",
-        "policy.migbsp.detla=1",
-    ]));
+    let misspelt = "run --app lu --set policy.migbsp.detla=1";
+    let errors = refused(Path::new(HERE), misspelt);
     assert!(
         errors.contains(
             "keys are known; list all keys, with their units and ranges: `migsim schema experiment`"
@@ -209,7 +185,7 @@ fn an_error_of_a_missing_value_lists_the_choices() {
         ("schema", "platform, experiment, suite, sweep"),
         ("completions", "bash, elvish, fish, powershell, zsh"),
     ] {
-        let errors = said(&migsim(&[typed]));
+        let errors = refused(Path::new(HERE), typed);
         assert!(
             errors.contains("is missing") && errors.contains(choices),
             "{errors}"
@@ -240,20 +216,8 @@ fn documented(page: &str, file: &str) -> Vec<String> {
 fn the_columns_of_a_run_folder_are_those_that_are_documented() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("run");
-    let output = migsim(&[
-        "run",
-        "--app",
-        "lu",
-        "--n",
-        "1000",
-        "--procs",
-        "25",
-        "--quiet",
-        "--processes",
-        "--out",
-        folder.to_str().unwrap(),
-    ]);
-    assert!(output.status.success(), "{}", said(&output));
+    let lu = "run --app lu --n 1000 --procs 25 --quiet --processes --out run";
+    done(scratch.path(), lu);
     let page = fs::read_to_string("docs/reference/files.md").unwrap();
     for file in [
         "supersteps.csv",
@@ -261,11 +225,11 @@ fn the_columns_of_a_run_folder_are_those_that_are_documented() {
         "processes.csv",
         "links.csv",
     ] {
-        let text = fs::read_to_string(folder.join(file)).unwrap();
+        let text = read(&folder, file);
         let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
         assert_eq!(documented(&page, file), head, "{file}");
     }
-    let calls = fs::read_to_string(folder.join("calls.jsonl")).unwrap();
+    let calls = read(&folder, "calls.jsonl");
     let calls = calls
         .lines()
         .map(|call| serde_json::from_str(call).unwrap());
@@ -275,8 +239,7 @@ fn the_columns_of_a_run_folder_are_those_that_are_documented() {
     let documented = documented(&page, "calls.jsonl");
     let (of_call, of_candidate) = (keys(&call), keys(&call["candidates"][0]));
     assert_eq!(documented, [of_call, of_candidate].concat());
-    let manifest: Value =
-        serde_json::from_str(&fs::read_to_string(folder.join("run.json")).unwrap()).unwrap();
+    let manifest: Value = serde_json::from_str(&read(&folder, "run.json")).unwrap();
     assert_eq!(self::documented(&page, "run.json"), keys(&manifest));
 }
 
@@ -293,28 +256,24 @@ fn flags_of(help: &str) -> Vec<&str> {
 
 #[test]
 fn short_help_fits_a_screen_and_the_whole_help_has_every_flag() {
-    let help = |command: &[&str], flag| {
-        let output = migsim(&[command, &[flag]].concat());
-        assert!(output.status.success(), "{command:?}: {}", said(&output));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let help = |command: &str, flag: &str| printed(&format!("{command} {flag}"));
     let usual = "--platform --app --procs --mapping --load --policy --seed --set --out --report";
     let usual: Vec<&str> = usual.split(' ').collect();
     for flag in ["-h", "--help"] {
-        let shown = help(&["run"], flag);
+        let shown = help("run", flag);
         assert_eq!(flags_of(&shown)[..10], usual, "{shown}");
         assert_eq!(flags_of(&shown)[10..], ["--help-all", "--help"], "{shown}");
     }
     for command in [
-        &["run"][..],
-        &["sweep"],
-        &["compare"],
-        &["tune"],
-        &["bottlenecks"],
-        &["explain"],
-        &["snapshot"],
-        &["workload", "show"],
-        &["trace", "export"],
+        "run",
+        "sweep",
+        "compare",
+        "tune",
+        "bottlenecks",
+        "explain",
+        "snapshot",
+        "workload show",
+        "trace export",
     ] {
         let (short, all) = (help(command, "-h"), help(command, "--help-all"));
         let lines = short.lines().count();
@@ -325,9 +284,9 @@ fn short_help_fits_a_screen_and_the_whole_help_has_every_flag() {
         assert!(short.iter().all(|flag| all.contains(flag)), "{short:?}");
     }
     // Shells and the manual page contain every flag.
-    let all = help(&["run"], "--help-all");
-    let bash = String::from_utf8(migsim(&["completions", "bash"]).stdout).unwrap();
-    let man = String::from_utf8(migsim(&["man", "run"]).stdout).unwrap();
+    let all = help("run", "--help-all");
+    let bash = printed("completions bash");
+    let man = printed("man run");
     for flag in flags_of(&all) {
         assert!(bash.contains(&format!("{flag} ")), "{flag}");
         assert!(man.contains(&flag.replace('-', "\\-")), "{flag}");

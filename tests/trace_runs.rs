@@ -4,45 +4,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 use std::fs;
-use std::path::Path;
-use std::process::Output;
 
 use serde_json::Value;
 
-use crate::support::migsim;
+use crate::support::{command, done, json, refused, said};
 
 const PAGE: &str = include_str!("../docs/trace-format.md");
 const OLD: &str = include_str!("oracle/rnd-migrations/trace.txt");
 
-/// Splits a command into words as a shell does; only quotes are special.
-fn words(line: &str) -> Vec<String> {
-    let parts = line.split('\'').enumerate();
-    let mut words = vec![String::new()];
-    for (index, part) in parts {
-        if index % 2 == 1 {
-            words.last_mut().unwrap().push_str(part);
-            continue;
-        }
-        for (position, piece) in part.split(' ').enumerate() {
-            if position > 0 {
-                words.push(String::new());
-            }
-            words.last_mut().unwrap().push_str(piece);
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-fn run(arguments: &[&str]) -> Output {
-    let output = migsim(arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {errors}");
-    output
-}
-
-fn json(arguments: &[&str]) -> Value {
-    serde_json::from_slice(&run(&[arguments, &["--json"]].concat()).stdout).unwrap()
+/// Returns the path of a file of the tests.
+fn test_file(name: &str) -> String {
+    format!("{}/tests/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 fn hashes(summary: &Value) -> Vec<&str> {
@@ -62,25 +34,26 @@ impl Written {
         Self(folder)
     }
 
-    fn path(&self) -> String {
-        self.0.path().join("app.trace").to_str().unwrap().to_owned()
+    /// Returns what a command prints about the trace with these flags.
+    fn printed(&self, kind: &str, flags: &str) -> String {
+        done(
+            self.0.path(),
+            &format!("{kind} --app trace --trace app.trace {flags}"),
+        )
     }
 
-    /// Returns the output of a run of the trace with these flags.
-    fn output(&self, flags: &[&str]) -> Output {
-        let start = ["run", "--app", "trace", "--trace", &self.path()];
-        migsim(&[&start, flags].concat())
+    /// Returns the messages of a run with these flags.
+    fn errors(&self, flags: &str) -> String {
+        let line = format!("run --app trace --trace app.trace {flags}");
+        said(&command(self.0.path(), &line))
     }
 
-    fn errors(&self, flags: &[&str]) -> String {
-        String::from_utf8(self.output(flags).stderr).unwrap()
+    fn json(&self, flags: &str) -> Value {
+        serde_json::from_str(&self.printed("run", &format!("{flags} --json"))).unwrap()
     }
 
-    fn json(&self, flags: &[&str]) -> Value {
-        let output = self.output(&[flags, &["--json"]].concat());
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{flags:?}: {errors}");
-        serde_json::from_slice(&output.stdout).unwrap()
+    fn shown(&self, flags: &str) -> Value {
+        serde_json::from_str(&self.printed("run", &format!("{flags} --show"))).unwrap()
     }
 }
 
@@ -88,9 +61,7 @@ impl Written {
 fn every_application_is_exported_and_runs_again_to_the_same_hash_with_the_command_that_the_trace_names()
  {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("app.trace");
-    let file = file.to_str().unwrap();
-    let oracle = "tests/oracle/rnd-migrations";
+    let oracle = test_file("oracle/rnd-migrations");
     let trace = format!("--platform {oracle}/platform.xml --app trace --trace {oracle}/trace.txt");
     let cases = [
         "--app lu --n 200 --procs 25",
@@ -104,75 +75,71 @@ fn every_application_is_exported_and_runs_again_to_the_same_hash_with_the_comman
         "--app lu --n 100 --procs 25 --set runtime.barrier.kind=central --set runtime.barrier.bytes=20B --set runtime.receives=late --set runtime.sends=concurrent",
     ];
     for case in cases {
-        let case: Vec<&str> = case.split(' ').collect();
-        run(&[&["trace", "export", "--out", file], &case[..]].concat());
-        let text = fs::read_to_string(file).unwrap();
-        let command = text
-            .lines()
-            .find_map(|line| line.strip_prefix("# the same run: migsim "));
-        let command = words(command.expect("a trace says how it runs again"));
-        let command: Vec<&str> = command.iter().map(String::as_str).collect();
-        let (original, again) = (json(&[&["run"], &case[..]].concat()), json(&command));
+        let here = folder.path();
+        done(here, &format!("trace export --out app.trace {case}"));
+        let text = fs::read_to_string(here.join("app.trace")).unwrap();
+        let mut lines = text.lines();
+        let again = lines.find_map(|line| line.strip_prefix("# the same run: migsim "));
+        let again = again.expect("a trace says how it runs again");
+        let original = json(here, &format!("run {case}"));
         assert_eq!(
             hashes(&original),
-            hashes(&again),
-            "{case:?} and {command:?}"
+            hashes(&json(here, again)),
+            "{case} and {again}"
         );
-        assert!(text.contains("\nmemory "), "{case:?}");
+        assert!(text.contains("\nmemory "), "{case}");
     }
 }
 
 #[test]
 fn a_trace_with_memory_pays_for_its_moves() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("lu.trace");
-    let file = file.to_str().unwrap();
-    let lu = ["--app", "lu", "--n", "1000", "--procs", "25"];
-    run(&[&["trace", "export", "--out", file], &lu[..]].concat());
-    let text = fs::read_to_string(file).unwrap();
+    let export = "trace export --out lu.trace --app lu --n 1000 --procs 25";
+    done(folder.path(), export);
+    let text = fs::read_to_string(folder.path().join("lu.trace")).unwrap();
     let is_kept = |line: &&str| !line.starts_with("memory ");
     let without: Vec<&str> = text.lines().filter(is_kept).collect();
     // The costs are neutral: a move costs the time of its memory on the network.
-    let flags = ["--platform", "ufrgs", "--policy", "migbsp"];
-    let paid = |written: &Written, more: &[&str]| {
-        let summary = written.json(&[&flags, more].concat());
+    let flags = "--platform ufrgs --policy migbsp";
+    let paid = |written: &Written, more: &str| {
+        let summary = written.json(&format!("{flags} {more}"));
         let moved = &summary["scenarios"][2];
         assert!(moved["moved"] != 0, "nothing moved: {moved}");
         let price = moved["ledger"]["migrations_s"].as_f64().unwrap();
         (price, summary)
     };
-    let (price, summary) = paid(&Written::new(&text), &[]);
+    let (price, summary) = paid(&Written::new(&text), "");
     assert!(price > 0.0);
     assert_eq!(summary["notes"], Value::Null);
     let without = Written::new(&without.join("\n"));
-    let (free, summary) = paid(&without, &[]);
+    let (free, summary) = paid(&without, "");
     // The latency of the routes remains as a cost.
     assert!(free < price / 10.0, "{free} and {price}");
     let told = summary["notes"][0].as_str().unwrap();
     assert!(told.contains("cost no time"), "{told}");
     let note = "note: the trace does not state the memory of its processes, so that their migrations send 0 B and cost no time; \
         state the memory with `memory` lines or `--set workload.memory=100MB`\n";
-    assert_eq!(without.errors(&flags), note);
+    assert_eq!(without.errors(flags), note);
     // The flag gives the same memory: 8 B for each of 1000 · 1000 / 25 elements.
-    let given = ["--set", "workload.memory=320kB"];
-    assert_eq!(paid(&without, &given).0, price);
-    assert_eq!(without.errors(&[&flags[..], &given].concat()), "");
+    let given = "--set workload.memory=320kB";
+    assert_eq!(paid(&without, given).0, price);
+    assert_eq!(without.errors(&format!("{flags} {given}")), "");
 }
 
 #[test]
 fn unknown_memory_is_no_matter_where_nothing_moves_or_memory_has_no_price() {
     let trace = Written::new(OLD);
-    let platform = ["--platform", "tests/oracle/rnd-migrations/platform.xml"];
-    let errors = |more: &[&str]| trace.errors(&[&platform, more].concat());
-    assert!(errors(&[]).contains("the memory of 1 of 7 processes"));
-    assert!(errors(&["--set", "costs.move.fixed=1ms"]).contains("cost 0.001 s each"));
+    let platform = test_file("oracle/rnd-migrations/platform.xml");
+    let errors = |more: &str| trace.errors(&format!("--platform {platform} {more}"));
+    assert!(errors("").contains("the memory of 1 of 7 processes"));
+    assert!(errors("--set costs.move.fixed=1ms").contains("cost 0.001 s each"));
     for quiet in [
-        ["--policy", "never"],
-        ["--scenario", "i"],
-        ["--set", "costs.move.transfer=none"],
-        ["--set", "workload.memory=1MB"],
+        "--policy never",
+        "--scenario i",
+        "--set costs.move.transfer=none",
+        "--set workload.memory=1MB",
     ] {
-        assert_eq!(errors(&quiet), "", "{quiet:?}");
+        assert_eq!(errors(quiet), "", "{quiet}");
     }
 }
 
@@ -181,25 +148,22 @@ const SMALL: &str = "migsim-trace 2\nprocesses 4\nmemory 1MB\nstep 0\nc 0 1Ginst
 #[test]
 fn a_trace_without_hosts_is_placed_by_the_mapping_and_its_settings_are_those_of_the_experiment() {
     let trace = Written::new(SMALL);
-    let shown = |flags: &[&str]| -> Value {
-        serde_json::from_slice(&trace.output(&[flags, &["--show"]].concat()).stdout).unwrap()
-    };
-    assert_eq!(shown(&[])["mapping"], "contiguous");
-    assert_eq!(shown(&["--procs", "4"])["workload"]["procs"], 4);
-    let default = shown(&[])["runtime"].clone();
+    assert_eq!(trace.shown("")["mapping"], "contiguous");
+    assert_eq!(trace.shown("--procs 4")["workload"]["procs"], 4);
+    let default = trace.shown("")["runtime"].clone();
     assert_eq!(default["sends"], "concurrent");
     assert_eq!(default["barrier"]["kind"], "ideal");
-    let tree = shown(&["--set", "runtime.barrier.kind=tree"]);
+    let tree = trace.shown("--set runtime.barrier.kind=tree");
     assert_eq!(tree["runtime"]["barrier"]["kind"], "tree");
     // Corisco is slower than Labtec.
-    let makespan = |flags: &[&str]| trace.json(flags)["scenarios"][0]["makespan_s"].as_f64();
-    assert!(
-        makespan(&["--mapping", "Corisco-0..Corisco-3"])
-            > makespan(&["--mapping", "Labtec-0..Labtec-3"])
+    let makespan = |mapping: &str| {
+        trace.json(&format!("--mapping {mapping}"))["scenarios"][0]["makespan_s"].as_f64()
+    };
+    assert!(makespan("Corisco-0..Corisco-3") > makespan("Labtec-0..Labtec-3"));
+    let errors = refused(
+        trace.0.path(),
+        "run --app trace --trace app.trace --procs 5",
     );
-    let refused = trace.output(&["--procs", "5"]);
-    assert_eq!(refused.status.code(), Some(2));
-    let errors = String::from_utf8(refused.stderr).unwrap();
     assert!(
         errors.contains("has 4 processes") && errors.contains("--procs 5"),
         "{errors}"
@@ -210,9 +174,13 @@ fn a_trace_without_hosts_is_placed_by_the_mapping_and_its_settings_are_those_of_
 fn flags_win_over_the_settings_of_a_trace() {
     let records = "runtime sends sequential\nrecv late\nbarrier central 8\nhost 0 Corisco-0\nhost 1 Corisco-1\nhost 2 Corisco-2\nhost 3 Corisco-3\nstep 0";
     let trace = Written::new(&SMALL.replace("step 0", records));
-    let runtime = |flags: &[&str]| {
-        let shown = trace.output(&[flags, &["--show"]].concat());
-        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let runtime = |set: &str| {
+        let flags = if set.is_empty() {
+            String::new()
+        } else {
+            format!("--set {set}")
+        };
+        let shown = trace.shown(&flags);
         let runtime = &shown["runtime"];
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         [
@@ -222,35 +190,35 @@ fn flags_win_over_the_settings_of_a_trace() {
             text(&runtime["barrier"]["bytes"]),
         ]
     };
-    assert_eq!(runtime(&[]), ["sequential", "late", "central", "8 B"]);
-    let set = |key: &'static str| ["--set", key];
+    assert_eq!(runtime(""), ["sequential", "late", "central", "8 B"]);
     assert_eq!(
-        runtime(&set("runtime.sends=concurrent")),
+        runtime("runtime.sends=concurrent"),
         ["concurrent", "late", "central", "8 B"]
     );
     assert_eq!(
-        runtime(&set("runtime.receives=early")),
+        runtime("runtime.receives=early"),
         ["sequential", "early", "central", "8 B"]
     );
     assert_eq!(
-        runtime(&set("runtime.barrier.bytes=9B")),
+        runtime("runtime.barrier.bytes=9B"),
         ["sequential", "late", "central", "9 B"]
     );
     // Another barrier has its own keys.
     assert_eq!(
-        runtime(&set("runtime.barrier.kind=tree")),
+        runtime("runtime.barrier.kind=tree"),
         ["sequential", "late", "tree", "0 B"]
     );
     // The built-in experiment of another application lies below the trace.
     assert_eq!(
-        runtime(&set("extends=lu")),
+        runtime("extends=lu"),
         ["sequential", "late", "central", "8 B"]
     );
-    let hosts = |flags: &[&str]| trace.json(flags)["scenarios"][0]["makespan_s"].as_f64();
-    assert!(hosts(&["--mapping", "Labtec-0..Labtec-3"]) < hosts(&[]));
+    let hosts = |flags: &str| trace.json(flags)["scenarios"][0]["makespan_s"].as_f64();
+    let placed = "--mapping Labtec-0..Labtec-3";
+    assert!(hosts(placed) < hosts(""));
     let note = "note: the setting `mapping` places the processes, so that the `host` lines of the trace are ignored\n";
-    assert_eq!(trace.errors(&["--mapping", "Labtec-0..Labtec-3"]), note);
-    assert_eq!(trace.errors(&[]), "");
+    assert_eq!(trace.errors(placed), note);
+    assert_eq!(trace.errors(""), "");
 }
 
 #[test]
@@ -262,9 +230,9 @@ fn a_wrong_setting_of_a_trace_is_refused_at_its_place() {
         ("runtime speed 8", "runtime.speed"),
     ] {
         let trace = Written::new(&SMALL.replace("step 0", &format!("{line}\nstep 0")));
-        let errors = trace.errors(&[]);
+        let errors = trace.errors("");
         let column = 1 + line.rfind(' ').unwrap() + 1;
-        let place = format!("--> {}:4:{column}, {key}", trace.path());
+        let place = format!("--> app.trace:4:{column}, {key}");
         assert!(
             errors.contains(&place) && errors.contains("hint:"),
             "{errors}"
@@ -274,34 +242,16 @@ fn a_wrong_setting_of_a_trace_is_refused_at_its_place() {
 
 #[test]
 fn a_run_of_a_trace_is_run_again_from_its_manifest_explained_and_reported() {
-    let oracle = Path::new("tests/oracle/rnd-migrations");
-    let platform = oracle.join("platform.xml");
-    let hosts = Written::new(OLD);
-    let free = Written::new(SMALL);
-    for (trace, platform) in [(&hosts, platform.to_str().unwrap()), (&free, "ufrgs")] {
-        let folder = tempfile::tempdir().unwrap();
-        let out = folder.path().join("run");
-        let out = out.to_str().unwrap();
-        let first = trace.json(&["--platform", platform, "--out", out]);
-        let manifest = format!("{out}/run.json");
-        assert_eq!(hashes(&first), hashes(&json(&["run", &manifest])));
-        run(&["report", out]);
-        run(&["explain", out, "--superstep", "1"]);
-        let sweep = format!("{out}-sweep");
-        run(&[
-            "sweep",
-            "--platform",
-            platform,
-            "--app",
-            "trace",
-            "--trace",
-            &trace.path(),
-            "--alpha",
-            "2,4",
-            "--out",
-            &sweep,
-            "--quiet",
-        ]);
+    let platform = test_file("oracle/rnd-migrations/platform.xml");
+    for (text, platform) in [(OLD, platform.as_str()), (SMALL, "ufrgs")] {
+        let trace = Written::new(text);
+        let here = trace.0.path();
+        let first = trace.json(&format!("--platform {platform} --out run"));
+        assert_eq!(hashes(&first), hashes(&json(here, "run run/run.json")));
+        done(here, "report run");
+        done(here, "explain run --superstep 1");
+        let sweep = format!("--platform {platform} --alpha 2,4 --out sweep --quiet");
+        trace.printed("sweep", &sweep);
     }
 }
 
@@ -314,28 +264,17 @@ fn block(language: &str) -> &'static str {
 #[test]
 fn the_example_of_the_page_runs_and_pays_for_its_moves() {
     let trace = Written::new(block("text"));
-    let summary = trace.json(&["--platform", "ufrgs"]);
+    let summary = trace.json("--platform ufrgs");
     assert_eq!(summary["scenarios"].as_array().unwrap().len(), 3);
     assert_eq!(summary["notes"], Value::Null);
-    let sheet = run(&[
-        "workload",
-        "show",
-        "--app",
-        "trace",
-        "--trace",
-        &trace.path(),
-    ]);
-    let sheet = String::from_utf8(sheet.stdout).unwrap();
+    let sheet = trace.printed("workload show", "");
     assert!(
         sheet.contains("total memory of the processes: 600 MB"),
         "{sheet}"
     );
     // The work is 1 + 1 + 4, twice, and 0.5 billion instructions.
     assert!(sheet.contains("12.5 Ginstr"), "{sheet}");
-    assert_eq!(
-        String::from_utf8(run(&["schema", "trace"]).stdout).unwrap(),
-        PAGE
-    );
+    assert_eq!(done(trace.0.path(), "schema trace"), PAGE);
 }
 
 #[test]
@@ -347,7 +286,6 @@ fn the_script_of_the_page_writes_a_trace_that_runs_where_there_is_python() {
         return; // Python is not installed
     };
     assert!(status.success());
-    let file = folder.path().join("ring.trace");
-    let summary = json(&["run", "--app", "trace", "--trace", file.to_str().unwrap()]);
+    let summary = json(folder.path(), "run --app trace --trace ring.trace");
     assert_eq!(summary["scenarios"][0]["supersteps"], 20);
 }

@@ -5,27 +5,17 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{SYNTHETIC, migsim, migsim_in, read, said, succeeded};
+use crate::support::{done, json, read, refused, succeeded};
 
 /// A search of 120 runs with 4 seeds, and a comparison on 6 others.
-const TUNE: &[&str] = &[
-    "--seeds", "1..4", "--fresh", "11..16", "--budget", "120", "--out",
-];
+const TUNE: &str = "tune --platform ufrgs --app synthetic --procs 10 --set workload.spread=0.5 --seeds 1..4 --fresh 11..16 --budget 120";
 
-fn tuned(folder: &Path, more: &[&str]) -> Value {
-    let folder = [folder.to_str().unwrap(), "--json"];
-    found(migsim(
-        &[&["tune"], SYNTHETIC, TUNE, &folder, more].concat(),
-    ))
-}
-
-/// Returns the result of a search, which must succeed.
-fn found(output: Output) -> Value {
-    serde_json::from_slice(&succeeded(output).stdout).unwrap()
+fn tuned(scratch: &Path, folder: &str, more: &str) -> Value {
+    json(scratch, &format!("{TUNE} --out {folder} {more}"))
 }
 
 /// Runs in a shell the command that a search has printed, and checks that it gives the search's value of the best setting.
@@ -51,46 +41,44 @@ fn assert_command_is_right(found: &Value, folder: &Path) {
 #[test]
 fn a_search_is_the_same_for_any_number_of_threads_and_goes_on_where_it_was() {
     let scratch = tempfile::tempdir().unwrap();
-    let [one, two] = ["1", "2"].map(|name| scratch.path().join(name));
-    tuned(&one, &["-j", "1"]);
-    tuned(&two, &["-j", "2"]);
-    let tables = |folder: &Path| ["runs.csv", "tune.json"].map(|file| read(folder, file));
-    assert_eq!(tables(&one), tables(&two));
+    let (here, two) = (scratch.path(), scratch.path().join("2"));
+    tuned(here, "1", "-j 1");
+    tuned(here, "2", "-j 2");
+    let tables =
+        |folder: &str| ["runs.csv", "tune.json"].map(|file| read(&here.join(folder), file));
+    assert_eq!(tables("1"), tables("2"));
     let records = fs::read(two.join("runs.jsonl")).unwrap();
     fs::write(two.join("runs.jsonl"), &records[..records.len() / 2]).unwrap();
-    tuned(&two, &[]);
-    assert_eq!(tables(&one), tables(&two));
+    tuned(here, "2", "");
+    assert_eq!(tables("1"), tables("2"));
     assert_eq!(records.len(), read(&two, "runs.jsonl").len());
 }
 
 #[test]
 fn the_report_of_a_search_is_its_page_and_it_has_the_figures_of_a_sweep() {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("search");
-    tuned(&folder, &[]);
-    let report = |more: &[&str]| migsim_in(scratch.path(), &[&["report", "search"], more].concat());
-    succeeded(report(&[]));
+    let (here, folder) = (scratch.path(), scratch.path().join("search"));
+    tuned(here, "search", "");
+    done(here, "report search");
     assert_eq!(read(&folder, "index.html"), read(&folder, "report.html"));
-    let list = String::from_utf8(succeeded(report(&["--figure", "list"])).stdout).unwrap();
+    let list = done(here, "report search --figure list");
     assert!(
         list.starts_with("lines  ") && list.contains("\nheat   "),
         "{list}"
     );
-    succeeded(report(&["--figure", "heat", "--out", "heat.svg"]));
-    let plan = fs::read_to_string(folder.join("plan.json")).unwrap();
+    done(here, "report search --figure heat --out heat.svg");
+    let plan = read(&folder, "plan.json");
     let other = plan.replacen("\"names\":[\"alpha\"", "\"names\":[\"beta\"", 1);
     assert_ne!(plan, other);
     fs::write(folder.join("plan.json"), other).unwrap();
-    let refused = report(&[]);
-    assert_eq!(refused.status.code(), Some(2));
-    let errors = String::from_utf8(refused.stderr).unwrap();
+    let errors = refused(here, "report search");
     assert!(errors.contains("vary, but in `plan.json` beta"), "{errors}");
 }
 
 #[test]
 fn the_budget_holds_and_fresh_seeds_are_not_those_of_the_search() {
     let scratch = tempfile::tempdir().unwrap();
-    let found = tuned(scratch.path(), &[]);
+    let found = tuned(scratch.path(), ".", "");
     let runs = found["search"]["runs"].as_u64().unwrap();
     assert!((100..=120).contains(&runs), "{runs} of 120");
     let text = read(scratch.path(), "runs.csv");
@@ -128,9 +116,10 @@ fn the_budget_holds_and_fresh_seeds_are_not_those_of_the_search() {
 
 #[test]
 fn the_command_it_prints_runs_the_best_setting() {
-    let found = found(migsim(&[
-        "tune", "--app", "sw", "--n", "25", "--procs", "25", "--budget", "60", "--json",
-    ]));
+    let found = json(
+        Path::new("."),
+        "tune --app sw --n 25 --procs 25 --budget 60",
+    );
     assert_eq!(found["is_random"], false);
     assert_command_is_right(&found, Path::new("."));
 }
@@ -158,12 +147,9 @@ fn the_command_it_prints_for_a_sweep_file_runs_the_best_setting() {
         "vary": { "alpha": [2, 4, 8], "mapping": ["contiguous", ["Labtec"]], "network": ["ideal", "simgrid-3.3"] }
     }"#;
     fs::write(scratch.path().join("sweep.json"), sweep).unwrap();
-    for more in [
-        &[][..],
-        &["--network", "lv08", "--n", "20", "--procs", "20"],
-    ] {
-        let arguments = ["tune", "sweep.json", "--budget", "40", "--json"];
-        let found = found(migsim_in(scratch.path(), &[&arguments, more].concat()));
+    for more in ["", "--network lv08 --n 20 --procs 20"] {
+        let tune = format!("tune sweep.json --budget 40 {more}");
+        let found = json(scratch.path(), &tune);
         let command = found["command"].as_str().unwrap();
         assert!(command.contains("'platform=\"7\"'"), "{command}");
         assert!(!command.contains("alpha=16"), "{command}");
@@ -176,27 +162,16 @@ fn the_command_for_an_experiment_file_runs_the_scenarios_of_the_goal() {
     let scratch = tempfile::tempdir().unwrap();
     let experiment = r#"{ "workload": { "app": "sw", "n": 10 }, "scenarios": ["i"], "network": { "tcp_gamma": 20000 } }"#;
     fs::write(scratch.path().join("a b.json"), experiment).unwrap();
-    let arguments = [
-        "tune",
-        "a b.json",
-        "--alpha",
-        "2,4",
-        "--vary",
-        "network.model=cm02,lv08",
-        "--budget",
-        "20",
-        "--json",
-    ];
-    let found = found(migsim_in(scratch.path(), &arguments));
+    let tune = "tune 'a b.json' --alpha 2,4 --vary network.model=cm02,lv08 --budget 20";
+    let found = json(scratch.path(), tune);
     assert_command_is_right(&found, scratch.path());
 }
 
 #[test]
 fn too_many_seeds_are_refused_before_anything_is_allocated() {
     for flag in ["--seeds", "--fresh"] {
-        let output = migsim(&["tune", "--app", "sw", "--n", "10", flag, "1..1000000000000"]);
-        assert_eq!(output.status.code(), Some(2));
-        let errors = said(&output);
+        let tune = format!("tune --app sw --n 10 {flag} 1..1000000000000");
+        let errors = refused(Path::new("."), &tune);
         assert!(
             errors.starts_with("error: the list of seeds has 1000000000000 entries, more than the maximum of 1000000\n"),
             "{errors}"
@@ -210,11 +185,10 @@ fn usual_fresh_seeds_are_not_those_of_the_search_at_the_end_of_all_seeds_either(
     let scratch = tempfile::tempdir().unwrap();
     // After the last seed come 0, 1, 2, ...; of these, 1 and 3 are already used.
     let seeds = format!("1,3,{last}");
-    let arguments = [
-        "--seeds", &seeds, "--alpha", "2,4", "--budget", "30", "--json", "--out",
-    ];
-    let out = [scratch.path().to_str().unwrap()];
-    let found = found(migsim(&[&["tune"], SYNTHETIC, &arguments, &out].concat()));
+    let tune = TUNE
+        .replace("1..4 --fresh 11..16", &seeds)
+        .replace("120", "30");
+    let found = json(scratch.path(), &format!("{tune} --alpha 2,4 --out ."));
     let fresh: Vec<u64> = serde_json::from_value(found["comparison"]["seeds"].clone()).unwrap();
     assert_eq!(fresh, [&[0, 2], &(4..=21).collect::<Vec<_>>()[..]].concat());
 }

@@ -2,16 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+use std::path::Path;
+
 use migsim::random::{Stream, StreamPurpose};
 use serde_json::Value;
 
-use crate::support::{assert_close, migsim, succeeded};
-
-/// Runs a command with `--json`; returns what it prints.
-fn told(line: &[&str], rest: &[&str]) -> Value {
-    let output = succeeded(migsim(&[line, rest, &["--json"]].concat()));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
+use crate::support::{assert_close, json};
 
 /// Returns the names in backticks in a text.
 fn names(text: &str) -> Vec<&str> {
@@ -28,38 +24,23 @@ fn verdicts_name_the_best_rows_of_their_tables() {
     let mut random = Stream::for_object(1, StreamPurpose::SweepSampling, "verdicts");
     let mut one_of = |values: &[&str]| values[random.draw_below(values.len())].to_owned();
     for _ in 0..4 {
-        let spread = format!("workload.spread={}", one_of(&["0", "0.4", "0.8"]));
-        let (procs, mapping) = (
+        let line = format!(
+            "--platform two-fabrics --app synthetic --procs {} --set workload.spread={} --set workload.supersteps=12 --mapping {}",
             one_of(&["8", "12", "20"]),
+            one_of(&["0", "0.4", "0.8"]),
             one_of(&["contiguous", "by-core", "fast-first"]),
         );
         let policy = one_of(&["never", "greedy/every=4", "refine/menon", "migbsp"]);
-        let line = [
-            "--platform",
-            "two-fabrics",
-            "--app",
-            "synthetic",
-            "--procs",
-            &procs,
-            "--set",
-            &spread,
-            "--set",
-            "workload.supersteps=12",
-            "--mapping",
-            &mapping,
-        ];
-        let line = |command| [&[command][..], &line].concat();
+        let here = Path::new(".");
 
-        let run = told(&line("run"), &["--policy", &policy]);
+        let run = json(here, &format!("run {line} --policy {policy}"));
         let starts: Vec<&Value> = run["static_starts"].as_array().unwrap().iter().collect();
         let fastest = numbers(&starts, "makespan_s").into_iter().reduce(f64::min);
         assert_eq!(run["best_static_start"]["makespan_s"].as_f64(), fastest);
         assert!(starts.iter().any(|start| start["own"] == true), "{run}");
 
-        let compared = told(
-            &line("compare"),
-            &["--policies", "never,migbsp,greedy/every=4,refine"],
-        );
+        let policies = "--policies never,migbsp,greedy/every=4,refine";
+        let compared = json(here, &format!("compare {line} {policies}"));
         let verdict = compared["verdict"].as_str().unwrap();
         let rows: Vec<&Value> = compared["policies"].as_array().unwrap().iter().collect();
         let ties = rows.iter().filter(|row| row["ties_with_best"] == true);
@@ -73,11 +54,9 @@ fn verdicts_name_the_best_rows_of_their_tables() {
             assert_eq!(rank, before.count() as u64 + 1, "{compared}");
         }
 
-        for held in [&[][..], &["--hold-decisions"]] {
-            let profile = told(
-                &line("bottlenecks"),
-                &[&["--policy", &policy, "--scenario", "iii"], held].concat(),
-            );
+        for held in ["", "--hold-decisions"] {
+            let asked = format!("bottlenecks {line} --policy {policy} --scenario iii {held}");
+            let profile = json(here, &asked);
             let verdict = profile["verdict"].as_str().unwrap();
             let column = if held.is_empty() {
                 "gain_percent"
@@ -110,11 +89,10 @@ fn verdicts_name_the_best_rows_of_their_tables() {
     }
 }
 
-/// Runs the command as [`told`], in a folder of its own.
-fn told_in_folder(line: &[&str]) -> Value {
+/// Runs a command in a folder of its own.
+fn told_in_folder(line: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out");
-    told(line, &["--quiet", "--out", out.to_str().unwrap()])
+    json(folder.path(), &format!("{line} --quiet --out out"))
 }
 
 #[test]
@@ -128,8 +106,7 @@ fn the_best_settings_of_sweeps_and_searches_are_those_of_their_tables() {
             one_of(&["0", "0.5"]),
             one_of(&["2,4,8", "8,2", "1,16"]),
         );
-        let case: Vec<&str> = case.split(' ').collect();
-        let swept = told_in_folder(&[&["sweep"], &case[..], &["--seeds", "1..3"]].concat());
+        let swept = told_in_folder(&format!("sweep {case} --seeds 1..3"));
         let rows: Vec<&Value> = swept["settings"].as_array().unwrap().iter().collect();
         let means = numbers(&rows, "makespan_iii_mean_s");
         let least = means.iter().copied().fold(f64::MAX, f64::min);
@@ -140,12 +117,8 @@ fn the_best_settings_of_sweeps_and_searches_are_those_of_their_tables() {
         let default = rows.iter().find(|row| row["values"]["alpha"] == 4).unwrap();
         assert_eq!(default["setting"], baseline, "{swept}");
 
-        let line = [
-            &["tune"],
-            &case[..],
-            &["--seeds", "1..2", "--fresh", "3..6", "--budget", "9"],
-        ];
-        let tuned = told_in_folder(&line.concat());
+        let tune = format!("tune {case} --seeds 1..2 --fresh 3..6 --budget 9");
+        let tuned = told_in_folder(&tune);
         let compared = &tuned["comparison"];
         let mean = |key: &str| compared[key]["mean"].as_f64().unwrap_or_default();
         if !compared.is_null() {
@@ -169,16 +142,7 @@ fn the_best_settings_of_sweeps_and_searches_are_those_of_their_tables() {
 
 #[test]
 fn a_benchmark_ranks_by_the_means_of_its_cases() {
-    let line = [
-        "bench",
-        "--cases",
-        "2",
-        "--seeds",
-        "1",
-        "--policies",
-        "never,refine/menon",
-    ];
-    let found = told_in_folder(&line);
+    let found = told_in_folder("bench --cases 2 --seeds 1 --policies never,refine/menon");
     let rows: Vec<&Value> = found["policies"].as_array().unwrap().iter().collect();
     let means = numbers(&rows, "mean_ratio");
     assert!(means.is_sorted(), "{found}");
@@ -193,16 +157,8 @@ fn a_benchmark_ranks_by_the_means_of_its_cases() {
 #[test]
 fn the_example_of_a_map_runs_and_numbers_get_the_unit_of_the_last_value() {
     let map = "workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s";
-    let line = [
-        "compare",
-        "--app",
-        "synthetic",
-        "--procs",
-        "20",
-        "--set",
-        "workload.supersteps=10",
-    ];
-    let found = told(&line, &["--seeds", "1..2", "--map", map]);
+    let line = "compare --app synthetic --procs 20 --set workload.supersteps=10 --seeds 1..2";
+    let found = json(Path::new("."), &format!("{line} --map {map}"));
     assert_eq!(
         found["axes"][1]["values"],
         serde_json::json!(["0 s", "0.1 s", "1s"])
