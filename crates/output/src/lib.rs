@@ -27,6 +27,16 @@
 //! # Ok::<(), migsim_base::error::Error>(())
 //! ```
 
+/// Appends a formatted text to a string.
+macro_rules! put {
+    ($text:expr, $($format:tt)*) => {{
+        use std::fmt::Write as _;
+        $text
+            .write_fmt(format_args!($($format)*))
+            .expect("a string can be written to");
+    }};
+}
+
 mod activity;
 mod atomic_file;
 mod base64;
@@ -68,10 +78,6 @@ pub use folder::{PendingResults, RunFolder};
 pub use html::escape_html;
 pub use inside::{path_refusing_outside_links, read_refusing_outside_links};
 pub use lb_data::VtLoadBalancingData;
-pub use machine::{
-    ClusterPathSummary, ClusterSummary, HostGroupSummary, HostLocation, LinkSummary,
-    PlatformSummary,
-};
 pub use migsim_base::quantities::{format_duration, format_speed};
 pub use path_rows::{PathRow, read_critical_paths, to_path_rows};
 pub use platform::{platform_sheet, platform_svg};
@@ -89,7 +95,6 @@ pub use table_format::{
     without_colours,
 };
 pub use traces::{TraceFormat, TraceSubject, TraceWriter};
-pub use traffic::{LinkTraffic, compute_link_traffic};
 pub use workload::{SuperstepLoad, superstep_loads, workload_sheet, workload_svg};
 
 use migsim_base::error::{Error, Problem};

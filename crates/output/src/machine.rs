@@ -24,96 +24,92 @@ const MAX_HOST_GROUPS: usize = 64;
 
 /// Summary of the platform of a run, with the host on which each process starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlatformSummary {
-    /// Name and version of the schema of the file `platform.json`.
-    pub schema: String,
-    /// Name of the platform.
-    pub name: String,
-    /// The clusters of the platform, each as a summary.
-    pub clusters: Vec<ClusterSummary>,
+pub(super) struct PlatformSummary {
+    pub(super) schema: String,
+    pub(super) name: String,
+    pub(super) clusters: Vec<ClusterSummary>,
     /// The links that the routes between clusters use, without the access links of hosts.
-    pub links: Vec<LinkSummary>,
+    pub(super) links: Vec<LinkSummary>,
     /// For each pair of connected clusters, the links between them, in one direction only; empty if the platform has more than 64
     /// clusters.
-    pub paths: Vec<ClusterPathSummary>,
+    pub(super) paths: Vec<ClusterPathSummary>,
     /// Host on which each process starts, in the order of the processes.
-    pub placement: Vec<HostLocation>,
+    pub(super) placement: Vec<HostLocation>,
     /// Number of cores of each host, by cluster and host, that has another number of cores than the first host of its cluster.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub other_cores: BTreeMap<String, BTreeMap<String, u32>>,
+    pub(super) other_cores: BTreeMap<String, BTreeMap<String, u32>>,
 }
 
-/// Summary of a cluster: the number of its hosts, and the properties of its first host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClusterSummary {
-    /// Name of the cluster.
-    pub name: String,
-    /// Number of hosts of the cluster.
-    pub hosts: u64,
-    /// Nominal speed of one core of the first host of the cluster \[instr/s\].
-    pub speed_instructions_per_s: f64,
-    /// Number of cores of the first host of the cluster.
-    pub cores: u32,
-    /// Bandwidth of the link that connects the first host of the cluster to the network \[B/s\]; `None` if the host has no such
-    /// access link.
-    pub access_bytes_per_s: Option<f64>,
+pub(super) struct ClusterSummary {
+    pub(super) name: String,
+    /// The number of all hosts, and the properties of the first host.
+    #[serde(flatten)]
+    all: HostGroupSummary,
     /// Groups of consecutive hosts with equal properties, in the order of the hosts; empty if all hosts of the cluster are equal
     /// or if there are more than 64 groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<HostGroupSummary>,
+    groups: Vec<HostGroupSummary>,
 }
 
 /// Consecutive hosts of a cluster with equal properties.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HostGroupSummary {
-    /// Number of hosts in the group.
-    pub hosts: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct HostGroupSummary {
+    pub(super) hosts: u64,
     /// Nominal speed of one core of each host of the group \[instr/s\].
-    pub speed_instructions_per_s: f64,
-    /// Number of cores of each host of the group.
-    pub cores: u32,
+    pub(super) speed_instructions_per_s: f64,
+    pub(super) cores: u32,
     /// Bandwidth of the link that connects each host of the group to the network \[B/s\]; `None` if the hosts have no such access
     /// link.
-    pub access_bytes_per_s: Option<f64>,
+    access_bytes_per_s: Option<f64>,
 }
 
 /// A link that a route between two clusters uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LinkSummary {
-    /// Name of the link on the platform.
-    pub name: String,
+pub(super) struct LinkSummary {
+    pub(super) name: String,
     /// Nominal bandwidth of the link \[B/s\].
-    pub bandwidth_bytes_per_s: f64,
+    pub(super) bandwidth_bytes_per_s: f64,
     /// Nominal one-way latency of the link \[s\].
-    pub latency_s: f64,
+    latency_s: f64,
 }
 
 /// The links on the route between two clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClusterPathSummary {
-    /// Index of the first cluster of the pair in the list of clusters, counted from 0.
-    pub from: usize,
-    /// Index of the second cluster of the pair in the list of clusters, counted from 0; it is higher than the index of the first
-    /// cluster.
-    pub to: usize,
+pub(super) struct ClusterPathSummary {
+    /// Indices of the two clusters in the list of clusters, counted from 0; `from` is lower than `to`.
+    pub(super) from: usize,
+    pub(super) to: usize,
     /// Indices of the links in the list of links, counted from 0, in order from the first to the second cluster.
-    pub links: Vec<usize>,
+    pub(super) links: Vec<usize>,
     /// Nominal latency of the whole route between the manager hosts of the two clusters, including the access links \[s\].
-    pub latency_s: f64,
+    pub(super) latency_s: f64,
 }
 
 /// The names of a host and of the cluster that contains the host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct HostLocation {
-    /// Name of the cluster.
-    pub cluster: String,
-    /// Name of the host.
-    pub host: String,
+pub(super) struct HostLocation {
+    pub(super) cluster: String,
+    pub(super) host: String,
+}
+
+impl ClusterSummary {
+    pub(super) fn host_count(&self) -> u64 {
+        self.all.hosts
+    }
+
+    /// Returns the groups of equal hosts, or all hosts as one group.
+    pub(super) fn host_groups(&self) -> &[HostGroupSummary] {
+        if self.groups.is_empty() {
+            std::slice::from_ref(&self.all)
+        } else {
+            &self.groups
+        }
+    }
 }
 
 impl PlatformSummary {
-    /// Summarises the platform of an experiment, with the hosts on which the processes start.
-    pub fn from_experiment(experiment: &Experiment) -> Self {
+    pub(super) fn from_experiment(experiment: &Experiment) -> Self {
         let platform = &experiment.platform.platform;
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
         let mut machine = Self {
@@ -132,7 +128,7 @@ impl PlatformSummary {
         machine.add_cluster_paths(platform);
         for host in &platform.hosts {
             let cluster = &machine.clusters[host.cluster.index()];
-            if host.cores != cluster.cores {
+            if host.cores != cluster.all.cores {
                 let others = machine.other_cores.entry(cluster.name.clone());
                 others.or_default().insert(host.name.clone(), host.cores);
             }
@@ -144,13 +140,7 @@ impl PlatformSummary {
     pub(super) fn core_count(&self, place: &HostLocation) -> f64 {
         let own = self.other_cores.get(&place.cluster);
         let own = own.and_then(|hosts| hosts.get(&place.host)).copied();
-        let of_cluster = || {
-            Some(
-                self.clusters
-                    .get(self.cluster_index(&place.cluster)?)?
-                    .cores,
-            )
-        };
+        let of_cluster = || Some(self.clusters[self.cluster_index(&place.cluster)?].all.cores);
         f64::from(own.or_else(of_cluster).unwrap_or(1))
     }
 
@@ -193,14 +183,12 @@ impl PlatformSummary {
         self.links = known.into_iter().map(link).collect();
     }
 
-    /// Returns the index of the cluster with the given name in the list of clusters, counted from 0; `None` if there is no such
-    /// cluster.
-    pub fn cluster_index(&self, name: &str) -> Option<usize> {
+    /// Returns the index of a cluster in the list of clusters, counted from 0.
+    pub(super) fn cluster_index(&self, name: &str) -> Option<usize> {
         self.clusters.iter().position(|one| one.name == name)
     }
 }
 
-/// Returns the name of a host together with the name of its cluster.
 pub(super) fn location_of_host(platform: &Platform, host: HostId) -> HostLocation {
     let host = &platform.hosts[host.index()];
     HostLocation {
@@ -219,7 +207,7 @@ fn without_access_links<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [Li
     }
 }
 
-fn summarise_cluster(platform: &Platform, id: ClusterId) -> ClusterSummary {
+pub(super) fn summarise_cluster(platform: &Platform, id: ClusterId) -> ClusterSummary {
     let cluster = &platform.clusters[id.index()];
     let group = |hosts: Range<u32>| {
         let first = hosts.start as usize;
@@ -232,15 +220,11 @@ fn summarise_cluster(platform: &Platform, id: ClusterId) -> ClusterSummary {
             access_bytes_per_s: access.map(|link| platform.links[link.index()].bandwidth.get()),
         }
     };
-    let all = group(cluster.hosts.clone());
     let kinds = equal_host_ranges(platform, id);
     let is_listed = (2..=MAX_HOST_GROUPS).contains(&kinds.len());
     ClusterSummary {
         name: cluster.name.clone(),
-        hosts: all.hosts,
-        speed_instructions_per_s: all.speed_instructions_per_s,
-        cores: all.cores,
-        access_bytes_per_s: all.access_bytes_per_s,
+        all: group(cluster.hosts.clone()),
         groups: kinds.into_iter().filter(|_| is_listed).map(group).collect(),
     }
 }

@@ -4,8 +4,6 @@
 //! formats for programs (CSV, JSON) it has an exact value, with its unit in the name of the column. Only aligned columns have
 //! colours, as escape codes. The program that prints the columns removes the escape codes if the output is not a terminal.
 
-use std::fmt::Write as _;
-
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
@@ -123,6 +121,11 @@ impl Cell {
         }
     }
 
+    /// Creates a cell with an exact value for programs, which `format` turns into the text for people.
+    pub fn quantity(value: f64, format: impl Fn(f64) -> String) -> Self {
+        Self::from_value_and_text(value, format(value))
+    }
+
     /// Creates a cell with a whole number, which is shown with all its digits.
     pub fn count(count: usize) -> Self {
         Self::from_value_and_text(count, count.to_string())
@@ -215,7 +218,7 @@ impl Table {
     fn push_as_aligned_columns(&self, text: &mut String) {
         let heading = Style::new().bold();
         if !self.title.is_empty() {
-            writeln!(text, "{heading}{}{heading:#}", self.title).expect("a string");
+            put!(text, "{heading}{}{heading:#}\n", self.title);
         }
         let widths: Vec<usize> = (self.columns.iter().enumerate())
             .map(|(at, column)| {
@@ -238,7 +241,7 @@ impl Table {
                 let rest = width - cell.chars().count();
                 gap += if column.is_number { rest } else { 0 };
                 if !cell.is_empty() {
-                    write!(line, "{:gap$}{style}{cell}{style:#}", "").expect("a string");
+                    put!(line, "{:gap$}{style}{cell}{style:#}", "");
                     gap = 0;
                 }
                 gap += 2 + if column.is_number { 0 } else { rest };
@@ -248,7 +251,7 @@ impl Table {
         if self.has_headings {
             let headings = self.columns.iter();
             let mut headings = headings.map(|column| (column.heading.as_str(), heading));
-            writeln!(text, "{}", line(&mut headings)).expect("a string");
+            put!(text, "{}\n", line(&mut headings));
         }
         for row in &self.rows {
             let mut cells = row.iter().map(|cell| {
@@ -257,20 +260,20 @@ impl Table {
                     style_of_rating(cell.value_rating),
                 )
             });
-            writeln!(text, "{}", line(&mut cells)).expect("a string");
+            put!(text, "{}\n", line(&mut cells));
         }
     }
 
     fn push_as_markdown(&self, text: &mut String) {
         if !self.title.is_empty() {
-            writeln!(text, "**{}**\n", escape_markdown(&self.title)).expect("a string");
+            put!(text, "**{}**\n\n", escape_markdown(&self.title));
         }
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
             text.push('|');
             for cell in cells {
                 // Blanks for alignment are removed.
                 let cell = cell.split_whitespace().collect::<Vec<_>>().join(" ");
-                write!(text, " {cell} |").expect("a string");
+                put!(text, " {cell} |");
             }
             text.push('\n');
         };
@@ -293,14 +296,13 @@ impl Table {
     pub fn to_html(&self, shown: usize) -> String {
         let mut html = String::new();
         if !self.title.is_empty() {
-            writeln!(html, "<h3>{}</h3>", escape_html(&self.title)).expect("a string");
+            put!(html, "<h3>{}</h3>\n", escape_html(&self.title));
         }
-        write!(
+        put!(
             html,
             "<div class=\"wide\"><table class=\"sortable\" data-name=\"{}\" data-shown=\"{shown}\">\n<thead><tr>",
             self.name_for_programs
-        )
-        .expect("a string");
+        );
         for column in &self.columns {
             let class = if column.is_number {
                 ""
@@ -308,13 +310,13 @@ impl Table {
                 " class=\"words\""
             };
             let heading = escape_html(&column.heading);
-            write!(html, "<th scope=\"col\"{class}>{heading}</th>").expect("a string");
+            put!(html, "<th scope=\"col\"{class}>{heading}</th>");
         }
         html.push_str("</tr></thead>\n<tbody>\n");
         for row in &self.rows {
             let cells = row.iter().zip(&self.columns);
             let cells: String = cells.map(|(cell, column)| cell.to_html(column)).collect();
-            writeln!(html, "<tr>{cells}</tr>").expect("a string");
+            put!(html, "<tr>{cells}</tr>\n");
         }
         html.push_str("</tbody>\n</table></div>\n");
         html

@@ -20,7 +20,7 @@ pub(super) const MOST_GROUPS: usize = 256;
 
 /// Traffic on a link in a group of consecutive supersteps: a row of `links.csv`. Links without traffic have no row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct LinkTraffic {
+pub(super) struct LinkTraffic {
     /// Scenario to which the traffic belongs.
     pub scenario: Scenario,
     /// First superstep of the group, counted from 1.
@@ -78,7 +78,7 @@ pub(super) fn supersteps_per_group(supersteps: usize) -> usize {
 }
 
 /// Computes the traffic on the links in all scenarios, for each group of consecutive supersteps.
-pub fn compute_link_traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
+pub(super) fn compute_link_traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = supersteps_per_group(supersteps);
     let mut walks: Vec<ScenarioTraffic<'_>> = results

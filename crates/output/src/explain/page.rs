@@ -1,7 +1,5 @@
 //! Creates an HTML page with the overview of the rescheduling calls of a run: tables, and a description of each call.
 
-use std::fmt::Write as _;
-
 use super::overview::Overview;
 use super::question::Question;
 use super::story::CallExplanation;
@@ -43,11 +41,10 @@ impl Overview<'_> {
                 self.scenario_records.calls.len() - MAX_DESCRIBED_CALLS,
                 "more call",
             );
-            writeln!(
+            put!(
                 calls,
-                "<p>And {more}: add `--superstep N` to see one of them.</p>"
-            )
-            .expect("a string can be written to");
+                "<p>And {more}: add `--superstep N` to see one of them.</p>\n"
+            );
         }
         let body = [
             section_html("overview", "All calls", &sheet.to_html(VISIBLE_ROWS)),
@@ -72,20 +69,18 @@ fn add_call_description(html: &mut String, call: &RecordedCall, story: &CallExpl
             format!("{} to move", format_count(moves, "process")),
         ),
     };
-    writeln!(
+    put!(
         html,
-        "<details class=\"call\"{open}>\n<summary>After superstep {}: {what}</summary>",
+        "<details class=\"call\"{open}>\n<summary>After superstep {}: {what}</summary>\n",
         call.superstep
-    )
-    .expect("a string can be written to");
+    );
     for (title, sentences) in story.parts() {
-        writeln!(
+        put!(
             html,
-            "<h3>{}</h3>\n{}",
+            "<h3>{}</h3>\n{}\n",
             escape_html(title),
             list_html(sentences)
-        )
-        .expect("a string can be written to");
+        );
     }
     html.push_str("</details>\n");
 }

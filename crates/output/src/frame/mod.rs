@@ -11,10 +11,8 @@
 mod parts;
 mod settings;
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 use super::base64::encode_base64;
 use super::html::escape_html;
@@ -119,8 +117,7 @@ fn table_of_contents(body: &str) -> String {
             continue;
         };
         let title = title.split(':').next().unwrap_or_default();
-        writeln!(html, "<li><a href=\"#{id}\">{title}</a></li>")
-            .expect("a string can be written to");
+        put!(html, "<li><a href=\"#{id}\">{title}</a></li>\n");
     }
     html.push_str("</ol></nav>\n");
     html

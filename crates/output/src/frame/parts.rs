@@ -1,7 +1,5 @@
 //! Building blocks of HTML pages: sections, framed drawings, and lists of sentences.
 
-use std::fmt::Write as _;
-
 use super::{Page, escape_html};
 
 /// Returns the HTML of a section with a heading that appears in the table of contents; `html` is the content of the section.
@@ -55,8 +53,7 @@ pub fn list_html(sentences: &[String]) -> String {
         } else {
             ""
         };
-        writeln!(html, "<li{class}>{}</li>", sentence_html(sentence.trim()))
-            .expect("a string can be written to");
+        put!(html, "<li{class}>{}</li>\n", sentence_html(sentence.trim()));
     }
     html.push_str("</ul>\n");
     html
@@ -72,7 +69,7 @@ pub fn sentence_html(sentence: &str) -> String {
         html.push_str(before);
         rest = match after.split_once('`') {
             Some((code, after)) if code.trim() == code && code.chars().all(is_plain) => {
-                write!(html, "<code>{code}</code>").expect("a string can be written to");
+                put!(html, "<code>{code}</code>");
                 after
             }
             _ => {

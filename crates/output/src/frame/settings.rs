@@ -1,7 +1,5 @@
 //! Creates an HTML table of settings with one row per key. The keys are written in the same form as in `--set` and in sweeps.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
 use super::{escape_html, sentence_html};
@@ -19,13 +17,12 @@ pub fn settings_table(summary: &str, settings: &Value) -> String {
         sentence_html(summary)
     );
     for (key, value) in rows {
-        writeln!(
+        put!(
             html,
-            "<tr><th scope=\"row\">{}</th><td class=\"words long\">{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td class=\"words long\">{}</td></tr>\n",
             escape_html(&key),
             escape_html(&value)
-        )
-        .expect("a string can be written to");
+        );
     }
     html.push_str("</tbody>\n</table></div>\n</details>\n");
     html
@@ -67,8 +64,7 @@ fn format_setting_value(value: &Value) -> String {
                 .map(format_setting_value);
             let mut text = shown.collect::<Vec<_>>().join(", ");
             if list.len() > MAX_LISTED_VALUES {
-                write!(text, " and {} more", list.len() - MAX_LISTED_VALUES)
-                    .expect("a string can be written to");
+                put!(text, " and {} more", list.len() - MAX_LISTED_VALUES);
             }
             text
         }

@@ -9,57 +9,123 @@
 //! └─────────────────────────────┘
 //! ```
 
-use std::fmt::Write as _;
+use super::format_names;
+use crate::svg::{escape_svg, open_svg, stroke_width};
+use migsim_base::words::format_count;
 
-use super::super::svg::escape_svg;
-
-/// Space between the border of a box and its content \[px\]. The constant `GAP` is the space between two neighbouring boxes
-/// \[px\].
+/// Sizes in the drawing \[px\]: the padding of a box and the gap between two boxes, the font size and the height of a line in a
+/// box, the distance of connecting lines and the font size of their labels.
 const BOX_PADDING: f64 = 12.0;
 const GAP: f64 = 22.0;
-/// Font size of the text in a box \[px\]. The constant `LINE` is the height of a line of this text \[px\].
 const FONT_SIZE: f64 = 12.0;
 const LINE: f64 = 16.0;
-/// Vertical distance between two lines that connect boxes \[px\]. The constant `LABEL` is the font size of the labels of these
-/// lines \[px\].
 const CONNECTION_SPACING: f64 = 22.0;
 const LABEL: f64 = 11.0;
 /// Maximum width of a text in a box \[px\]; a longer text is shortened.
 const MAX_TEXT_WIDTH: f64 = 300.0;
 const LEAST_WIDTH: f64 = 100.0;
 /// Ratio of the width of bold letters to the width of normal letters of the same font size.
-pub(super) const BOLD_RATIO: f64 = 1.1;
+const BOLD_RATIO: f64 = 1.1;
+/// Space around the outermost box, height of the title above this box, and font size of the title \[px\].
+const MARGIN: f64 = 20.0;
+const TITLE_HEIGHT: f64 = 44.0;
+const TITLE_LETTERS: f64 = 17.0;
+/// Maximum number of lines that connect the boxes in a box.
+const MAX_CONNECTIONS: usize = 15;
+/// Height of the cell of a host, distance of two lines of cells, and space for the number of processes of a cluster \[px\].
+const CELL_HEIGHT: f64 = 18.0;
+const CELL_SPACING: f64 = 22.0;
+const COUNT_WIDTH: f64 = 100.0;
 
 /// A box that represents a zone of the platform: lines of text, inner boxes side by side, and lines that connect the inner boxes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct NestedBox {
+pub(crate) struct NestedBox {
     /// Lines of text at the top of the box; the first line is the name of the box.
-    pub(super) text_lines: Vec<String>,
+    pub(crate) text_lines: Vec<String>,
     /// Text of the tooltip that appears when the mouse pointer is over the box.
-    pub(super) tooltip: String,
+    pub(crate) tooltip: String,
     /// Whether the box represents all zones that are not drawn one by one because there are too many of them.
-    pub(super) is_summary_of_zones: bool,
-    pub(super) inner_boxes: Vec<NestedBox>,
-    pub(super) connections: Vec<Connection>,
+    pub(crate) is_summary_of_zones: bool,
+    pub(crate) inner_boxes: Vec<NestedBox>,
+    pub(crate) connections: Vec<Connection>,
     /// Text at the lower edge of the box, below the lines that connect the inner boxes; `None` if the box has no such text.
-    pub(super) remark: Option<String>,
+    pub(crate) remark: Option<String>,
+    pub(crate) cells: Option<HostCells>,
+}
+
+/// The hosts of a cluster as cells, which the page of a report fills with processes. The page knows the cluster and each host by
+/// an index.
+#[derive(Clone, Debug)]
+pub(crate) struct HostCells {
+    pub(crate) cluster: usize,
+    pub(crate) hosts: Vec<(usize, String)>,
+    pub(crate) cell_width: f64,
 }
 
 /// A line that connects two inner boxes of the same box; the left box is its first end.
 #[derive(Clone, Debug)]
-pub(super) struct Connection {
-    pub(super) box_indices: [usize; 2],
-    pub(super) label: String,
-    pub(super) tooltip: String,
+pub(crate) struct Connection {
+    box_indices: [usize; 2],
+    label: String,
+    tooltip: String,
     /// Tooltips about the gateways at the left end and at the right end of the line; `None` if there is no gateway at this end.
     pub(super) gateway_tooltips: [Option<String>; 2],
     /// Width with which the line is drawn \[px\].
-    pub(super) stroke_width: f64,
+    stroke_width: f64,
+}
+
+impl Connection {
+    pub(crate) fn new<'n>(
+        box_indices: [usize; 2],
+        label: String,
+        bandwidth: Option<f64>,
+        links: impl ExactSizeIterator<Item = &'n str>,
+    ) -> Self {
+        Self {
+            box_indices,
+            tooltip: format!("{label}: {}", format_names(links)),
+            label,
+            gateway_tooltips: [None, None],
+            stroke_width: stroke_width(bandwidth.unwrap_or(0.0)),
+        }
+    }
+}
+
+impl HostCells {
+    /// Writes the stripe and the place for the number of processes of a cluster whose box has the corner `(left, top)`, and the
+    /// cells from `y` downwards \[px\].
+    fn draw(&self, (left, top): (f64, f64), (width, height): (f64, f64), y: f64, svg: &mut String) {
+        put!(
+            svg,
+            "<g data-cluster=\"{}\"><rect class=\"swatch\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"6\" height=\"{height:.1}\" rx=\"3\"/><text class=\"count\" x=\"{:.1}\" y=\"{:.1}\"></text>\n",
+            self.cluster,
+            left + width - 8.0,
+            top + BOX_PADDING + FONT_SIZE - 1.0
+        );
+        for (at, (index, name)) in self.hosts.iter().enumerate() {
+            let x = left + BOX_PADDING + (at % self.hosts_per_line()) as f64 * self.cell_width;
+            let y = y + (at / self.hosts_per_line()) as f64 * CELL_SPACING;
+            put!(
+                svg,
+                "<g class=\"host\" data-host=\"{index}\"><title>{}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{CELL_HEIGHT}\" rx=\"2\"/><text x=\"{:.1}\" y=\"{:.1}\"></text></g>\n",
+                escape_svg(name),
+                self.cell_width - 3.0,
+                x + (self.cell_width - 3.0) / 2.0,
+                y + 13.0
+            );
+        }
+        *svg += "</g>\n";
+    }
+
+    fn hosts_per_line(&self) -> usize {
+        let is_flat = |count: &usize| count * count >= 2 * self.hosts.len();
+        (6..=self.hosts.len()).find(is_flat).unwrap_or(6)
+    }
 }
 
 /// Estimates an upper bound of the width of a text \[px\] at the font size `letters` \[px\], for any font that the reader may
 /// have.
-pub(super) fn estimate_width(text: &str, letters: f64) -> f64 {
+fn estimate_width(text: &str, letters: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '\'' | '|' => 0.4,
         'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
@@ -71,7 +137,7 @@ pub(super) fn estimate_width(text: &str, letters: f64) -> f64 {
 }
 
 /// Shortens a text by an ellipsis at its end if it is wider than [`MAX_TEXT_WIDTH`] at the font size `letters` \[px\].
-pub(super) fn shorten_to_max_width(text: &str, letters: f64) -> String {
+fn shorten_to_max_width(text: &str, letters: f64) -> String {
     if estimate_width(text, letters) <= MAX_TEXT_WIDTH {
         return text.to_owned();
     }
@@ -86,18 +152,58 @@ pub(super) fn shorten_to_max_width(text: &str, letters: f64) -> String {
 }
 
 impl NestedBox {
+    /// Adds the lines that connect the inner boxes. Boxes that are close to each other are connected first; of too many lines,
+    /// the rest is counted.
+    pub(crate) fn connect(&mut self, mut connections: Vec<Connection>) {
+        connections
+            .sort_by_key(|line| (line.box_indices[1] - line.box_indices[0], line.box_indices));
+        let left_out = connections.len().saturating_sub(MAX_CONNECTIONS);
+        self.remark = (left_out > 0).then(|| {
+            let pairs = format_count(left_out, "more pair");
+            format!("and routes between {pairs} of boxes")
+        });
+        connections.truncate(MAX_CONNECTIONS);
+        self.connections = connections;
+    }
+
+    /// Returns the drawing of the platform `name` with the box below a title: the name and `size`.
+    pub(super) fn to_svg(&self, name: &str, size: &str) -> String {
+        let title = format!("{}: {size}", shorten_to_max_width(name, TITLE_LETTERS));
+        let (width, height) = self.width_and_height();
+        let width = width.max(BOLD_RATIO * estimate_width(&title, TITLE_LETTERS));
+        let mut svg = open_svg(width + 2.0 * MARGIN, height + TITLE_HEIGHT + MARGIN, name);
+        put!(
+            svg,
+            "<text x=\"{MARGIN}\" y=\"28\" font-size=\"{TITLE_LETTERS}\" font-weight=\"bold\">{}</text>\n",
+            escape_svg(&title)
+        );
+        self.draw((MARGIN, TITLE_HEIGHT), &mut svg);
+        svg + "</svg>\n"
+    }
+
     /// Computes the width and the height of the box, including its inner boxes \[px\].
-    pub(super) fn width_and_height(&self) -> (f64, f64) {
-        let name = self.text_lines.first().map(|name| (name, BOLD_RATIO));
+    pub(crate) fn width_and_height(&self) -> (f64, f64) {
+        let count = if self.cells.is_some() {
+            COUNT_WIDTH
+        } else {
+            0.0
+        };
+        let name = self
+            .text_lines
+            .first()
+            .map(|name| (name, BOLD_RATIO, count));
         let others = self.text_lines.iter().skip(1).chain(&self.remark);
-        let texts = name.into_iter().chain(others.map(|text| (text, 1.0)));
-        let texts = texts.map(|(text, wider)| {
-            wider * estimate_width(&shorten_to_max_width(text, FONT_SIZE), FONT_SIZE)
+        let texts = name.into_iter().chain(others.map(|text| (text, 1.0, 0.0)));
+        let texts = texts.map(|(text, wider, more)| {
+            more + wider * estimate_width(&shorten_to_max_width(text, FONT_SIZE), FONT_SIZE)
         });
         let labels = self.connections.iter();
         let labels =
             labels.map(|way| estimate_width(&shorten_to_max_width(&way.label, LABEL), LABEL));
-        let widest = texts.chain(labels).fold(LEAST_WIDTH, f64::max);
+        let mut widest = texts.chain(labels).fold(LEAST_WIDTH, f64::max);
+        if let Some(cells) = &self.cells {
+            widest = widest.max(cells.hosts_per_line() as f64 * cells.cell_width);
+        }
         let sizes = self.inner_boxes.iter().map(Self::width_and_height);
         let (wide, high) = sizes.fold((-GAP, 0.0_f64), |(wide, high), size| {
             (wide + GAP + size.0, high.max(size.1))
@@ -108,14 +214,21 @@ impl NestedBox {
         )
     }
 
-    /// Computes the height of the upper part of the box, which contains the lines of text above the inner boxes \[px\].
+    /// Computes the height of the upper part of the box, which contains the lines of text and the cells above the inner boxes
+    /// \[px\].
     fn header_height(&self) -> f64 {
+        let lines = self.cells.iter();
+        let lines = lines.map(|cells| cells.hosts.len().div_ceil(cells.hosts_per_line()));
         let space = if self.inner_boxes.is_empty() {
             0.0
         } else {
             6.0
         };
-        BOX_PADDING + LINE * self.text_lines.len() as f64 + space
+        self.height_of_texts() + CELL_SPACING * lines.sum::<usize>() as f64 + space
+    }
+
+    fn height_of_texts(&self) -> f64 {
+        BOX_PADDING + LINE * self.text_lines.len() as f64
     }
 
     /// Computes the height of the lower part of the box, which contains the connecting lines and the remark below the inner boxes
@@ -126,23 +239,30 @@ impl NestedBox {
     }
 
     /// Writes the box and its inner boxes to `svg`, with the upper left corner of the box at `(left, top)` \[px\].
-    pub(super) fn draw(&self, (left, top): (f64, f64), svg: &mut String) {
+    pub(crate) fn draw(&self, (left, top): (f64, f64), svg: &mut String) {
         let (width, height) = self.width_and_height();
         let look = match (self.is_summary_of_zones, self.inner_boxes.is_empty()) {
             (true, _) => "class=\"axis\" fill=\"none\" stroke-dasharray=\"4 3\"",
             (_, true) => "class=\"cluster\"",
             _ => "class=\"axis\" fill=\"none\"",
         };
-        writeln!(
+        put!(
             svg,
-            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"8\" {look}><title>{}</title></rect>",
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"8\" {look}><title>{}</title></rect>\n",
             escape_svg(&self.tooltip)
-        )
-        .expect("a string can be written to");
+        );
         for (index, line) in self.text_lines.iter().enumerate() {
             let weight = if index == 0 { "bold" } else { "normal" };
             let y = top + BOX_PADDING + LINE * index as f64 + FONT_SIZE - 1.0;
             write_svg_text(svg, (left + BOX_PADDING, y), weight, line);
+        }
+        if let Some(cells) = &self.cells {
+            cells.draw(
+                (left, top),
+                (width, height),
+                top + self.height_of_texts(),
+                svg,
+            );
         }
         let mut x = left + BOX_PADDING;
         let below = top + self.header_height();
@@ -153,7 +273,7 @@ impl NestedBox {
             places.push((x, wide, below + high));
             x += wide + GAP;
         }
-        let lowest = places.iter().map(|place| place.2).fold(0.0, f64::max);
+        let lowest = places.iter().map(|place| place.2).fold(below, f64::max);
         self.draw_connecting_lines(
             (left + BOX_PADDING, left + width - BOX_PADDING),
             lowest,
@@ -180,33 +300,30 @@ impl NestedBox {
             let ports = [0, 1].map(|end| self.connecting_line_start(index, end, places));
             let y = lowest + CONNECTION_SPACING * (index + 1) as f64 - 5.0;
             let [(a, from), (b, to)] = ports;
-            writeln!(
+            put!(
                 svg,
-                "<path fill=\"none\" stroke=\"#0072b2\" stroke-opacity=\"0.6\" stroke-width=\"{:.1}\" d=\"M{a:.1} {from:.1}V{y:.1}H{b:.1}V{to:.1}\"><title>{}</title></path>",
+                "<path fill=\"none\" stroke=\"#0072b2\" stroke-opacity=\"0.6\" stroke-width=\"{:.1}\" d=\"M{a:.1} {from:.1}V{y:.1}H{b:.1}V{to:.1}\"><title>{}</title></path>\n",
                 way.stroke_width,
                 escape_svg(&way.tooltip)
-            )
-            .expect("a string can be written to");
+            );
             for (gateway, (x, y)) in way.gateway_tooltips.iter().zip(ports) {
                 if let Some(gateway) = gateway {
-                    writeln!(
+                    put!(
                         svg,
-                        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#0072b2\"><title>{}</title></circle>",
+                        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#0072b2\"><title>{}</title></circle>\n",
                         escape_svg(gateway)
-                    )
-                    .expect("a string can be written to");
+                    );
                 }
             }
             let label = shorten_to_max_width(&way.label, LABEL);
             let half = estimate_width(&label, LABEL) / 2.0;
             let middle = f64::midpoint(a, b).min(right - half).max(left + half);
-            writeln!(
+            put!(
                 labels,
-                "<text x=\"{middle:.1}\" y=\"{:.1}\" font-size=\"{LABEL}\" text-anchor=\"middle\" class=\"label\">{}</text>",
+                "<text x=\"{middle:.1}\" y=\"{:.1}\" font-size=\"{LABEL}\" text-anchor=\"middle\" class=\"label\">{}</text>\n",
                 y - 5.0,
                 escape_svg(&label)
-            )
-            .expect("a string can be written to");
+            );
         }
         *svg += &labels;
     }
@@ -238,10 +355,9 @@ impl NestedBox {
 }
 
 fn write_svg_text(svg: &mut String, (x, y): (f64, f64), weight: &str, line: &str) {
-    writeln!(
+    put!(
         svg,
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{FONT_SIZE}\" font-weight=\"{weight}\">{}</text>",
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{FONT_SIZE}\" font-weight=\"{weight}\">{}</text>\n",
         escape_svg(&shorten_to_max_width(line, FONT_SIZE))
-    )
-    .expect("a string can be written to");
+    );
 }

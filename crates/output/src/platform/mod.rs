@@ -3,22 +3,23 @@
 //!
 //! A platform can have a million routes between clusters: all routes are checked, but only a few are shown.
 
-mod boxes;
-mod draw;
+pub(super) mod boxes;
+pub(super) mod draw;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::ops::Range;
 
 pub use draw::platform_svg;
 
 use super::table_format::{Cell, Sheet, Table, number_column, text_column};
 use migsim_base::quantities::{format_data_rate, format_data_size, format_duration, format_speed};
-use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
+use migsim_base::units::{
+    Bytes, BytesPerSecond, ClusterId, HostId, LinkId, Seconds, greater, lesser,
+};
 use migsim_base::words::format_count;
 use migsim_experiment::{Finding, check_single_cluster, find_implausible_platform_values};
-use migsim_platform::{LoadedPlatform, Platform, Route, Routes};
+use migsim_platform::{LoadedPlatform, Platform, Route, Routes, ZoneOutline, Zones};
 
 /// Maximum number of names that are listed in one cell or line of the description.
 const MAX_LISTED_NAMES: usize = 6;
@@ -44,35 +45,33 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
         sheet.add_line(description);
     }
     sheet.add_table_for_programs(component_counts_table(platform, &survey));
-    if let Some((table, left_out)) = zone_tree_table(platform, rows) {
+    let mut add_rows = |table: Table, count: usize, noun: &str, of: &str| {
         sheet.add_line("");
         sheet.add_table(table);
-        if left_out > 0 {
+        if count > rows {
+            let more = format_count(count - rows, noun);
             sheet.add_line(format!(
-                "and {}; `--rows N` sets the number of rows",
-                format_count(left_out, "more zone")
+                "and {more}{of}; `--rows N` sets the number of rows"
             ));
         }
+    };
+    if let Some((_, _, outline)) = multiple_zones(platform) {
+        add_rows(
+            zone_tree_table(&outline, rows),
+            outline.len(),
+            "more zone",
+            "",
+        );
     }
-    sheet.add_line("");
-    let (table, left_out) = clusters_table(platform, rows);
-    sheet.add_table(table);
-    if left_out > 0 {
-        sheet.add_line(format!(
-            "and {} of hosts; `--rows N` sets the number of rows",
-            format_count(left_out, "more group")
-        ));
-    }
+    let (table, groups) = clusters_table(platform, rows);
+    add_rows(table, groups, "more group", " of hosts");
     if !survey.first_routes.is_empty() {
-        sheet.add_line("");
-        sheet.add_table(routes_table(platform, &survey));
-        if survey.first_routes.len() < survey.route_count {
-            let left_out = survey.route_count - survey.first_routes.len();
-            sheet.add_line(format!(
-                "and {}; `--rows N` sets the number of rows",
-                format_count(left_out, "more route")
-            ));
-        }
+        add_rows(
+            routes_table(platform, &survey),
+            survey.route_count,
+            "more route",
+            "",
+        );
     }
     sheet.add_line("");
     sheet.add_table(platform_checks_table(platform, &survey, &odd));
@@ -101,20 +100,21 @@ fn component_counts_table(platform: &Platform, survey: &ClusterRouteSurvey) -> T
     table
 }
 
-/// Creates a table of the tree of zones with at most `rows` rows, and returns it with the number of omitted zones. Returns `None`
-/// if the platform does not consist of several zones.
-fn zone_tree_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
+/// Returns the tree of zones, the points of the hosts in it, and the outline of each zone; `None` if the platform does not consist
+/// of several zones.
+fn multiple_zones(platform: &Platform) -> Option<(&Zones, &[u32], Vec<ZoneOutline<'_>>)> {
     let Routes::Zoned {
         zones,
-        host_or_router_ids: points,
+        host_or_router_ids,
     } = &platform.routes
     else {
         return None;
     };
-    let outline = zones.zone_outlines(points);
-    if outline.len() < 2 {
-        return None;
-    }
+    let outline = zones.zone_outlines(host_or_router_ids);
+    (outline.len() > 1).then_some((zones, host_or_router_ids, outline))
+}
+
+fn zone_tree_table(outline: &[ZoneOutline<'_>], rows: usize) -> Table {
     let columns = [
         text_column("zone", "zone"),
         number_column("level", "level"),
@@ -135,21 +135,13 @@ fn zone_tree_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
             Cell::count(zone.total_host_count),
         ]);
     }
-    Some((table, outline.len().saturating_sub(rows)))
+    table
 }
 
-/// Consecutive hosts of a cluster with equal properties (speed, cores, access link).
-struct EqualHostGroup {
-    cluster: ClusterId,
-    hosts: Range<u32>,
-}
-
-fn host_groups(platform: &Platform) -> impl Iterator<Item = EqualHostGroup> + '_ {
+/// Lists the ranges of consecutive hosts of each cluster with equal properties (speed, cores, access link).
+fn host_groups(platform: &Platform) -> impl Iterator<Item = Range<u32>> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
-    clusters.flat_map(|cluster| {
-        let kinds = equal_host_ranges(platform, cluster).into_iter();
-        kinds.map(move |hosts| EqualHostGroup { cluster, hosts })
-    })
+    clusters.flat_map(|cluster| equal_host_ranges(platform, cluster))
 }
 
 /// Lists the ranges of consecutive hosts of a cluster that have equal speed, cores, memory and access link.
@@ -193,7 +185,7 @@ fn last_link_to_host(platform: &Platform, cluster: &Range<u32>, host: HostId) ->
 }
 
 /// Creates a table of the clusters and their groups of equal hosts with at most `rows` rows, and returns it with the number of
-/// omitted groups.
+/// all groups.
 fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
     let columns = [
         text_column("cluster", "cluster"),
@@ -207,21 +199,18 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
     ];
     let title = "Clusters, with latency and bandwidth between two hosts of the same cluster";
     let mut table = Table::new("clusters", title, &columns);
-    let all: Vec<EqualHostGroup> = host_groups(platform).collect();
-    for (index, group) in all.iter().enumerate().take(rows) {
-        let is_first = index == 0 || all[index - 1].cluster != group.cluster;
-        let is_last = all
-            .get(index + 1)
-            .is_none_or(|next| next.cluster != group.cluster);
-        let cluster = &platform.clusters[group.cluster.index()];
-        let shown = match (is_first, is_last) {
+    let all: Vec<Range<u32>> = host_groups(platform).collect();
+    for group in all.iter().take(rows) {
+        let host = &platform.hosts[group.start as usize];
+        let last = &platform.hosts[group.end as usize - 1];
+        let cluster = &platform.clusters[host.cluster.index()];
+        let is_first = group.start == cluster.hosts.start;
+        let shown = match (is_first, group.end == cluster.hosts.end) {
             (true, _) => cluster.name.clone(),
             (false, true) => "└─".to_owned(),
             (false, false) => "├─".to_owned(),
         };
-        let host = &platform.hosts[group.hosts.start as usize];
-        let last = &platform.hosts[group.hosts.end as usize - 1];
-        let hosts = group.hosts.len();
+        let hosts = group.len();
         let mut names = match hosts {
             1 => host.name.clone(),
             _ => format!("{} to {}", host.name, last.name),
@@ -229,22 +218,20 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
         if host.speed_varies() {
             names += " (speed varies)";
         }
-        let memory = host.memory.map_or_else(Cell::empty, |memory| {
-            Cell::from_value_and_text(memory.get(), format_data_size(memory.get()))
-        });
-        let local = RouteProperties::within_host_group(platform, group);
+        let memory = |memory: Bytes| Cell::quantity(memory.get(), format_data_size);
+        let local = RouteProperties::within_host_group(platform, group, &cluster.hosts);
         table.push_row([
             Cell::from_value_and_text(cluster.name.as_str(), shown),
             Cell::count(hosts),
             Cell::from_value_and_text(host.cores, host.cores.to_string()),
-            Cell::from_value_and_text(host.speed.get(), format_speed(host.speed.get())),
-            memory,
+            Cell::quantity(host.speed.get(), format_speed),
+            host.memory.map_or_else(Cell::empty, memory),
             local.map_or_else(Cell::empty, RouteProperties::latency_cell),
             local.map_or_else(Cell::empty, RouteProperties::bandwidth_cell),
             Cell::text(names),
         ]);
     }
-    (table, all.len().saturating_sub(rows))
+    (table, all.len())
 }
 
 /// Latency and bandwidth of the route of a message between two hosts.
@@ -268,26 +255,35 @@ impl RouteProperties {
 
     /// Returns latency and bandwidth of the route between the first two hosts of a group; for a group of one host, of the route
     /// to another host of its cluster. Returns `None` if there is no other host or no route.
-    fn within_host_group(platform: &Platform, group: &EqualHostGroup) -> Option<Self> {
-        let of_cluster = &platform.clusters[group.cluster.index()].hosts;
-        let first = group.hosts.start;
-        let other = if group.hosts.len() > 1 {
-            first + 1
-        } else {
-            of_cluster.clone().find(|&host| host != first)?
-        };
-        Self::between_hosts(platform, HostId(first), HostId(other))
+    fn within_host_group(
+        platform: &Platform,
+        group: &Range<u32>,
+        cluster: &Range<u32>,
+    ) -> Option<Self> {
+        let mut others = if group.len() > 1 { group } else { cluster }.clone();
+        let other = others.find(|&host| host != group.start)?;
+        Self::between_hosts(platform, HostId(group.start), HostId(other))
+    }
+
+    fn to_text(self) -> String {
+        route_text(self.latency.get(), self.bandwidth.map(BytesPerSecond::get))
     }
 
     fn latency_cell(self) -> Cell {
-        Cell::from_value_and_text(self.latency.get(), format_duration(self.latency.get()))
+        Cell::quantity(self.latency.get(), format_duration)
     }
 
     fn bandwidth_cell(self) -> Cell {
         self.bandwidth.map_or_else(Cell::empty, |bandwidth| {
-            Cell::from_value_and_text(bandwidth.get(), format_data_rate(bandwidth.get()))
+            Cell::quantity(bandwidth.get(), format_data_rate)
         })
     }
+}
+
+/// Describes the latency \[s\] and the bandwidth \[B/s\] of a route: `46.2 us, 1 Gbps`.
+pub(super) fn route_text(latency: f64, bandwidth: Option<f64>) -> String {
+    let bandwidth = bandwidth.map(|bandwidth| format!(", {}", format_data_rate(bandwidth)));
+    format_duration(latency) + &bandwidth.unwrap_or_default()
 }
 
 /// A route between two clusters, from the first host of one cluster to the first host of the other cluster.
@@ -388,13 +384,8 @@ impl ClusterRouteSurvey {
                 continue;
             };
             self.route_count += pairs;
-            let (least, most) = self.latency_range.get_or_insert((way.latency, way.latency));
-            if way.latency < *least {
-                *least = way.latency;
-            }
-            if way.latency > *most {
-                *most = way.latency;
-            }
+            let (least, most) = self.latency_range.unwrap_or((way.latency, way.latency));
+            self.latency_range = Some((lesser(least, way.latency), greater(most, way.latency)));
         }
     }
 }
@@ -561,7 +552,7 @@ fn format_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MAX_LISTED_NAMES);
     let mut text = names.take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");
     if more > 0 {
-        write!(text, " and {more} more").expect("a string can be written to");
+        put!(text, " and {more} more");
     }
     text
 }

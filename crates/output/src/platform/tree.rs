@@ -4,20 +4,17 @@
 //! more"). The content of zones is drawn from the outermost zone inwards, until the picture is wide enough.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fmt::Write as _;
 
-use super::super::svg::{escape_svg, open_svg, stroke_width};
-use super::boxes::{BOLD_RATIO, Connection, NestedBox, estimate_width, shorten_to_max_width};
-use super::{RouteProperties, format_names};
-use migsim_base::quantities::{format_data_rate, format_duration, format_speed};
-use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
+use super::boxes::{Connection, NestedBox};
+use super::draw::format_speed_range;
+use super::{RouteProperties, multiple_zones};
+use migsim_base::quantities::format_duration;
+use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds, greater, lesser};
 use migsim_base::words::format_count;
-use migsim_platform::{DefinedRoute, Platform, Routes, ZoneMember, ZoneOutline, Zones};
+use migsim_platform::{DefinedRoute, Platform, ZoneMember, ZoneOutline, Zones};
 
-/// Maximum number of zones that are drawn side by side in a zone. The constants `MOST_WAYS` and `MOST_LEAVES` limit the
-/// connecting lines in a zone and the boxes without inner boxes in the whole picture.
+/// Maximum number of zones that are drawn side by side in a zone, and of boxes without inner boxes in the whole picture.
 const MOST_ACROSS: usize = 6;
-const MOST_WAYS: usize = 10;
 const MOST_LEAVES: usize = 12;
 /// Depth in the tree of zones at and beyond which zones are drawn without their content; the outermost zone has depth 0.
 const MAX_OPENED_DEPTH: u32 = 6;
@@ -25,48 +22,15 @@ const MAX_OPENED_DEPTH: u32 = 6;
 /// drawn.
 const MAX_EQUAL_ZONES: usize = 3;
 const SHOWN_ALIKE: usize = 2;
-const MARGIN: f64 = 20.0;
-/// Height of the area for the title above the outermost box \[px\]. The constant `TITLE_LETTERS` is the font size of the title
-/// \[px\].
-const TITLE_HEIGHT: f64 = 44.0;
-const TITLE_LETTERS: f64 = 17.0;
 
-/// Returns a drawing of the tree of zones of a platform as SVG; `None` if the platform has no zones or only one zone.
+/// Draws the tree of zones of a platform as SVG; returns `None` if the platform has no zones or only one zone.
 pub(super) fn zone_tree_svg(platform: &Platform) -> Option<String> {
-    let Routes::Zoned {
-        zones,
-        host_or_router_ids: points,
-    } = &platform.routes
-    else {
-        return None;
-    };
-    let tree = ZoneTree::new(platform, zones, points);
-    if tree.zone_outlines.len() < 2 {
-        return None;
-    }
+    let (zones, points, zone_outlines) = multiple_zones(platform)?;
+    let tree = ZoneTree::new(platform, zones, points, zone_outlines);
     let root = tree.zone_box(0, &tree.zones_drawn_with_content());
-    let title = format!(
-        "{}: {} in {}",
-        shorten_to_max_width(&platform.name, TITLE_LETTERS),
-        format_count(platform.hosts.len(), "host"),
-        format_count(tree.zone_outlines.len(), "zone")
-    );
-    let (width, height) = root.width_and_height();
-    let width = width.max(BOLD_RATIO * estimate_width(&title, TITLE_LETTERS));
-    let mut svg = open_svg(
-        width + 2.0 * MARGIN,
-        height + TITLE_HEIGHT + MARGIN,
-        &platform.name,
-    );
-    writeln!(
-        svg,
-        "<text x=\"{MARGIN}\" y=\"28\" font-size=\"{TITLE_LETTERS}\" font-weight=\"bold\">{}</text>",
-        escape_svg(&title)
-    )
-    .expect("a string can be written to");
-    root.draw((MARGIN, TITLE_HEIGHT), &mut svg);
-    svg += "</svg>\n";
-    Some(svg)
+    let hosts = format_count(platform.hosts.len(), "host");
+    let zones = format_count(tree.zone_outlines.len(), "zone");
+    Some(root.to_svg(&platform.name, &format!("{hosts} in {zones}")))
 }
 
 /// The hosts that belong directly to a zone and not to an inner zone of this zone.
@@ -111,13 +75,18 @@ enum InnerBox {
 struct RouteBundle<'p> {
     connected_pairs: BTreeSet<(ZoneMember, ZoneMember)>,
     first_route: DefinedRoute<'p>,
-    latency_range: (Seconds, Seconds),
-    lowest_bandwidth: Option<BytesPerSecond>,
+    highest_latency: Seconds,
+    /// The lowest latency, and the lowest bandwidth.
+    lowest: RouteProperties,
 }
 
 impl<'p> ZoneTree<'p> {
-    fn new(platform: &'p Platform, zones: &'p Zones, points: &[u32]) -> Self {
-        let list = zones.zone_outlines(points);
+    fn new(
+        platform: &'p Platform,
+        zones: &'p Zones,
+        points: &[u32],
+        list: Vec<ZoneOutline<'p>>,
+    ) -> Self {
         let places: BTreeMap<u32, usize> = list.iter().map(|zone| zone.id).zip(0..).collect();
         let mut tree = Self {
             platform,
@@ -262,7 +231,10 @@ impl<'p> ZoneTree<'p> {
             ..NestedBox::default()
         };
         if !opened.contains(&at) {
-            nested.text_lines.extend(self.host_speeds_text(at));
+            if zone.total_host_count > 0 {
+                let (slowest, fastest) = self.speed_ranges[at];
+                nested.text_lines.push(format_speed_range(slowest, fastest));
+            }
             nested.text_lines.extend(
                 self.direct_hosts[at]
                     .filter(|_| zone.inner_zone_count == 0)
@@ -290,30 +262,8 @@ impl<'p> ZoneTree<'p> {
         });
         nested.inner_boxes = inner.collect();
         let bundles = self.route_bundles(at, &parts);
-        let left_out = bundles.len().saturating_sub(MOST_WAYS);
-        nested.connections = bundles
-            .iter()
-            .take(MOST_WAYS)
-            .map(|(ends, bundle)| self.connection_of_bundle(*ends, bundle))
-            .collect();
-        nested.remark = (left_out > 0).then(|| {
-            format!(
-                "and routes between {} of boxes",
-                format_count(left_out, "more pair")
-            )
-        });
-    }
-
-    /// Describes the speeds of the hosts in the zone with the index `at`: one speed, or the range from the slowest to the fastest
-    /// host. Returns `None` if the zone has no hosts.
-    fn host_speeds_text(&self, at: usize) -> Option<String> {
-        let (slowest, fastest) = self.speed_ranges[at];
-        let text = match self.zone_outlines[at].total_host_count {
-            0 => return None,
-            _ if slowest == fastest => format_speed(slowest),
-            _ => format!("{} to {}", format_speed(slowest), format_speed(fastest)),
-        };
-        Some(text)
+        let connection = |(ends, bundle)| self.connection_of_bundle(ends, bundle);
+        nested.connect(bundles.into_iter().map(connection).collect());
     }
 
     /// Describes the latency and bandwidth of the route between the first two hosts of a zone. Returns `None` if the zone has
@@ -321,10 +271,7 @@ impl<'p> ZoneTree<'p> {
     fn local_route_text(&self, hosts: DirectHosts) -> Option<String> {
         let way =
             RouteProperties::between_hosts(self.platform, hosts.first_host, hosts.second_host?)?;
-        Some(format!(
-            "inside: {}",
-            latency_and_bandwidth_text(way.latency, way.bandwidth)
-        ))
+        Some(format!("inside: {}", way.to_text()))
     }
 
     fn undrawn_zones_box(&self, at: usize, parts: &[InnerBox]) -> NestedBox {
@@ -363,8 +310,12 @@ impl<'p> ZoneTree<'p> {
     }
 
     /// Groups the routes of a zone by the two inner boxes that they connect. The result contains the indices of both boxes and
-    /// the routes between them; pairs of boxes that are close to each other come first.
-    fn route_bundles(&self, at: usize, parts: &[InnerBox]) -> Vec<([usize; 2], RouteBundle<'p>)> {
+    /// the routes between them.
+    fn route_bundles(
+        &self,
+        at: usize,
+        parts: &[InnerBox],
+    ) -> BTreeMap<[usize; 2], RouteBundle<'p>> {
         let places: BTreeMap<u32, usize> = self.inner_zones[at]
             .iter()
             .map(|&child| (self.zone_outlines[child].id, child))
@@ -390,115 +341,66 @@ impl<'p> ZoneTree<'p> {
             if a == b {
                 continue;
             }
-            let is_turned = a > b;
-            let ends = if is_turned { [b, a] } else { [a, b] };
-            let pair = if is_turned {
-                (route.to, route.from)
+            let (ends, pair) = if a > b {
+                ([b, a], (route.to, route.from))
             } else {
-                (route.from, route.to)
+                ([a, b], (route.from, route.to))
             };
-            let (latency, bandwidth) = self.total_latency_and_lowest_bandwidth(route.links);
+            let way = self.properties_of_links(route.links);
             let bundle = bundles.entry(ends).or_insert_with(|| RouteBundle {
                 connected_pairs: BTreeSet::new(),
                 first_route: route,
-                latency_range: (latency, latency),
-                lowest_bandwidth: bandwidth,
+                highest_latency: way.latency,
+                lowest: way,
             });
-            bundle.add_route(pair, latency, bandwidth);
+            bundle.connected_pairs.insert(pair);
+            bundle.highest_latency = greater(bundle.highest_latency, way.latency);
+            bundle.lowest.latency = lesser(bundle.lowest.latency, way.latency);
+            let bandwidths = bundle.lowest.bandwidth.into_iter().chain(way.bandwidth);
+            bundle.lowest.bandwidth = bandwidths.reduce(lesser);
         }
-        let mut bundles: Vec<_> = bundles.into_iter().collect();
-        bundles.sort_by_key(|([a, b], _)| (b - a, *a));
         bundles
     }
 
-    /// Computes the sum of the latencies of the links and the lowest bandwidth of these links; the bandwidth is `None` if `links`
-    /// is empty.
-    fn total_latency_and_lowest_bandwidth(
-        &self,
-        links: &[LinkId],
-    ) -> (Seconds, Option<BytesPerSecond>) {
+    fn properties_of_links(&self, links: &[LinkId]) -> RouteProperties {
         let links = || links.iter().map(|link| &self.platform.links[link.index()]);
-        let latency = links().fold(Seconds::default(), |sum, link| sum + link.latency);
-        let narrowest = links().map(|link| link.bandwidth);
-        (latency, narrowest.reduce(lower_bandwidth))
+        RouteProperties {
+            latency: links().fold(Seconds::default(), |sum, link| sum + link.latency),
+            bandwidth: links().map(|link| link.bandwidth).reduce(lesser),
+        }
     }
 
-    fn connection_of_bundle(&self, ends: [usize; 2], bundle: &RouteBundle<'p>) -> Connection {
-        let (least, most) = bundle.latency_range;
-        let label = match bundle.connected_pairs.len() {
-            1 => latency_and_bandwidth_text(least, bundle.lowest_bandwidth),
-            some if least == most => {
-                format!(
-                    "{some} routes, {}",
-                    latency_and_bandwidth_text(least, bundle.lowest_bandwidth)
-                )
+    fn connection_of_bundle(&self, ends: [usize; 2], bundle: RouteBundle<'p>) -> Connection {
+        let RouteBundle {
+            connected_pairs,
+            first_route,
+            highest_latency,
+            lowest,
+        } = bundle;
+        let links = first_route.links.iter();
+        let links = links.map(|link| self.platform.links[link.index()].name.as_str());
+        let label = match connected_pairs.len() {
+            1 => lowest.to_text(),
+            some if lowest.latency == highest_latency => {
+                format!("{some} routes, {}", lowest.to_text())
             }
             some => format!(
                 "{some} routes, {} to {}",
-                format_duration(least.get()),
-                format_duration(most.get())
+                format_duration(lowest.latency.get()),
+                format_duration(highest_latency.get())
             ),
         };
-        let links = bundle.first_route.links.iter();
-        let links = links.map(|link| self.platform.links[link.index()].name.as_str());
-        let mut gateways = bundle.first_route.gateways.map(|gateway| {
-            let gateway = gateway?;
-            let host = self.host_by_network_point.get(&gateway);
-            Some(match host {
+        let bandwidth = lowest.bandwidth.map(BytesPerSecond::get);
+        let mut connection = Connection::new(ends, label, bandwidth, links);
+        connection.gateway_tooltips = first_route.gateways.map(|gateway| {
+            Some(match self.host_by_network_point.get(&gateway?) {
                 Some(host) => format!("gateway {}", self.platform.hosts[host.index()].name),
                 None => "gateway: a router".to_owned(),
             })
         });
-        if bundle.is_first_route_right_to_left() {
-            gateways.reverse();
+        if !connected_pairs.contains(&(first_route.from, first_route.to)) {
+            connection.gateway_tooltips.reverse();
         }
-        Connection {
-            box_indices: ends,
-            tooltip: format!("{label}: {}", format_names(links)),
-            label,
-            gateway_tooltips: gateways,
-            stroke_width: stroke_width(bundle.lowest_bandwidth.map_or(0.0, BytesPerSecond::get)),
-        }
-    }
-}
-
-impl RouteBundle<'_> {
-    fn add_route(
-        &mut self,
-        pair: (ZoneMember, ZoneMember),
-        latency: Seconds,
-        bandwidth: Option<BytesPerSecond>,
-    ) {
-        self.connected_pairs.insert(pair);
-        let (least, most) = &mut self.latency_range;
-        if latency < *least {
-            *least = latency;
-        }
-        if latency > *most {
-            *most = latency;
-        }
-        self.lowest_bandwidth = self
-            .lowest_bandwidth
-            .into_iter()
-            .chain(bandwidth)
-            .reduce(lower_bandwidth);
-    }
-
-    fn is_first_route_right_to_left(&self) -> bool {
-        !self
-            .connected_pairs
-            .contains(&(self.first_route.from, self.first_route.to))
-    }
-}
-
-fn lower_bandwidth(a: BytesPerSecond, b: BytesPerSecond) -> BytesPerSecond {
-    if b < a { b } else { a }
-}
-
-fn latency_and_bandwidth_text(latency: Seconds, bandwidth: Option<BytesPerSecond>) -> String {
-    let latency = format_duration(latency.get());
-    match bandwidth {
-        Some(bandwidth) => format!("{latency}, {}", format_data_rate(bandwidth.get())),
-        None => latency,
+        connection
     }
 }

@@ -4,7 +4,7 @@
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};
 
-use super::super::base64::encode_base64;
+use crate::base64::encode_base64;
 
 /// Compression level for zlib, from 0 to 9; 6 is the default of zlib.
 const COMPRESSION_LEVEL: u8 = 6;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::read::{RecordedCall, ScenarioRecords};
 use super::page_data::Report;
+use crate::read::{RecordedCall, ScenarioRecords};
 use migsim_policies::explain::RecordedCandidate;
 
 /// A list of different texts, in which each text gets an index; the data of the page contains the indices instead of the texts.
@@ -85,7 +85,7 @@ pub(super) fn encode_moves(
     hosts: &BTreeMap<(usize, &str), usize>,
     report: &Report,
 ) -> Value {
-    let one = |moved: &super::super::read::MigrationRow| {
+    let one = |moved: &crate::read::MigrationRow| {
         let cluster = report
             .platform_summary
             .cluster_index(&moved.to_cluster)

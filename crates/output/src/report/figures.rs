@@ -1,12 +1,12 @@
 //! Draws the figures of a run for articles: makespans, durations of supersteps, placement and activity of the processes.
 
-use super::super::activity::{PlacementReplay, ProcessTimes};
-use super::super::read::ScenarioRecords;
 use super::page_data::Report;
+use crate::activity::{PlacementReplay, ProcessTimes};
 use crate::figure::{
     ActivityChart, Bar, Colour, ColourMeaning, Curve, CurveChart, Drawing, Figure, FigureStyle,
     SCENARIO_COLOURS_AND_MARKS, scenario_label, select_figures, viridis_colour,
 };
+use crate::read::ScenarioRecords;
 use migsim_base::error::{Error, Problem};
 
 const COMPUTES: Colour = Colour(0, 74, 124);
@@ -183,7 +183,7 @@ fn computation_share_bars(
 ) -> Vec<Bar> {
     let size = run.supersteps.len().div_ceil(MAX_POINTS);
     let columns = run.supersteps.chunks(size).enumerate();
-    let bar = |(column, rows): (usize, &[super::super::read::SuperstepRow])| {
+    let bar = |(column, rows): (usize, &[crate::read::SuperstepRow])| {
         let (from, to) = (rows[0].start_s, rows[rows.len() - 1].end_s);
         let own = (0..rows.len()).map(|row| (column * size + row) * processes + process);
         let computed: f64 = own.map(|at| f64::from(activity.computation_s[at])).sum();
@@ -272,7 +272,7 @@ fn draw_superstep_times(report: &Report, style: &FigureStyle) -> Drawing {
     };
     let curves = report.run.scenarios.iter().map(|run| {
         let place = run.scenario.name().len() - 1;
-        let point = |(index, rows): (usize, &[super::super::read::SuperstepRow])| {
+        let point = |(index, rows): (usize, &[crate::read::SuperstepRow])| {
             let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
             let middle = (index * size) as f64 + f64::midpoint(rows.len() as f64, 1.0);
             (middle, sum / rows.len() as f64)

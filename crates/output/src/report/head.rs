@@ -1,16 +1,14 @@
 //! The head of a report: the description of the run, the table of scenarios, and the causes of the differences between their
 //! makespans.
 
-use std::fmt::Write as _;
-
-use super::super::html::escape_html;
-use super::super::read::{MakespanDifference, ScenarioRecords};
-use super::super::records::describe_scenario;
-use super::super::starts;
-use super::super::table::{
+use super::page_data::Report;
+use crate::html::escape_html;
+use crate::read::{MakespanDifference, ScenarioRecords};
+use crate::records::describe_scenario;
+use crate::starts;
+use crate::table::{
     decimal_places, describe_gain_or_overhead, format_experiment_heading, moves_back_line,
 };
-use super::page_data::Report;
 use migsim_base::quantities::format_seconds;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Basis, MakespanTerm};
@@ -105,17 +103,15 @@ pub(super) fn remarks_below_scenarios(report: &Report) -> String {
         moves_back_line(moved.moves_back_to_previous_host, decided.count())
     });
     if let Some(line) = returned {
-        writeln!(html, "<p class=\"note\">{}.</p>", escape_html(&line))
-            .expect("a string can be written to");
+        put!(html, "<p class=\"note\">{}.</p>\n", escape_html(&line));
     }
     html
 }
 
 fn add_table_row(html: &mut String, name: &str, cells: &[String]) {
-    write!(html, "<tr><th scope=\"row\">{}</th>", escape_html(name))
-        .expect("a string can be written to");
+    put!(html, "<tr><th scope=\"row\">{}</th>", escape_html(name));
     for cell in cells {
-        write!(html, "<td>{}</td>", escape_html(cell)).expect("a string can be written to");
+        put!(html, "<td>{}</td>", escape_html(cell));
     }
     html.push_str("</tr>\n");
 }
@@ -141,21 +137,19 @@ pub(super) fn makespan_differences_table(report: &Report) -> String {
         "<table class=\"ledger\" data-name=\"ledger\">\n<thead><tr><th scope=\"col\">term</th>",
     );
     for (run, _) in &ledgers {
-        write!(
+        put!(
             html,
             "<th scope=\"col\" colspan=\"2\">scenario {} less scenario i [s]</th>",
             run.scenario.name()
-        )
-        .expect("a string can be written to");
+        );
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     let mut line = |name: &str, class: &str, values: &[f64]| {
-        write!(
+        put!(
             html,
             "<tr{class}><th scope=\"row\">{}</th>",
             escape_html(name)
-        )
-        .expect("a string can be written to");
+        );
         for value in values {
             // Half of the bar shows a loss, half a gain.
             let width = if largest > 0.0 {
@@ -168,12 +162,11 @@ pub(super) fn makespan_differences_table(report: &Report) -> String {
             } else {
                 (50.0, "lost")
             };
-            write!(
+            put!(
                 html,
                 "<td>{}</td><td class=\"bar\"><span class=\"{kind}\" style=\"left:{left:.2}%;width:{width:.2}%\"></span></td>",
                 format_signed(*value, decimals)
-            )
-            .expect("a string can be written to");
+            );
         }
         html.push_str("</tr>\n");
     };

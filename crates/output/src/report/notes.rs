@@ -1,10 +1,8 @@
 //! Notes on the report page of a run: the interpretations of rules that the papers leave open, as far as the result depends on
 //! them, and warnings about implausible values.
 
-use std::fmt::Write as _;
-
-use super::super::html::escape_html;
 use super::page_data::Report;
+use crate::html::escape_html;
 
 /// Returns HTML with a paragraph about the interpretations of rules that the papers leave open, and a paragraph for each note of
 /// the run; empty if the run has neither.
@@ -30,5 +28,5 @@ pub(super) fn notes_html(report: &Report) -> String {
 
 fn push_note_paragraph(html: &mut String, text: &str) {
     let text = escape_html(text);
-    writeln!(html, "<p class=\"note\">{text}</p>").expect("a string can be written to");
+    put!(html, "<p class=\"note\">{text}</p>\n");
 }

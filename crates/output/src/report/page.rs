@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::super::frame::{Page, fill_template, script_element, sentence_html, settings_table};
-use super::super::records::describe_scenario;
 use super::compress::ArrayPack;
 use super::drawing::{self, HostIndices};
 use super::page_data::Report;
 use super::{
     decisions, gantt, head, natural_sort_key, notes, path, reasons, scores, series, usage,
 };
+use crate::frame::{Page, fill_template, script_element, sentence_html, settings_table};
+use crate::records::describe_scenario;
 use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
@@ -167,7 +167,7 @@ fn page_json_data(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack
             })
         })
         .collect();
-    let names = |list: &[super::super::machine::ClusterSummary]| -> Vec<Value> {
+    let names = |list: &[crate::machine::ClusterSummary]| -> Vec<Value> {
         list.iter().map(|one| one.name.as_str().into()).collect()
     };
     json!({

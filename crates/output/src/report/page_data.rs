@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::super::activity::{self, ProcessTimes};
-use super::super::inside::read_refusing_outside_links_if_present;
-use super::super::machine::{PlatformSummary, SCHEMA};
-use super::super::path_rows::{PathRow, read_critical_paths};
-use super::super::read::{Run, damaged_file_error, parse_csv_rows};
-use super::super::traffic::{LinkTraffic, compute_link_traffic, supersteps_per_group};
+use crate::activity::{self, ProcessTimes};
+use crate::inside::read_refusing_outside_links_if_present;
+use crate::machine::{PlatformSummary, SCHEMA};
+use crate::path_rows::{PathRow, read_critical_paths};
+use crate::read::{Run, damaged_file_error, parse_csv_rows};
+use crate::traffic::{LinkTraffic, compute_link_traffic, supersteps_per_group};
 use serde_json::Value;
 
 use migsim_base::document::read_text;

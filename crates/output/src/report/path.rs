@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::path_rows::{CriticalPathPart, PathRow, group_protocol_steps};
-use super::super::read::ScenarioRecords;
-use super::super::table_format::{Cell, Table, number_column, text_column};
 use super::compress::ArrayPack;
 use super::page_data::Report;
 use crate::frame::section_html;
+use crate::path_rows::{CriticalPathPart, PathRow, group_protocol_steps};
+use crate::read::ScenarioRecords;
+use crate::table_format::{Cell, Table, number_column, text_column};
 use migsim_base::quantities::format_seconds;
 use migsim_bsp::PieceKind;
 

@@ -134,7 +134,7 @@
         on.get(host).push(process + 1);
         counts[facts.hosts[host][1]] += 1;
       });
-      for (const group of drawing.querySelectorAll(".cluster")) {
+      for (const group of drawing.querySelectorAll("[data-cluster]")) {
         const cluster = Number(group.dataset.cluster);
         group.querySelector(".swatch").style.fill = report.clusterColour(cluster);
         const count = counts[cluster];

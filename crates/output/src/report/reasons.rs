@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::super::explain::{AnswerData, CallExplanation, Question};
-use super::super::read::{RecordedCall, Run, ScenarioRecords};
 use super::compress::ArrayPack;
 use super::page_data::Report;
+use crate::explain::{AnswerData, CallExplanation, Question};
+use crate::read::{RecordedCall, Run, ScenarioRecords};
 use migsim_policies::explain::RecordedCandidate;
 
 /// Maximum total size of the sentences about decisions on the page \[B\].

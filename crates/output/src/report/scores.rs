@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::read::ScenarioRecords;
 use super::compress::ArrayPack;
 use super::page_data::Report;
+use crate::read::ScenarioRecords;
 use migsim_policies::explain::MigrationScore;
 
 /// Maximum number of values of scores of all scenarios that the page contains.
@@ -59,7 +59,7 @@ pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
 }
 
 fn scored_calls<'a>(report: &Report, run: &'a ScenarioRecords) -> Vec<CallScores<'a>> {
-    let of = |call: &'a super::super::read::RecordedCall| {
+    let of = |call: &'a crate::read::RecordedCall| {
         let (scores, threshold) = report
             .run
             .narrator

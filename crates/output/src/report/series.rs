@@ -24,7 +24,7 @@ pub(super) fn pack_superstep_series(report: &Report, unit: usize, pack: &mut Arr
             &format!("end/{scenario}"),
             &last_of_units.collect::<Vec<_>>(),
         );
-        let mean = |rows: &[super::super::read::SuperstepRow]| {
+        let mean = |rows: &[crate::read::SuperstepRow]| {
             let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
             (sum / rows.len() as f64) as f32
         };
@@ -64,8 +64,8 @@ pub(super) fn pack_superstep_series(report: &Report, unit: usize, pack: &mut Arr
 /// Lists for each rescheduling call the lengths of the intervals before and after the call \[supersteps\]. The list also tells
 /// whether the policy found each superstep of the interval before the call balanced; it is empty for policies without intervals.
 pub(super) fn rescheduling_intervals(report: &Report) -> Vec<Value> {
-    let of = |run: &super::super::read::ScenarioRecords| {
-        let one = |call: &super::super::read::RecordedCall| {
+    let of = |run: &crate::read::ScenarioRecords| {
+        let one = |call: &crate::read::RecordedCall| {
             let interval = report.run.narrator.call_interval(&call.explanation)?;
             Some(json!({
                 "superstep": call.superstep,

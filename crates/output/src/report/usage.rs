@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::activity::{PlacementReplay, ProcessTimes};
-use super::super::machine::PlatformSummary;
-use super::super::read::ScenarioRecords;
-use super::super::traffic::supersteps_per_group;
 use super::compress::{ArrayPack, fraction_to_byte};
 use super::natural_sort_key;
 use super::page_data::Report;
+use crate::activity::{PlacementReplay, ProcessTimes};
+use crate::machine::PlatformSummary;
+use crate::read::ScenarioRecords;
+use crate::traffic::supersteps_per_group;
 
 /// Number of equal time intervals into which a run is divided in order to show the use of its hosts.
 const INTERVAL_COUNT: usize = 240;
@@ -64,7 +64,7 @@ fn host_busy_times_per_interval(
     let mut lines: Vec<HostUsage> = Vec::new();
     let mut names: BTreeMap<(usize, String), usize> = BTreeMap::new();
     let mut places = PlacementReplay::new(machine, run);
-    let mut line_of = |place: &super::super::machine::HostLocation, lines: &mut Vec<HostUsage>| {
+    let mut line_of = |place: &crate::machine::HostLocation, lines: &mut Vec<HostUsage>| {
         let cluster = machine.cluster_index(&place.cluster).unwrap_or(0);
         let next = lines.len();
         let at = *names.entry((cluster, place.host.clone())).or_insert(next);

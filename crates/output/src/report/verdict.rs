@@ -1,8 +1,8 @@
 //! Writes the verdict of a report: a sentence that tells whether migration reduces the execution time.
 
-use super::super::read::{Run, ScenarioRecords};
-use super::super::starts;
 use super::page_data::Report;
+use crate::read::{Run, ScenarioRecords};
+use crate::starts;
 use migsim_base::quantities::format_percent;
 use migsim_base::quantities::format_seconds;
 use migsim_base::words::format_count;

@@ -1,10 +1,8 @@
 //! Draws the work, imbalance, messages and h-relation of an application over its supersteps as SVG.
 
-use std::fmt::Write as _;
-
-use super::super::svg::{escape_svg, open_svg};
 use super::SuperstepLoad;
 use super::table::means_of_equal_parts;
+use crate::svg::{escape_svg, open_svg};
 use migsim_base::quantities::{format_data_size, format_four_digits, format_work};
 
 const PANEL: (f64, f64) = (560.0, 110.0);
@@ -40,12 +38,11 @@ pub fn workload_svg(title: &str, loads: &[SuperstepLoad]) -> String {
         TOP + panels.len() as f64 * (PANEL.1 + PANEL_GAP) + 24.0,
     );
     let mut svg = open_svg(width, height, title);
-    writeln!(
+    put!(
         svg,
-        "<text x=\"20\" y=\"26\" font-size=\"15\" font-weight=\"bold\">{}</text>",
+        "<text x=\"20\" y=\"26\" font-size=\"15\" font-weight=\"bold\">{}</text>\n",
         escape_svg(title)
-    )
-    .expect("a string can be written to");
+    );
     for (index, (name, of, shown)) in panels.into_iter().enumerate() {
         let top = TOP + index as f64 * (PANEL.1 + PANEL_GAP) + 16.0;
         let values: Vec<f64> = loads.iter().map(of).collect();
@@ -57,14 +54,13 @@ pub fn workload_svg(title: &str, loads: &[SuperstepLoad]) -> String {
             shown,
         );
     }
-    writeln!(
+    put!(
         svg,
-        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"12\" text-anchor=\"middle\">superstep 1 to {}</text>\n</svg>",
+        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"12\" text-anchor=\"middle\">superstep 1 to {}</text>\n</svg>\n",
         LEFT + PANEL.0 / 2.0,
         height - 10.0,
         loads.len()
-    )
-    .expect("a string can be written to");
+    );
     svg
 }
 
@@ -77,31 +73,28 @@ fn draw_quantity_panel(
 ) {
     let highest = values.iter().copied().fold(0.0, f64::max);
     let bottom = top + PANEL.1;
-    writeln!(
+    put!(
         svg,
         "<text x=\"{LEFT}\" y=\"{:.1}\" font-size=\"12\">{name}</text>\n\
         <path class=\"axis\" fill=\"none\" d=\"M{LEFT} {top:.1}V{bottom:.1}h{}\"/>\n\
         <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"end\">{}</text>\n\
-        <text x=\"{:.1}\" y=\"{bottom:.1}\" font-size=\"11\" text-anchor=\"end\">0</text>",
+        <text x=\"{:.1}\" y=\"{bottom:.1}\" font-size=\"11\" text-anchor=\"end\">0</text>\n",
         top - 6.0,
         PANEL.0,
         LEFT - 6.0,
         top + 9.0,
         escape_svg(&shown(highest)),
-        LEFT - 6.0,
-    )
-    .expect("a string can be written to");
+        LEFT - 6.0
+    );
     let mut path = String::new();
     for (index, value) in values.iter().enumerate() {
         let x = LEFT + PANEL.0 * (index as f64 + 0.5) / values.len() as f64;
         let share = if highest > 0.0 { value / highest } else { 0.0 };
         let letter = if index == 0 { 'M' } else { 'L' };
-        write!(path, "{letter}{x:.1} {:.1}", bottom - PANEL.1 * share)
-            .expect("a string can be written to");
+        put!(path, "{letter}{x:.1} {:.1}", bottom - PANEL.1 * share);
     }
-    writeln!(
+    put!(
         svg,
-        "<path fill=\"none\" stroke=\"#0072b2\" stroke-width=\"1.4\" d=\"{path}\"/>"
-    )
-    .expect("a string can be written to");
+        "<path fill=\"none\" stroke=\"#0072b2\" stroke-width=\"1.4\" d=\"{path}\"/>\n"
+    );
 }
