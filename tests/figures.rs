@@ -100,9 +100,9 @@ fn every_figure_is_legible_and_whole_at_every_size() {
     let here = scratch.path();
     for look in [
         "",
-        "--width 170mm",
-        "--width 60mm --font-size 6pt",
-        "--width 4in --font-size 12pt --language pt",
+        "--style width=170mm",
+        "--style width=60mm,font-size=6pt",
+        "--style width=4in,font-size=12pt,language=pt",
     ] {
         let least = if look.contains("12pt") { 12.0 } else { 6.0 };
         for (folder, known) in [
@@ -163,7 +163,7 @@ fn a_paper_has_its_figures() {
     done(here, "reproduce sw-dynamic --figure all --quiet");
     done(
         here,
-        "reproduce sw-dynamic --figure times --language pt --quiet",
+        "reproduce sw-dynamic --figure times --style language=pt --quiet",
     );
     for file in ["errors.svg", "gains.svg", "times.svg"] {
         assert!(here.join(format!("sw-dynamic-{file}")).is_file(), "{file}");
@@ -192,16 +192,23 @@ fn an_unknown_figure_is_refused_with_the_known_ones() {
             "known figures: all, heat, lines",
         ),
         (
-            "report short --figure all --width 85",
+            "report short --figure all --style width=85",
             "such as 85mm, 8.5cm or 3.35in",
         ),
-        ("report short --figure all --width 2m", "such as 85mm"),
+        ("report short --figure all --style width=2m", "such as 85mm"),
         (
-            "report short --figure all --width 9in --font-size 3pt",
+            "report short --figure all --style width=9in,font-size=3pt",
             "6 to 24 pt",
         ),
-        ("report short --figure all --width 900mm", "40 to 420 mm"),
-        ("report short --figure all --language de", "en"),
+        (
+            "report short --figure all --style width=900mm",
+            "40 to 420 mm",
+        ),
+        ("report short --figure all --style language=de", "`en`"),
+        (
+            "report short --figure all --width 85mm",
+            "write `--style width=",
+        ),
         ("report short --figure gantt --out a.pdf", "rsvg-convert"),
         (
             "reproduce lu --figure times --format csv",

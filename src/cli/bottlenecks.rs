@@ -41,7 +41,7 @@ pub(super) fn run_bottlenecks(
         profile.write_into_folder(folder)?;
     }
     if let Some(file) = &arguments.figure {
-        let style = arguments.figure_style.figure_style();
+        let style = arguments.figure_style.style;
         write_file_named_by_user(file, profile.gain_figure(&style).to_svg().as_bytes())?;
     }
     let sheet = || match output.form.output_form() {

@@ -125,7 +125,7 @@ fn draw_figures(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let folder = &arguments.folder;
-    let style = arguments.style.figure_style();
+    let style = arguments.style.style;
     let figures = match ResultsKind::from_folder(folder)? {
         ResultsKind::Run => Report::read(registry, folder)?.draw_figures(wanted, &style),
         ResultsKind::Sweep | ResultsKind::Search => figures_of_folder(folder, wanted, &style),

@@ -74,7 +74,7 @@ pub(super) fn run_reproduce(
             )
             .map(|()| true);
         }
-        let style = arguments.style.figure_style();
+        let style = arguments.style.style;
         let figures = paper::draw_figures_named(&reproduction.papers, wanted, &style)
             .map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
         return write_chosen_figures(arguments, &figures, errors).map(|()| true);
@@ -201,7 +201,7 @@ fn output_study_results(
 fn run_reality_study(arguments: &ReproduceArguments) -> Result<StudyResults, Error> {
     let found = paper::reality::compare_with_measurements()?;
     let wanted = arguments.figure.as_deref().unwrap_or("all");
-    let style = arguments.style.figure_style();
+    let style = arguments.style.style;
     let figures = paper::reality::draw_figures(&found, wanted, &style)
         .map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
     Ok(StudyResults {

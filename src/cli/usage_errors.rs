@@ -59,8 +59,13 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
 /// What a job array of Slurm needs in place of the flags that submitted it.
 const JOB_SCRIPT: &str = "write a job script around `--shard`; docs/guide/cluster.md has one";
 
+const STYLE: &str = "write `--style width=170mm,font-size=9pt,language=pt`";
+
 /// Flags of earlier versions, with what to do instead.
-const REMOVED_FLAGS: [(&str, &str); 4] = [
+const REMOVED_FLAGS: [(&str, &str); 7] = [
+    ("--width", STYLE),
+    ("--font-size", STYLE),
+    ("--language", STYLE),
     ("--slurm", JOB_SCRIPT),
     ("--slurm-dry-run", JOB_SCRIPT),
     ("--shards", JOB_SCRIPT),

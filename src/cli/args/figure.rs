@@ -5,38 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::FIGURE;
-use crate::cli::complete::named_value_parser;
-use crate::figure;
+use crate::figure::FigureStyle;
 
-/// The flags of a command that determine the appearance of its figures.
+/// The flag of a command that determines the appearance of its figures.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct FigureArguments {
-    /// The width of the figure on paper: 40 to 420 mm, in mm, cm, in or pt
-    #[arg(long, value_name = "LENGTH", default_value = "85mm", requires = "figure", help_heading = FIGURE)]
-    width: figure::PaperWidth,
-    /// The font size of all texts of the figure: 6 to 24 pt
-    #[arg(long, value_name = "SIZE", default_value = "8pt", requires = "figure", help_heading = FIGURE)]
-    font_size: figure::FontSize,
-    /// The language of the texts in the figure: English or Portuguese
-    #[arg(long, value_parser = named_value_parser(&FIGURE_LANGUAGES), default_value = "en", requires = "figure", help_heading = FIGURE)]
-    language: figure::Language,
-}
-
-/// The languages of figures, with the names by which `--language` accepts them.
-const FIGURE_LANGUAGES: [(&str, figure::Language); 2] = [
-    ("en", figure::Language::English),
-    ("pt", figure::Language::Portuguese),
-];
-
-impl FigureArguments {
-    /// Returns the style of figures that the user has chosen with these flags.
-    pub(in crate::cli) fn figure_style(self) -> figure::FigureStyle {
-        figure::FigureStyle {
-            width: self.width,
-            font_size: self.font_size,
-            language: self.language,
-        }
-    }
+    /// The width of the figure on paper (40 to 420 mm, in mm, cm, in or pt), the font size of all its texts (6 to 24 pt) and
+    /// their language (en or pt): one or more of these keys, separated by commas
+    #[arg(long, value_name = "KEY=VALUE,...", default_value = "width=85mm,font-size=8pt,language=en", requires = "figure", help_heading = FIGURE)]
+    pub(in crate::cli) style: FigureStyle,
 }
 
 /// Parses the name of the file of a figure.

@@ -116,7 +116,7 @@ pub(super) enum Command {
             migsim run --app lu --n 1000 --procs 25 --processes --out runs/processes\n  \
             migsim report runs/processes\n  \
             migsim report sweeps/lu -o lu.html\n  \
-            migsim report runs/processes --figure gantt --width 85mm -o gantt.svg\n  \
+            migsim report runs/processes --figure gantt --style width=85mm -o gantt.svg\n  \
             migsim run --app lu --n 1000 --procs 25 --report lu-1000.html\n\n\
             The timeline of processes needs `--processes` of `migsim run`.")]
     Report(ReportArguments),
@@ -151,7 +151,7 @@ pub(super) enum Command {
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
             migsim reproduce lu --out results\n  \
-            migsim reproduce lu --figure times --width 85mm --font-size 8pt\n  \
+            migsim reproduce lu --figure times --style width=85mm,font-size=9pt\n  \
             migsim reproduce one-reading\n  \
             migsim reproduce lbm --set policy.migbsp.floor=one\n\n\
             Exit code 1 if a cell is more than 2.5 % away without a recorded reason.")]

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::question::find_scenario_to_explain;
+use crate::figure::min_and_max;
 use crate::read::{RecordedCall, Run, ScenarioRecords};
 use crate::table::{MovesBetweenClusters as Way, format_process_ranges, group_moves_by_clusters};
 use crate::table_format::{Cell, OutputForm, Sheet, Table, number_column, text_column};
@@ -442,13 +443,6 @@ fn add_omitted_rows(sheet: &mut Sheet, count: usize, noun: &str) {
             format_count(count - MAX_ROWS, noun)
         ));
     }
-}
-
-fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |bounds, value| {
-        let (least, most) = bounds.unwrap_or((value, value));
-        Some((least.min(value), most.max(value)))
-    })
 }
 
 /// Describes in plain words why a rescheduling call decided no move, and lists the amounts by which each candidate missed the

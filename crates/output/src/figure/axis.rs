@@ -1,6 +1,8 @@
 //! Draws the axes of charts, with labelled ticks at round numbers whose labels do not overlap, and the legends of charts.
 
-use super::drawing::{AXIS_COLOUR, BLACK, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment};
+use super::drawing::{
+    AXIS_COLOUR, BLACK, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment, shorten_to_width,
+};
 use super::font;
 use super::style::FigureStyle;
 
@@ -12,23 +14,27 @@ const GRID_LINE_WIDTH: f64 = 0.4;
 /// An axis of a chart: the range of the quantity that it shows, and the positions of its ends in the drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
-    low_value: f64,
-    high_value: f64,
+    /// Low end and high end of the range.
+    pub(super) range: (f64, f64),
     is_logarithmic: bool,
     /// Positions of the low end and the high end of the axis in the drawing \[pt\].
-    end_positions: (f64, f64),
+    ends: (f64, f64),
+}
+
+/// Returns the smallest and the largest of several numbers; `None` if there are none.
+pub(crate) fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |bounds, value| {
+        let (least, most) = bounds.unwrap_or((value, value));
+        Some((least.min(value), most.max(value)))
+    })
 }
 
 impl Axis {
-    /// Creates an axis whose range contains all `values`, with a margin at both ends. `ends` are the positions of the low end and
-    /// the high end \[pt\].
+    /// Creates an axis whose range contains all `values`, with a margin at both ends.
     pub(super) fn new(values: impl Iterator<Item = f64>, is_log: bool, ends: (f64, f64)) -> Self {
         let finite = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
-        let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
-        let (low, high) = if low > high { (1.0, 2.0) } else { (low, high) };
-        let (low, high) = if is_log {
+        let (low, high) = min_and_max(finite).unwrap_or((1.0, 2.0));
+        let range = if is_log {
             let edge = (high / low).powf(0.05).max(1.05);
             (low / edge, high * edge)
         } else {
@@ -36,105 +42,85 @@ impl Axis {
             (low - edge, high + edge)
         };
         Self {
-            low_value: low,
-            high_value: high,
+            range,
             is_logarithmic: is_log,
-            end_positions: ends,
+            ends,
         }
     }
 
-    /// Creates a linear axis from 0 to the largest of `values`. `ends` are the positions of the low end and the high end \[pt\].
+    fn linear(range: (f64, f64), ends: (f64, f64)) -> Self {
+        Self {
+            range,
+            is_logarithmic: false,
+            ends,
+        }
+    }
+
+    /// Creates a linear axis from 0 to the largest of `values`.
     pub(super) fn from_zero(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let high = values.fold(0.0, f64::max);
-        Self {
-            low_value: 0.0,
-            high_value: if high > 0.0 { high } else { 1.0 },
-            is_logarithmic: false,
-            end_positions: ends,
-        }
+        Self::linear((0.0, if high > 0.0 { high } else { 1.0 }), ends)
     }
 
-    /// Creates a linear axis from the value `low` to the value `high`. `ends` are the positions of the low end and the high end
-    /// \[pt\].
-    pub(super) fn from_range(low: f64, high: f64, ends: (f64, f64)) -> Self {
+    /// Creates a linear axis from the value `low` to the value `high`.
+    fn from_range((low, high): (f64, f64), ends: (f64, f64)) -> Self {
         let is_range = low < high;
-        let (low, high) = if is_range {
-            (low, high)
-        } else {
-            (low - 0.5, low + 0.5)
-        };
-        Self {
-            low_value: low,
-            high_value: high,
-            is_logarithmic: false,
-            end_positions: ends,
-        }
+        Self::linear(
+            if is_range {
+                (low, high)
+            } else {
+                (low - 0.5, low + 0.5)
+            },
+            ends,
+        )
     }
 
-    /// Creates a linear axis from the smallest to the largest of `values`, without a margin. `ends` are the positions of the low
-    /// end and the high end \[pt\].
+    /// Creates a linear axis from the smallest to the largest of `values`, without a margin.
     pub(super) fn from_values(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
-        let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
-        if low > high {
-            Self::from_range(0.0, 1.0, ends)
-        } else {
-            Self::from_range(low, high, ends)
-        }
+        Self::from_range(min_and_max(values).unwrap_or((0.0, 1.0)), ends)
     }
 
     /// Returns a copy of this axis whose low end and high end have the positions `ends` \[pt\].
     pub(super) fn with_ends(self, ends: (f64, f64)) -> Self {
-        Self {
-            end_positions: ends,
-            ..self
-        }
+        Self { ends, ..self }
     }
 
     pub(super) fn position_of(&self, value: f64) -> f64 {
+        let (low, high) = self.range;
         let share = if self.is_logarithmic {
-            (value / self.low_value).ln() / (self.high_value / self.low_value).ln()
+            (value / low).ln() / (high / low).ln()
         } else {
-            (value - self.low_value) / (self.high_value - self.low_value)
+            (value - low) / (high - low)
         };
-        self.end_positions.0 + share * (self.end_positions.1 - self.end_positions.0)
-    }
-
-    pub(super) const fn range(&self) -> (f64, f64) {
-        (self.low_value, self.high_value)
+        self.ends.0 + share * (self.ends.1 - self.ends.0)
     }
 
     /// Returns ticks at round numbers within the range of the axis, at least `gap` points apart: the value and the label of each
     /// tick.
     fn ticks(&self, gap: f64, style: &FigureStyle) -> Vec<(f64, String)> {
-        let most = ((self.end_positions.1 - self.end_positions.0).abs() / gap)
-            .floor()
-            .max(1.0);
-        let values = if self.is_logarithmic && self.high_value / self.low_value >= 4.0 {
+        let most = ((self.ends.1 - self.ends.0).abs() / gap).floor().max(1.0);
+        let values = if self.is_logarithmic && self.range.1 / self.range.0 >= 4.0 {
             self.powers_of_ten(most)
         } else {
             self.multiples_of_round_step(most)
         };
         let label = |value: f64| style.localise_decimal_mark(&format_decimal_number(value));
-        values
-            .into_iter()
-            .map(|value| (value, label(value)))
-            .collect()
+        let values = values.into_iter();
+        values.map(|value| (value, label(value))).collect()
     }
 
     /// Lists the multiples of a round step (1, 2 or 5 times a power of ten) within the range of the axis. The step is chosen such
     /// that there are about `most` multiples.
     fn multiples_of_round_step(&self, most: f64) -> Vec<f64> {
-        let rough = (self.high_value - self.low_value) / most;
+        let rough = (self.range.1 - self.range.0) / most;
         let power = 10_f64.powf(rough.log10().floor());
         let factor = [1.0, 2.0, 5.0]
             .into_iter()
             .find(|factor| factor * power >= rough);
         let step = factor.unwrap_or(10.0) * power;
         let mut values = Vec::new();
-        let mut count = (self.low_value / step).ceil();
-        while count * step <= self.high_value + 1e-9 * step && values.len() < 50 {
+        let mut count = (self.range.0 / step).ceil();
+        while count * step <= self.range.1 + 1e-9 * step && values.len() < 50 {
             // In floats, 3 · 0.1 is 0.30000000000000004.
             values.push(round_multiple(count * step, step));
             count += 1.0;
@@ -146,64 +132,42 @@ impl Axis {
     /// and 5 times each power, or 3 times each power.
     fn powers_of_ten(&self, most: f64) -> Vec<f64> {
         let all = |factors: &[f64]| -> Vec<f64> {
-            let (first, last) = (
-                self.low_value.log10().floor(),
-                self.high_value.log10().ceil(),
-            );
             let mut values = Vec::new();
-            let mut power = first;
-            while power <= last {
+            let mut power = self.range.0.log10().floor();
+            while power <= self.range.1.log10().ceil() {
                 values.extend(factors.iter().map(|factor| factor * 10_f64.powf(power)));
                 power += 1.0;
             }
-            values.retain(|value| (self.low_value..=self.high_value).contains(value));
+            values.retain(|value| (self.range.0..=self.range.1).contains(value));
             values
         };
         let choices = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(all);
         let fitting = choices.iter().find(|values| values.len() as f64 <= most);
         let fewest = fitting.unwrap_or(&choices[2]);
         let each = (fewest.len() as f64 / most).ceil().max(1.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a small count"
-        )]
-        let each = each as usize;
-        fewest.iter().copied().step_by(each).collect()
+        fewest.iter().copied().step_by(whole_number(each)).collect()
+    }
+
+    fn vertical_ticks(&self, style: &FigureStyle) -> Vec<(f64, String)> {
+        self.ticks(2.2 * style.font_size, style)
     }
 
     /// Computes the width of the widest tick label if this axis is drawn vertically \[pt\].
-    pub(super) fn label_width(&self, style: &FigureStyle) -> f64 {
-        let ticks = self.ticks(2.2 * style.font_points(), style);
-        let widths = ticks
-            .iter()
-            .map(|(_, label)| font::text_width(label, style.font_points()));
-        widths.fold(0.0, f64::max)
+    pub(super) fn label_width(&self, drawing: &Drawing) -> f64 {
+        let ticks = self.vertical_ticks(&drawing.style);
+        drawing.widest(ticks.iter().map(|(_, label)| label))
     }
 
     /// Draws this axis vertically with its tick labels left of the horizontal position `x`, and grid lines from `x` to `right`.
-    pub(super) fn draw_vertical(
-        &self,
-        drawing: &mut Drawing,
-        (x, right): (f64, f64),
-        style: &FigureStyle,
-    ) {
-        for (value, label) in self.ticks(2.2 * style.font_points(), style) {
+    pub(super) fn draw_vertical(&self, drawing: &mut Drawing, (x, right): (f64, f64)) {
+        for (value, label) in self.vertical_ticks(&drawing.style) {
             let y = self.position_of(value);
             drawing.add_line((x, y), (right, y), (GRID_COLOUR, GRID_LINE_WIDTH));
-            let below = y + 0.35 * style.font_points();
-            drawing.add_text(
-                (x - 3.0, below),
-                TextAlignment::End,
-                &label,
-                (style.font_points(), BLACK),
-            );
+            let below = y + 0.35 * drawing.style.font_size;
+            drawing.add_text((x - 3.0, below), TextAlignment::End, &label, BLACK);
         }
-        drawing.add_line(
-            (x, self.end_positions.0),
-            (x, self.end_positions.1),
-            (AXIS_COLOUR, AXIS_LINE_WIDTH),
-        );
+        let (from, to) = self.ends;
+        drawing.add_line((x, from), (x, to), (AXIS_COLOUR, AXIS_LINE_WIDTH));
     }
 
     /// Draws the grid lines of this axis, which is horizontal: one vertical line per tick, from the position `top` to `bottom`.
@@ -211,9 +175,8 @@ impl Axis {
         &self,
         drawing: &mut Drawing,
         (top, bottom): (f64, f64),
-        style: &FigureStyle,
     ) {
-        for (value, _) in self.horizontal_ticks((1.0, drawing.width - 1.0), style) {
+        for (value, _) in self.horizontal_ticks(drawing.edges(), &drawing.style) {
             let x = self.position_of(value);
             drawing.add_line((x, top), (x, bottom), (GRID_COLOUR, GRID_LINE_WIDTH));
         }
@@ -222,16 +185,19 @@ impl Axis {
     /// Returns the ticks of this axis if it is drawn horizontally, with a distance at which their labels do not touch. Labels
     /// stay between the positions `edges` \[pt\].
     fn horizontal_ticks(&self, edges: (f64, f64), style: &FigureStyle) -> Vec<(f64, String)> {
-        let mut gap = 2.5 * style.font_points();
-        let middle = |tick: &(f64, String)| self.label_middle(tick, edges, style);
+        let size = style.font_size;
+        let width = |tick: &(f64, String)| font::text_width(&tick.1, size);
+        let middle = |tick: &(f64, String)| {
+            let half = width(tick) / 2.0;
+            let most = (edges.1 - half).max(edges.0 + half);
+            self.position_of(tick.0).clamp(edges.0 + half, most)
+        };
+        let mut gap = 2.5 * size;
         for _ in 0..12 {
             let ticks = self.ticks(gap, style);
             let touch = |pair: &[(f64, String)]| {
-                let widths = pair
-                    .iter()
-                    .map(|(_, label)| font::text_width(label, style.font_points()));
                 let room = (middle(&pair[1]) - middle(&pair[0])).abs();
-                room < widths.sum::<f64>() / 2.0 + 0.7 * style.font_points()
+                room < pair.iter().map(width).sum::<f64>() / 2.0 + 0.7 * size
             };
             if !ticks.windows(2).any(touch) {
                 return ticks;
@@ -241,58 +207,29 @@ impl Axis {
         Vec::new()
     }
 
-    /// Computes the horizontal position of the middle of a tick label \[pt\]: the position of the tick, shifted if necessary so
-    /// that the label stays between the positions `edges`.
-    fn label_middle(
-        &self,
-        (value, label): &(f64, String),
-        edges: (f64, f64),
-        style: &FigureStyle,
-    ) -> f64 {
-        let half = font::text_width(label, style.font_points()) / 2.0;
-        let most = (edges.1 - half).max(edges.0 + half);
-        self.position_of(*value).clamp(edges.0 + half, most)
-    }
-
-    /// Draws this axis horizontally at the height `y`, with tick labels and title below it; returns the height that the axis
-    /// takes \[pt\]. Labels stay between the positions `edges`.
-    pub(super) fn draw_horizontal(
-        &self,
-        drawing: &mut Drawing,
-        y: f64,
-        title: &str,
-        edges: (f64, f64),
-        style: &FigureStyle,
-    ) -> f64 {
-        let size = style.font_points();
-        drawing.add_line(
-            (self.end_positions.0, y),
-            (self.end_positions.1, y),
-            (AXIS_COLOUR, AXIS_LINE_WIDTH),
-        );
-        for tick in self.horizontal_ticks(edges, style) {
-            let x = self.position_of(tick.0);
-            drawing.add_line((x, y), (x, y + 2.5), (AXIS_COLOUR, AXIS_LINE_WIDTH));
-            let at = (self.label_middle(&tick, edges, style), y + 3.5 + 0.8 * size);
-            drawing.add_text(at, TextAlignment::Middle, &tick.1, (size, BLACK));
+    /// Draws this axis horizontally at the height `y`, with tick labels and title below it; returns the vertical position of its
+    /// lower end \[pt\].
+    pub(super) fn draw_horizontal(&self, drawing: &mut Drawing, y: f64, title: &str) -> f64 {
+        let size = drawing.style.font_size;
+        let pen = (AXIS_COLOUR, AXIS_LINE_WIDTH);
+        drawing.add_line((self.ends.0, y), (self.ends.1, y), pen);
+        let edges = drawing.edges();
+        for (value, label) in self.horizontal_ticks(edges, &drawing.style) {
+            let x = self.position_of(value);
+            drawing.add_line((x, y), (x, y + 2.5), pen);
+            drawing.add_label_between((x, y + 3.5 + 0.8 * size), &label, edges, f64::INFINITY);
         }
-        let below = y + 3.5 + 2.1 * size;
-        let middle = f64::midpoint(self.end_positions.0, self.end_positions.1);
-        draw_title(drawing, (middle, below), title, edges, style);
-        3.5 + 2.4 * size
+        let middle = f64::midpoint(self.ends.0, self.ends.1);
+        drawing.add_lower_title((middle, y + 3.5 + 2.1 * size), title);
+        y + (3.5 + 2.4 * size)
     }
 }
 
-/// Draws a colour bar with its scale, from the value `least` to `most`, and its title at the top of the drawing. Returns the
-/// position of its lower end \[pt\].
-pub(super) fn draw_colour_bar(
-    drawing: &mut Drawing,
-    title: &str,
-    (least, most): (f64, f64),
-    style: &FigureStyle,
-) -> f64 {
+/// Draws a colour bar with its scale, from the smallest to the largest value of `range`, and its title at the top of the drawing.
+/// Returns the position of its lower end \[pt\].
+pub(super) fn draw_colour_bar(drawing: &mut Drawing, title: &str, range: (f64, f64)) -> f64 {
     const STEPS: usize = 48;
-    let size = style.font_points();
+    let size = drawing.style.font_size;
     let ends = (size, drawing.width - size);
     let step = (ends.1 - ends.0) / STEPS as f64;
     for index in 0..STEPS {
@@ -302,31 +239,13 @@ pub(super) fn draw_colour_bar(
         let width = if index + 1 == STEPS { step } else { step + 0.3 };
         drawing.add_rectangle((x, 2.0), (width, 0.7 * size), colour);
     }
-    let axis = Axis::from_range(least, most, ends);
-    let edges = (1.0, drawing.width - 1.0);
-    let y = 2.0 + 0.7 * size;
-    y + axis.draw_horizontal(drawing, y, title, edges, style) + 0.6 * size
-}
-
-/// Draws a title centred at a position; the title is shifted if necessary so that it stays between the horizontal positions
-/// `edges`.
-pub(super) fn draw_title(
-    drawing: &mut Drawing,
-    (x, y): (f64, f64),
-    title: &str,
-    edges: (f64, f64),
-    style: &FigureStyle,
-) {
-    let size = style.font_points();
-    let title = super::drawing::shorten_to_width(title, size, edges.1 - edges.0);
-    let half = font::text_width(&title, size) / 2.0;
-    let x = x.clamp(edges.0 + half, (edges.1 - half).max(edges.0 + half));
-    drawing.add_text((x, y), TextAlignment::Middle, &title, (size, BLACK));
+    let axis = Axis::from_range(range, ends);
+    axis.draw_horizontal(drawing, 2.0 + 0.7 * size, title) + 0.6 * size
 }
 
 /// Returns ticks at about `most` round numbers from 0 to `high`: the value and the label of each tick.
 pub fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
-    Axis::from_range(0.0, high, (0.0, f64::from(most))).ticks(1.0, &FigureStyle::default())
+    Axis::from_range((0.0, high), (0.0, f64::from(most))).ticks(1.0, &FigureStyle::default())
 }
 
 /// Formats a number in decimal notation; numbers whose absolute value is below 1e-4 or at least 1e7 are formatted with an
@@ -348,77 +267,101 @@ fn round_multiple(value: f64, step: f64) -> f64 {
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
-/// An entry of a legend: the name of a data series, its colour, and the symbol before the name.
-#[derive(Clone, Debug)]
-pub(super) struct LegendEntry {
-    pub(super) name: String,
-    pub(super) colour: Colour,
-    pub(super) symbol: LegendSymbol,
-}
-
 /// The symbol that stands before a name in a legend.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LegendSymbol {
     /// The mark of a data point; the second value tells whether the mark is filled.
     Mark(Mark, bool),
-    /// A rectangle that is filled with the colour of the data series.
     Area,
-    /// A short line in the colour of the data series.
     Line,
 }
 
 /// Draws a legend downwards from the vertical position `top`, on as many lines as it needs; returns the position of its lower end
-/// \[pt\].
-pub(super) fn draw_legend(
+/// \[pt\]. An entry is the name of a data series, its colour, and the symbol before the name.
+pub(super) fn draw_legend<'n>(
     drawing: &mut Drawing,
-    entries: &[LegendEntry],
+    entries: impl Iterator<Item = (&'n str, Colour, LegendSymbol)>,
     top: f64,
-    style: &FigureStyle,
 ) -> f64 {
-    let size = style.font_points();
+    let size = drawing.style.font_size;
     let (mut x, mut y) = (1.0, top + 0.85 * size);
-    for entry in entries {
-        let name =
-            super::drawing::shorten_to_width(&entry.name, size, drawing.width - 1.5 * size - 2.0);
-        let width = 1.3 * size + font::text_width(&name, size);
+    let mut end = top;
+    for (name, colour, symbol) in entries {
+        let most = drawing.width - 1.5 * size - 2.0;
+        let width = 1.3 * size + font::text_width(&shorten_to_width(name, size, most), size);
         if x > 1.0 && x + width > drawing.width - 1.0 {
             x = 1.0;
             y += 1.3 * size;
         }
         let middle = (x + 0.45 * size, y - 0.3 * size);
-        match entry.symbol {
+        match symbol {
             LegendSymbol::Mark(mark, filled) => {
-                drawing.add_mark(mark, middle, data_mark_radius(style), entry.colour, filled);
+                drawing.add_mark(mark, middle, drawing.mark_radius(), colour, filled);
             }
             LegendSymbol::Area => drawing.add_rectangle(
                 (middle.0 - 0.4 * size, middle.1 - 0.35 * size),
                 (0.8 * size, 0.7 * size),
-                entry.colour,
+                colour,
             ),
             LegendSymbol::Line => drawing.add_line(
                 (middle.0 - 0.45 * size, middle.1),
                 (middle.0 + 0.45 * size, middle.1),
-                (entry.colour, 1.4),
+                (colour, 1.4),
             ),
         }
-        drawing.add_text(
-            (x + 1.15 * size, y),
-            TextAlignment::Start,
-            &name,
-            (size, BLACK),
-        );
+        drawing.add_label((x + 1.15 * size, y), TextAlignment::Start, name, most);
         x += width + 1.2 * size;
+        end = y + 0.6 * size;
     }
-    if entries.is_empty() {
-        top
-    } else {
-        y + 0.6 * size
+    end
+}
+
+/// Draws the labels of the rows of a map, left of its lower left corner `(left, bottom)` and above; each row has the height
+/// `pitch` \[pt\].
+pub(super) fn draw_row_labels(
+    drawing: &mut Drawing,
+    labels: &[String],
+    (left, bottom): (f64, f64),
+    pitch: f64,
+) {
+    let size = drawing.style.font_size;
+    let each = label_interval(1.1 * size, pitch);
+    for (row, label) in labels.iter().enumerate().step_by(each) {
+        let y = bottom - (row as f64 + 0.5) * pitch + 0.35 * size;
+        drawing.add_label((left - 3.0, y), TextAlignment::End, label, left - 5.0);
     }
 }
 
-/// Returns the radius of the marks of data points \[pt\].
-pub(super) fn data_mark_radius(style: &FigureStyle) -> f64 {
-    0.27 * style.font_points()
+/// Draws the labels of the columns of a map below its lower left corner and to the right; each column has the width `pitch`
+/// \[pt\].
+pub(super) fn draw_column_labels(
+    drawing: &mut Drawing,
+    labels: &[String],
+    (left, bottom): (f64, f64),
+    pitch: f64,
+) {
+    let size = drawing.style.font_size;
+    let each = label_interval(drawing.widest(labels.iter()) + 0.5 * size, pitch);
+    let (edges, most) = ((0.0, drawing.width), (each as f64 * pitch).max(3.0 * size));
+    for (column, label) in labels.iter().enumerate().step_by(each) {
+        let at = (left + (column as f64 + 0.5) * pitch, bottom + 1.1 * size);
+        drawing.add_label_between(at, label, edges, most);
+    }
+}
+
+/// Computes the smallest n such that every n-th label can be drawn without overlap, if a label needs the length `needed` and
+/// neighbouring labels have the distance `pitch` \[pt\].
+pub(super) fn label_interval(needed: f64, pitch: f64) -> usize {
+    whole_number((needed / pitch).ceil()).max(1)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a small count"
+)]
+fn whole_number(value: f64) -> usize {
+    value as usize
 }
 
 /// Returns a colour of the colour map viridis (Smith and van der Walt 2015) for a value `share` from 0 (dark) to 1 (light). The
@@ -432,12 +375,7 @@ pub fn viridis_colour(share: f64) -> Colour {
         [253.0, 231.0, 37.0],
     ];
     let place = share.clamp(0.0, 1.0) * 4.0;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "from 0 to 3"
-    )]
-    let step = (place.floor() as usize).min(3);
+    let step = whole_number(place).min(3);
     let within = place - step as f64;
     let [red, green, blue] = [0, 1, 2].map(|channel| {
         let (from, to) = (STEPS[step][channel], STEPS[step + 1][channel]);

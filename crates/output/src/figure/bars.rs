@@ -1,9 +1,7 @@
 //! Chart of the activity of processes over time: one row per process, with coloured bars along the time axis.
 
-use super::axis::{Axis, LegendEntry, LegendSymbol, draw_colour_bar, draw_legend};
-use super::drawing::{BLACK, Colour, Drawing, TextAlignment, shorten_to_width};
-use super::font;
-use super::heat::label_interval;
+use super::axis::{Axis, LegendSymbol, draw_colour_bar, draw_legend, label_interval};
+use super::drawing::{Colour, Drawing, TextAlignment};
 use super::style::FigureStyle;
 
 /// A coloured bar in a row of the chart: an interval of time.
@@ -43,39 +41,27 @@ pub struct ActivityChart {
 impl ActivityChart {
     /// Draws the chart in the given style.
     pub fn draw(&self, style: &FigureStyle) -> Drawing {
-        let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.to_points());
+        let size = style.font_size;
+        let mut drawing = Drawing::new(&self.name, style);
         let top = match &self.colour_meaning {
             ColourMeaning::NamedColours(keys) => {
-                let entries = keys.iter().map(|(name, colour)| LegendEntry {
-                    name: name.clone(),
-                    colour: *colour,
-                    symbol: LegendSymbol::Area,
-                });
-                draw_legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size
+                let keys = keys.iter();
+                let entries = keys.map(|(name, colour)| (&**name, *colour, LegendSymbol::Area));
+                draw_legend(&mut drawing, entries, 2.0) + size
             }
             ColourMeaning::ColourScale(title, range) => {
-                draw_colour_bar(&mut drawing, title, *range, style) + 0.9 * size
+                draw_colour_bar(&mut drawing, title, *range) + 0.9 * size
             }
         };
-        let most = drawing.width - 2.0;
-        let title = shorten_to_width(&self.axis_titles[1], size, most);
-        drawing.add_text((1.0, top), TextAlignment::Start, &title, (size, BLACK));
+        drawing.add_upper_title(top, &self.axis_titles[1]);
         let (top, right) = (top + 0.6 * size, drawing.width - 2.0);
         let count = self.named_rows.len().max(1) as f64;
         let pitch = (1.35 * size).min(1.2 * drawing.width.min(260.0) / count);
         let bottom = top + pitch * count;
-        let widths = self
-            .named_rows
-            .iter()
-            .map(|(name, _)| font::text_width(name, size));
-        let left = widths.fold(0.0, f64::max).min(0.3 * drawing.width) + 5.0;
-        let ends = self
-            .named_rows
-            .iter()
-            .flat_map(|(_, bars)| bars)
-            .map(|bar| bar.end_time);
-        let axis = Axis::from_zero(ends, (left, right));
+        let names = self.named_rows.iter().map(|(name, _)| name);
+        let left = drawing.widest(names).min(0.3 * drawing.width) + 5.0;
+        let bars = self.named_rows.iter().flat_map(|(_, bars)| bars);
+        let axis = Axis::from_zero(bars.map(|bar| bar.end_time), (left, right));
         let each = label_interval(1.15 * size, pitch);
         // Rows that are high enough have a thin gap between them.
         let height = if pitch > 4.0 { 0.84 * pitch } else { pitch };
@@ -89,14 +75,11 @@ impl ActivityChart {
             }
             if row % each == 0 {
                 let base = (left - 3.0, y + height / 2.0 + 0.35 * size);
-                let name = shorten_to_width(name, size, left - 5.0);
-                drawing.add_text(base, TextAlignment::End, &name, (size, BLACK));
+                drawing.add_label(base, TextAlignment::End, name, left - 5.0);
             }
         }
         let bottom = bottom + 0.4 * size;
-        let edges = (1.0, drawing.width - 1.0);
-        let height = axis.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0], edges, style);
-        drawing.height = bottom + height + 1.0;
+        drawing.height = axis.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0]) + 1.0;
         drawing
     }
 }

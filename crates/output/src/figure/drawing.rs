@@ -2,6 +2,7 @@
 //! added later cover earlier items.
 
 use super::font;
+use super::style::FigureStyle;
 
 /// A colour by its red, green and blue components, each from 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +52,8 @@ pub(super) enum DrawingItem {
     Circle {
         centre: Position,
         radius: f64,
-        fill: Option<Colour>,
-        pen: Option<Pen>,
+        fill: Colour,
+        pen: Pen,
     },
     Text {
         /// Position of the left end of the baseline of the text.
@@ -69,21 +70,77 @@ pub(super) enum DrawingItem {
 pub struct Drawing {
     /// Title of the drawing for screen readers; it is not visible.
     pub(super) name: String,
+    pub(super) style: FigureStyle,
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) items: Vec<DrawingItem>,
 }
 
 impl Drawing {
-    /// Creates an empty drawing of the given width \[pt\] and of height 0; `name` is the title for screen readers. The caller
-    /// sets the height when the content is complete.
-    pub(super) fn new(name: &str, width: f64) -> Self {
+    /// Creates an empty drawing of height 0; `name` is the title for screen readers. The caller sets the height when the content
+    /// is complete.
+    pub(super) fn new(name: &str, style: &FigureStyle) -> Self {
         Self {
             name: replace_control_characters(name),
-            width,
+            style: *style,
+            width: style.width,
             height: 0.0,
             items: Vec::new(),
         }
+    }
+
+    /// Returns the width of the widest of several texts \[pt\].
+    pub(super) fn widest<'t>(&self, texts: impl Iterator<Item = &'t String>) -> f64 {
+        let widths = texts.map(|text| font::text_width(text, self.style.font_size));
+        widths.fold(0.0, f64::max)
+    }
+
+    /// Adds a text in black, which is shortened if it is wider than `most` \[pt\]; returns its width.
+    pub(super) fn add_label(
+        &mut self,
+        at: Position,
+        anchor: TextAlignment,
+        text: &str,
+        most: f64,
+    ) -> f64 {
+        let text = shorten_to_width(text, self.style.font_size, most);
+        self.add_text(at, anchor, &text, BLACK);
+        font::text_width(&text, self.style.font_size)
+    }
+
+    /// Adds a text in the middle of `x`, shifted if necessary so that it stays between `low` and `high` \[pt\].
+    pub(super) fn add_label_between(
+        &mut self,
+        (x, y): Position,
+        text: &str,
+        (low, high): (f64, f64),
+        most: f64,
+    ) {
+        let text = shorten_to_width(text, self.style.font_size, most);
+        let half = font::text_width(&text, self.style.font_size) / 2.0;
+        let x = x.clamp(low + half, (high - half).max(low + half));
+        self.add_text((x, y), TextAlignment::Middle, &text, BLACK);
+    }
+
+    /// Adds the title of the vertical axis above its upper end, at the left edge.
+    pub(super) fn add_upper_title(&mut self, y: f64, title: &str) {
+        self.add_label((1.0, y), TextAlignment::Start, title, self.width - 2.0);
+    }
+
+    /// Adds a title below a chart, in the middle of `x` as far as it fits on the canvas.
+    pub(super) fn add_lower_title(&mut self, at: Position, title: &str) {
+        let edges = self.edges();
+        self.add_label_between(at, title, edges, edges.1 - edges.0);
+    }
+
+    /// Returns the radius of the marks of data points \[pt\].
+    pub(super) fn mark_radius(&self) -> f64 {
+        0.27 * self.style.font_size
+    }
+
+    /// Returns the horizontal positions between which texts stay \[pt\].
+    pub(super) fn edges(&self) -> (f64, f64) {
+        (1.0, self.width - 1.0)
     }
 
     pub(super) fn add_line(&mut self, from: Position, to: Position, pen: Pen) {
@@ -99,18 +156,11 @@ impl Drawing {
         });
     }
 
-    /// Adds a polygon with the corners `points`. `fill` is the colour of its interior (`None`: not filled), `pen` the line around
-    /// it (`None`: no outline).
-    pub(super) fn add_polygon(
-        &mut self,
-        points: Vec<Position>,
-        fill: Option<Colour>,
-        pen: Option<Pen>,
-    ) {
+    fn add_polygon(&mut self, points: Vec<Position>, fill: Colour, pen: Option<Pen>) {
         self.items.push(DrawingItem::Path {
             points,
             is_closed: true,
-            fill,
+            fill: Some(fill),
             pen,
         });
     }
@@ -127,7 +177,7 @@ impl Drawing {
             (x + width, y + height),
             (x, y + height),
         ];
-        self.add_polygon(corners, Some(fill), None);
+        self.add_polygon(corners, fill, None);
     }
 
     /// Adds the mark of a data point with its centre at `at`; if `filled` is false, only the outline of the mark is drawn.
@@ -140,28 +190,31 @@ impl Drawing {
         filled: bool,
     ) {
         let (x, y) = at;
-        let fill = Some(if filled { colour } else { WHITE });
-        let pen = Some((colour, 0.8));
-        match mark {
-            Mark::Circle => self.items.push(DrawingItem::Circle {
-                centre: at,
-                radius,
-                fill,
-                pen,
-            }),
+        let fill = if filled { colour } else { WHITE };
+        let pen = (colour, 0.8);
+        let corners = match mark {
+            Mark::Circle => {
+                self.items.push(DrawingItem::Circle {
+                    centre: at,
+                    radius,
+                    fill,
+                    pen,
+                });
+                return;
+            }
             Mark::Square => {
                 let half = 0.89 * radius;
-                let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-                let corners = corners.map(|(dx, dy)| (x + dx * half, y + dy * half));
-                self.add_polygon(corners.to_vec(), fill, pen);
+                [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+                    .map(|(dx, dy)| (x + dx * half, y + dy * half))
+                    .to_vec()
             }
             Mark::Triangle => {
                 // The corners of an equilateral triangle around its centre.
                 let (half, up, down) = (1.1 * radius, 1.27 * radius, 0.64 * radius);
-                let corners = vec![(x, y - up), (x + half, y + down), (x - half, y + down)];
-                self.add_polygon(corners, fill, pen);
+                vec![(x, y - up), (x + half, y + down), (x - half, y + down)]
             }
-        }
+        };
+        self.add_polygon(corners, fill, Some(pen));
     }
 
     /// Adds a text with its baseline at the position `at`; `anchor` tells whether `at` is the start, the middle or the end of the
@@ -171,8 +224,9 @@ impl Drawing {
         at: Position,
         anchor: TextAlignment,
         text: &str,
-        (size, colour): (f64, Colour),
+        colour: Colour,
     ) {
+        let size = self.style.font_size;
         let text = replace_control_characters(text);
         let width = font::text_width(&text, size);
         let shift = match anchor {

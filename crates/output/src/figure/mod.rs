@@ -29,6 +29,7 @@ mod style;
 mod svg;
 mod winners;
 
+pub(crate) use axis::min_and_max;
 pub use axis::{round_ticks, viridis_colour};
 pub use bars::{ActivityChart, Bar, ColourMeaning};
 pub use drawing::{Colour, Drawing, Mark};
@@ -36,8 +37,7 @@ pub use heat::{HeatMapChart, HeatMapPanel};
 pub use rows::{ChartRow, Dot, DotRowChart, LegendSeries, RowGroup};
 pub use scatter::{ScatterChart, ScatterPoint};
 pub use series::{Curve, CurveChart};
-pub use style::select_figures;
-pub use style::{FigureStyle, FontSize, Language, PaperWidth};
+pub use style::{FigureStyle, select_figures};
 pub use winners::{WinnerCell, WinnerMap};
 
 /// Colour and mark of the data points of scenarios i, ii and iii, in this order. In greyscale the three colours are dark, light

@@ -2,11 +2,8 @@
 //! have a common heading.
 
 use super::SCENARIO_COLOURS_AND_MARKS;
-use super::axis::{Axis, LegendEntry, LegendSymbol, data_mark_radius, draw_legend};
-use super::drawing::{
-    AXIS_COLOUR, BLACK, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment, shorten_to_width,
-};
-use super::font;
+use super::axis::{Axis, LegendSymbol, draw_legend};
+use super::drawing::{AXIS_COLOUR, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment};
 use super::style::FigureStyle;
 
 /// Maximum share of the width of the chart that the labels of the rows may take.
@@ -104,35 +101,41 @@ pub struct DotRowChart {
 impl DotRowChart {
     /// Draws the chart in the given style.
     pub fn draw(&self, style: &FigureStyle) -> Drawing {
-        let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.to_points());
-        let entries: Vec<LegendEntry> = self.legend_series.iter().map(legend_entry).collect();
-        let shown = if entries.len() > 1 { &entries[..] } else { &[] };
-        let top = draw_legend(&mut drawing, shown, 2.0, style);
+        let size = style.font_size;
+        let mut drawing = Drawing::new(&self.name, style);
+        let entries = self.legend_series.iter().map(|key| {
+            let symbol = LegendSymbol::Mark(key.mark, key.is_filled);
+            (&*key.name, key.colour, symbol)
+        });
+        let has_legend = self.legend_series.len() > 1;
+        let top = draw_legend(&mut drawing, entries.filter(|_| has_legend), 2.0);
         let rows = || self.row_groups.iter().flat_map(|group| &group.rows);
-        let widths = rows().map(|row| font::text_width(&row.label, size));
-        let left = widths
-            .fold(0.0, f64::max)
-            .min(MAX_LABEL_SHARE * drawing.width)
-            + 5.0;
+        let widest = drawing.widest(rows().map(|row| &row.label));
+        let left = widest.min(MAX_LABEL_SHARE * drawing.width) + 5.0;
         let values = rows().flat_map(|row| &row.dots).flat_map(|dot| {
             let (low, high) = dot.whisker_limits.unwrap_or((dot.value, dot.value));
             [low, high, dot.value]
         });
         let zero = self.has_zero_line.then_some(0.0);
-        let edge = data_mark_radius(style) + 2.0;
+        let edge = drawing.mark_radius() + 2.0;
         let ends = (left, drawing.width - edge);
         let axis = Axis::new(values.chain(zero), self.is_logarithmic, ends);
-        let bottom = top + self.group_heights(size).iter().sum::<f64>();
-        axis.draw_vertical_grid_lines(&mut drawing, (top, bottom), style);
+        let heights = self.row_groups.iter().map(|group| {
+            let heading = if group.heading.is_empty() {
+                0.0
+            } else {
+                1.5 * size
+            };
+            heading + group.rows.len() as f64 * self.row_distance(size)
+        });
+        let bottom = top + heights.sum::<f64>();
+        axis.draw_vertical_grid_lines(&mut drawing, (top, bottom));
         if self.has_zero_line {
             let x = axis.position_of(0.0);
             drawing.add_line((x, top), (x, bottom), (AXIS_COLOUR, 0.8));
         }
-        self.draw_rows(&mut drawing, &axis, (left, top), style);
-        let edges = (1.0, drawing.width - 1.0);
-        let height = axis.draw_horizontal(&mut drawing, bottom, &self.axis_title, edges, style);
-        drawing.height = bottom + height + 1.0;
+        self.draw_rows(&mut drawing, &axis, (left, top));
+        drawing.height = axis.draw_horizontal(&mut drawing, bottom, &self.axis_title) + 1.0;
         drawing
     }
 
@@ -146,66 +149,30 @@ impl DotRowChart {
         size * (0.45 * lines as f64 + 0.65).max(1.3)
     }
 
-    /// Computes the height of each group of rows, including its heading \[pt\], at the font size `size` \[pt\].
-    fn group_heights(&self, size: f64) -> Vec<f64> {
-        let heading = |group: &RowGroup| {
-            if group.heading.is_empty() {
-                0.0
-            } else {
-                1.5 * size
-            }
-        };
-        let height =
-            |group: &RowGroup| heading(group) + group.rows.len() as f64 * self.row_distance(size);
-        self.row_groups.iter().map(height).collect()
-    }
-
-    fn draw_rows(
-        &self,
-        drawing: &mut Drawing,
-        axis: &Axis,
-        (left, top): (f64, f64),
-        style: &FigureStyle,
-    ) {
-        let size = style.font_points();
+    fn draw_rows(&self, drawing: &mut Drawing, axis: &Axis, (left, top): (f64, f64)) {
+        let size = drawing.style.font_size;
         let pitch = self.row_distance(size);
         let mut y = top;
         for group in &self.row_groups {
             if !group.heading.is_empty() {
-                let heading = shorten_to_width(&group.heading, size, left + 0.4 * drawing.width);
-                drawing.add_text(
-                    (1.0, y + 1.1 * size),
-                    TextAlignment::Start,
-                    &heading,
-                    (size, BLACK),
-                );
-                let after = 4.0 + font::text_width(&heading, size);
-                let line = y + 0.8 * size;
-                drawing.add_line(
-                    (after, line),
-                    (drawing.width - 2.0, line),
-                    (GRID_COLOUR, 0.8),
-                );
+                let at = (1.0, y + 1.1 * size);
+                let most = left + 0.4 * drawing.width;
+                let width = drawing.add_label(at, TextAlignment::Start, &group.heading, most);
+                let (line, right) = (y + 0.8 * size, drawing.width - 2.0);
+                drawing.add_line((4.0 + width, line), (right, line), (GRID_COLOUR, 0.8));
                 y += 1.5 * size;
             }
             for row in &group.rows {
                 let middle = y + pitch / 2.0;
-                let label = shorten_to_width(&row.label, size, left - 5.0);
                 let base = (left - 4.0, middle + 0.35 * size);
-                drawing.add_text(base, TextAlignment::End, &label, (size, BLACK));
-                self.draw_dots(drawing, axis, (row, middle), style);
+                drawing.add_label(base, TextAlignment::End, &row.label, left - 5.0);
+                self.draw_dots(drawing, axis, row, middle);
                 y += pitch;
             }
         }
     }
 
-    fn draw_dots(
-        &self,
-        drawing: &mut Drawing,
-        axis: &Axis,
-        (row, y): (&ChartRow, f64),
-        style: &FigureStyle,
-    ) {
+    fn draw_dots(&self, drawing: &mut Drawing, axis: &Axis, row: &ChartRow, y: f64) {
         if self.are_dots_joined
             && let [first, .., last] = &row.dots[..]
         {
@@ -220,7 +187,7 @@ impl DotRowChart {
             } else {
                 dot.series_index as f64 - middle
             };
-            let y = y + 0.45 * style.font_points() * shift;
+            let y = y + 0.45 * drawing.style.font_size * shift;
             if let Some((low, high)) = dot.whisker_limits {
                 let pen = (key.colour, 0.9);
                 drawing.add_line((axis.position_of(low), y), (axis.position_of(high), y), pen);
@@ -229,17 +196,9 @@ impl DotRowChart {
                     drawing.add_line((x, y - 1.4), (x, y + 1.4), pen);
                 }
             }
-            let radius = if key.is_filled { 0.8 } else { 1.1 } * data_mark_radius(style);
+            let radius = if key.is_filled { 0.8 } else { 1.1 } * drawing.mark_radius();
             let at = (axis.position_of(dot.value), y);
             drawing.add_mark(key.mark, at, radius, key.colour, key.is_filled);
         }
-    }
-}
-
-fn legend_entry(key: &LegendSeries) -> LegendEntry {
-    LegendEntry {
-        name: key.name.clone(),
-        colour: key.colour,
-        symbol: LegendSymbol::Mark(key.mark, key.is_filled),
     }
 }

@@ -1,7 +1,7 @@
 //! Scatter chart that compares two quantities of the same unit on logarithmic axes; on its diagonal both quantities are equal.
 
-use super::axis::{Axis, LegendEntry, LegendSymbol, data_mark_radius, draw_legend};
-use super::drawing::{AXIS_COLOUR, BLACK, Colour, Drawing, Mark, TextAlignment, shorten_to_width};
+use super::axis::{Axis, LegendSymbol, draw_legend};
+use super::drawing::{AXIS_COLOUR, Colour, Drawing, Mark};
 use super::style::FigureStyle;
 
 /// A data point of the scatter chart.
@@ -32,51 +32,39 @@ pub struct ScatterChart {
 impl ScatterChart {
     /// Draws the chart in the given style.
     pub fn draw(&self, style: &FigureStyle) -> Drawing {
-        let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.to_points());
-        let mut entries: Vec<LegendEntry> = self.legend_series.iter().map(legend_entry).collect();
+        let size = style.font_size;
+        let mut drawing = Drawing::new(&self.name, style);
         let percent = style.localise_decimal_mark(&format!("{}", 100.0 * self.marked_deviation));
-        let equal = style.translate("equal, and ±", "igual, e ±");
-        entries.push(LegendEntry {
-            name: format!("{equal}{percent} %"),
-            colour: AXIS_COLOUR,
-            symbol: LegendSymbol::Line,
-        });
-        let top = draw_legend(&mut drawing, &entries, 2.0, style) + size;
-        let most = drawing.width - 2.0;
-        let title = shorten_to_width(&self.axis_titles[1], size, most);
-        drawing.add_text((1.0, top), TextAlignment::Start, &title, (size, BLACK));
+        let lines = style.translate("equal, and ±", "igual, e ±").to_owned() + &percent + " %";
+        let series = self.legend_series.iter();
+        let series =
+            series.map(|(name, colour, mark)| (&**name, *colour, LegendSymbol::Mark(*mark, false)));
+        let entries = series.chain([(&*lines, AXIS_COLOUR, LegendSymbol::Line)]);
+        let top = draw_legend(&mut drawing, entries, 2.0) + size;
+        drawing.add_upper_title(top, &self.axis_titles[1]);
         let top = top + 0.8 * size;
-        let values = self
-            .points
-            .iter()
-            .flat_map(|point| [point.coordinates.0, point.coordinates.1]);
-        let axis = Axis::new(values, true, (0.0, 100.0));
-        let left = axis.label_width(style) + 5.0;
-        let right = drawing.width - data_mark_radius(style) - 1.0;
+        let points = self.points.iter().map(|point| point.coordinates);
+        let axis = Axis::new(points.flat_map(|(x, y)| [x, y]), true, (0.0, 100.0));
+        let left = axis.label_width(&drawing) + 5.0;
+        let right = drawing.width - drawing.mark_radius() - 1.0;
         // The height is limited to the width of a page.
         let bottom = top + (right - left).min(300.0);
         let (level, upright) = (axis.with_ends((left, right)), axis.with_ends((bottom, top)));
-        level.draw_vertical_grid_lines(&mut drawing, (top, bottom), style);
-        upright.draw_vertical(&mut drawing, (left, right), style);
+        level.draw_vertical_grid_lines(&mut drawing, (top, bottom));
+        upright.draw_vertical(&mut drawing, (left, right));
         self.draw_diagonals(&mut drawing, &level, &upright);
         for point in &self.points {
             let (_, colour, mark) = &self.legend_series[point.series_index];
-            let at = (
-                level.position_of(point.coordinates.0),
-                upright.position_of(point.coordinates.1),
-            );
-            drawing.add_mark(*mark, at, 0.9 * data_mark_radius(style), *colour, false);
+            let (x, y) = point.coordinates;
+            let at = (level.position_of(x), upright.position_of(y));
+            drawing.add_mark(*mark, at, 0.9 * drawing.mark_radius(), *colour, false);
         }
-        let edges = (1.0, drawing.width - 1.0);
-        let height =
-            level.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0], edges, style);
-        drawing.height = bottom + height + 1.0;
+        drawing.height = level.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0]) + 1.0;
         drawing
     }
 
     fn draw_diagonals(&self, drawing: &mut Drawing, level: &Axis, upright: &Axis) {
-        let (low, high) = level.range();
+        let (low, high) = level.range;
         for (factor, width) in [
             (1.0, 0.9),
             (1.0 + self.marked_deviation, 0.4),
@@ -87,13 +75,5 @@ impl ScatterChart {
             let place = |x: f64| (level.position_of(x), upright.position_of(x * factor));
             drawing.add_line(place(first), place(last), (AXIS_COLOUR, width));
         }
-    }
-}
-
-fn legend_entry((name, colour, mark): &(String, Colour, Mark)) -> LegendEntry {
-    LegendEntry {
-        name: name.clone(),
-        colour: *colour,
-        symbol: LegendSymbol::Mark(*mark, false),
     }
 }

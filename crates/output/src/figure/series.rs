@@ -1,7 +1,7 @@
 //! Chart of one or more quantities over the supersteps of a run, drawn as curves.
 
-use super::axis::{Axis, LegendEntry, LegendSymbol, draw_legend};
-use super::drawing::{BLACK, Colour, Drawing, TextAlignment, shorten_to_width};
+use super::axis::{Axis, LegendSymbol, draw_legend};
+use super::drawing::{Colour, Drawing};
 use super::style::FigureStyle;
 
 /// A curve of the chart: a quantity at successive supersteps.
@@ -29,24 +29,19 @@ pub struct CurveChart {
 impl CurveChart {
     /// Draws the chart in the given style.
     pub fn draw(&self, style: &FigureStyle) -> Drawing {
-        let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.to_points());
-        let entries = self.curves.iter().map(|curve| LegendEntry {
-            name: curve.name.clone(),
-            colour: curve.colour,
-            symbol: LegendSymbol::Line,
-        });
-        let top = draw_legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size;
-        let most = drawing.width - 2.0;
-        let title = shorten_to_width(&self.axis_titles[1], size, most);
-        drawing.add_text((1.0, top), TextAlignment::Start, &title, (size, BLACK));
+        let size = style.font_size;
+        let mut drawing = Drawing::new(&self.name, style);
+        let entries = self.curves.iter();
+        let entries = entries.map(|curve| (&*curve.name, curve.colour, LegendSymbol::Line));
+        let top = draw_legend(&mut drawing, entries, 2.0) + size;
+        drawing.add_upper_title(top, &self.axis_titles[1]);
         let (top, right) = (top + 0.8 * size, drawing.width - 2.0);
         let bottom = top + (0.5 * drawing.width).clamp(80.0, 220.0);
         let all = || self.curves.iter().flat_map(|curve| &curve.curve_points);
         let upright = Axis::from_zero(all().map(|point| point.1), (bottom, top));
-        let left = upright.label_width(style) + 5.0;
+        let left = upright.label_width(&drawing) + 5.0;
         let level = Axis::from_values(all().map(|point| point.0), (left, right));
-        upright.draw_vertical(&mut drawing, (left, right), style);
+        upright.draw_vertical(&mut drawing, (left, right));
         // Lower curves are thicker, so that two equal curves are both visible.
         let thickest = 1.0 + 0.7 * self.curves.len().saturating_sub(1) as f64;
         for (index, curve) in self.curves.iter().enumerate() {
@@ -55,10 +50,7 @@ impl CurveChart {
             let points: Vec<(f64, f64)> = curve.curve_points.iter().map(place).collect();
             drawing.add_path(points, (curve.colour, width.max(0.6)));
         }
-        let edges = (1.0, drawing.width - 1.0);
-        let height =
-            level.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0], edges, style);
-        drawing.height = bottom + height + 1.0;
+        drawing.height = level.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0]) + 1.0;
         drawing
     }
 }

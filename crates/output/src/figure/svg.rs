@@ -2,7 +2,6 @@
 //! reader's machine. If another font is used, the attribute `textLength` keeps the width of the text.
 
 use std::collections::BTreeMap;
-use std::fmt::{Arguments, Write as _};
 
 use super::drawing::{Colour, Drawing, DrawingItem, Pen, Position};
 use super::font;
@@ -14,26 +13,16 @@ const MIN_ITEMS_FOR_MERGING: usize = 20_000;
 /// Returns the text of an SVG file that shows the drawing.
 pub(super) fn to_svg(drawing: &Drawing) -> String {
     let (width, height) = (format_length(drawing.width), format_length(drawing.height));
-    let mut svg = String::new();
-    let name = escape_xml(&drawing.name);
-    push_formatted_line(
-        &mut svg,
-        format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" \
-            font-family=\"'{}','DejaVu Sans',Arial,Helvetica,sans-serif\">",
-            font::FONT_NAME
-        ),
-    );
-    push_formatted_line(&mut svg, format_args!("<title>{name}</title>"));
-    push_formatted_line(
-        &mut svg,
-        format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"),
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" \
+        font-family=\"'{}','DejaVu Sans',Arial,Helvetica,sans-serif\">\n<title>{}</title>\n<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n",
+        font::FONT_NAME,
+        escape_xml(&drawing.name)
     );
     if drawing.items.len() <= MIN_ITEMS_FOR_MERGING {
-        drawing
-            .items
-            .iter()
-            .for_each(|item| push_element(&mut svg, item));
+        for item in &drawing.items {
+            push_element(&mut svg, item);
+        }
     } else {
         let are_both = |a: &DrawingItem, b: &DrawingItem| {
             as_filled_rectangle(a).is_some() && as_filled_rectangle(b).is_some()
@@ -47,11 +36,6 @@ pub(super) fn to_svg(drawing: &Drawing) -> String {
     }
     svg.push_str("</svg>\n");
     svg
-}
-
-fn push_formatted_line(svg: &mut String, text: Arguments<'_>) {
-    svg.write_fmt(text).expect("a string can be written to");
-    svg.push('\n');
 }
 
 /// Returns two opposite corners and the colour of an item that is a rectangle without an outline; `None` for every other item.
@@ -80,10 +64,10 @@ fn push_rectangles(svg: &mut String, items: &[DrawingItem]) {
             .map(|(from, to)| round_to_hundredths(to) - round_to_hundredths(from));
         let [x, y, width, height] = [x, y, width, height].map(format_length);
         let way = ways.entry(hexadecimal_colour(fill)).or_default();
-        write!(way, "M{x} {y}h{width}v{height}h-{width}z").expect("a string can be written to");
+        put!(way, "M{x} {y}h{width}v{height}h-{width}z");
     }
     for (fill, way) in ways {
-        push_formatted_line(svg, format_args!("<path d=\"{way}\" fill=\"{fill}\"/>"));
+        put!(svg, "<path d=\"{way}\" fill=\"{fill}\"/>\n");
     }
 }
 
@@ -98,34 +82,25 @@ fn push_element(svg: &mut String, item: &DrawingItem) {
             let mut way = String::new();
             for (index, (x, y)) in points.iter().enumerate() {
                 let letter = if index == 0 { 'M' } else { 'L' };
-                write!(way, "{letter}{} {}", format_length(*x), format_length(*y))
-                    .expect("a string can be written to");
+                put!(way, "{letter}{} {}", format_length(*x), format_length(*y));
             }
             if *is_closed {
                 way.push('Z');
             }
-            push_formatted_line(
-                svg,
-                format_args!(
-                    "<path d=\"{way}\"{}/>",
-                    fill_and_stroke_attributes(*fill, *pen)
-                ),
-            );
+            put!(svg, "<path d=\"{way}\"{}/>\n", fill_and_stroke(*fill, *pen));
         }
         DrawingItem::Circle {
             centre,
             radius,
             fill,
             pen,
-        } => push_formatted_line(
+        } => put!(
             svg,
-            format_args!(
-                "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>",
-                format_length(centre.0),
-                format_length(centre.1),
-                format_length(*radius),
-                fill_and_stroke_attributes(*fill, *pen)
-            ),
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n",
+            format_length(centre.0),
+            format_length(centre.1),
+            format_length(*radius),
+            fill_and_stroke(Some(*fill), Some(*pen))
         ),
         DrawingItem::Text {
             baseline_start: at,
@@ -133,22 +108,20 @@ fn push_element(svg: &mut String, item: &DrawingItem) {
             size,
             width,
             colour,
-        } => push_formatted_line(
+        } => put!(
             svg,
-            format_args!(
-                "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>",
-                format_length(at.0),
-                format_length(at.1),
-                format_length(*size),
-                format_length(*width),
-                fill_and_stroke_attributes(Some(*colour), None),
-                escape_xml(text)
-            ),
+            "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>\n",
+            format_length(at.0),
+            format_length(at.1),
+            format_length(*size),
+            format_length(*width),
+            fill_and_stroke(Some(*colour), None),
+            escape_xml(text)
         ),
     }
 }
 
-fn fill_and_stroke_attributes(fill: Option<Colour>, pen: Option<Pen>) -> String {
+fn fill_and_stroke(fill: Option<Colour>, pen: Option<Pen>) -> String {
     let fill = fill.map_or_else(|| "none".to_owned(), hexadecimal_colour);
     let pen = pen.map(|(colour, width)| {
         format!(
@@ -181,11 +154,12 @@ fn escape_xml(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::style::FigureStyle;
     use super::*;
 
     /// Draws `count` rectangles in two colours.
     fn chequered(count: usize) -> String {
-        let mut drawing = Drawing::new("d", 260.0);
+        let mut drawing = Drawing::new("d", &FigureStyle::default());
         for at in 0..count {
             let (x, y) = ((at % 200) as f64 * 1.3, (at / 200) as f64 * 0.31);
             let colour = Colour(if at % 2 == 0 { 9 } else { 200 }, 0, 0);

@@ -3,10 +3,9 @@
 //! The colour and the letter of a cell name the winner. Hatching marks a winner that is not clearly faster than the other
 //! policies.
 
-use super::axis::draw_title;
+use super::axis::{draw_column_labels, draw_row_labels};
 use super::drawing::{BLACK, Colour, Drawing, TextAlignment, WHITE, shorten_to_width};
 use super::font;
-use super::heat::label_interval;
 use super::style::FigureStyle;
 
 /// Colours of the winners, which colour-blind readers can distinguish (Okabe and Ito 2008). If there are more winners than
@@ -59,76 +58,43 @@ pub struct WinnerMap {
 impl WinnerMap {
     /// Draws the map in the given style.
     pub fn draw(&self, style: &FigureStyle) -> Drawing {
-        let size = style.font_points();
-        let mut drawing = Drawing::new(&self.name, style.width.to_points());
-        let top = self.draw_legend(&mut drawing, style) + 1.4 * size;
-        let title = shorten_to_width(&self.axis_parameters[1].0, size, drawing.width - 2.0);
-        drawing.add_text((1.0, top), TextAlignment::Start, &title, (size, BLACK));
-        let rows = &self.axis_parameters[1].1;
-        let labels = rows.iter().map(|label| font::text_width(label, size));
-        let left = labels.fold(0.0, f64::max).min(0.3 * drawing.width) + 5.0;
-        let (top, cell) = (
-            top + 0.5 * size,
-            (
-                (drawing.width - left - 2.0) / self.axis_parameters[0].1.len().max(1) as f64,
-                2.2 * size,
-            ),
-        );
-        let bottom = top + rows.len() as f64 * cell.1;
+        let size = style.font_size;
+        let mut drawing = Drawing::new(&self.name, style);
+        let [columns, rows] = &self.axis_parameters;
+        let top = self.draw_legend(&mut drawing) + 1.4 * size;
+        drawing.add_upper_title(top, &rows.0);
+        let left = drawing.widest(rows.1.iter()).min(0.3 * drawing.width) + 5.0;
+        let width = (drawing.width - left - 2.0) / columns.1.len().max(1) as f64;
+        let height = 2.2 * size;
+        let bottom = top + 0.5 * size + rows.1.len() as f64 * height;
         for won in &self.winner_cells {
-            let x = left + won.column_and_row[0] as f64 * cell.0;
-            let y = bottom - (won.column_and_row[1] + 1) as f64 * cell.1;
-            draw_cell(&mut drawing, won, ((x, y), cell), style);
-        }
-        for (row, label) in rows.iter().enumerate() {
-            let y = bottom - (row as f64 + 0.5) * cell.1 + 0.35 * size;
-            let text = shorten_to_width(label, size, left - 5.0);
-            drawing.add_text((left - 3.0, y), TextAlignment::End, &text, (size, BLACK));
-        }
-        let labels = &self.axis_parameters[0].1;
-        let widest = labels.iter().map(|label| font::text_width(label, size));
-        let each = label_interval(widest.fold(0.0, f64::max) + 0.5 * size, cell.0);
-        for (column, label) in labels.iter().enumerate().step_by(each) {
-            let text = shorten_to_width(label, size, (each as f64 * cell.0).max(3.0 * size));
-            let half = font::text_width(&text, size) / 2.0;
-            let x = left + (column as f64 + 0.5) * cell.0;
-            let x = x.clamp(half, (drawing.width - half).max(half));
-            drawing.add_text(
-                (x, bottom + 1.1 * size),
-                TextAlignment::Middle,
-                &text,
-                (size, BLACK),
+            let [column, row] = won.column_and_row;
+            let corner = (
+                left + column as f64 * width,
+                bottom - (row + 1) as f64 * height,
             );
+            draw_cell(&mut drawing, won, corner, (width - 1.0, height - 1.0));
         }
+        draw_row_labels(&mut drawing, &rows.1, (left, bottom), height);
+        draw_column_labels(&mut drawing, &columns.1, (left, bottom), width);
         let below = (f64::midpoint(left, drawing.width), bottom + 2.4 * size);
-        let edges = (1.0, drawing.width - 1.0);
-        draw_title(
-            &mut drawing,
-            below,
-            &self.axis_parameters[0].0,
-            edges,
-            style,
-        );
+        drawing.add_lower_title(below, &columns.0);
         drawing.height = bottom + 2.8 * size;
         drawing
     }
 
     /// Draws the legend at the top of the map: the colour, letter and name of each policy that wins in at least one cell, and the
     /// remark. Returns the position of the lower end \[pt\].
-    fn draw_legend(&self, drawing: &mut Drawing, style: &FigureStyle) -> f64 {
-        let size = style.font_points();
+    fn draw_legend(&self, drawing: &mut Drawing) -> f64 {
+        let size = drawing.style.font_size;
         let side = LEGEND_SQUARE_SIDE * size;
         let (mut x, mut y) = (1.0, 2.0);
-        for winner in 0..self.policy_names.len() {
-            if self
-                .winner_cells
-                .iter()
-                .all(|won| won.winner_index != winner)
-            {
+        for (winner, policy) in self.policy_names.iter().enumerate() {
+            if (self.winner_cells.iter()).all(|won| won.winner_index != winner) {
                 continue;
             }
             let text = shorten_to_width(
-                &format!("{}  {}", policy_letters(winner), self.policy_names[winner]),
+                &format!("{}  {policy}", policy_letters(winner)),
                 size,
                 drawing.width - side - 6.0,
             );
@@ -138,36 +104,28 @@ impl WinnerMap {
             }
             drawing.add_rectangle((x, y), (side, side), winner_colour(winner));
             let at = (x + side + 3.0, y + 0.9 * size);
-            drawing.add_text(at, TextAlignment::Start, &text, (size, BLACK));
+            drawing.add_text(at, TextAlignment::Start, &text, BLACK);
             x += width;
         }
-        let remark = shorten_to_width(&self.remark_below_legend, size, drawing.width - 2.0);
-        let at = (1.0, y + side + 1.2 * size);
-        drawing.add_text(at, TextAlignment::Start, &remark, (size, BLACK));
-        at.1
+        let bottom = y + side + 1.2 * size;
+        drawing.add_upper_title(bottom, &self.remark_below_legend);
+        bottom
     }
 }
 
 fn draw_cell(
     drawing: &mut Drawing,
     won: &WinnerCell,
-    ((x, y), (width, height)): ((f64, f64), (f64, f64)),
-    style: &FigureStyle,
+    (x, y): (f64, f64),
+    (width, height): (f64, f64),
 ) {
-    let size = style.font_points();
+    let size = drawing.style.font_size;
     let fill = winner_colour(won.winner_index);
-    drawing.add_rectangle((x, y), (width - 1.0, height - 1.0), fill);
-    let (width, height) = (width - 1.0, height - 1.0);
-    let long = format!(
-        "{} {}",
-        policy_letters(won.winner_index),
-        won.winner_margin_text
-    );
-    let text = if font::text_width(&long, size) + 4.0 <= width {
-        long
-    } else {
-        policy_letters(won.winner_index)
-    };
+    drawing.add_rectangle((x, y), (width, height), fill);
+    let letters = policy_letters(won.winner_index);
+    let long = format!("{letters} {}", won.winner_margin_text);
+    let fits = font::text_width(&long, size) + 4.0 <= width;
+    let text = if fits { long } else { letters };
     if !won.is_clear_winner {
         let mut start = -height + HATCH_DISTANCE / 2.0;
         while start < width {
@@ -185,7 +143,7 @@ fn draw_cell(
         drawing.add_rectangle(corner, (2.0 * half, 1.2 * size), fill);
     }
     let at = (x + width / 2.0, y + height / 2.0 + 0.35 * size);
-    drawing.add_text(at, TextAlignment::Middle, &text, (size, text_colour(fill)));
+    drawing.add_text(at, TextAlignment::Middle, &text, text_colour(fill));
 }
 
 fn winner_colour(winner: usize) -> Colour {
@@ -230,7 +188,7 @@ mod tests {
             winner_cells: vec![won(0, 0, true), won(1, 2, false)],
         };
         let drawing = chart.draw(&FigureStyle::default());
-        let svg = super::super::Figure::new("winners", drawing).to_svg();
+        let svg = crate::figure::Figure::new("winners", drawing).to_svg();
         assert!(svg.contains("A 3.1 %") && svg.contains("C 3.1 %") && svg.contains("C  refine"));
         assert!(!svg.contains("migbsp"), "it wins nowhere");
         assert_eq!([policy_letters(25), policy_letters(26)], ["Z", "AA"]);
