@@ -34,7 +34,7 @@ impl<'p> ProcessTableWriter<'p> {
     ) -> Result<Self, Error> {
         let (draft, file) = folder.create_temporary_file(&processes_part_name(scenario))?;
         let mut lines = LineWriter::new(file);
-        lines.push_text(COLUMNS.join(",").as_bytes()).end_line();
+        lines.push_text(COLUMNS.join(",")).end_line();
         Ok(Self {
             platform,
             scenario,
@@ -81,9 +81,9 @@ impl Recorder for ProcessTableWriter<'_> {
                 *cells = host_cells(self.platform, host);
             }
             self.lines
-                .push_text(head.as_bytes())
+                .push_text(&head)
                 .push_number(process as u64 + 1)
-                .push_text(b",")
+                .push_text(",")
                 .push_text(cells);
             let values = [
                 measures.begin_delays[process].get(),
@@ -94,7 +94,8 @@ impl Recorder for ProcessTableWriter<'_> {
                 measures.message_waits[process].get(),
             ];
             for value in values {
-                self.lines.push_text(b",").push_shortest_float(value);
+                self.lines.push_text(",");
+                self.lines.push_shortest_float(value);
             }
             self.lines.end_line();
         }

@@ -10,121 +10,53 @@
 //! Times are seconds with all digits, and they rise through the file. An event is stored in memory until no earlier event can
 //! follow.
 
-use std::fmt::Write as _;
-
 use super::TraceSubject;
 use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
-use crate::lines::{LineWriter, ShortText, format_float};
-use migsim_base::units::{ClusterId, HostId, Time};
-use migsim_bsp::MigrationRecord;
+use crate::lines::{LineWriter, with_float};
+use migsim_base::units::{HostId, Time};
+use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;
 
-const EVENT_DEFINITIONS: [(&str, u8, &[[&str; 2]]); 10] = [
+/// The events of the format that occur in the file, numbered from 0, with their fields.
+const EVENTS: [(&str, &[&str]); 11] = [
+    ("DefineContainerType", &["Alias", "Type", "Name"]),
+    ("DefineStateType", &["Alias", "Type", "Name"]),
+    ("DefineVariableType", &["Alias", "Type", "Name", "Color"]),
     (
-        "PajeDefineContainerType",
-        0,
-        &[["Alias", "string"], ["Type", "string"], ["Name", "string"]],
-    ),
-    (
-        "PajeDefineStateType",
-        1,
-        &[["Alias", "string"], ["Type", "string"], ["Name", "string"]],
-    ),
-    (
-        "PajeDefineVariableType",
-        2,
+        "DefineLinkType",
         &[
-            ["Alias", "string"],
-            ["Type", "string"],
-            ["Name", "string"],
-            ["Color", "color"],
+            "Alias",
+            "Type",
+            "StartContainerType",
+            "EndContainerType",
+            "Name",
+        ],
+    ),
+    ("DefineEntityValue", &["Alias", "Type", "Name", "Color"]),
+    (
+        "CreateContainer",
+        &["Time", "Alias", "Type", "Container", "Name"],
+    ),
+    ("DestroyContainer", &["Time", "Type", "Name"]),
+    ("SetState", &["Time", "Type", "Container", "Value"]),
+    (SET_VARIABLE, &["Time", "Type", "Container", "Value"]),
+    (
+        "StartLink",
+        &[
+            "Time",
+            "Type",
+            "Container",
+            "Value",
+            "StartContainer",
+            "Key",
         ],
     ),
     (
-        "PajeDefineLinkType",
-        3,
-        &[
-            ["Alias", "string"],
-            ["Type", "string"],
-            ["StartContainerType", "string"],
-            ["EndContainerType", "string"],
-            ["Name", "string"],
-        ],
-    ),
-    (
-        "PajeDefineEntityValue",
-        4,
-        &[
-            ["Alias", "string"],
-            ["Type", "string"],
-            ["Name", "string"],
-            ["Color", "color"],
-        ],
-    ),
-    (
-        "PajeCreateContainer",
-        5,
-        &[
-            ["Time", "date"],
-            ["Alias", "string"],
-            ["Type", "string"],
-            ["Container", "string"],
-            ["Name", "string"],
-        ],
-    ),
-    (
-        "PajeDestroyContainer",
-        6,
-        &[["Time", "date"], ["Type", "string"], ["Name", "string"]],
-    ),
-    (
-        "PajeSetState",
-        7,
-        &[
-            ["Time", "date"],
-            ["Type", "string"],
-            ["Container", "string"],
-            ["Value", "string"],
-        ],
-    ),
-    (
-        "PajeSetVariable",
-        8,
-        &[
-            ["Time", "date"],
-            ["Type", "string"],
-            ["Container", "string"],
-            ["Value", "double"],
-        ],
-    ),
-    (
-        "PajeStartLink",
-        9,
-        &[
-            ["Time", "date"],
-            ["Type", "string"],
-            ["Container", "string"],
-            ["Value", "string"],
-            ["StartContainer", "string"],
-            ["Key", "string"],
-        ],
+        "EndLink",
+        &["Time", "Type", "Container", "Value", "EndContainer", "Key"],
     ),
 ];
-
-/// Definition of the Paje event that ends a link between two containers; one field differs from the definition of the event that
-/// starts a link.
-const END_LINK_DEFINITION: (&str, u8, &[[&str; 2]]) = (
-    "PajeEndLink",
-    10,
-    &[
-        ["Time", "date"],
-        ["Type", "string"],
-        ["Container", "string"],
-        ["Value", "string"],
-        ["EndContainer", "string"],
-        ["Key", "string"],
-    ],
-);
+const SET_VARIABLE: &str = "SetVariable";
 
 /// Definitions of the types of containers (A site, C cluster, H host, P process), states, variables and links in the file,
 /// followed by the values of states and links. The colours are those of Okabe and Ito, which colour-blind readers can
@@ -145,7 +77,7 @@ pub(super) struct Paje<'a> {
     platform: &'a Platform,
     /// For each process, the text with the type and the present name of the process in state events, and the number of migrations
     /// of the process up to now.
-    state_event_texts: Vec<(ShortText<32>, u32)>,
+    state_event_texts: Vec<(String, u32)>,
     has_host_container: Vec<bool>,
     has_cluster_container: Vec<bool>,
     /// Events that are not yet written: the time as the bits of a float (whose order is the order of the times), and the index of
@@ -155,7 +87,7 @@ pub(super) struct Paje<'a> {
     migration_records: Vec<MigrationRecord>,
     /// Time of the event that was written last \[s\].
     last_written_time: f64,
-    last_written_time_text: Vec<u8>,
+    last_written_time_text: String,
     /// Time up to which all events have been written \[s\]; no event that is added later has an earlier time.
     all_events_written_until: f64,
 }
@@ -183,14 +115,14 @@ impl<'a> Paje<'a> {
             pending_event_data: Vec::new(),
             migration_records: Vec::new(),
             last_written_time: 0.0,
-            last_written_time_text: b"0.0".into(),
+            last_written_time_text: "0.0".into(),
             all_events_written_until: 0.0,
         };
-        sink.lines.push_text(definitions_text().as_bytes());
+        sink.lines.push_text(definitions_text());
         sink.create_container("s", "A", "0", &traced.title());
         for (process, &host) in traced.initial_placement.iter().enumerate() {
             let alias = format!("p{}", process + 1);
-            sink.state_event_texts.push((ShortText::new(b""), 0));
+            sink.state_event_texts.push((String::new(), 0));
             sink.create_process_container(process, &alias, host);
             let wait = PajeEvent::State(
                 u32::try_from(process).expect("workloads have fewer than 2^32 processes"),
@@ -199,35 +131,6 @@ impl<'a> Paje<'a> {
             sink.write_event(wait);
         }
         sink
-    }
-
-    pub(super) fn finish(mut self, end: Time) -> LineWriter {
-        self.commit_until(f64::INFINITY);
-        self.set_event_time(end.get());
-        for process in 0..self.state_event_texts.len() {
-            self.destroy_container("P", &self.container_alias(process));
-        }
-        for host in (0..self.has_host_container.len()).filter(|&host| self.has_host_container[host])
-        {
-            write_destroy_container_event(
-                &mut self.lines,
-                &self.last_written_time_text,
-                "H",
-                &format!("h{host}"),
-            );
-        }
-        for cluster in
-            (0..self.has_cluster_container.len()).filter(|&one| self.has_cluster_container[one])
-        {
-            write_destroy_container_event(
-                &mut self.lines,
-                &self.last_written_time_text,
-                "C",
-                &format!("c{cluster}"),
-            );
-        }
-        self.destroy_container("A", "s");
-        self.lines
     }
 
     fn container_alias(&self, process: usize) -> String {
@@ -239,7 +142,7 @@ impl<'a> Paje<'a> {
 
     fn create_process_container(&mut self, process: usize, alias: &str, host: HostId) {
         let platform = self.platform;
-        let cluster: ClusterId = platform.cluster_of(host);
+        let cluster = platform.cluster_of(host);
         let (in_cluster, on_host) = (format!("c{}", cluster.0), format!("h{}", host.0));
         if !std::mem::replace(&mut self.has_cluster_container[cluster.index()], true) {
             let name = &platform.clusters[cluster.index()].name;
@@ -250,19 +153,23 @@ impl<'a> Paje<'a> {
             self.create_container(&on_host, "H", &in_cluster, name);
         }
         self.create_container(alias, "P", &on_host, alias);
-        self.state_event_texts[process].0 = ShortText::new(format!(" S {alias} ").as_bytes()); // two numbers have at most 20 digits
+        self.state_event_texts[process].0 = format!(" S {alias} ");
     }
 
     fn create_container(&mut self, alias: &str, kind: &str, parent: &str, name: &str) {
-        self.lines
-            .push_text(b"5 ")
-            .push_text(&self.last_written_time_text);
-        let rest = format!(" {alias} {kind} {parent} {}", quote_name(name));
-        self.lines.push_text(rest.as_bytes()).end_line();
+        let name = quote_name(name);
+        self.write_line(5, &format!("{alias} {kind} {parent} {name}"));
     }
 
     fn destroy_container(&mut self, kind: &str, alias: &str) {
-        write_destroy_container_event(&mut self.lines, &self.last_written_time_text, kind, alias);
+        self.write_line(6, &format!("{kind} {alias}"));
+    }
+
+    /// Writes the event with the given number in [`EVENTS`] at the current time.
+    fn write_line(&mut self, event: u64, rest: &str) {
+        self.lines.push_number(event).push_text(" ");
+        self.lines.push_text(&self.last_written_time_text);
+        self.lines.push_text(" ").push_text(rest).end_line();
     }
 
     /// Writes an event immediately if no event with an earlier time can follow; otherwise stores the event until this is certain.
@@ -283,19 +190,18 @@ impl<'a> Paje<'a> {
     fn set_event_time(&mut self, date: f64) {
         if date > self.last_written_time {
             self.last_written_time = date;
-            format_float(date, &mut self.last_written_time_text);
+            self.last_written_time_text = with_float(date, str::to_owned);
         }
     }
 
     fn write_event(&mut self, what: PajeEvent) {
         match what {
             PajeEvent::State(process, state) => {
-                let end = [state_letter(state), b'\n'];
                 self.lines
-                    .push_short_text(&const { ShortText::<2>::new(b"7 ") })
+                    .push_text("7 ")
                     .push_text(&self.last_written_time_text)
-                    .push_short_text(&self.state_event_texts[process as usize].0)
-                    .push_short_text(&ShortText::<2>::new(&end));
+                    .push_text(&self.state_event_texts[process as usize].0)
+                    .push_text([state_letter(state), b'\n']);
             }
             PajeEvent::Superstep(number) => self.write_variable_event("V", number),
             PajeEvent::Counter(counter, value) => {
@@ -304,7 +210,7 @@ impl<'a> Paje<'a> {
             PajeEvent::ProcessLeavesHost(index) => {
                 let process = self.migration_records[index as usize].process.index();
                 let alias = self.container_alias(process);
-                self.write_migration_link_event("9", &alias, index);
+                self.write_line(9, &format!("L s m {alias} m{index}"));
             }
             PajeEvent::Arrives(index) => {
                 let migration = self.migration_records[index as usize];
@@ -313,27 +219,14 @@ impl<'a> Paje<'a> {
                 self.state_event_texts[process].1 += 1;
                 let alias = self.container_alias(process);
                 self.create_process_container(process, &alias, migration.to);
-                self.write_migration_link_event("10", &alias, index);
+                self.write_line(10, &format!("L s m {alias} m{index}"));
             }
         }
     }
 
     fn write_variable_event(&mut self, kind: &str, value: f64) {
-        self.lines
-            .push_text(b"8 ")
-            .push_text(&self.last_written_time_text);
-        let head = format!(" {kind} s ");
-        self.lines
-            .push_text(head.as_bytes())
-            .push_float(value)
-            .end_line();
-    }
-
-    fn write_migration_link_event(&mut self, event: &str, alias: &str, key: u32) {
-        self.lines.push_text(event.as_bytes()).push_text(b" ");
-        self.lines.push_text(&self.last_written_time_text);
-        let rest = format!(" L s m {alias} m{key}");
-        self.lines.push_text(rest.as_bytes()).end_line();
+        let rest = with_float(value, |value| format!("{kind} s {value}"));
+        self.write_line(8, &rest);
     }
 }
 
@@ -374,22 +267,48 @@ impl TraceSink for Paje<'_> {
         self.pending_events.drain(..ready);
         self.all_events_written_until = date;
     }
+
+    fn finish(mut self: Box<Self>, end: Time, _: &CriticalPath) -> LineWriter {
+        self.commit_until(f64::INFINITY);
+        self.set_event_time(end.get());
+        for process in 0..self.state_event_texts.len() {
+            self.destroy_container("P", &self.container_alias(process));
+        }
+        for host in 0..self.has_host_container.len() {
+            if self.has_host_container[host] {
+                self.destroy_container("H", &format!("h{host}"));
+            }
+        }
+        for cluster in 0..self.has_cluster_container.len() {
+            if self.has_cluster_container[cluster] {
+                self.destroy_container("C", &format!("c{cluster}"));
+            }
+        }
+        self.destroy_container("A", "s");
+        self.lines
+    }
 }
 
 /// Returns the beginning of a Paje file: the definitions of the events, types and values that occur in the file.
 fn definitions_text() -> String {
     let mut text = String::new();
-    for (name, number, fields) in EVENT_DEFINITIONS.into_iter().chain([END_LINK_DEFINITION]) {
-        writeln!(text, "%EventDef {name} {number}").expect("a string");
-        for [field, kind] in fields {
-            writeln!(text, "%  {field} {kind}").expect("a string");
+    for (number, (event, fields)) in EVENTS.into_iter().enumerate() {
+        put!(text, "%EventDef Paje{event} {number}\n");
+        for field in fields {
+            let kind = match *field {
+                "Time" => "date",
+                "Color" => "color",
+                "Value" if event == SET_VARIABLE => "double",
+                _ => "string",
+            };
+            put!(text, "%  {field} {kind}\n");
         }
         text += "%EndEventDef\n";
     }
     text += TYPE_DEFINITIONS;
     for counter in TraceCounter::ALL {
         let (alias, name) = (counter_alias(counter), counter.name());
-        writeln!(text, "2 {alias} A \"{name}\" \"0.00 0.62 0.45\"").expect("a string");
+        put!(text, "2 {alias} A \"{name}\" \"0.00 0.62 0.45\"\n");
     }
     for state in ProcessActivity::ALL {
         let (letter, name, colour) = (
@@ -397,7 +316,7 @@ fn definitions_text() -> String {
             state.name(),
             state_colour(state),
         );
-        writeln!(text, "4 {letter} S \"{name}\" \"{colour}\"").expect("a string");
+        put!(text, "4 {letter} S \"{name}\" \"{colour}\"\n");
     }
     text
 }
@@ -427,13 +346,6 @@ const fn state_colour(state: ProcessActivity) -> &'static str {
         ProcessActivity::Rescheduling => "0.80 0.47 0.65",
         ProcessActivity::Migrate => "0.84 0.37 0.00",
     }
-}
-
-fn write_destroy_container_event(lines: &mut LineWriter, date: &[u8], kind: &str, alias: &str) {
-    lines.push_text(b"6 ").push_text(date);
-    lines
-        .push_text(format!(" {kind} {alias}").as_bytes())
-        .end_line();
 }
 
 /// Puts a name in quotation marks. Quotation marks and line ends in the name are replaced by other characters, because the format

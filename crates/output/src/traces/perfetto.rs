@@ -12,7 +12,7 @@
 
 use super::TraceSubject;
 use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
-use crate::lines::{LineWriter, ShortText};
+use crate::lines::LineWriter;
 use crate::path_rows::describe_piece;
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
@@ -40,7 +40,7 @@ pub(super) struct Perfetto<'a> {
 #[derive(Debug)]
 struct Track {
     /// The JSON text before the start time, with which each slice of this track begins.
-    slice_start_text: ShortText<64>,
+    slice_start_text: String,
     host: HostId,
     current_activity: ProcessActivity,
     /// Time at which the current activity started \[ns\].
@@ -60,16 +60,10 @@ impl<'a> Perfetto<'a> {
             current_superstep_and_start: None,
         };
         sink.lines
-            .push_text(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-        sink.lines.push_text(
-            group_or_track_name_event("process_name", RUN_GROUP, 0, &traced.title()).as_bytes(),
-        );
-        sink.push_event(&group_or_track_name_event(
-            "thread_name",
-            RUN_GROUP,
-            1,
-            "supersteps",
-        ));
+            .push_text("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+        let name = group_or_track_name_event("process_name", RUN_GROUP, 0, &traced.title());
+        sink.lines.push_text(name);
+        sink.push_name_event("thread_name", RUN_GROUP, 1, "supersteps");
         for (process, &host) in traced.initial_placement.iter().enumerate() {
             let track = sink.write_and_create_track(process, host);
             sink.tracks.push(track);
@@ -77,27 +71,12 @@ impl<'a> Perfetto<'a> {
         sink
     }
 
-    pub(super) fn finish(mut self, end: Time) -> LineWriter {
-        let end = self.round_to_nanoseconds(end.get());
-        for process in 0..self.tracks.len() {
-            self.write_slice(process, end);
-        }
-        self.write_superstep_slice(end);
-        self.lines.push_text(b"\n]}").end_line();
-        self.lines
-    }
-
     /// Writes the pieces of the critical path as slices of a separate track; writes nothing if the path is empty.
-    pub(super) fn write_critical_path(&mut self, path: &CriticalPath) {
+    fn write_critical_path(&mut self, path: &CriticalPath) {
         if path.pieces.is_empty() {
             return;
         }
-        self.push_event(&group_or_track_name_event(
-            "thread_name",
-            RUN_GROUP,
-            2,
-            "critical path",
-        ));
+        self.push_name_event("thread_name", RUN_GROUP, 2, "critical path");
         for piece in &path.pieces {
             let [begin, end] =
                 [piece.begin, piece.end].map(|time| self.round_to_nanoseconds(time.get()));
@@ -106,14 +85,20 @@ impl<'a> Perfetto<'a> {
             }
             let (kind, words) = (piece.kind.name(), describe_piece(piece, self.platform));
             let words = serde_json::Value::from(words);
-            let head = format!(
-                ",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}},\"ts\":"
-            );
-            self.lines.push_text(head.as_bytes());
-            push_time_as_microseconds(&mut self.lines, begin);
-            self.lines.push_text(b",\"dur\":");
-            self.lines.push_thousandths(end - begin).push_text(b"}");
+            let head = format!("\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}}");
+            self.write_run_slice(&head, begin, end);
         }
+    }
+
+    /// Writes a slice of the group of the whole run from `begin` to `end` \[ns\].
+    fn write_run_slice(&mut self, head: &str, begin: u64, end: u64) {
+        let head = format!(",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},{head},\"ts\":");
+        self.lines.push_text(head);
+        push_time_as_microseconds(&mut self.lines, begin);
+        self.lines.push_text(",\"dur\":");
+        self.lines
+            .push_thousandths(end.saturating_sub(begin))
+            .push_text("}");
     }
 
     fn write_and_create_track(&mut self, process: usize, host: HostId) -> Track {
@@ -124,21 +109,15 @@ impl<'a> Perfetto<'a> {
             let place = &self.platform.hosts[host.index()];
             let cluster = &self.platform.clusters[place.cluster.index()].name;
             let name = format!("{} ({cluster})", place.name);
-            self.push_event(&group_or_track_name_event("process_name", pid, 0, &name));
+            self.push_name_event("process_name", pid, 0, &name);
             let order = format!(
                 "{{\"ph\":\"M\",\"pid\":{pid},\"name\":\"process_sort_index\",\"args\":{{\"sort_index\":{pid}}}}}"
             );
             self.push_event(&order);
         }
-        self.push_event(&group_or_track_name_event(
-            "thread_name",
-            pid,
-            tid,
-            &format!("p{tid}"),
-        ));
-        let head = format!(",\n{{\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":");
+        self.push_name_event("thread_name", pid, tid, &format!("p{tid}"));
         Track {
-            slice_start_text: ShortText::new(head.as_bytes()), // two numbers have at most 30 digits
+            slice_start_text: format!(",\n{{\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":"),
             host,
             current_activity: ProcessActivity::Wait,
             activity_start_ns: 0,
@@ -146,8 +125,12 @@ impl<'a> Perfetto<'a> {
         }
     }
 
+    fn push_name_event(&mut self, what: &str, pid: u64, tid: u64, name: &str) {
+        self.push_event(&group_or_track_name_event(what, pid, tid, name));
+    }
+
     fn push_event(&mut self, event: &str) {
-        self.lines.push_text(b",\n").push_text(event.as_bytes());
+        self.lines.push_text(",\n").push_text(event);
     }
 
     /// Writes the slice of the activity that a process ends at the time `until` \[ns\]. No slice is written for a wait without an
@@ -161,17 +144,17 @@ impl<'a> Perfetto<'a> {
         {
             return;
         }
-        self.lines.push_short_text(&track.slice_start_text);
+        self.lines.push_text(&track.slice_start_text);
         push_time_as_microseconds(&mut self.lines, track.activity_start_ns);
         self.lines
-            .push_short_text(&const { ShortText::<7>::new(b",\"dur\":") })
+            .push_text(",\"dur\":")
             .push_thousandths(until.saturating_sub(track.activity_start_ns))
-            .push_short_text(&track.current_activity.slice_end_text());
+            .push_text(",\"name\":\"")
+            .push_text(track.current_activity.name())
+            .push_text("\"}");
         if track.incoming_arrow_number > 0 {
-            let (arrow, since) = (
-                std::mem::take(&mut track.incoming_arrow_number),
-                track.activity_start_ns,
-            );
+            let arrow = std::mem::take(&mut track.incoming_arrow_number);
+            let since = track.activity_start_ns;
             self.write_arrow_event(process, "\"f\",\"bp\":\"e\"", arrow, since);
         }
     }
@@ -186,22 +169,14 @@ impl<'a> Perfetto<'a> {
         );
         self.push_event(&event);
         push_time_as_microseconds(&mut self.lines, date);
-        self.lines.push_text(b"}");
+        self.lines.push_text("}");
     }
 
     fn write_superstep_slice(&mut self, until: u64) {
         let Some((number, since)) = self.current_superstep_and_start else {
             return;
         };
-        let head = format!(
-            ",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":1,\"name\":\"{number}\",\"ts\":"
-        );
-        self.lines.push_text(head.as_bytes());
-        push_time_as_microseconds(&mut self.lines, since);
-        self.lines.push_text(b",\"dur\":");
-        self.lines
-            .push_thousandths(until.saturating_sub(since))
-            .push_text(b"}");
+        self.write_run_slice(&format!("\"tid\":1,\"name\":\"{number}\""), since, until);
     }
 
     /// Rounds a time \[s\] to whole nanoseconds. A time that is too late for the viewer is stored as an error of the file.
@@ -223,20 +198,6 @@ impl<'a> Perfetto<'a> {
     }
 }
 
-impl ProcessActivity {
-    /// Returns the JSON text after the duration, with which each slice of this activity ends.
-    fn slice_end_text(self) -> ShortText<24> {
-        const TAILS: [ShortText<24>; 5] = [
-            ShortText::new(b",\"name\":\"compute\"}"),
-            ShortText::new(b",\"name\":\"communicate\"}"),
-            ShortText::new(b",\"name\":\"wait\"}"),
-            ShortText::new(b",\"name\":\"rescheduling\"}"),
-            ShortText::new(b",\"name\":\"migrate\"}"),
-        ];
-        TAILS[self as usize]
-    }
-}
-
 impl TraceSink for Perfetto<'_> {
     fn start_activity(&mut self, process: u32, state: ProcessActivity, date: f64) {
         let date = self.round_to_nanoseconds(date);
@@ -248,10 +209,7 @@ impl TraceSink for Perfetto<'_> {
 
     fn migrate_process(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
         let process = migration.process.index();
-        let (start, end) = (
-            self.round_to_nanoseconds(start),
-            self.round_to_nanoseconds(end),
-        );
+        let [start, end] = [start, end].map(|date| self.round_to_nanoseconds(date));
         self.write_slice(process, end);
         self.written_arrow_count += 1;
         let arrow = self.written_arrow_count;
@@ -276,14 +234,22 @@ impl TraceSink for Perfetto<'_> {
             ",\n{{\"ph\":\"C\",\"pid\":{RUN_GROUP},\"name\":\"{}\",\"ts\":",
             counter.name()
         );
-        self.lines.push_text(head.as_bytes());
+        self.lines.push_text(head);
         push_time_as_microseconds(&mut self.lines, date);
-        self.lines.push_text(b",\"args\":{\"value\":");
-        self.lines.push_float(value).push_text(b"}}");
+        self.lines.push_text(",\"args\":{\"value\":");
+        self.lines.push_float(value);
+        self.lines.push_text("}}");
     }
 
-    fn commit_until(&mut self, _: f64) {
-        // The order of events is irrelevant in this format.
+    fn finish(mut self: Box<Self>, end: Time, path: &CriticalPath) -> LineWriter {
+        self.write_critical_path(path);
+        let end = self.round_to_nanoseconds(end.get());
+        for process in 0..self.tracks.len() {
+            self.write_slice(process, end);
+        }
+        self.write_superstep_slice(end);
+        self.lines.push_text("\n]}").end_line();
+        self.lines
     }
 }
 
@@ -297,6 +263,5 @@ fn group_or_track_name_event(what: &str, pid: u64, tid: u64, name: &str) -> Stri
 
 /// Writes a time, given in nanoseconds, as microseconds with four decimals; the head of this file explains the fourth decimal.
 fn push_time_as_microseconds(lines: &mut LineWriter, nanoseconds: u64) {
-    lines.push_thousandths(nanoseconds);
-    lines.push_short_text(&const { ShortText::<1>::new(b"2") });
+    lines.push_thousandths(nanoseconds).push_text("2");
 }

@@ -13,8 +13,16 @@
 //! omitted, so that a process without work in a superstep continues to wait. A superstep lasts from the time at which the first
 //! process begins it to the time at which the first process begins the next superstep.
 
+use super::paje::Paje;
+use super::perfetto::Perfetto;
+use super::{TraceFormat, TraceSubject};
+use crate::lines::LineWriter;
+use crate::{Draft, RunFolder};
+use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId, Time};
-use migsim_bsp::{CallRecord, MigrationRecord, Period, Recorder, SuperstepBeginnings};
+use migsim_bsp::{
+    CallRecord, CriticalPath, MigrationRecord, Period, Recorder, RunOutcome, SuperstepBeginnings,
+};
 use migsim_policies::{Measures, explain::Narrator};
 
 /// Activity of a process in a trace: it computes, communicates, waits, takes part in a rescheduling call, or migrates.
@@ -70,7 +78,7 @@ impl TraceCounter {
 
 /// A writer of a trace file in some format. Its methods receive times in seconds that are at least 0; the times reported for one
 /// process never decrease.
-pub(super) trait TraceSink: Send {
+pub(super) trait TraceSink: std::fmt::Debug + Send {
     /// Starts an activity of a process at the time `date` \[s\]; a process waits before its first activity.
     fn start_activity(&mut self, process: u32, state: ProcessActivity, date: f64);
 
@@ -84,13 +92,19 @@ pub(super) trait TraceSink: Send {
     fn set_counter(&mut self, counter: TraceCounter, value: f64, date: f64);
 
     /// Informs the writer that no later call will report an event before the time `date` \[s\].
-    fn commit_until(&mut self, date: f64);
+    fn commit_until(&mut self, _date: f64) {}
+
+    /// Completes the file at the end of the run; the critical path is empty if it was not recorded.
+    fn finish(self: Box<Self>, end: Time, path: &CriticalPath) -> LineWriter;
 }
 
-/// Follows the activity of all processes during a run, and reports each change to the writer of a trace file.
+/// Writer of the trace of one scenario, which receives the events while the scenario is simulated.
 #[derive(Debug)]
-pub(super) struct Timeline<S> {
-    sink: S,
+pub struct TraceWriter<'a> {
+    temporary_file: Draft,
+    sink: Box<dyn TraceSink + 'a>,
+    /// The critical path of the scenario; empty if it was not recorded.
+    critical_path: CriticalPath,
     superstep_time_origin: f64,
     /// Time from `superstep_time_origin` until each process started the current superstep \[s\]; empty if all processes started
     /// at this instant.
@@ -110,10 +124,26 @@ pub(super) struct Timeline<S> {
     narrator: &'static dyn Narrator,
 }
 
-impl<S: TraceSink> Timeline<S> {
-    pub(super) fn new(sink: S, processes: usize, narrator: &'static dyn Narrator) -> Self {
-        Self {
-            sink,
+impl<'a> TraceWriter<'a> {
+    /// Creates the temporary file for the trace of a scenario in a run folder, and writes its beginning.
+    ///
+    /// # Errors
+    /// The file cannot be created or written.
+    pub fn create(
+        folder: &RunFolder,
+        format: TraceFormat,
+        traced: TraceSubject<'a>,
+    ) -> Result<Self, Error> {
+        let (draft, file) = folder.create_temporary_file(&format.file_name(traced.scenario))?;
+        let lines = LineWriter::new(file);
+        let processes = traced.initial_placement.len();
+        Ok(Self {
+            temporary_file: draft,
+            sink: match format {
+                TraceFormat::Perfetto => Box::new(Perfetto::new(lines, traced)),
+                TraceFormat::Paje => Box::new(Paje::new(lines, traced)),
+            },
+            critical_path: CriticalPath::default(),
             superstep_time_origin: 0.0,
             start_offsets: Vec::new(),
             all_arrived_time: 0.0,
@@ -122,19 +152,27 @@ impl<S: TraceSink> Timeline<S> {
             call_wait_periods: Vec::new(),
             migrations_since_barrier: Vec::new(),
             pending_counter_values: Vec::new(),
-            narrator,
-        }
+            narrator: traced.narrator,
+        })
     }
 
-    /// Reports the activities of all processes until the end of the run, and returns the writer.
-    pub(super) fn finish(mut self, makespan: Time) -> S {
+    /// Completes the trace of a scenario with the result `outcome`, and returns its temporary file, which is not yet published
+    /// under its final name.
+    ///
+    /// # Errors
+    /// A write failed.
+    pub fn finish(mut self, outcome: &RunOutcome) -> Result<Draft, Error> {
+        let end = outcome.makespan;
         self.migrations_since_barrier.sort_by_key(|one| one.process);
         self.report_pending_counter_values();
         for process in 0..self.wait_starts.len() {
-            self.report_after_barrier(process, makespan.get());
+            self.report_after_barrier(process, end.get());
         }
-        self.sink.commit_until(makespan.get());
-        self.sink
+        self.sink.commit_until(end.get());
+        let lines = self.sink.finish(end, &self.critical_path);
+        let written = lines.finish();
+        written.map_err(|error| self.temporary_file.write_error(&error))?;
+        Ok(self.temporary_file)
     }
 
     /// Reports the waits, rescheduling calls and migrations of a process from its last wait until the time
@@ -202,7 +240,7 @@ impl<S: TraceSink> Timeline<S> {
     }
 }
 
-impl<S: TraceSink> Recorder for Timeline<S> {
+impl Recorder for TraceWriter<'_> {
     fn on_beginnings(&mut self, beginnings: SuperstepBeginnings<'_>) {
         self.superstep_time_origin = beginnings.local_time_origin.get();
         self.all_arrived_time = beginnings.now.get();
@@ -276,5 +314,13 @@ impl<S: TraceSink> Recorder for Timeline<S> {
 
     fn on_migration(&mut self, migration: &MigrationRecord) {
         self.migrations_since_barrier.push(*migration);
+    }
+
+    fn wants_transfer_times(&self) -> bool {
+        true
+    }
+
+    fn on_critical_path(&mut self, path: CriticalPath) {
+        self.critical_path = path;
     }
 }
