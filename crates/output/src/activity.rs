@@ -9,11 +9,11 @@ use std::path::Path;
 use super::csv_guard::protect_formula_like_text;
 use super::inside::read_refusing_outside_links_if_present;
 use super::machine::{HostLocation, PlatformSummary};
-use super::read::{Run, ScenarioRecords, damaged_file_error};
+use super::read::{MigrationRow, Run, ScenarioRecords, damaged_file_error};
 use migsim_base::document::read_bytes;
 use migsim_base::error::Error;
-use migsim_base::units::{HostId, Seconds};
-use migsim_bsp::{Recorder, Scenario};
+use migsim_base::units::HostId;
+use migsim_bsp::Recorder;
 use migsim_policies::Measures;
 
 /// Start delay, computation time and communication time of each process in each superstep of one scenario. Each list is ordered
@@ -30,18 +30,39 @@ pub struct ProcessTimes {
     pub communication_s: Vec<f32>,
 }
 
+impl ProcessTimes {
+    /// Returns the lists of start delays, computation times and communication times.
+    pub(super) fn lists(&self) -> [&Vec<f32>; 3] {
+        [
+            &self.start_delay_s,
+            &self.computation_s,
+            &self.communication_s,
+        ]
+    }
+
+    pub(super) fn lists_mut(&mut self) -> [&mut Vec<f32>; 3] {
+        [
+            &mut self.start_delay_s,
+            &mut self.computation_s,
+            &mut self.communication_s,
+        ]
+    }
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
 )]
 impl Recorder for ProcessTimes {
     fn on_superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
-        let short = |list: &mut Vec<f32>, seconds: &[Seconds]| {
+        let times = [
+            &measures.begin_delays,
+            &measures.computation_times,
+            &measures.transfer_times,
+        ];
+        for (list, seconds) in self.lists_mut().into_iter().zip(times) {
             list.extend(seconds.iter().map(|one| one.get() as f32));
-        };
-        short(&mut self.start_delay_s, &measures.begin_delays);
-        short(&mut self.computation_s, &measures.computation_times);
-        short(&mut self.communication_s, &measures.transfer_times);
+        }
     }
 
     fn wants_transfer_times(&self) -> bool {
@@ -82,8 +103,8 @@ const READ_COLUMNS: [&str; 8] = [
 pub(super) struct PlacementReplay<'a> {
     /// Cluster and host of each process at the current superstep, indexed by process.
     pub(super) current_places: Vec<HostLocation>,
-    migrations_by_superstep: Vec<&'a super::read::MigrationRow>,
-    next_migration_index: usize,
+    migrations_by_superstep: Vec<&'a MigrationRow>,
+    applied: usize,
 }
 
 impl<'a> PlacementReplay<'a> {
@@ -93,18 +114,15 @@ impl<'a> PlacementReplay<'a> {
         Self {
             current_places: machine.placement.clone(),
             migrations_by_superstep: moves,
-            next_migration_index: 0,
+            applied: 0,
         }
     }
 
     /// Moves on to superstep `superstep` (counted from 1): applies all migrations before this superstep that were not applied
     /// yet, and returns these migrations.
-    pub(super) fn advance_to_superstep(
-        &mut self,
-        superstep: u64,
-    ) -> &[&'a super::read::MigrationRow] {
-        let first = self.next_migration_index;
-        while let Some(moved) = self.migrations_by_superstep.get(self.next_migration_index)
+    pub(super) fn advance_to_superstep(&mut self, superstep: u64) -> &[&'a MigrationRow] {
+        let first = self.applied;
+        while let Some(moved) = self.migrations_by_superstep.get(self.applied)
             && moved.superstep < superstep
         {
             if let Some(place) = usize::try_from(moved.process - 1)
@@ -114,9 +132,9 @@ impl<'a> PlacementReplay<'a> {
                 place.cluster.clone_from(&moved.to_cluster);
                 place.host.clone_from(&moved.to_host);
             }
-            self.next_migration_index += 1;
+            self.applied += 1;
         }
-        &self.migrations_by_superstep[first..self.next_migration_index]
+        &self.migrations_by_superstep[first..self.applied]
     }
 }
 
@@ -130,63 +148,69 @@ pub(super) fn read_process_times(
     run: &Run,
     machine: &PlatformSummary,
 ) -> Result<Option<Vec<ProcessTimes>>, Error> {
-    let name = path.display().to_string();
     let Some(bytes) = read_refusing_outside_links_if_present(path, read_bytes)? else {
         return Ok(None);
     };
-    let mut lines = ProcessTableReader::new(&bytes);
-    let all = run
-        .scenarios
-        .iter()
-        .map(|scenario| lines.read_scenario_times(scenario, machine))
-        .collect::<Result<Vec<_>, String>>()
-        .and_then(|all| lines.check_end_of_file().map(|()| all));
-    match all {
-        Ok(all) => Ok(Some(all)),
-        Err(what) => Err(damaged_file_error(what)
-            .source(name)
-            .at_line_column(lines.line_number(), 1)
-            .into()),
-    }
-}
-
-/// Parser of the table `processes.csv`, which reads and checks one line after the other.
-struct ProcessTableReader<'b> {
-    reader: csv::Reader<&'b [u8]>,
-    record: csv::ByteRecord,
-    is_cut: bool,
-    /// For each of [`READ_COLUMNS`], its position in the table; `None` before the first line was read.
-    positions: Option<[usize; READ_COLUMNS.len()]>,
-}
-
-impl<'b> ProcessTableReader<'b> {
-    fn new(bytes: &'b [u8]) -> Self {
-        Self {
-            reader: csv::ReaderBuilder::new()
-                .has_headers(false)
-                .from_reader(bytes),
-            record: csv::ByteRecord::new(),
-            is_cut: !bytes.ends_with(b"\n"),
-            positions: None,
+    let mut table = ProcessTable {
+        reader: csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(&*bytes),
+        record: csv::StringRecord::new(),
+        columns: [0; READ_COLUMNS.len()],
+    };
+    let mut read = || {
+        table.read_header()?;
+        let scenarios = run.scenarios.iter();
+        let all = scenarios.map(|scenario| table.read_scenario_times(scenario, machine));
+        let all: Vec<ProcessTimes> = all.collect::<Result<_, String>>()?;
+        if table.read_row()?.is_some() {
+            return Err("the file has more lines than `run.json` states".to_owned());
         }
+        if !bytes.ends_with(b"\n") {
+            return Err("the last line is incomplete".to_owned());
+        }
+        Ok(all)
+    };
+    read().map(Some).map_err(|what| {
+        let position = table.record.position().unwrap_or(table.reader.position());
+        let line = usize::try_from(position.line()).unwrap_or(usize::MAX);
+        damaged_file_error(what)
+            .source(path.display().to_string())
+            .at_line_column(line, 1)
+            .into()
+    })
+}
+
+/// The table `processes.csv`, which is read line by line.
+struct ProcessTable<'b> {
+    reader: csv::Reader<&'b [u8]>,
+    record: csv::StringRecord,
+    /// For each of [`READ_COLUMNS`], its position in the table.
+    columns: [usize; READ_COLUMNS.len()],
+}
+
+impl ProcessTable<'_> {
+    fn read_header(&mut self) -> Result<(), String> {
+        self.read_row()?;
+        for (position, name) in self.columns.iter_mut().zip(READ_COLUMNS) {
+            let found = self.record.iter().position(|one| one == name);
+            *position = found.ok_or_else(|| format!("the first line has no column `{name}`"))?;
+        }
+        Ok(())
     }
 
-    /// Returns the line number (counted from 1) of the record that was read last, or of the end of the file if no record is left.
-    fn line_number(&self) -> usize {
-        let position = self.record.position().unwrap_or(self.reader.position());
-        usize::try_from(position.line()).unwrap_or(usize::MAX)
-    }
-
-    /// Reads the next line of the table into the current record. Returns `false` if the file has ended.
-    ///
-    /// # Errors
-    /// The line has a different number of values than the first line.
-    fn read_record(&mut self) -> Result<bool, String> {
-        match self.reader.read_byte_record(&mut self.record) {
-            Ok(is_there) => Ok(is_there),
+    /// Reads the values of the next line in [`READ_COLUMNS`]; returns `None` if the file has ended.
+    fn read_row(&mut self) -> Result<Option<[&str; READ_COLUMNS.len()]>, String> {
+        match self.reader.read_record(&mut self.record) {
+            Ok(is_there) => Ok(is_there.then(|| self.columns.map(|column| &self.record[column]))),
             Err(error) => {
                 self.record.set_position(error.position().cloned());
-                Err("this line has another number of values than the first line".to_owned())
+                Err(match error.kind() {
+                    csv::ErrorKind::UnequalLengths { .. } => {
+                        "this line has another number of values than the first line".to_owned()
+                    }
+                    _ => error.to_string(),
+                })
             }
         }
     }
@@ -196,118 +220,60 @@ impl<'b> ProcessTableReader<'b> {
         run: &ScenarioRecords,
         machine: &PlatformSummary,
     ) -> Result<ProcessTimes, String> {
-        if self.positions.is_none() {
-            self.read_record()?;
-            let mut positions = [0; READ_COLUMNS.len()];
-            for (position, name) in positions.iter_mut().zip(READ_COLUMNS) {
-                let place = self.record.iter().position(|one| one == name.as_bytes());
-                *position =
-                    place.ok_or_else(|| format!("the first line has no column `{name}`"))?;
-            }
-            self.positions = Some(positions);
-        }
-        let cells = run.supersteps.len() * machine.placement.len();
-        let mut activity = ProcessTimes::default();
+        let mut times = ProcessTimes::default();
         let mut places = PlacementReplay::new(machine, run);
-        for list in [
-            &mut activity.start_delay_s,
-            &mut activity.computation_s,
-            &mut activity.communication_s,
-        ] {
-            // Reserve a limited amount, so that a file that is too short fails before it takes much memory.
-            list.reserve(cells.min(1 << 24));
-        }
-        for superstep in (1..).take(run.supersteps.len()) {
+        let name = run.scenario.name();
+        for superstep in (1_u64..).take(run.supersteps.len()) {
             places.advance_to_superstep(superstep);
-            for (process, place) in (1..).zip(&places.current_places) {
-                if !self.read_record()? {
+            for (process, HostLocation { cluster, host }) in (1_u64..).zip(&places.current_places) {
+                let line =
+                    || format!("superstep {superstep} of scenario {name}, process {process}");
+                let row = self.read_row()?;
+                let row =
+                    row.ok_or_else(|| format!("the file ends before the line of {}", line()))?;
+                let [
+                    scenario,
+                    number,
+                    of_process,
+                    own_cluster,
+                    own_host,
+                    seconds @ ..,
+                ] = row;
+                if scenario != name
+                    || number.parse() != Ok(superstep)
+                    || of_process.parse() != Ok(process)
+                {
+                    return Err(format!("this line should be that of {}", line()));
+                }
+                if own_cluster != protect_formula_like_text(cluster)
+                    || own_host != protect_formula_like_text(host)
+                {
                     return Err(format!(
-                        "the file ends before the line of superstep {superstep} of scenario {}, process {process}",
-                        run.scenario.name()
+                        "in this line process {process} is not on host {host} of cluster {cluster}, where `platform.json` and `migrations.csv` place it"
                     ));
                 }
-                self.check_row_identity(run.scenario, superstep, process, place)?;
-                activity
-                    .start_delay_s
-                    .push(self.parse_seconds_in_column(5)?);
-                activity
-                    .computation_s
-                    .push(self.parse_seconds_in_column(6)?);
-                activity
-                    .communication_s
-                    .push(self.parse_seconds_in_column(7)?);
+                for (column, text) in seconds.into_iter().enumerate() {
+                    let value = parse_seconds(text).ok_or_else(|| {
+                        let column = READ_COLUMNS[5 + column];
+                        format!(
+                            "`{text}` is not a time in seconds, which the column `{column}` needs"
+                        )
+                    })?;
+                    times.lists_mut()[column].push(value);
+                }
             }
         }
-        Ok(activity)
+        Ok(times)
     }
+}
 
-    fn check_row_identity(
-        &self,
-        scenario: Scenario,
-        superstep: u64,
-        process: u64,
-        place: &HostLocation,
-    ) -> Result<(), String> {
-        let number = |column: usize| {
-            std::str::from_utf8(self.field(column))
-                .ok()
-                .and_then(|text| text.parse::<u64>().ok())
-        };
-        if self.field(0) != scenario.name().as_bytes()
-            || number(1) != Some(superstep)
-            || number(2) != Some(process)
-        {
-            return Err(format!(
-                "this line should be that of superstep {superstep} of scenario {}, process {process}",
-                scenario.name()
-            ));
-        }
-        let [cluster, host] =
-            [&place.cluster, &place.host].map(|name| protect_formula_like_text(name));
-        if self.field(3) != cluster.as_bytes() || self.field(4) != host.as_bytes() {
-            return Err(format!(
-                "in this line process {process} is not on host {} of cluster {}, where `platform.json` and `migrations.csv` place it",
-                place.host, place.cluster
-            ));
-        }
-        Ok(())
-    }
-
-    /// Returns the value of the current record in a column, given by its place in [`READ_COLUMNS`].
-    fn field(&self, column: usize) -> &[u8] {
-        let position = self.positions.map_or(column, |all| all[column]);
-        self.record.get(position).unwrap_or_default()
-    }
-
-    /// Parses the value in a column of the current record as a duration \[s\].
-    ///
-    /// # Errors
-    /// The value is not a finite number, or it is negative.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "seven digits are enough for pictures"
-    )]
-    fn parse_seconds_in_column(&self, column: usize) -> Result<f32, String> {
-        let text = std::str::from_utf8(self.field(column)).unwrap_or_default();
-        let value = text.parse::<f64>().ok();
-        let value = value.filter(|value| value.is_finite() && *value >= 0.0);
-        value.map(|value| value as f32).ok_or_else(|| {
-            let text = String::from_utf8_lossy(self.field(column));
-            format!(
-                "`{text}` is not a time in seconds, which the column `{}` needs",
-                READ_COLUMNS[column]
-            )
-        })
-    }
-
-    /// Checks that the table ends here: that no further record follows and that the last line is complete.
-    fn check_end_of_file(&mut self) -> Result<(), String> {
-        if self.read_record()? {
-            return Err("the file has more lines than `run.json` states".to_owned());
-        }
-        if self.is_cut {
-            return Err("the last line is incomplete".to_owned());
-        }
-        Ok(())
-    }
+/// Parses a finite duration that is not negative \[s\].
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven digits are enough for pictures"
+)]
+fn parse_seconds(text: &str) -> Option<f32> {
+    let value = text.parse::<f64>().ok();
+    let value = value.filter(|value| value.is_finite() && *value >= 0.0);
+    value.map(|value| value as f32)
 }

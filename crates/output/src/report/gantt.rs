@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::activity::ProcessTimes;
-use super::super::read::ScenarioRecords;
 use super::compress::{ArrayPack, fraction_to_byte};
 use super::page_data::Report;
+use crate::activity::ProcessTimes;
+use crate::read::ScenarioRecords;
 
 /// Maximum number of units (groups of supersteps) into which the chart divides a run.
 const MAX_UNITS: usize = 20_000;
@@ -46,7 +46,7 @@ pub(super) fn pack_activity_bars(report: &Report, unit: usize, pack: &mut ArrayP
     if processes > MAX_PROCESS_ROWS {
         return json!({ "reason": format!("The run has {processes} processes, more than the {MAX_PROCESS_ROWS} rows that can be drawn.") });
     }
-    let mut rows = UniqueRows::new(processes);
+    let mut rows = UniqueRows::default();
     let mut levels = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
         let bars = ActivityPerUnit::new(run, activity, processes, unit);
@@ -62,12 +62,12 @@ pub(super) fn pack_activity_bars(report: &Report, unit: usize, pack: &mut ArrayP
             size *= RESOLUTION_STEP;
         }
     }
-    let has_delays = rows.start_delays_s.iter().any(|delay| *delay > 0.0);
+    let has_delays = rows.times.start_delay_s.iter().any(|delay| *delay > 0.0);
     if has_delays {
-        pack.add_f32("delay", &rows.start_delays_s);
+        pack.add_f32("delay", &rows.times.start_delay_s);
     }
-    pack.add_f32("compute", &rows.computation_s);
-    pack.add_f32("communication", &rows.communication_s);
+    pack.add_f32("compute", &rows.times.computation_s);
+    pack.add_f32("communication", &rows.times.communication_s);
     json!({ "levels": levels, "has_delays": has_delays })
 }
 
@@ -76,9 +76,7 @@ struct ActivityPerUnit<'a> {
     run: &'a ScenarioRecords,
     unit_count: usize,
     process_count: usize,
-    start_delays_s: Vec<f32>,
-    computation_s: Vec<f32>,
-    communication_s: Vec<f32>,
+    times: ProcessTimes,
     /// Time that rescheduling calls took, and time that migrations took, during each unit and between this unit and the next
     /// \[s\].
     call_and_migration_times: Vec<(f64, f64)>,
@@ -95,9 +93,6 @@ impl<'a> ActivityPerUnit<'a> {
         let supersteps = run.supersteps.len();
         let units = supersteps.div_ceil(unit);
         let together = |list: &[f32]| {
-            if unit == 1 {
-                return list.to_vec();
-            }
             let mut sums = vec![0.0; units * processes];
             for (superstep, row) in list.chunks(processes.max(1)).enumerate() {
                 let first = superstep / unit * processes;
@@ -117,13 +112,15 @@ impl<'a> ActivityPerUnit<'a> {
             run,
             unit_count: units,
             process_count: processes,
-            start_delays_s: if unit == 1 {
-                activity.start_delay_s.clone()
+            times: if unit == 1 {
+                activity.clone()
             } else {
-                vec![0.0; units * processes]
+                ProcessTimes {
+                    start_delay_s: vec![0.0; units * processes],
+                    computation_s: together(&activity.computation_s),
+                    communication_s: together(&activity.communication_s),
+                }
             },
-            computation_s: together(&activity.computation_s),
-            communication_s: together(&activity.communication_s),
             call_and_migration_times: held,
             unit_boundary_times: unit_boundaries(run, unit),
         }
@@ -149,8 +146,10 @@ impl<'a> ActivityPerUnit<'a> {
             sums.fill((0.0, 0.0));
             let mut held = (0.0, 0.0);
             for at in units {
-                let rows = self.process_values_of_unit(&self.computation_s, at).iter();
-                let rows = rows.zip(self.process_values_of_unit(&self.communication_s, at));
+                let rows = self
+                    .process_values_of_unit(&self.times.computation_s, at)
+                    .iter();
+                let rows = rows.zip(self.process_values_of_unit(&self.times.communication_s, at));
                 for (sum, (compute, communication)) in sums.iter_mut().zip(rows) {
                     sum.0 += f64::from(*compute);
                     sum.1 += f64::from(*communication);
@@ -185,7 +184,7 @@ fn call_and_migration_times(run: &ScenarioRecords) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
     let next = next.chain([run.makespan_s]);
-    let gap = |(row, next): (&super::super::read::SuperstepRow, f64)| {
+    let gap = |(row, next): (&crate::read::SuperstepRow, f64)| {
         let gap = (next - row.end_s).max(0.0);
         let call = calls.next_if(|call| call.superstep == row.superstep);
         let call = call.map_or(0.0, |call| call.cost_s.min(gap));
@@ -195,42 +194,23 @@ fn call_and_migration_times(run: &ScenarioRecords) -> Vec<(f64, f64)> {
 }
 
 /// Rows with a duration for each process; equal rows are stored only once and get the same index.
+#[derive(Default)]
 struct UniqueRows {
-    process_count: usize,
     index_by_bits: BTreeMap<Vec<u32>, u32>,
-    start_delays_s: Vec<f32>,
-    computation_s: Vec<f32>,
-    communication_s: Vec<f32>,
+    times: ProcessTimes,
 }
 
 impl UniqueRows {
-    fn new(processes: usize) -> Self {
-        Self {
-            process_count: processes,
-            index_by_bits: BTreeMap::new(),
-            start_delays_s: Vec::new(),
-            computation_s: Vec::new(),
-            communication_s: Vec::new(),
-        }
-    }
-
     fn store_rows_of_unit(&mut self, bars: &ActivityPerUnit<'_>, at: usize) -> u32 {
-        let rows = [
-            &bars.start_delays_s,
-            &bars.computation_s,
-            &bars.communication_s,
-        ]
-        .map(|list| bars.process_values_of_unit(list, at));
-        let key = rows
-            .iter()
-            .flat_map(|row| row.iter().map(|one| one.to_bits()));
-        let count =
-            u32::try_from(self.computation_s.len() / self.process_count.max(1)).unwrap_or(u32::MAX);
+        let rows = bars.times.lists();
+        let rows = rows.map(|list| bars.process_values_of_unit(list, at));
+        let key = rows.into_iter().flatten().map(|one| one.to_bits());
+        let next = u32::try_from(self.index_by_bits.len()).unwrap_or(u32::MAX);
         *self.index_by_bits.entry(key.collect()).or_insert_with(|| {
-            self.start_delays_s.extend_from_slice(rows[0]);
-            self.computation_s.extend_from_slice(rows[1]);
-            self.communication_s.extend_from_slice(rows[2]);
-            count
+            for (list, row) in self.times.lists_mut().into_iter().zip(rows) {
+                list.extend_from_slice(row);
+            }
+            next
         })
     }
 }
