@@ -67,7 +67,7 @@ fn a_constant_load_is_a_slower_platform_to_the_bit() {
         let bandwidth = link.bandwidth.get() * 0.5;
         link.bandwidth = BytesPerSecond::new(bandwidth).expect("a bandwidth");
     }
-    assert!(!loaded.does_background_load_use_seed());
+    assert!(!loaded.uses_seed());
     assert_same(&loaded, &slower);
 }
 
@@ -84,7 +84,7 @@ fn a_generated_load_is_its_profile_written_out_to_the_bit() {
         let loaded = under("sw", 10, loads.clone(), &settings);
         let mut twin = under("sw", 10, Value::Null, &settings);
         Arc::make_mut(&mut twin.platform).platform = written_out(&loaded.platform.platform, 1e4);
-        assert!(loaded.does_background_load_use_seed() && !twin.does_background_load_use_seed());
+        assert!(loaded.uses_seed() && !twin.uses_seed());
         assert_same(&loaded, &twin);
     }
 }

@@ -122,7 +122,7 @@ impl Cell {
             run["scenarios"]
         );
         self.does("report A -o A.html");
-        let replayed = self.told("run CASE --policy replay --decisions A/calls.jsonl --out R");
+        let replayed = self.told("run CASE --policy replay:A/calls.jsonl --out R");
         assert_eq!(iii(&replayed)["makespan_s"], iii(run)["makespan_s"]);
         assert_eq!(self.told("explain R")["moved"], iii(run)["moved"]);
 

@@ -13,8 +13,7 @@ use crate::support::{command, done, refused, said, succeeded};
 
 /// Forced moves, because a small run has none otherwise.
 const MOVES: &str = r#"[{ "superstep": 5, "process": 3, "to": "Aquario" }, { "superstep": 9, "process": 3, "to": "Frontal" }]"#;
-const SMALL: &str =
-    "run --app lu --n 20 --procs 4 --grid 2x2 --policy replay --quiet --decisions moves.json";
+const SMALL: &str = "run --app lu --n 20 --procs 4 --grid 2x2 --policy replay:moves.json --quiet";
 
 /// Makes a small run with the activity of its processes, and returns its folder.
 fn small(scratch: &Path, more: &str) -> PathBuf {

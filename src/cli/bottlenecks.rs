@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use super::args::{BottleneckArguments, ScenarioChoice};
 use super::experiment_file::settings_of_run_folder;
-use super::run::{join_settings, typed_setting_flags};
+use super::run::{join_settings, refuse_changed_settings};
 use super::setup::SimulationSetup;
 use crate::Registry;
 use crate::error::{Error, Problem};
@@ -62,13 +62,7 @@ fn experiment_settings(
     let Some(folder) = named.filter(|path| path.is_dir()) else {
         return join_settings(registry, &arguments.settings);
     };
-    let set = typed_setting_flags(registry, &arguments.settings)?;
-    // The scenario selects a part of the run, and is no change of its settings.
-    if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
-        let problem = Problem::new("the settings of a finished run cannot be changed").source(flag);
-        let hint = "leave out the flag, or name an experiment instead of a run folder";
-        return Err(problem.hint(hint).into());
-    }
+    refuse_changed_settings(registry, &arguments.settings)?;
     let run = Run::read(registry, folder)?;
     let layers = settings_of_run_folder(registry, folder)?;
     run.check_inputs_are_unchanged(&Experiment::load_with(registry, &layers, limits)?)?;

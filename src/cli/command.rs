@@ -8,16 +8,15 @@ use std::path::Path;
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, Args as _, Command, CommandFactory};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::{Arguments, RunArguments, SweepArguments};
 use super::complete::text_parser;
-use super::options::{PLUGIN_PREFIX, parse_numbers, parse_whole_numbers};
+use super::options::PLUGIN_PREFIX;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::{format_option_value, neutral_options};
-use crate::plugin::{FlagValues, OptionFlag};
-use crate::sweep::ValuesSpec;
+use crate::plugin::OptionFlag;
 
 /// Defines the whole command line, with the flags that the plug-ins in `registry` add.
 ///
@@ -48,11 +47,7 @@ pub(super) fn command_for_subcommand(
         None => flags.add_flags_recursively(command, &mut problems),
     };
     problems.dedup();
-    if problems.is_empty() {
-        Ok(command)
-    } else {
-        Err(Error::Input(problems))
-    }
+    Error::unless_empty(problems).map(|()| command)
 }
 
 /// Defines a command line that contains only the subcommand `called`, without help texts. It parses the same arguments as the
@@ -402,37 +397,17 @@ fn create_flag(flag: &OptionFlag) -> Arg {
         "" => flag.name.to_ascii_uppercase(),
         shown => shown.to_owned(),
     };
+    let accepted = flag.accepted_values;
     Arg::new(flag_id(flag))
         .long(flag.name)
         .help(flag.help)
         .value_name(shown)
-        .value_parser(match flag.accepted_values {
-            FlagValues::Counts => ValueParser::new(parse_whole_numbers),
-            FlagValues::Numbers => ValueParser::new(parse_numbers),
-            FlagValues::Grids => ValueParser::new(parse_grids),
-            FlagValues::Texts => ValueParser::new(|text: &str| {
-                Ok::<_, String>(ValuesSpec::from_list(vec![json!(text)], text))
-            }),
-        })
-}
-
-/// Parses one or more grids of processes that are separated by commas: `10x5,20x10`.
-fn parse_grids(text: &str) -> Result<ValuesSpec, String> {
-    let grids: Vec<Value> = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
-    Ok(ValuesSpec::from_list(grids, text))
-}
-
-/// Parses a grid of processes, written as rows x columns: `10x5`.
-fn parse_grid(text: &str) -> Result<Value, String> {
-    let wrong =
-        || format!("`{text}` is not a grid of processes; write rows x columns, for example 10x5");
-    let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
-    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
-    Ok(json!([number(rows)?, number(columns)?]))
+        .value_parser(ValueParser::new(move |text: &str| accepted.parse(text)))
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::plugin::FlagValues;
     use clap::FromArgMatches;
 
     use super::*;
@@ -443,18 +418,6 @@ mod tests {
         command_for_registry(&Registry::standard())
             .unwrap()
             .debug_assert();
-    }
-
-    #[test]
-    fn grids_are_read() {
-        assert_eq!(parse_grid("10x5"), Ok(json!([10, 5])));
-        assert_eq!(
-            parse_grids("10x5,5x10").map(|grids| grids.value_count()),
-            Ok(2)
-        );
-        assert!(
-            parse_grid("10").is_err() && parse_grid("axb").is_err() && parse_grid("-1x2").is_err()
-        );
     }
 
     #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -17,7 +17,6 @@ use crate::document::{Document, FileKind, parse_typed_value, read_text};
 use crate::error::{Error, Problem};
 use crate::memory::{Limits, decision_memory};
 use crate::output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
-use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
     BarrierDecisions, BarrierSnapshot, Case, CaseContent, GrowingLoad, LoadHistory, MeasuredTimes,
     PolicyOrTrigger, PolicyOrTriggerSelection, StrategyDecision, TriggerOutcome,
@@ -176,11 +175,10 @@ impl RequestedDecisions<'_> {
     fn refuse_policies_that_need_history(&self, snapshot: &BarrierSnapshot) -> Result<(), Error> {
         for named in &self.user_selection.names {
             let name = named.split('/').next().unwrap_or(named);
-            let entry = self.registry.policies().find(name);
-            let is_known = entry.is_ok() && !named.starts_with(EXEC_PREFIX);
-            let is_kept = snapshot.has_decision_of(named);
             // An unknown name is reported later.
-            if is_kept || entry.is_ok_and(|entry| entry.is_strategy()) || !is_known {
+            let is_refused =
+                (self.registry.policies().find(name)).is_ok_and(|entry| !entry.is_strategy());
+            if snapshot.has_decision_of(named) || !is_refused {
                 continue;
             }
             let problem = Problem::new(format!(

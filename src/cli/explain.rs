@@ -13,7 +13,7 @@ use super::experiment_file::{
 use super::memory_limit::memory_and_thread_limits;
 use super::print::{print_json, print_notes, print_text};
 use super::progress::{ProgressDisplay, run_with_progress};
-use super::run::{join_settings, typed_setting_flags};
+use super::run::{join_settings, refuse_changed_settings};
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, escape_control_characters};
@@ -208,14 +208,7 @@ fn read_or_simulate_run(
 ) -> Result<(Run, Option<Experiment>), Error> {
     let settings = &arguments.settings;
     if let Some(folder) = named_run_folder(arguments) {
-        let set = typed_setting_flags(registry, settings)?;
-        // The scenario selects a part of the run, and is no change of its settings.
-        if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
-            let problem =
-                Problem::new("the settings of a finished run cannot be changed").source(flag);
-            let hint = "leave out the flag, or name an experiment instead of a run folder";
-            return Err(problem.hint(hint).into());
-        }
+        refuse_changed_settings(registry, settings)?;
         return Ok((Run::read(registry, folder)?, None));
     }
     if ScenarioChoice::chosen_scenarios(&settings.scenario) == [Scenario::I] {
@@ -226,11 +219,8 @@ fn read_or_simulate_run(
         return Err(problem.source("--scenario i").hint(hint).into());
     }
     let mut layers = join_settings(registry, settings)?;
-    layers.push_flags(vec![KeySetting {
-        key: "scenarios".into(),
-        source_text: "--scenario all".into(),
-        value: json!(["i", "ii", "iii"]),
-    }]);
+    let all = json!(["i", "ii", "iii"]);
+    layers.push_flags(vec![KeySetting::new("scenarios", "--scenario all", all)]);
     let experiment = Experiment::load_with(
         registry,
         &layers,

@@ -18,7 +18,7 @@ use crate::bsp::Scenario;
 use crate::document::{format_typed_value, path_of_text, text_of_path};
 use crate::error::{Error, Problem};
 use crate::experiment::{
-    Experiment, KeySetting, Layers, Progress, SharedInputs, built_in_names, value_at_path,
+    Experiment, Layers, Progress, SharedInputs, built_in_names, value_at_path,
 };
 use crate::memory::{ExperimentPurpose, Limits};
 use crate::output::{VtLoadBalancingData, write_file_named_by_user};
@@ -190,26 +190,20 @@ fn settings_missing_in_trace(
     base: Option<&str>,
     (limits, shared): (Limits, &SharedInputs),
 ) -> Option<Vec<(String, Value)>> {
-    let flag = |key: &str, value: Value| KeySetting {
-        key: key.to_owned(),
-        source_text: key.to_owned(),
-        value,
-    };
     let mut found: Vec<(String, Value)> = base
         .map(|name| ("extends".to_owned(), json!(name)))
         .into_iter()
         .collect();
     let resolved = |found: &[(String, Value)]| {
         // The smallest application takes the place of the trace.
-        let mut flags = vec![
-            flag("platform", json!(experiment.config.platform)),
-            flag("workload.app", json!("synthetic")),
-            flag("workload.procs", json!(1)),
-            flag("mapping", json!("contiguous")),
+        let own = [
+            ("platform", json!(experiment.config.platform)),
+            ("workload.app", json!("synthetic")),
+            ("workload.procs", json!(1)),
+            ("mapping", json!("contiguous")),
         ];
-        flags.extend(found.iter().map(|(key, value)| flag(key, value.clone())));
-        let mut layers = Layers::default();
-        layers.push_flags(flags);
+        let found = found.iter().map(|(key, value)| (&**key, value.clone()));
+        let layers = Layers::from_pairs(own.into_iter().chain(found));
         let registry = &experiment.registry;
         Experiment::load_shared(registry, &layers, limits, shared)
             .map(|experiment| experiment.resolved_settings)

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::plugin::{FlagValues, OptionFlag};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use serde_json::Value;
-
-use crate::plugin::OptionFlag;
-use crate::sweep::ValuesSpec;
+use migsim_base::values::ValuesSpec;
 
 /// The values of the command-line flags that applications and policies declare, by the identifiers of the flags.
 #[derive(Clone, Debug, Default)]
@@ -25,11 +23,8 @@ pub(super) const PLUGIN_PREFIX: &str = "option:";
 impl FromArgMatches for OptionValues {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = |id: &clap::Id| {
-            let name = id.as_str().strip_prefix(PLUGIN_PREFIX)?;
-            Some((
-                name.to_owned(),
-                matches.get_one::<ValuesSpec>(id.as_str())?.clone(),
-            ))
+            let name = id.as_str().strip_prefix(PLUGIN_PREFIX)?.to_owned();
+            Some((name, matches.get_one::<ValuesSpec>(id.as_str())?.clone()))
         };
         Ok(Self(matches.ids().filter_map(given).collect()))
     }
@@ -53,25 +48,5 @@ impl Args for OptionValues {
 
 /// Parses one or more values, such as `1..5` or `2,4,8`, that must all be whole numbers.
 pub(super) fn parse_whole_numbers(text: &str) -> Result<ValuesSpec, String> {
-    let message = "it must be a whole number that is not negative";
-    parse_values_satisfying(text, Value::is_u64, message)
-}
-
-/// Parses one or more values, such as `0.1..0.9:0.1`, that must all be numbers.
-pub(super) fn parse_numbers(text: &str) -> Result<ValuesSpec, String> {
-    parse_values_satisfying(text, Value::is_number, "it must be a finite number")
-}
-
-/// Parses one or more values, each of which must satisfy `is_right`; otherwise `message` is the text of the error.
-fn parse_values_satisfying(
-    text: &str,
-    is_right: fn(&Value) -> bool,
-    message: &str,
-) -> Result<ValuesSpec, String> {
-    let spec = ValuesSpec::parse(text)?;
-    if spec.single_values_and_range_ends().iter().all(is_right) {
-        Ok(spec)
-    } else {
-        Err(message.to_owned())
-    }
+    FlagValues::Counts.parse(text)
 }

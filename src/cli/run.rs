@@ -29,9 +29,11 @@ use crate::output::{
     TraceSubject, TraceWriter, cannot_write_error, check_page_is_of_same_run,
     check_settings_are_equal, results_sheet, summary, to_path_rows, write_file_named_by_user,
 };
-use crate::plugin::{FlagValues, OptionFlag};
+use crate::plugin::OptionFlag;
 use crate::policy::log_error_output_to;
-use crate::sweep::{ValuesSpec, keys, whole};
+use crate::sweep::{Parameter, keys, whole};
+use crate::words::singular_or_plural;
+use migsim_base::values::ValuesSpec;
 
 pub(super) fn run(
     registry: &Registry,
@@ -362,22 +364,21 @@ pub(super) fn join_settings(
         layers.push_file(read_experiment(registry, path)?);
     }
     let policy = chosen_policy_name(arguments, &layers);
-    check_policy_flags(registry, arguments, &policy)?;
-    let mut flags = Vec::new();
-    for one in typed_flags(registry, arguments) {
-        if one.flag_values.value_count() > 1 {
-            let message = format!(
-                "`{}` has {} values, but `migsim run` simulates one setting",
-                one.flag_with_values_text(),
-                one.flag_values.value_count()
-            );
-            return Err(Problem::new(message)
-                .source(&one.flag_text)
-                .hint("choose one value, or simulate all values with `migsim sweep`")
-                .into());
-        }
-        flags.push(one.setting_of_first_value(registry, &policy));
+    let given = typed_flags(registry, arguments);
+    check_policy_flags(registry, &given, &policy)?;
+    if let Some(one) = given.iter().find(|one| one.values_spec.value_count() > 1) {
+        let (text, count) = (&one.definition_text, one.values_spec.value_count());
+        let message =
+            format!("`{text}` has {count} values, but `migsim run` simulates one setting");
+        return Err(Problem::new(message)
+            .source(flag_of(one))
+            .hint("choose one value, or simulate all values with `migsim sweep`")
+            .into());
     }
+    let mut flags: Vec<KeySetting> = given
+        .iter()
+        .map(|one| first_setting(registry, one, &policy))
+        .collect();
     check_no_alternative_loads(registry, &arguments.load)?;
     flags.extend(background_load_setting(&arguments.load)?);
     flags.extend(key_value_settings(arguments)?);
@@ -397,42 +398,35 @@ pub(super) fn chosen_policy_name(arguments: &SettingsArguments, file: &Layers) -
         .map_or_else(|| keys::policy_name_in_settings(file), str::to_owned)
 }
 
-/// Checks that all flags for options of policies belong to the policy `policy`.
+/// Checks that all flags in `given` for options of policies belong to the policy `policy`.
 ///
 /// # Errors
 /// A flag belongs to other policies only.
 pub(super) fn check_policy_flags(
     registry: &Registry,
-    arguments: &SettingsArguments,
+    given: &[Parameter],
     policy: &str,
 ) -> Result<(), Error> {
-    let given = typed_flags(registry, arguments);
     let Ok(chosen) = registry.policies().find(policy) else {
         return Ok(()); // the unknown policy is reported later
     };
     let is_wrong =
-        |one: &&TypedFlag| one.is_policy_option && chosen.flag(one.parameter_or_key).is_none();
+        |one: &&Parameter| registry.is_policy_flag(&one.name) && chosen.flag(&one.name).is_none();
     let Some(one) = given.iter().find(is_wrong) else {
         return Ok(());
     };
     let policies = registry.policies().iter();
-    let policies = policies.filter(|entry| entry.flag(one.parameter_or_key).is_some());
+    let policies = policies.filter(|entry| entry.flag(&one.name).is_some());
     let policies: Vec<&str> = policies.map(|entry| entry.name).collect();
-    let noun = if policies.len() == 1 {
-        "policy"
-    } else {
-        "policies"
-    };
+    let noun = singular_or_plural(policies.len() as u64, ["policy", "policies"]);
     let hint = format!("leave the flag out, or choose `--policy {}`", policies[0]);
     let policies = match &policies[..] {
         [first @ .., last] if !first.is_empty() => format!("{}` and `{last}", first.join("`, `")),
         one => one.concat(),
     };
-    let problem = Problem::new(format!(
-        "`{}` is an option of the {noun} `{policies}`, not of `{policy}`",
-        one.flag_text
-    ));
-    Err(problem.source(&one.flag_text).hint(hint).into())
+    let flag = flag_of(one);
+    let message = format!("`{flag}` is an option of the {noun} `{policies}`, not of `{policy}`");
+    Err(Problem::new(message).source(flag).hint(hint).into())
 }
 
 /// Checks that no `--load` flag lists alternative loads, because only a sweep can use them.
@@ -478,107 +472,90 @@ pub(super) fn background_load_setting(loads: &[String]) -> Result<Option<KeySett
         let problem = Problem::new(message).source(&flag);
         problem.hint("write the kind of load, then its parameters as KEY=VALUE, for example `--load ar,mean=0.3`")
     })?;
-    Ok(Some(KeySetting {
-        key: "load".into(),
-        source_text: flag,
-        value,
-    }))
+    Ok(Some(KeySetting::new("load", flag, value)))
 }
 
-/// A flag for a setting that the user typed, with its value or, in a sweep, its values.
-#[derive(Debug)]
-pub(super) struct TypedFlag {
-    /// Name of the parameter, or key of the experiment, that the flag sets.
-    pub(super) parameter_or_key: &'static str,
-    /// The flag as the user typed it, such as `--alpha`.
-    pub(super) flag_text: String,
-    /// The value or the values after the flag.
-    pub(super) flag_values: ValuesSpec,
-    /// Whether the flag sets an option of policies.
-    pub(super) is_policy_option: bool,
-    /// Whether the values are names, such as names of platforms, that the user may separate by commas.
-    pub(super) are_values_names: bool,
+/// Returns the name of the flag, as the user typed it, with which a parameter was given.
+fn flag_of(one: &Parameter) -> &str {
+    let text = &one.definition_text;
+    text.split_once(' ').map_or(text, |(flag, _)| flag)
 }
 
-impl TypedFlag {
-    /// Returns the flag with its values, as the user typed them.
-    pub(super) fn flag_with_values_text(&self) -> String {
-        format!("{} {}", self.flag_text, self.flag_values.source_text())
-    }
-
-    /// Converts the first value of the flag into a setting; `policy` is the policy whose options the flag may set.
-    pub(super) fn setting_of_first_value(&self, registry: &Registry, policy: &str) -> KeySetting {
-        KeySetting {
-            key: match keys::parameter_key_for_policy(registry, self.parameter_or_key, policy) {
-                Some(key) => key,
-                // An unknown policy is reported later.
-                None if self.is_policy_option => {
-                    format!("policy.{policy}.{}", self.parameter_or_key)
-                }
-                None => self.parameter_or_key.to_owned(),
-            },
-            source_text: self.flag_with_values_text(),
-            value: self.flag_values.value_at(0),
-        }
-    }
+/// Returns the first value of a flag as a setting; `policy` is the policy whose option the flag may set.
+pub(super) fn first_setting(registry: &Registry, one: &Parameter, policy: &str) -> KeySetting {
+    let key = keys::parameter_key_for_policy(registry, &one.name, policy);
+    // An unknown policy is reported later.
+    let key = key.unwrap_or_else(|| format!("policy.{policy}.{}", one.name));
+    KeySetting::new(key, &one.definition_text, one.values_spec.value_at(0))
 }
 
-/// Lists the flags for settings that the user typed, except `--load`, `--change`, `--net` and `--set`.
-pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) -> Vec<TypedFlag> {
+/// Lists the flags for settings that the user typed, except `--load`, `--change`, `--net` and `--set`, in the order of the help.
+pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) -> Vec<Parameter> {
     let chosen = ScenarioChoice::chosen_scenarios(&arguments.scenario);
     let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
-    let scenarios = match names.len() {
-        0 => None,
-        3 => Some(ValuesSpec::from_list(vec![json!(names)], "all")),
-        _ => Some(ValuesSpec::from_list(vec![json!(names)], names.join(","))),
+    let typed = if names.len() == Scenario::ALL.len() {
+        "all".to_owned()
+    } else {
+        names.join(",")
     };
-    let given = |name, flag: &str, spec: Option<ValuesSpec>| {
-        Some(TypedFlag {
-            parameter_or_key: name,
-            flag_text: format!("--{flag}"),
-            flag_values: spec?,
-            is_policy_option: false,
-            are_values_names: false,
-        })
+    let scenarios = (!names.is_empty()).then(|| ValuesSpec::from_list(vec![json!(names)], typed));
+    let text = |value: &Option<String>| {
+        let value = value.as_deref()?;
+        Some(ValuesSpec::from_list(vec![json!(value)], value))
     };
-    let text = |name, value: &Option<String>| {
-        let spec = value
-            .as_ref()
-            .map(|value| ValuesSpec::from_list(vec![json!(value)], value.as_str()));
-        given(name, name, spec).map(|given| TypedFlag {
-            are_values_names: true,
-            ..given
-        })
-    };
-    let option = |flag: &OptionFlag, is_option| {
-        let spec = arguments.options.get(flag).cloned();
-        let is_text = flag.accepted_values == FlagValues::Texts;
-        given(flag.name, flag.name, spec).map(|given| TypedFlag {
-            is_policy_option: is_option,
-            are_values_names: is_text,
-            ..given
-        })
+    let options = |flags: Vec<&'static OptionFlag>| {
+        let value = |flag: &OptionFlag| (flag.name, arguments.options.get(flag).cloned());
+        flags.into_iter().map(value)
     };
     let mut all = vec![
-        text("platform", &arguments.platform),
-        text("clusters", &arguments.clusters),
-        text("app", &arguments.app),
+        ("platform", text(&arguments.platform)),
+        ("clusters", text(&arguments.clusters)),
+        ("app", text(&arguments.app)),
     ];
-    let workload_flags = registry.workload_flags();
-    all.extend(workload_flags.into_iter().map(|flag| option(flag, false)));
-    all.push(text("mapping", &arguments.mapping).map(|given| TypedFlag {
-        are_values_names: false,
-        ..given
-    }));
-    all.push(given("seed", "seed", arguments.seed.clone()));
-    all.push(text("policy", &arguments.policy));
-    all.push(text("trigger", &arguments.trigger));
-    let policy_flags = registry.policy_flags();
-    all.extend(policy_flags.into_iter().map(|flag| option(flag, true)));
-    all.push(text("network", &arguments.network));
-    all.push(text("library", &arguments.library));
-    all.push(given("scenarios", "scenario", scenarios));
-    all.into_iter().flatten().collect()
+    all.extend(options(registry.workload_flags()));
+    all.extend([
+        ("mapping", text(&arguments.mapping)),
+        ("seed", arguments.seed.clone()),
+        ("policy", text(&arguments.policy)),
+        ("trigger", text(&arguments.trigger)),
+    ]);
+    all.extend(options(registry.policy_flags()));
+    all.extend([
+        ("network", text(&arguments.network)),
+        ("library", text(&arguments.library)),
+        ("scenarios", scenarios),
+    ]);
+    let given = all
+        .into_iter()
+        .filter_map(|(name, spec)| Some((name, spec?)));
+    given
+        .map(|(name, spec)| {
+            let flag = if name == "scenarios" {
+                "scenario"
+            } else {
+                name
+            };
+            let source = format!("--{flag} {}", spec.source_text());
+            Parameter::new(registry, name, spec, source)
+        })
+        .collect()
+}
+
+/// Checks that no flag changes the settings of a finished run. The scenario selects a part of the run, and is no change.
+///
+/// # Errors
+/// A flag changes a setting.
+pub(super) fn refuse_changed_settings(
+    registry: &Registry,
+    arguments: &SettingsArguments,
+) -> Result<(), Error> {
+    let set = typed_setting_flags(registry, arguments)?;
+    let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) else {
+        return Ok(());
+    };
+    let problem = Problem::new("the settings of a finished run cannot be changed").source(flag);
+    let hint = "leave out the flag, or name an experiment instead of a run folder";
+    Err(problem.hint(hint).into())
 }
 
 /// Lists all flags that change settings, with their values, as the user typed them.
@@ -586,32 +563,28 @@ pub(super) fn typed_setting_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
 ) -> Result<Vec<String>, Error> {
-    let given = typed_flags(registry, arguments);
-    let given = given.iter().map(TypedFlag::flag_with_values_text);
-    let pairs = key_value_settings(arguments)?
-        .into_iter()
-        .map(|flag| flag.source_text);
-    Ok(given.chain(pairs).collect())
+    let given = typed_flags(registry, arguments).into_iter();
+    let pairs = key_value_settings(arguments)?.into_iter();
+    let given = given.map(|one| one.definition_text);
+    Ok(given.chain(pairs.map(|flag| flag.source_text)).collect())
 }
 
 /// Converts the values of the flags `--change`, `--net` and `--set` into settings; each flag has one value.
 pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<KeySetting>, Error> {
     let mut flags = Vec::new();
     if !arguments.changes.is_empty() {
-        flags.push(KeySetting {
-            key: "changes".to_owned(),
-            source_text: format!("--change '{}'", arguments.changes.join("' --change '")),
-            value: json!(arguments.changes),
-        });
+        let source = format!("--change '{}'", arguments.changes.join("' --change '"));
+        flags.push(KeySetting::new("changes", source, json!(arguments.changes)));
     }
     check_duplicate_keys("--net", &arguments.constants)?;
     for (key, value) in &arguments.constants {
-        let flag = format!("--net {key}={value}");
-        flags.push(KeySetting {
-            key: format!("network.{}", key.to_ascii_lowercase().replace('-', "_")),
-            source_text: flag,
-            value: json!(value),
-        });
+        let name = key.to_ascii_lowercase().replace('-', "_");
+        let source = format!("--net {key}={value}");
+        flags.push(KeySetting::new(
+            format!("network.{name}"),
+            source,
+            json!(value),
+        ));
     }
     flags.extend(set_flags(&arguments.settings)?);
     Ok(flags)
@@ -620,10 +593,12 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Ke
 /// Converts the values of the flag `--set` into settings.
 pub(super) fn set_flags(settings: &[(String, String)]) -> Result<Vec<KeySetting>, Error> {
     check_duplicate_keys("--set", settings)?;
-    let flag = |(key, value): &(String, String)| KeySetting {
-        key: key.clone(),
-        source_text: format!("--set {key}={value}"),
-        value: parse_typed_value(value),
+    let flag = |(key, value): &(String, String)| {
+        KeySetting::new(
+            key,
+            format!("--set {key}={value}"),
+            parse_typed_value(value),
+        )
     };
     Ok(settings.iter().map(flag).collect())
 }

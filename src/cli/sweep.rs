@@ -12,7 +12,7 @@ use super::experiment_file::{SWEEP_SCHEMA, read_experiment, resolve_parameter_fi
 use super::print::{escape_json_controls, print_json, print_line, print_text};
 use super::run::{
     background_load_flags_text, background_load_setting, check_policy_flags, chosen_policy_name,
-    key_value_settings, typed_flags,
+    first_setting, key_value_settings, typed_flags,
 };
 use super::setup::SimulationSetup;
 use crate::Registry;
@@ -227,53 +227,35 @@ pub(super) fn read_varied_experiment(
             read_sweep_or_experiment(registry, path, arguments.settings.memory.allow_exec)?
         }
     };
-    let mut parameters = parameters_from_flags(registry, arguments)?;
-    let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
-    sweep.varied_parameters.retain(|one| !is_given(&one.name));
-    let mut fixed: Vec<&str> = typed_flags(registry, &arguments.settings)
-        .iter()
-        .filter(|one| one.flag_values.value_count() == 1)
-        .map(|one| one.parameter_or_key)
-        .collect();
-    if !arguments.settings.load.is_empty() {
-        fixed.push("load");
-    }
-    sweep
-        .varied_parameters
-        .retain(|one| !fixed.contains(&one.name.as_str()));
-    // If the policy varies, its options apply to the policies that have them.
-    let varies = |name: &str| {
-        sweep
-            .varied_parameters
-            .iter()
-            .chain(&parameters)
-            .any(|one| one.name == name)
+    let (varied, single): (Vec<Parameter>, Vec<Parameter>) =
+        typed_flags(registry, &arguments.settings)
+            .into_iter()
+            .map(split_names)
+            .partition(|one| one.values_spec.value_count() > 1 && one.name != "seed");
+    let policy = chosen_policy_name(&arguments.settings, &sweep.base_settings);
+    let mut parameters = varied.clone();
+    parameters.extend(background_load_parameter(
+        registry,
+        &arguments.settings.load,
+    )?);
+    parameters.extend(varied_keys(registry, &arguments.vary)?);
+    let is_given = |name: &str| {
+        parameters.iter().chain(&single).any(|one| one.name == name)
+            || name == "load" && !arguments.settings.load.is_empty()
     };
-    let (policy_varies, policy) = (
-        varies("policy"),
-        chosen_policy_name(&arguments.settings, &sweep.base_settings),
-    );
+    sweep.varied_parameters.retain(|one| !is_given(&one.name));
+    // If the policy varies, its options apply to the policies that have them.
+    let mut all = sweep.varied_parameters.iter().chain(&parameters);
+    let policy_varies = all.any(|one| one.name == "policy");
     if !policy_varies {
-        check_policy_flags(registry, &arguments.settings, &policy)?;
+        check_policy_flags(registry, &[varied, single.clone()].concat(), &policy)?;
     }
     let mut flags = Vec::new();
-    for one in typed_flags(registry, &arguments.settings) {
-        if parameters
-            .iter()
-            .any(|other| other.definition_text == one.flag_with_values_text())
-        {
-            continue;
-        }
-        if policy_varies && one.is_policy_option {
-            let source = one.flag_with_values_text();
-            parameters.push(Parameter::new(
-                registry,
-                one.parameter_or_key,
-                one.flag_values,
-                source,
-            ));
-        } else if one.parameter_or_key != "seed" || one.flag_values.value_count() == 1 {
-            flags.push(one.setting_of_first_value(registry, &policy));
+    for one in single {
+        if policy_varies && registry.is_policy_flag(&one.name) {
+            parameters.push(one);
+        } else if one.name != "seed" || one.values_spec.value_count() == 1 {
+            flags.push(first_setting(registry, &one, &policy));
         }
     }
     if !parameters.iter().any(|one| one.name == "load") {
@@ -313,32 +295,10 @@ fn empty_sweep(registry: &Registry) -> Sweep {
     }
 }
 
-/// Lists the parameters for which flags have several values, in the order of the help, followed by the parameters of `--vary`.
-fn parameters_from_flags(
-    registry: &Registry,
-    arguments: &VariedArguments,
-) -> Result<Vec<Parameter>, Error> {
+/// Lists the parameters of `--vary`.
+fn varied_keys(registry: &Registry, vary: &[(String, String)]) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
-    for one in typed_flags(registry, &arguments.settings) {
-        let spec = if one.are_values_names {
-            split_names(&one.flag_values)
-        } else {
-            one.flag_values.clone()
-        };
-        if spec.value_count() > 1 && one.parameter_or_key != "seed" {
-            parameters.push(Parameter::new(
-                registry,
-                one.parameter_or_key,
-                spec,
-                one.flag_with_values_text(),
-            ));
-        }
-    }
-    parameters.extend(background_load_parameter(
-        registry,
-        &arguments.settings.load,
-    )?);
-    for (key, values) in &arguments.vary {
+    for (key, values) in vary {
         let source = format!("--vary {key}={values}");
         if key == "seeds" || key == "seed" {
             return Err(Problem::new("`--vary` cannot vary the seed")
@@ -364,16 +324,16 @@ fn background_load_parameter(
     Ok((spec.value_count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }
 
-/// Splits names that are separated by commas, such as `ufrgs,mine.json`, unless a file has the whole text as its name.
-fn split_names(spec: &ValuesSpec) -> ValuesSpec {
-    if Path::new(spec.source_text()).exists() {
-        return spec.clone();
+/// Splits the value of a flag into names that are separated by commas, such as `ufrgs,mine.json`, unless a file has the whole text
+/// as its name. The commas of a mapping separate hosts.
+fn split_names(mut one: Parameter) -> Parameter {
+    let text = one.values_spec.source_text();
+    let is_text = one.values_spec.value_at(0).is_string();
+    if is_text && one.name != "mapping" && !Path::new(text).exists() {
+        let names = text.split(',').map(|name| Value::from(name.trim()));
+        one.values_spec = ValuesSpec::from_list(names.collect(), text);
     }
-    let names = spec
-        .source_text()
-        .split(',')
-        .map(|name| Value::from(name.trim()));
-    ValuesSpec::from_list(names.collect(), spec.source_text())
+    one
 }
 
 /// Reads a sweep file, or reads an experiment file as a sweep in which no parameter varies.

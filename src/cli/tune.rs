@@ -138,11 +138,9 @@ fn search_space(
         GoalChoice::Makespan => json!(["iii"]),
         GoalChoice::Gain => json!(["i", "iii"]),
     };
-    sweep.fixed_flags.push(KeySetting {
-        key: "scenarios".into(),
-        source_text: "--goal".into(),
-        value: scenarios,
-    });
+    sweep
+        .fixed_flags
+        .push(KeySetting::new("scenarios", "--goal", scenarios));
     sweep.draw_seed = arguments.draw_seed;
     Ok(varied)
 }
@@ -191,11 +189,9 @@ fn best_run_command(
         words.extend(path.map(|path| path.display().to_string()));
         let varies = |name: &str| sweep.varied_parameters.iter().any(|one| one.name == name);
         for one in typed_flags(&sweep.registry, arguments) {
-            if one.flag_values.value_count() == 1 && !varies(one.parameter_or_key) {
-                words.extend([
-                    one.flag_text.clone(),
-                    one.flag_values.source_text().to_owned(),
-                ]);
+            if one.values_spec.value_count() == 1 && !varies(&one.name) {
+                let (flag, value) = one.definition_text.split_once(' ').unwrap_or_default();
+                words.extend([flag, value].map(str::to_owned));
             }
         }
         if sweep.base_settings.get("scenarios").is_some() {

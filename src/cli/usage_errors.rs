@@ -61,8 +61,11 @@ const JOB_SCRIPT: &str = "write a job script around `--shard`; docs/guide/cluste
 
 const STYLE: &str = "write `--style width=170mm,font-size=9pt,language=pt`";
 
+const REPLAY: &str = "name the file behind the policy: `--policy replay:FILE`";
+
 /// Flags of earlier versions, with what to do instead.
-const REMOVED_FLAGS: [(&str, &str); 7] = [
+const REMOVED_FLAGS: &[(&str, &str)] = &[
+    ("--decisions", REPLAY),
     ("--width", STYLE),
     ("--font-size", STYLE),
     ("--language", STYLE),

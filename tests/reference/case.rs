@@ -387,7 +387,7 @@ impl Case {
         write("decisions.json", &format!("{:#}\n", self.decisions_json()));
         let mut command = format!(
             "cd {} && migsim run --platform platform.json --app trace --trace app.trace \
-             --policy replay --decisions decisions.json --scenario {}",
+             --policy replay:decisions.json --scenario {}",
             folder.display(),
             self.scenario().name()
         );

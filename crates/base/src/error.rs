@@ -330,6 +330,27 @@ impl Error {
         Self::SimulationFailure(problem.hint("the line that begins with `thread` names the file and line of the panic: correct this file if it is yours, otherwise report the error"))
     }
 
+    /// Combines the problems of an input into one error; `Ok` if there are none.
+    ///
+    /// # Errors
+    /// There is a problem.
+    pub fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Self::Input(problems))
+        }
+    }
+
+    /// Returns all problems of the error.
+    pub fn into_problems(self) -> Vec<Problem> {
+        match self {
+            Self::Input(problems) => problems,
+            Self::SimulationFailure(problem) | Self::Output(problem) => vec![problem],
+            Self::InternalFault(broken) => vec![broken.problem],
+        }
+    }
+
     /// Returns the exit code of the command. It is 2 for an invalid command line or input and for output that cannot be written,
     /// 1 for a failed run and for an internal error.
     pub fn exit_code(&self) -> u8 {

@@ -17,44 +17,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The reason why a text cannot be read as a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnitError {
-    /// The text does not begin with a number.
-    #[error("`{text}` is not a number with a unit (for example `{example}`)")]
-    NotANumber {
-        /// The text that could not be read.
-        text: String,
-        /// An example of a text that would be accepted.
-        example: &'static str,
-    },
-    /// The number has no unit.
-    #[error("`{text}` has no unit (write for example `{example}`)")]
-    MissingUnit {
-        /// The text that could not be read.
-        text: String,
-        /// An example of a text that would be accepted.
-        example: &'static str,
-    },
-    /// The unit does not exist for this quantity.
-    #[error("unknown unit `{unit}` for a {quantity} (known units: {known})")]
-    UnknownUnit {
-        /// The unknown unit.
-        unit: String,
-        /// Name of the expected quantity, such as `duration`.
-        quantity: &'static str,
-        /// The known units of the quantity, in the order of the table of units.
-        known: String,
-    },
-    /// The number is outside the range of the quantity.
-    #[error("{quantity} `{text}` is out of range (it must be {range})")]
-    OutOfRange {
-        /// The text whose number is out of range.
-        text: String,
-        /// Name of the expected quantity, such as `duration`.
-        quantity: &'static str,
-        /// The accepted range in words, such as `from 0 to 1e15 s`.
-        range: &'static str,
-    },
-}
+#[error("{0}")]
+pub struct UnitError(String);
 
 #[derive(Clone, Copy, Debug)]
 struct UnitNames {
@@ -100,31 +64,26 @@ fn parse_quantity(
     }
     let (number, unit) = text.split_at(end);
     let Ok(value) = number.parse::<f64>() else {
-        return Err(UnitError::NotANumber {
-            text: text.to_owned(),
-            example,
-        });
+        return Err(UnitError(format!(
+            "`{text}` is not a number with a unit (for example `{example}`)"
+        )));
     };
     let unit = unit.trim();
     if unit.is_empty() {
-        return Err(UnitError::MissingUnit {
-            text: text.to_owned(),
-            example,
-        });
+        return Err(UnitError(format!(
+            "`{text}` has no unit (write for example `{example}`)"
+        )));
     }
     match units.iter().find(|(name, _)| *name == unit) {
         Some((_, 1.0)) => Ok(value),
         Some((_, scale)) => Ok(parse_and_scale_number(number, *scale).unwrap_or(value * scale)),
-        None => Err(UnitError::UnknownUnit {
-            unit: unit.to_owned(),
-            quantity,
-            known: units
-                .listed_units
-                .iter()
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
-        }),
+        None => {
+            let known: Vec<&str> = units.listed_units.iter().map(|(name, _)| *name).collect();
+            Err(UnitError(format!(
+                "unknown unit `{unit}` for a {quantity} (known units: {})",
+                known.join(", ")
+            )))
+        }
     }
 }
 
@@ -177,14 +136,12 @@ macro_rules! quantity {
             /// The text has no number, no unit, an unknown unit, or a value out of range.
             pub fn parse(text: &str) -> Result<Self, UnitError> {
                 let value = parse_quantity(text, $what, $example, Self::UNITS)?;
-                Self::new(value).ok_or_else(|| UnitError::OutOfRange {
-                    text: text.trim().to_owned(),
-                    quantity: $what,
-                    range: if $least > 0.0 {
-                        concat!("from ", stringify!($least), " to ", stringify!($most), " ", $unit)
-                    } else {
-                        concat!("from 0 to ", stringify!($most), " ", $unit)
-                    },
+                Self::new(value).ok_or_else(|| {
+                    let least = if $least > 0.0 { stringify!($least) } else { "0" };
+                    UnitError(format!(
+                        concat!($what, " `{}` is out of range (it must be from {} to ", stringify!($most), " ", $unit, ")"),
+                        text.trim(), least
+                    ))
                 })
             }
         }
@@ -630,37 +587,20 @@ mod tests {
 
     #[test]
     fn what_is_not_a_quantity_is_refused_with_the_reason() {
-        assert!(matches!(
-            Seconds::parse("100"),
-            Err(UnitError::MissingUnit { .. })
-        ));
-        assert!(matches!(
-            Seconds::parse("fast"),
-            Err(UnitError::NotANumber { .. })
-        ));
-        assert!(matches!(
-            Seconds::parse("1 GHz"),
-            Err(UnitError::UnknownUnit { .. })
-        ));
-        assert!(matches!(
-            Seconds::parse("-1 s"),
-            Err(UnitError::OutOfRange { .. })
-        ));
-        assert!(matches!(
-            Seconds::parse("1e16 s"),
-            Err(UnitError::OutOfRange { .. })
-        ));
-        assert!(matches!(
-            BytesPerSecond::parse("0 Mbps"),
-            Err(UnitError::OutOfRange { .. })
-        ));
+        for (text, why) in [
+            ("100", "has no unit"),
+            ("fast", "is not a number"),
+            ("1 GHz", "unknown unit `GHz`"),
+            ("-1 s", "out of range"),
+            ("1e16 s", "out of range"),
+        ] {
+            let reason = Seconds::parse(text).unwrap_err().to_string();
+            assert!(reason.contains(why), "{reason}");
+        }
         assert_eq!(
             BytesPerSecond::parse("1e-10 B/s").unwrap_err().to_string(),
             "bandwidth `1e-10 B/s` is out of range (it must be from 1e-9 to 1e21 B/s)"
         );
-        assert!(matches!(
-            Bytes::parse("1e"),
-            Err(UnitError::UnknownUnit { .. } | UnitError::NotANumber { .. })
-        ));
+        assert!(Bytes::parse("1e").is_err());
     }
 }

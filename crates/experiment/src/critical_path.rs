@@ -28,24 +28,6 @@ pub struct CriticalPathShare {
     pub percent: f64,
 }
 
-/// The property of activities by which the time of the critical path is grouped before it is summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CriticalPathGrouping {
-    /// The kind of activity.
-    ActivityKind,
-    /// The process that performs the activity.
-    Process,
-    /// The host on which the activity computes.
-    Host,
-    /// The cluster of the host on which the activity computes.
-    Cluster,
-    /// The link that limits the rate of a transfer.
-    Link,
-    /// The superstep of the activity, counted from 1.
-    Superstep,
-}
-
 impl Experiment {
     /// Runs a scenario event by event and records its critical path. The times agree with the times of [`Self::run_scenario`] up
     /// to rounding.
@@ -108,48 +90,6 @@ impl Experiment {
             .collect();
         shares.sort_by(|a, b| b.percent.total_cmp(&a.percent));
         shares
-    }
-
-    /// Sums the time of the critical path \[s\] for each value of one property, such as each host; the longest time is first.
-    /// Activities without that property are left out.
-    pub fn path_times_by_property(
-        &self,
-        path: &CriticalPath,
-        by: CriticalPathGrouping,
-    ) -> Vec<(String, f64)> {
-        let platform = &self.platform.platform;
-        let host = |piece: &PathPiece| match piece.resources {
-            PieceResources::Compute { host, .. } => Some(host),
-            _ => None,
-        };
-        let name = |piece: &PathPiece| match by {
-            CriticalPathGrouping::ActivityKind => Some(piece.kind.name().to_owned()),
-            CriticalPathGrouping::Process => {
-                piece.process.map(|one| format!("p{}", one.index() + 1))
-            }
-            CriticalPathGrouping::Host => {
-                host(piece).map(|host| platform.hosts[host.index()].name.clone())
-            }
-            CriticalPathGrouping::Cluster => {
-                host(piece).map(|host| cluster_name(platform, host).to_owned())
-            }
-            CriticalPathGrouping::Link => match piece.resources {
-                PieceResources::Transfer(_, _, RateLimit::Link { link, .. }) => {
-                    Some(platform.links[link.index()].name.clone())
-                }
-                _ => None,
-            },
-            CriticalPathGrouping::Superstep => Some((piece.superstep + 1).to_string()),
-        };
-        let mut sums: BTreeMap<String, f64> = BTreeMap::new();
-        for piece in &path.pieces {
-            if let Some(name) = name(piece) {
-                *sums.entry(name).or_default() += piece.duration().get();
-            }
-        }
-        let mut sums: Vec<(String, f64)> = sums.into_iter().collect();
-        sums.sort_by(|a, b| b.1.total_cmp(&a.1));
-        sums
     }
 
     /// Computes the percentage of the critical path whose duration depends on a quantity; `None` for the background load, the

@@ -334,7 +334,7 @@ mod tests {
             .run_scenario(Scenario::Iii, &progress, &mut (), None)
             .unwrap();
         let start = ReschedulingPlan::from_outcome(&run.outcome);
-        assert_eq!(start.call_count(), run.outcome.calls.len());
+        assert_eq!(start.calls().len(), run.outcome.calls.len());
         assert_eq!(start.move_count(), run.outcome.migrations.len());
         let search = |budget| {
             experiment

@@ -34,8 +34,8 @@ mod idle_cores;
 mod ledger;
 mod library;
 mod neutral;
-mod noise;
-mod optimum;
+#[cfg(test)]
+mod optimum_tests;
 mod origins;
 mod pingpong;
 mod placement;
@@ -47,7 +47,6 @@ mod recorded_start;
 mod registry;
 mod resolve;
 mod run;
-
 mod seed;
 mod settings;
 mod shared;
@@ -71,7 +70,7 @@ pub use config::{
     names_input_file, remove_input_file_names,
 };
 pub use config::{INFORMATIVE_KEYS, remove_informative_keys};
-pub use critical_path::{CriticalPathGrouping, CriticalPathShare};
+pub use critical_path::CriticalPathShare;
 pub use effect::{CallEffect, Makespan, PredictedChange, PredictedMakespans, RecordedRun};
 pub use former::add_keys_missing_in_version;
 pub use hindsight::HindsightResult;
@@ -79,7 +78,6 @@ pub use ledger::{MakespanLedger, MakespanTerm};
 pub use library::{BUILT_IN_LIBRARIES, BuiltInLibrary};
 pub use migsim_base::memory::Limits;
 pub use neutral::{format_option_value, neutral_options};
-pub use optimum::OptimalPlan;
 pub use pingpong::{MeasuredMessages, read_measured_messages as read_pings};
 pub use plan::{PlannedCall, ReschedulingPlan};
 pub use plausibility::{Finding, check_single_cluster, find_implausible_platform_values};

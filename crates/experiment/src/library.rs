@@ -192,11 +192,7 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
             }
         }
     }
-    if problems.is_empty() {
-        Ok(library)
-    } else {
-        Err(Error::Input(problems))
-    }
+    Error::unless_empty(problems).map(|()| library)
 }
 
 fn texts_by_key(object: &Map<String, Value>) -> BTreeMap<String, String> {

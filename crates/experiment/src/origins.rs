@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::library::LoadedLibrary;
-use super::resolve::fail_on_any_problem;
 use super::settings::{Layers, is_path_within, value_at_path};
 use migsim_base::error::{Error, Problem};
 
@@ -74,7 +73,7 @@ pub(super) fn determine_origins(
             );
         }
     }
-    fail_on_any_problem(problems).map(|()| origins)
+    Error::unless_empty(problems).map(|()| origins)
 }
 
 /// The words with which the text of an origin may begin; each word names a kind of origin.

@@ -86,9 +86,7 @@ pub fn read_measured_messages(
             .or_default();
         times.push(time);
     }
-    if !problems.is_empty() {
-        return Err(Error::Input(problems));
-    }
+    Error::unless_empty(problems)?;
     let pings: Vec<MeasuredMessages> = groups
         .into_iter()
         .map(

@@ -80,30 +80,9 @@ impl ReschedulingPlan {
         }
     }
 
-    /// Returns the number of rescheduling calls of the plan.
-    pub fn call_count(&self) -> usize {
-        self.calls.len()
-    }
-
     /// Returns the number of moves in all calls of the plan.
     pub fn move_count(&self) -> usize {
         self.calls.iter().map(|call| call.moves.len()).sum()
-    }
-
-    /// Appends a rescheduling call after `superstep`, counted from 1, with these moves (process and destination host, counted
-    /// from 0).
-    pub(super) fn add_call(
-        &mut self,
-        superstep: usize,
-        moves: impl Iterator<Item = (usize, HostId)>,
-    ) {
-        let moves = moves.map(|(process, to)| (to_u32(process), to));
-        self.calls.push(PlannedCall {
-            superstep: superstep as u64,
-            moves: moves.collect(),
-            procedure: self.procedure_of_first_call(),
-            ..PlannedCall::default()
-        });
     }
 
     /// Returns the procedure that calls added to the plan get: the procedure of its first call.

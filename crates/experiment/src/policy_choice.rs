@@ -3,7 +3,7 @@
 //! ```text
 //! policy.name            greedy, or with parts: greedy/charm-8/every=50 (a variant, a trigger)
 //! policy.greedy          the options of the policy `greedy`
-//! policy.name            exec:./mylb: the policy `exec` with this command
+//! policy.name            exec:./mylb: the policy `exec` with this value of its main option, the command
 //! policy.forecast        ewma: the forecast of the work that a strategy uses; also a part of the name, as in refine/menon/ewma
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
@@ -75,7 +75,7 @@ impl PolicyChoice {
             &["trigger", FORECAST_KEY],
         )?;
         let name = read_policy_name(keys)?;
-        let (command, parts) = split_policy_name(registry, name);
+        let (value, parts) = split_policy_name(registry, name);
         let entry = *registry.policies().find(parts[0])?;
         let (mut edition, mut trigger, mut is_paid_back) = (Map::new(), None, false);
         let mut forecast = read_forecast(keys)?;
@@ -99,8 +99,8 @@ impl PolicyChoice {
                 !(options.contains_key(key) && is_given)
             });
             options.extend(edition);
-            if let Some(command) = command {
-                options.insert("command".into(), command.trim().into());
+            if let Some(value) = value {
+                options.insert(entry.main_option_key().into(), value.trim().into());
             }
         }
         let (trigger, key) =
@@ -170,14 +170,9 @@ impl PolicyChoice {
     /// As [`Self::create_policy`].
     pub(super) fn name_without_trigger(&self) -> Result<String, Error> {
         let entry = &self.registry_entry;
-        if let Some(command) = self.policy_options["command"].as_str()
-            && entry.name == policy::EXEC
-        {
-            return Ok(format!("{}{command}", policy::EXEC_PREFIX));
-        }
         let own = entry.resolve(&self.policy_options)?;
         if !entry.is_strategy() || own == entry.resolve(&json!({}))? {
-            return Ok(entry.name.to_owned());
+            return Ok(policy::name_with_program(entry.name, &own));
         }
         let is_own = |variant: &&str| {
             let options = entry.variant_options(variant).unwrap_or_default();
@@ -237,18 +232,15 @@ const OWN_EDITION: &str = "ours";
 /// (`migbsp`). It ends with `/paid-back` if calls are skipped that cost more time than the remaining supersteps can save.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
-    let command = policy[name]["command"].as_str();
-    let command = command.filter(|_| name == policy::EXEC);
-    let named = command.map(|command| format!("{}{command}", policy::EXEC_PREFIX));
+    let named = policy::name_with_program(name, &policy[name]);
     let edition = policy[name]["edition"].as_str();
     let edition = edition.filter(|edition| *edition != OWN_EDITION);
-    let name = named.as_deref().unwrap_or(name);
     let trigger = policy["trigger"]["name"].as_str();
     let is_paid_back = policy["trigger"][ONLY_IF_PAID_BACK_KEY] == true;
     let forecast = policy[FORECAST_KEY].as_str();
     let parts = edition.into_iter().chain(trigger).chain(forecast);
     let parts = parts.chain(is_paid_back.then_some(PAID_BACK_SUFFIX));
-    let parts = std::iter::once(name).chain(parts);
+    let parts = std::iter::once(&*named).chain(parts);
     parts.collect::<Vec<_>>().join("/")
 }
 
@@ -266,22 +258,26 @@ fn read_policy_name(keys: &Map<String, Value>) -> Result<&str, Problem> {
     }
 }
 
-/// Splits the name of a policy into the command of an external policy (`None` for any other policy) and the parts of the name:
-/// first the name of the entry in the registry, then the parts after slashes.
+/// Splits the name of a policy into the value of its main option behind a colon (`./mylb` of `exec:./mylb`; `None` if there is
+/// none) and the parts of the name: first the name of the entry in the registry, then the parts after slashes.
 fn split_policy_name<'a>(registry: &Registry, name: &'a str) -> (Option<&'a str>, Vec<&'a str>) {
-    let Some(mut command) = name.strip_prefix(policy::EXEC_PREFIX) else {
+    let has_main_option = |(name, _): &(&str, &str)| {
+        let entry = registry.policies().find(name);
+        entry.is_ok_and(|entry| !entry.main_option_key().is_empty())
+    };
+    let Some((name, mut value)) = name.split_once(':').filter(has_main_option) else {
         return (None, name.split('/').map(str::trim).collect());
     };
-    let mut parts = vec![policy::EXEC];
-    // The last parts of a command, after slashes, may be a trigger and `paid-back`.
-    while let Some((program, part)) = command.rsplit_once('/') {
+    let mut parts = vec![name];
+    // The last parts of the value, after slashes, may be a trigger and `paid-back`.
+    while let Some((rest, part)) = value.rsplit_once('/') {
         if !is_trigger_name(registry, part) && part.trim() != PAID_BACK_SUFFIX {
             break;
         }
-        command = program;
+        value = rest;
         parts.insert(1, part.trim());
     }
-    (Some(command), parts)
+    (Some(value), parts)
 }
 
 fn is_trigger_name(registry: &Registry, part: &str) -> bool {
@@ -320,17 +316,6 @@ fn name_without_values(part: &str) -> &str {
     part.split(['=', ',']).next().unwrap_or(part).trim()
 }
 
-/// Adds the keys of `options` to `below`; if both objects contain a key, the value in `options` applies. If `options` is not an
-/// object, it is returned unchanged; reading the options reports this error later.
-fn override_options(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
-    match options {
-        None => {}
-        Some(Value::Object(own)) => below.extend(own.clone()),
-        Some(wrong) => return wrong.clone(),
-    }
-    below.into()
-}
-
 impl TriggerChoice {
     /// Reads the trigger that is a part of the policy's name; if the name contains none, reads the trigger of the key
     /// `policy.trigger`.
@@ -343,116 +328,103 @@ impl TriggerChoice {
         named: Option<&str>,
         key: Option<&Value>,
     ) -> Result<(Option<Self>, bool), Error> {
-        let key = key.filter(|key| !key.is_null());
-        let options = key.and_then(Value::as_object);
-        if let Some(options) = options {
-            let section = "policy.trigger";
-            check_section_keys(
-                options,
-                section,
-                registry.triggers(),
-                &[ONLY_IF_PAID_BACK_KEY],
-            )?;
-        }
-        let flag_of_key = options.and_then(|keys| keys.get(ONLY_IF_PAID_BACK_KEY));
-        let is_paid_back = flag_of_key.map_or(Ok(false), read_only_if_paid_back)?;
-        let (text, place) = match (named, key) {
-            (Some(text), _) => (text, "policy.name"),
-            // A comparison may give one trigger to all policies; the baseline `never` then still pays for no call.
-            (None, _) if entry.name == policy::NEVER => return Ok((None, false)),
-            (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
-            (None, Some(Value::Object(options))) if has_trigger_keys(options) => {
-                (trigger_name(options), "policy.trigger.name")
-            }
-            (None, None | Some(Value::Object(_))) if entry.needs_trigger() => {
-                (trigger::DEFAULT_TRIGGER, "policy.trigger")
-            }
-            (None, None | Some(Value::Object(_))) => return Ok((None, is_paid_back)),
-            (None, Some(_)) => {
-                let problem = Problem::new("the trigger is neither a name nor an object");
+        let mut keys = match key {
+            Some(Value::Object(keys)) => keys.clone(),
+            None | Some(Value::Null | Value::String(_)) => Map::new(),
+            Some(_) => {
                 let hint = "write \"every\", \"every=50\" or { \"name\": \"every\", \"every\": { \"supersteps\": 50 } }";
+                let problem = Problem::new("the trigger is neither a name nor an object");
                 return Err(problem.key("policy.trigger").hint(hint).into());
             }
         };
-        let (mut choice, is_paid_back_by_text) = Self::parse(registry, text, place)?;
-        if let Some(keys) = options {
-            choice.trigger_options =
-                match (keys.get(choice.registry_entry.name), choice.trigger_options) {
-                    (Some(Value::Object(below)), own) => {
-                        override_options(below.clone(), Some(&own))
-                    }
-                    (Some(wrong), _) => wrong.clone(),
-                    (None, own) => own,
-                };
+        let own = [ONLY_IF_PAID_BACK_KEY];
+        check_section_keys(&keys, "policy.trigger", registry.triggers(), &own)?;
+        let mut is_paid_back = read_only_if_paid_back(keys.remove(ONLY_IF_PAID_BACK_KEY))?;
+        // A comparison may give one trigger to all policies; the baseline `never` then still pays for no call.
+        if named.is_none() && entry.name == policy::NEVER {
+            return Ok((None, false));
         }
-        Ok((Some(choice), is_paid_back || is_paid_back_by_text))
-    }
-
-    /// Parses a trigger from a text: its name, then `=value` for its main option, and `,key=value` for each other option.
-    ///
-    /// The second value states whether a rescheduling call is skipped if it costs more time than the remaining supersteps can
-    /// save.
-    fn parse(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
-        let at = |problem: Problem| Error::from(problem.key(key));
-        let mut parts = text.split(',').map(str::trim);
-        let first = parts.next().unwrap_or_default();
-        let (name, value) = match first.split_once('=') {
-            Some((name, value)) => (name.trim(), Some(value.trim())),
-            None => (first, None),
+        let (name, mut options) = match (named, key.and_then(Value::as_str)) {
+            (Some(text), _) => parse_trigger(registry, text, "policy.name")?,
+            (None, Some(text)) => parse_trigger(registry, text, "policy.trigger")?,
+            (None, None) if keys.is_empty() && !entry.needs_trigger() => {
+                return Ok((None, is_paid_back));
+            }
+            (None, None) => parse_trigger(registry, trigger_name(&keys), "policy.trigger.name")?,
         };
-        let found = registry.triggers().find(name);
-        let entry = *found
-            .map_err(|error| error.map_problems_without_location(|problem| problem.key(key)))?;
-        let mut options = Map::new();
-        if let Some(value) = value {
-            if entry.main_option_key().is_empty() {
-                let message = format!("the trigger `{name}` takes no value after `=`");
-                let problem = Problem::new(message);
-                return Err(at(problem.hint(
-                    "write the options of this trigger after a comma: `TRIGGER,KEY=VALUE`",
-                )));
-            }
-            options.insert(entry.main_option_key().to_owned(), parse_typed_value(value));
-        }
-        let mut only_if_paid_back = false;
-        for part in parts {
-            let Some((option, value)) = part.split_once('=') else {
-                let message = format!("`{part}` is not of the form KEY=VALUE");
-                return Err(at(Problem::new(message).hint(
-                    "separate the options of a trigger by commas, each with its value: `every,supersteps=50`",
-                )));
-            };
-            let (option, value) = (option.trim(), parse_typed_value(value.trim()));
-            if option == ONLY_IF_PAID_BACK_KEY {
-                only_if_paid_back = read_only_if_paid_back(&value)?;
-            } else if options.insert(option.to_owned(), value).is_some() {
-                let problem = Problem::new(format!("`{option}` is given twice"));
-                return Err(at(problem.hint("remove one of the two values")));
-            }
+        let registry_entry = *registry.triggers().find(name)?;
+        is_paid_back |= read_only_if_paid_back(options.remove(ONLY_IF_PAID_BACK_KEY))?;
+        let below = keys.get(registry_entry.name);
+        let mut trigger_options = below.cloned().unwrap_or_else(|| json!({}));
+        // Options that are no object are reported when they are read.
+        if let Some(below) = trigger_options.as_object_mut() {
+            below.extend(options);
         }
         let choice = Self {
-            registry_entry: entry,
-            trigger_options: options.into(),
+            registry_entry,
+            trigger_options,
         };
-        Ok((choice, only_if_paid_back))
+        Ok((Some(choice), is_paid_back))
     }
 }
 
-/// Returns whether the keys under `policy.trigger` name a trigger or set options of a trigger.
-fn has_trigger_keys(keys: &Map<String, Value>) -> bool {
-    keys.keys().any(|key| key != ONLY_IF_PAID_BACK_KEY)
+/// Parses a trigger from a text: its name, then `=value` for its main option, and `,key=value` for each other option. Returns its
+/// name and its options, which may have the key `only_if_paid_back`.
+fn parse_trigger<'t>(
+    registry: &Registry,
+    text: &'t str,
+    key: &str,
+) -> Result<(&'t str, Map<String, Value>), Error> {
+    let refuse = |message: String, hint: &str| {
+        let problem = Problem::new(message).key(key);
+        Err(Error::from(problem.hint(hint)))
+    };
+    let mut parts = text.split(',').map(str::trim);
+    let first = parts.next().unwrap_or_default();
+    let (name, value) = first.split_once('=').unwrap_or((first, ""));
+    let name = name.trim();
+    let main = registry.triggers().find(name)?.main_option_key();
+    let mut options = Map::new();
+    if first.contains('=') {
+        if main.is_empty() {
+            return refuse(
+                format!("the trigger `{name}` takes no value after `=`"),
+                "write the options of this trigger after a comma: `TRIGGER,KEY=VALUE`",
+            );
+        }
+        options.insert(main.to_owned(), parse_typed_value(value.trim()));
+    }
+    for part in parts {
+        let Some((option, value)) = part.split_once('=') else {
+            return refuse(
+                format!("`{part}` is not of the form KEY=VALUE"),
+                "separate the options of a trigger by commas, each with its value: `every,supersteps=50`",
+            );
+        };
+        let option = option.trim();
+        let before = options.insert(option.to_owned(), parse_typed_value(value.trim()));
+        if before.is_some() {
+            return refuse(
+                format!("`{option}` is given twice"),
+                "remove one of the two values",
+            );
+        }
+    }
+    Ok((name, options))
 }
 
 /// Returns the name of the trigger from the keys under `policy.trigger`: the value of the key `name`, or, without this key, the
 /// only trigger whose options are set.
 fn trigger_name(keys: &Map<String, Value>) -> &str {
-    let own = ["name", ONLY_IF_PAID_BACK_KEY];
-    let others = keys.keys().filter(|key| !own.contains(&key.as_str()));
-    let others: Vec<&String> = others.collect();
-    match (keys.get("name").and_then(Value::as_str), &others[..]) {
-        (Some(name), _) => name,
-        (None, [only]) => only,
-        (None, _) => trigger::DEFAULT_TRIGGER,
+    let mut others = keys.keys().filter(|key| *key != "name");
+    match (
+        keys.get("name").and_then(Value::as_str),
+        others.next(),
+        others.next(),
+    ) {
+        (Some(name), ..) => name,
+        (None, Some(only), None) => only,
+        _ => trigger::DEFAULT_TRIGGER,
     }
 }
 
@@ -477,13 +449,13 @@ fn check_section_keys<K>(
     }
 }
 
-/// Reads the value of the key `only_if_paid_back`, which must be true or false.
-fn read_only_if_paid_back(value: &Value) -> Result<bool, Error> {
+/// Reads the value of the key `only_if_paid_back`, which must be true or false; false if it is absent.
+fn read_only_if_paid_back(value: Option<Value>) -> Result<bool, Error> {
+    let Some(value) = value else { return Ok(false) };
     value.as_bool().ok_or_else(|| {
-        let problem = Problem::new(format!("{value} is neither true nor false"))
-            .hint("write `true` or `false`");
+        let problem = Problem::new(format!("{value} is neither true nor false"));
         let key = format!("policy.trigger.{ONLY_IF_PAID_BACK_KEY}");
-        problem.key(key).into()
+        problem.key(key).hint("write `true` or `false`").into()
     })
 }
 

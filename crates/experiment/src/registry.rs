@@ -273,11 +273,7 @@ impl Registry {
                 problems.push(Problem::new(message).hint(hint));
             }
         }
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Input(problems))
-        }
+        Error::unless_empty(problems)
     }
 
     /// Returns whether another policy or application uses the same flag with other possible values, or another application uses

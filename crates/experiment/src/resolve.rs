@@ -7,12 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::basis::{BasisRemark, CompleteSettings, calibrated_platform_problems, merge_remarks};
 use super::by_workload;
-use super::case_change;
 use super::checked::CheckedWorkload;
 use super::config::{self, Basis, EXTENDS_NOTHING, ExperimentConfig};
 use super::former;
 use super::idle_cores;
-use super::noise;
 use super::origins;
 use super::placement::initial_placement;
 use super::plausibility::{self, Finding};
@@ -36,7 +34,7 @@ use migsim_platform::load::Loads;
 use migsim_platform::{HostGrouping, LoadedPlatform};
 use migsim_policies as policy;
 use migsim_policies::explain::Narrator;
-use migsim_workloads::registry::{self, BuiltWorkload};
+use migsim_workloads::registry;
 use migsim_workloads::{PrescribedSetting, Workload};
 
 /// An input file on which the results of an experiment depend.
@@ -162,31 +160,35 @@ impl Experiment {
         }
         let of_library = parts.insert_workload_settings(whole)?;
         let (noise, seed) = (parts.config.runtime.noise, parts.config.seed);
-        parts.built_workload.workload =
-            noise::add_work_noise(parts.built_workload.workload, noise, seed)?;
+        parts.workload.add_noise(noise, seed)?;
         parts.platform = add_missing_loopbacks(parts.platform, &parts.network);
-        let is_recorded = !parts.built_workload.recording.is_empty();
+        let is_recorded = !parts.workload.built.recording.is_empty();
         starts::set_default_mapping(&mut parts.config, &parts.platform, is_recorded);
         let draws = parts.check_memory_and_find_random_draws(limits)?;
-        let workload = parts.built_workload.workload.as_ref();
         let is_mapped =
-            whole.is_set_by_user("mapping") || workload.initial_host(ProcessId(0)).is_none();
-        let placement = initial_placement(
+            whole.is_set_by_user("mapping") || parts.workload.initial_host(ProcessId(0)).is_none();
+        let mut placement = initial_placement(
             (&parts.config, &basis),
             is_mapped,
-            workload,
+            &parts.workload,
             &parts.platform,
         )?;
         let resolved = parts.resolve_settings(&basis, is_mapped, whole)?;
-        let experiment = Self {
+        let input_files = parts.list_input_files(is_mapped, whole)?;
+        let setting_notes = (former::former_setting_notes(&whole.merged_layers).into_iter())
+            .chain(of_library)
+            .chain(parts.user_notes(&resolved, is_mapped, &placement, findings))
+            .collect();
+        // The resolved settings stay without the changes, so that a run of these settings applies them once only.
+        if !parts.config.changes.is_empty() {
+            parts.apply_changes(&mut placement, &unloaded)?;
+        }
+        Ok(Self {
             unused_seed_note: draws.note_on_unused_seed(whole, parts.config.seed),
-            input_files: parts.list_input_files(is_mapped, whole)?,
-            setting_notes: (former::former_setting_notes(&whole.merged_layers).into_iter())
-                .chain(of_library)
-                .chain(parts.user_notes(&resolved, is_mapped, &placement, findings))
-                .collect(),
+            input_files,
+            setting_notes,
             platform: parts.platform,
-            workload: parts.built_workload.workload,
+            workload: Box::new(parts.workload),
             placement,
             network: parts.network,
             config: parts.config,
@@ -198,35 +200,7 @@ impl Experiment {
             random_draws: draws,
             loads: parts.loads,
             policy: parts.policy,
-        };
-        experiment.apply_changes(unloaded)
-    }
-
-    /// Applies the changes that the key `changes` lists to the experiment. The resolved settings stay without these changes, so
-    /// that a run of the resolved settings applies the changes once only. `unloaded` is the platform without background load.
-    fn apply_changes(mut self, unloaded: Arc<LoadedPlatform>) -> Result<Self, Error> {
-        if self.config.changes.is_empty() {
-            return Ok(self);
-        }
-        let parts = case_change::ChangeableParts {
-            platform: self.platform,
-            unloaded_platform: unloaded,
-            loads: (self.loads.clone(), self.config.seed),
-            scenarios: self.config.scenarios.clone(),
-            workload: self.workload,
-            placement: self.placement,
-            network: self.network,
-            runtime: self.config.runtime,
-            costs: self.config.costs,
-        };
-        let changed = case_change::apply_changes(&self.config.changes, parts)?;
-        self.platform = changed.platform;
-        self.workload = changed.workload;
-        self.placement = changed.placement;
-        self.network = changed.network;
-        self.config.runtime = changed.runtime;
-        self.config.costs = changed.costs;
-        Ok(self)
+        })
     }
 
     /// Returns notes that the user should read before trusting the results, one sentence each.
@@ -280,11 +254,6 @@ impl Experiment {
         self.loads.first_positive_times()
     }
 
-    /// Returns whether the background load depends on the seed.
-    pub fn does_background_load_use_seed(&self) -> bool {
-        self.loads.uses_seed()
-    }
-
     /// Returns the narrator, which describes the rescheduling calls of the policy in sentences.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.policy.registry_entry.narrator()
@@ -296,26 +265,23 @@ impl Experiment {
     }
 }
 
-/// Returns an error if a file of settings names the program that the policy `exec` starts, but only the user may name programs.
+/// Returns an error if a file of settings names the external program that the policy starts, but only the user may name programs.
 /// Running the file of another person therefore starts no program unless the user allows it.
 fn check_program_named_by_file(
     layers: &Layers,
     policy: Option<&PolicyChoice>,
     limits: Limits,
 ) -> Option<Problem> {
-    let policy = policy.filter(|policy| policy.registry_entry.name == policy::EXEC);
-    let command = policy?.policy_options["command"].as_str()?;
-    let name = layers.get("policy.name");
-    let is_in_name = name.is_some_and(|name| {
-        let text = name.as_str().unwrap_or_default();
-        text.starts_with(policy::EXEC_PREFIX)
-    });
+    let (policy, name) = (policy?, layers.get("policy.name"));
+    let entry = &policy.registry_entry;
+    let command = policy::program_of(entry.name, &policy.policy_options)?;
+    let is_in_name = name.is_some_and(|name| name.as_str().is_some_and(|name| name.contains(':')));
     let key = if is_in_name {
-        "policy.name"
+        "policy.name".to_owned()
     } else {
-        "policy.exec.command"
+        format!("policy.{}.{}", entry.name, entry.main_option_key())
     };
-    let (_, is_file) = layers.source_and_is_file(key)?;
+    let (_, is_file) = layers.source_and_is_file(&key)?;
     (is_file && !limits.allows_starting_programs).then(|| {
         let message = format!(
             "the file names the program `{command}` as a policy; programs that a file names are not started by default"
@@ -335,16 +301,14 @@ fn settings_prescribed_by_platform(platform: &LoadedPlatform) -> Vec<PrescribedS
 }
 
 /// The parts of an experiment that are read and checked one by one before the experiment is put together from them.
-struct ExperimentParts<'r> {
-    config: ExperimentConfig,
+pub(super) struct ExperimentParts<'r> {
+    pub(super) config: ExperimentConfig,
     application_entry: &'r registry::Entry,
-    platform: Arc<LoadedPlatform>,
-    network: NetworkModel,
+    pub(super) platform: Arc<LoadedPlatform>,
+    pub(super) network: NetworkModel,
     policy: PolicyChoice,
-    loads: Loads,
-    /// The application that was created from its options, with the input files and settings that the application adds to the
-    /// experiment.
-    built_workload: BuiltWorkload,
+    pub(super) loads: Loads,
+    pub(super) workload: CheckedWorkload,
     /// Whether the application draws its random numbers from the seed of the run, because it has no separate seed.
     does_workload_share_seed: bool,
 }
@@ -391,13 +355,11 @@ impl<'r> ExperimentParts<'r> {
         let loads = Loads::read(registry.loads(), config.load.as_ref());
         let loads = ok_or_collect_problems(loads, &mut problems);
         let shares_seed = seed::share_seed_with_workload(whole, &config, app, &mut keys);
-        let built = app.build(&keys).and_then(|mut built| {
-            built.workload = Box::new(CheckedWorkload::new(app.name, built.workload)?);
-            Ok(built)
-        });
-        let built = ok_or_collect_problems(built, &mut problems);
-        let all = (platform, network, policy, loads, built);
-        let (Some(platform), Some(network), Some(policy), Some(loads), Some(built)) = all else {
+        let built = app.build(&keys);
+        let workload = built.and_then(|built| Ok(CheckedWorkload::new(app.name, built)?));
+        let workload = ok_or_collect_problems(workload, &mut problems);
+        let all = (platform, network, policy, loads, workload);
+        let (Some(platform), Some(network), Some(policy), Some(loads), Some(workload)) = all else {
             return Err(Error::Input(problems));
         };
         let parts = Self {
@@ -407,10 +369,10 @@ impl<'r> ExperimentParts<'r> {
             network,
             policy,
             loads,
-            built_workload: built,
+            workload,
             does_workload_share_seed: shares_seed,
         };
-        fail_on_any_problem(problems).map(|()| parts)
+        Error::unless_empty(problems).map(|()| parts)
     }
 
     /// Inserts the settings that the application adds, such as the library with which its trace was recorded. Returns a note for
@@ -419,7 +381,7 @@ impl<'r> ExperimentParts<'r> {
         &mut self,
         whole: &mut CompleteSettings,
     ) -> Result<Option<String>, Error> {
-        let built = &self.built_workload;
+        let built = &self.workload.built;
         let name = built
             .input_files_with_hashes
             .first()
@@ -451,10 +413,7 @@ impl<'r> ExperimentParts<'r> {
     /// # Errors
     /// The experiment needs too much memory.
     fn check_memory_and_find_random_draws(&self, limits: Limits) -> Result<RandomDraws, Error> {
-        let (policy, workload) = (
-            self.policy.create_policy()?,
-            self.built_workload.workload.as_ref(),
-        );
+        let (policy, workload) = (self.policy.create_policy()?, &self.workload);
         if !(0.0..f64::MAX).contains(&policy.memory(1.0, 1.0)) {
             let name = self.policy.registry_entry.name;
             let message = format!("the policy `{name}` states a wrong size of its memory");
@@ -547,12 +506,9 @@ impl<'r> ExperimentParts<'r> {
         mut findings: Vec<Finding>,
     ) -> Vec<String> {
         let (config, policy) = (&self.config, &self.policy.registry_entry);
-        let (platform, workload) = (
-            &self.platform.platform,
-            self.built_workload.workload.as_ref(),
-        );
+        let (platform, workload) = (&self.platform.platform, &self.workload);
         let mut notes = by_workload::workload_notes(config, is_mapped, workload, policy);
-        notes.extend(self.built_workload.notes.iter().cloned());
+        notes.extend(workload.built.notes.iter().cloned());
         notes.extend(self.loads.user_notes());
         // Tasks share the cores of their rank, as in the recorded run.
         if is_mapped && workload.labels().is_none() {
@@ -562,7 +518,7 @@ impl<'r> ExperimentParts<'r> {
                 &config.mapping(),
             ));
         }
-        if !self.built_workload.recording.is_empty() && policy.name != policy::NEVER {
+        if !workload.built.recording.is_empty() && policy.name != policy::NEVER {
             notes.extend(recorded_start::equal_hosts_note(
                 platform,
                 placement,
@@ -575,7 +531,7 @@ impl<'r> ExperimentParts<'r> {
                 policy_options: &resolved["policy"][policy.name],
                 loads: &self.loads,
                 workload,
-                is_work_from_files: !self.built_workload.input_files_with_hashes.is_empty(),
+                is_work_from_files: !workload.built.input_files_with_hashes.is_empty(),
                 platform,
                 scenarios: &config.scenarios,
             },
@@ -610,7 +566,7 @@ impl<'r> ExperimentParts<'r> {
         for (source, sha256) in self.loads.trace_files() {
             add("load", source, sha256);
         }
-        for (source, sha256) in &self.built_workload.input_files_with_hashes {
+        for (source, sha256) in &self.workload.built.input_files_with_hashes {
             add("workload", source, sha256);
         }
         for key in self.policy.registry_entry.file_options {
@@ -639,14 +595,6 @@ impl<'r> ExperimentParts<'r> {
 
 fn sha256_of_file(file: &str) -> Result<String, Error> {
     Ok(document::sha256(&document::read_bytes(file.as_ref())?))
-}
-
-/// Combines the problems into one error; returns `Ok` if there are no problems.
-pub(super) fn fail_on_any_problem(problems: Vec<Problem>) -> Result<(), Error> {
-    if problems.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Input(problems))
 }
 
 /// Reads the platform of the experiment, and forms the clusters that the settings choose.
@@ -687,21 +635,9 @@ pub(super) fn add_missing_loopbacks(
 
 /// Returns the value of a successful result; for an error, returns `None` and appends its problems to `problems`.
 fn ok_or_collect_problems<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
-    match result {
-        Ok(value) => Some(value),
-        Err(Error::Input(found)) => {
-            problems.extend(found);
-            None
-        }
-        Err(Error::SimulationFailure(problem) | Error::Output(problem)) => {
-            problems.push(problem);
-            None
-        }
-        Err(Error::InternalFault(broken)) => {
-            problems.push(broken.problem);
-            None
-        }
-    }
+    result
+        .map_err(|error| problems.extend(error.into_problems()))
+        .ok()
 }
 
 /// Reads the network model from the settings under the key `network`: a preset (`model`), and constants that override the
@@ -721,7 +657,7 @@ pub(super) fn read_network_model(keys: &Map<String, Value>) -> Result<NetworkMod
             problems.push(problem.key(format!("network.{key}")));
         }
     }
-    fail_on_any_problem(problems).map(|()| model)
+    Error::unless_empty(problems).map(|()| model)
 }
 
 /// Adds a hint to the problem of an unknown key: the complete key of a policy option that has the same or a similar name.

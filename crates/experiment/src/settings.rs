@@ -27,6 +27,15 @@ pub struct KeySetting {
 }
 
 impl KeySetting {
+    /// Creates the setting of `key` to `value`; `source` is the text by which messages name its source.
+    pub fn new(key: impl Into<String>, source: impl Into<String>, value: impl Into<Value>) -> Self {
+        Self {
+            key: key.into(),
+            source_text: source.into(),
+            value: value.into(),
+        }
+    }
+
     /// Returns whether the key of the setting lies inside the object or list at `key`.
     pub fn is_key_inside(&self, key: &str) -> bool {
         self.key != key && is_path_within(&self.key, key)
@@ -127,13 +136,13 @@ pub struct Layers {
 impl Layers {
     /// Creates settings from pairs of a key, with dots between its parts (`workload.app`), and its value.
     pub fn from_pairs<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
-        let flag = |(key, value): (&str, Value)| KeySetting {
-            key: key.to_owned(),
-            source_text: key.to_owned(),
-            value,
-        };
         let mut layers = Self::default();
-        layers.push_flags(settings.into_iter().map(flag).collect());
+        let settings = settings.into_iter();
+        layers.push_flags(
+            settings
+                .map(|(key, value)| KeySetting::new(key, key, value))
+                .collect(),
+        );
         layers
     }
 

@@ -41,6 +41,10 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// no such option.
     const MOVE_INSIDE: &'static str = "";
 
+    /// The key of the option whose value may stand behind the name of the policy and a colon, as in `exec:./mylb`; empty if there is
+    /// none.
+    const MAIN_OPTION: &'static str = "";
+
     /// Returns whether all moves of the policy lead to another cluster, so that no process can move on a platform with one
     /// cluster.
     fn moves_only_between_clusters(&self) -> bool {
@@ -86,6 +90,7 @@ pub struct PolicyKind {
     fraction_option_keys: &'static [&'static str],
     option_for_moves_within_cluster: &'static str,
     needs_trigger: bool,
+    main_option_key: &'static str,
 }
 
 /// The way in which a policy is created from its options, with the functions that are needed for it.
@@ -120,6 +125,7 @@ pub fn entry_from_maker(
         fraction_option_keys: &[],
         option_for_moves_within_cluster: "",
         needs_trigger: false,
+        main_option_key: "",
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
@@ -147,6 +153,7 @@ pub fn table_entry<T: PolicyOptions>(
         fraction_option_keys: T::SHARES,
         option_for_moves_within_cluster: T::MOVE_INSIDE,
         needs_trigger: T::NEEDS_TRIGGER,
+        main_option_key: T::MAIN_OPTION,
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
     (entry.flags, entry.file_options) = (T::FLAGS, T::FILES);
@@ -162,6 +169,7 @@ pub fn entry_from_strategy(entry: &strategy::StrategyEntry) -> Entry {
         fraction_option_keys: &[],
         option_for_moves_within_cluster: "",
         needs_trigger: true,
+        main_option_key: "",
     })
 }
 
@@ -278,6 +286,11 @@ impl PolicyKind {
         self.option_for_moves_within_cluster
     }
 
+    /// Returns the key of the option whose value may stand behind the name of the policy and a colon; empty if there is none.
+    pub fn main_option_key(&self) -> &'static str {
+        self.main_option_key
+    }
+
     /// Returns the values that `migsim tune` tries for the options of the policy by default: pairs of an option's key and its
     /// values, as a list or range.
     pub fn tuning_ranges(&self) -> &'static [(&'static str, &'static str)] {
@@ -290,7 +303,8 @@ impl PolicyKind {
         let inside = inside.filter(|key| !key.is_empty());
         let tuned = self.tuning_ranges.iter().map(|(key, _)| *key);
         let shares = self.fraction_option_keys.iter().copied();
-        tuned.chain(shares).chain(inside).collect()
+        let main = Some(self.main_option_key).filter(|key| !key.is_empty());
+        tuned.chain(shares).chain(inside).chain(main).collect()
     }
 
     /// Returns the narrator, which describes the rescheduling calls of the policy in `migsim explain`.

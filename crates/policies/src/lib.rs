@@ -41,7 +41,8 @@ pub use bandit::BanditOptions;
 pub use entry::{Entry, PolicyKind, PolicyOptions, Table};
 pub use entry::{entry_from_maker, entry_from_strategy, table_entry};
 pub use exec::{
-    EXEC, ExecOptions, PREFIX as EXEC_PREFIX, is_answer_awaited, log_error_output_to, mentions_exec,
+    ExecOptions, is_answer_awaited, log_error_output_to, mentions_exec, name_with_program,
+    program_of,
 };
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};

@@ -1,9 +1,10 @@
 //! The table of built-in policies, one row each. Help texts, listings, schemas and error messages derive from this table.
 
 use super::entry::{Table, entry_from_strategy, table_entry};
+use super::exec::EXEC;
 use super::strategy;
 use super::{
-    Authors2015Config, BanditOptions, EXEC, ExecOptions, MigBsp2007Config, MigBspConfig, Never,
+    Authors2015Config, BanditOptions, ExecOptions, MigBsp2007Config, MigBspConfig, Never,
     ReplayConfig, UlbaOptions,
 };
 

@@ -1,7 +1,7 @@
 //! Forced decisions: a policy that carries out the moves of a list, so that the effect of the time of each move can be studied
 //! independently of any policy.
 //!
-//! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`). Its objects have the
+//! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--policy replay:FILE`). Its objects have the
 //! keys `superstep` and `process` (`24` or `"p24"`), counted from 1, and `to`, which is a host or a cluster. If `to` is a
 //! cluster, the destination is the host of this cluster with the fewest processes, in case of ties the host with the lowest
 //! index. A call takes place after each superstep in the list and costs as much as a call of MigBSP. The file may also be the
@@ -18,7 +18,6 @@ use super::explain::RecordedMigration;
 use super::{CallProcedure, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem};
-use migsim_base::plugin::{FlagValues, OptionFlag};
 use migsim_base::random::Stream;
 use migsim_base::units::{HostId, ProcessId, process_number, process_number_schema};
 
@@ -95,13 +94,7 @@ fn parse_recorded_calls(file: &str, text: &str) -> Result<BTreeMap<u64, ForcedCa
 }
 
 impl PolicyOptions for ReplayConfig {
-    const FLAGS: &'static [OptionFlag] = &[OptionFlag::new(
-        "decisions",
-        FlagValues::Texts,
-        "The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1, or the calls.jsonl of a run",
-    )
-    .with_option_name("file")
-    .with_value_name("FILE")];
+    const MAIN_OPTION: &'static str = "file";
     const FILES: &'static [&'static str] = &["file"];
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {

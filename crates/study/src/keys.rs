@@ -86,12 +86,10 @@ pub fn policy_name_in_settings(layers: &Layers) -> String {
     base_policy_name(named.unwrap_or(policy::DEFAULT_POLICY)).to_owned()
 }
 
-/// Returns the name of the policy without the variant, trigger and forecast: `greedy` for `greedy/charm-8/menon`.
+/// Returns the name of the policy without the variant, trigger and forecast (`greedy` for `greedy/charm-8/menon`), and without the
+/// value behind a colon (`exec` for `exec:./mylb`).
 pub fn base_policy_name(name: &str) -> &str {
-    if name.starts_with(policy::EXEC_PREFIX) {
-        return policy::EXEC;
-    }
-    name.split('/').next().unwrap_or(name)
+    name.split(['/', ':']).next().unwrap_or(name)
 }
 
 /// Lists all names of parameters that may vary, given the complete settings of one run.

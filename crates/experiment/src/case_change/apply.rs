@@ -2,118 +2,82 @@
 
 use std::sync::Arc;
 
-use super::balanced::ScaledWorkload;
 use super::{CaseChange, ChangedQuantity, capacities, spread};
-use crate::resolve::add_missing_loopbacks;
+use crate::resolve::{ExperimentParts, add_missing_loopbacks};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
 use migsim_bsp::{BarrierKind, CallModel, Costs, MemoryTransfer, RuntimeConfig, Scenario};
 use migsim_engine::NetworkModel;
-use migsim_platform::LoadedPlatform;
-use migsim_platform::load::Loads;
-use migsim_workloads::Workload;
+use migsim_platform::{LoadedPlatform, Platform};
+use migsim_workloads::Workload as _;
 
-/// The parts of an experiment that the changes under its key `changes` can alter.
-#[derive(Debug)]
-pub(in super::super) struct ChangeableParts {
-    pub(in super::super) platform: Arc<LoadedPlatform>,
-    /// The platform without the background load, and the load, with the seed from which it is drawn.
-    pub(in super::super) unloaded_platform: Arc<LoadedPlatform>,
-    pub(in super::super) loads: (Loads, u64),
-    pub(in super::super) scenarios: Vec<Scenario>,
-    pub(in super::super) workload: Box<dyn Workload>,
-    pub(in super::super) placement: Vec<HostId>,
-    pub(in super::super) network: NetworkModel,
-    pub(in super::super) runtime: RuntimeConfig,
-    pub(in super::super) costs: Costs,
-}
-
-/// Applies the changes listed under the key `changes` to the parts of an experiment, in the order of the list.
-///
-/// # Errors
-/// A change cannot be read, or names a part that the platform does not have. All faulty changes are reported together.
-pub(in super::super) fn apply_changes(
-    texts: &[String],
-    mut parts: ChangeableParts,
-) -> Result<ChangeableParts, Error> {
-    let mut problems = Vec::new();
-    let changes: Vec<_> = texts
-        .iter()
-        .map(|text| text.parse::<CaseChange>())
-        .collect();
-    let factor = |quantity: &ChangedQuantity| -> f64 {
-        let changes = changes.iter().flatten();
-        let of_it = changes.filter(|change| change.quantity == *quantity);
-        of_it.map(CaseChange::cost_factor).product()
-    };
-    let [load, memory, imbalance] = [
-        ChangedQuantity::BackgroundLoad,
-        ChangedQuantity::MoveCosts,
-        ChangedQuantity::Imbalance,
-    ]
-    .map(|quantity| factor(&quantity));
-    if load != 1.0 {
-        parts.put_load_on_platform(load)?;
-    }
-    for (index, change) in changes.into_iter().enumerate() {
-        let made = change.and_then(|change| {
-            parts.check_presence(&change)?;
-            apply_one_change(&change, &mut parts)
-        });
-        problems.extend(
-            made.err()
-                .map(|problem| problem.key(format!("changes[{index}]"))),
-        );
-    }
-    super::super::resolve::fail_on_any_problem(problems)?;
-    if memory != 1.0 || imbalance != 1.0 {
-        let shares = balanced_work_shares(&parts);
-        parts.workload = Box::new(ScaledWorkload::new(
-            parts.workload,
-            shares,
-            (imbalance, memory),
-        ));
-    }
-    Ok(parts)
-}
-
-impl ChangeableParts {
-    /// Makes the platform again, with each share that the background load takes multiplied by `factor`.
-    fn put_load_on_platform(&mut self, factor: f64) -> Result<(), Error> {
-        let mut platform = LoadedPlatform::clone(&self.unloaded_platform);
-        let (loads, seed) = self.loads.clone();
-        loads.scaled(factor).put_on(&mut platform.platform, seed)?;
-        self.platform = add_missing_loopbacks(Arc::new(platform), &self.network);
+impl ExperimentParts<'_> {
+    /// Applies the changes that the key `changes` lists, in the order of the list. `unloaded` is the platform without background
+    /// load.
+    ///
+    /// # Errors
+    /// A change cannot be read, or names a part that the platform does not have. All faulty changes are reported together.
+    pub(crate) fn apply_changes(
+        &mut self,
+        placement: &mut [HostId],
+        unloaded: &LoadedPlatform,
+    ) -> Result<(), Error> {
+        let texts = self.config.changes.iter();
+        let changes: Vec<_> = texts.map(|text| text.parse::<CaseChange>()).collect();
+        let factor_of = |quantity: ChangedQuantity| -> f64 {
+            let own = changes
+                .iter()
+                .flatten()
+                .filter(|one| one.quantity == quantity);
+            own.map(CaseChange::cost_factor).product()
+        };
+        let load = factor_of(ChangedQuantity::BackgroundLoad);
+        let memory = factor_of(ChangedQuantity::MoveCosts);
+        let imbalance = factor_of(ChangedQuantity::Imbalance);
+        if load != 1.0 {
+            let mut loaded = unloaded.clone();
+            let scaled = self.loads.clone().scaled(load);
+            scaled.put_on(&mut loaded.platform, self.config.seed)?;
+            self.platform = add_missing_loopbacks(Arc::new(loaded), &self.network);
+        }
+        let mut problems = Vec::new();
+        for (index, change) in changes.into_iter().enumerate() {
+            let applied = change.and_then(|change| {
+                self.check_presence(&change, placement.len())?;
+                self.apply_change(&change, placement)
+            });
+            if let Err(problem) = applied {
+                problems.push(problem.key(format!("changes[{index}]")));
+            }
+        }
+        Error::unless_empty(problems)?;
+        if memory != 1.0 || imbalance != 1.0 {
+            let shares = balanced_work_shares(&self.platform.platform, placement);
+            self.workload.scale(shares, imbalance, memory);
+        }
         Ok(())
     }
 
     /// Checks that the run has the quantity that a change alters. A change by 0 % is always allowed.
-    fn check_presence(&self, change: &CaseChange) -> Result<(), Problem> {
+    fn check_presence(&self, change: &CaseChange, processes: usize) -> Result<(), Problem> {
+        let (costs, workload) = (&self.config.costs, &self.workload);
         let is_moved = || {
-            let processes = (0..self.workload.processes()).map(ProcessId::from_index);
-            let mut memory = processes.map(|process| self.workload.memory(process).get());
-            let migration = self.costs.migration;
-            migration.fixed.get() > 0.0
-                || migration.transfer != MemoryTransfer::None && memory.any(|bytes| bytes > 0.0)
+            let mut processes = (0..processes).map(ProcessId::from_index);
+            costs.migration.fixed.get() > 0.0
+                || costs.migration.transfer != MemoryTransfer::None
+                    && processes.any(|process| workload.memory(process).get() > 0.0)
         };
-        let runs = |scenario: Scenario| self.scenarios.iter().any(|one| *one >= scenario);
+        let runs = |scenario: Scenario| self.config.scenarios.iter().any(|one| *one >= scenario);
         let is_present = match &change.quantity {
-            ChangedQuantity::BarrierCosts => has_barrier_costs(&self.runtime),
+            ChangedQuantity::BarrierCosts => has_barrier_costs(&self.config.runtime),
             ChangedQuantity::MessageOverhead => has_overhead(&self.network),
-            ChangedQuantity::CallCosts => {
-                self.costs.call.model != CallModel::None && runs(Scenario::Ii)
-            }
+            ChangedQuantity::CallCosts => costs.call.model != CallModel::None && runs(Scenario::Ii),
             ChangedQuantity::MoveCosts => {
-                self.workload.prescribes_moves() || is_moved() && runs(Scenario::Iii)
+                workload.prescribes_moves() || is_moved() && runs(Scenario::Iii)
             }
-            ChangedQuantity::BackgroundLoad => !self.loads.0.is_empty(),
-            ChangedQuantity::Imbalance => self.placement.len() > 1,
-            ChangedQuantity::ClusterSpeed(_)
-            | ChangedQuantity::ClusterLinks(..)
-            | ChangedQuantity::Link(..)
-            | ChangedQuantity::Loopback(_)
-            | ChangedQuantity::RouteLatency(_)
-            | ChangedQuantity::ProcessesPerHost => true,
+            ChangedQuantity::BackgroundLoad => !self.loads.is_empty(),
+            ChangedQuantity::Imbalance => processes > 1,
+            _ => true,
         };
         if is_present || change.is_zero() {
             return Ok(());
@@ -123,6 +87,41 @@ impl ChangeableParts {
             change.quantity
         );
         Err(Problem::new(message).hint("leave out this change"))
+    }
+
+    /// Applies one change. The background load, the memory that migrations transfer and the imbalance of the work are changed by
+    /// [`Self::apply_changes`] instead.
+    fn apply_change(
+        &mut self,
+        change: &CaseChange,
+        placement: &mut [HostId],
+    ) -> Result<(), Problem> {
+        let factor = change.cost_factor();
+        match &change.quantity {
+            ChangedQuantity::BarrierCosts => scale_barrier_costs(factor, &mut self.config.runtime),
+            ChangedQuantity::MessageOverhead => {
+                multiply_duration(&mut self.network.overhead, factor);
+                multiply_duration(&mut self.network.loopback_overhead, factor);
+            }
+            ChangedQuantity::CallCosts => scale_call_costs(factor, &mut self.config.costs),
+            ChangedQuantity::MoveCosts => {
+                let migration = &mut self.config.costs.migration;
+                multiply_duration(&mut migration.fixed, factor);
+                if factor <= 0.0 {
+                    migration.transfer = MemoryTransfer::None;
+                }
+            }
+            ChangedQuantity::BackgroundLoad | ChangedQuantity::Imbalance => {}
+            ChangedQuantity::ProcessesPerHost => {
+                let hosts = self.platform.platform.hosts.len();
+                spread::change_processes_per_host(change.amount, placement, hosts)?;
+            }
+            _ => {
+                let platform = &mut Arc::make_mut(&mut self.platform).platform;
+                capacities::change_capacities(change, platform, &mut self.network)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -134,43 +133,6 @@ pub(super) fn has_barrier_costs(runtime: &RuntimeConfig) -> bool {
 /// Returns whether the library adds a fixed time to messages.
 pub(super) fn has_overhead(network: &NetworkModel) -> bool {
     network.overhead.get() > 0.0 || network.loopback_overhead.get() > 0.0
-}
-
-/// Applies one change to the parts of an experiment. The background load, the memory that migrations transfer and the imbalance
-/// of the work are changed by [`apply_changes`] instead.
-fn apply_one_change(change: &CaseChange, parts: &mut ChangeableParts) -> Result<(), Problem> {
-    let factor = change.cost_factor();
-    match &change.quantity {
-        ChangedQuantity::ClusterSpeed(_)
-        | ChangedQuantity::ClusterLinks(..)
-        | ChangedQuantity::Link(..)
-        | ChangedQuantity::RouteLatency(_) => {
-            capacities::change_platform(change, &mut Arc::make_mut(&mut parts.platform).platform)?;
-        }
-        ChangedQuantity::BarrierCosts => scale_barrier_costs(factor, &mut parts.runtime),
-        ChangedQuantity::Loopback(of) => {
-            let platform = &mut Arc::make_mut(&mut parts.platform).platform;
-            capacities::change_loopbacks(change, *of, platform, &mut parts.network)?;
-        }
-        ChangedQuantity::MessageOverhead => {
-            multiply_duration(&mut parts.network.overhead, factor);
-            multiply_duration(&mut parts.network.loopback_overhead, factor);
-        }
-        ChangedQuantity::CallCosts => scale_call_costs(factor, &mut parts.costs),
-        ChangedQuantity::MoveCosts => {
-            let migration = &mut parts.costs.migration;
-            multiply_duration(&mut migration.fixed, factor);
-            if factor <= 0.0 {
-                migration.transfer = MemoryTransfer::None;
-            }
-        }
-        ChangedQuantity::BackgroundLoad | ChangedQuantity::Imbalance => {}
-        ChangedQuantity::ProcessesPerHost => {
-            let hosts = parts.platform.platform.hosts.len();
-            spread::change_processes_per_host(change.amount, &mut parts.placement, hosts)?;
-        }
-    }
-    Ok(())
 }
 
 fn multiply_duration(duration: &mut Seconds, factor: f64) {
@@ -222,18 +184,17 @@ fn scale_call_costs(factor: f64, costs: &mut Costs) {
 
 /// Computes the fraction of the total work that each process has in a balanced superstep: it is proportional to the nominal speed
 /// of the process on the host that it has at the start.
-fn balanced_work_shares(parts: &ChangeableParts) -> Vec<f64> {
-    let hosts = &parts.platform.platform.hosts;
-    let mut residents = vec![0_u32; hosts.len()];
-    for host in &parts.placement {
+fn balanced_work_shares(platform: &Platform, placement: &[HostId]) -> Vec<f64> {
+    let mut residents = vec![0_u32; platform.hosts.len()];
+    for host in placement {
         residents[host.index()] += 1;
     }
     let speed = |at: &HostId| {
-        let host = &hosts[at.index()];
+        let host = &platform.hosts[at.index()];
         let cores = f64::from(host.cores) / f64::from(residents[at.index()]);
         host.speed.get() * cores.min(1.0)
     };
-    let speeds: Vec<f64> = parts.placement.iter().map(speed).collect();
+    let speeds: Vec<f64> = placement.iter().map(speed).collect();
     let sum: f64 = speeds.iter().sum();
     speeds.into_iter().map(|speed| speed / sum).collect()
 }

@@ -10,24 +10,26 @@ use migsim_base::units::{
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, Routes};
 
-/// Applies a change of a speed, bandwidth or latency to the platform.
+/// Applies a change of a speed, bandwidth or latency to the platform, or to the network model.
 ///
 /// # Errors
 /// The platform has no cluster, link or latency with the name that the change states.
-pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> Result<(), Problem> {
+pub(super) fn change_capacities(
+    change: &CaseChange,
+    platform: &mut Platform,
+    network: &mut NetworkModel,
+) -> Result<(), Problem> {
     match &change.quantity {
         ChangedQuantity::ClusterSpeed(name) => {
             let cluster = find_cluster(platform, name)?;
             for host in platform.clusters[cluster.index()].hosts.clone() {
-                let host = &mut platform.hosts[host as usize];
-                host.speed = InstructionsPerSecond::of(
-                    host.speed.get() * change.speed_or_bandwidth_factor(),
-                );
+                let speed = &mut platform.hosts[host as usize].speed;
+                *speed = InstructionsPerSecond::of(speed.get() * change.rate_factor());
             }
+            Ok(())
         }
         ChangedQuantity::ClusterLinks(name, of) => {
-            let cluster = find_cluster(platform, name)?;
-            let links = links_of_cluster(platform, cluster);
+            let links = links_of_cluster(platform, find_cluster(platform, name)?);
             if links.is_empty() {
                 let message = format!("the hosts of cluster `{name}` have no links of their own");
                 return Err(Problem::new(message).hint(
@@ -35,29 +37,16 @@ pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> R
                 ));
             }
             let what = format!("the links of cluster `{name}`");
-            check_effect(change, *of, platform, &links, &what)?;
-            for link in links {
-                change_link(change, *of, link, platform);
-            }
+            change_links(change, *of, &links, platform, &what)
         }
         ChangedQuantity::Link(name, of) => {
             let links = find_link_directions(platform, name)?;
-            check_effect(change, *of, platform, &links, &format!("link `{name}`"))?;
-            for link in links {
-                change_link(change, *of, link, platform);
-            }
+            change_links(change, *of, &links, platform, &format!("link `{name}`"))
         }
-        ChangedQuantity::RouteLatency(names) => change_route_latency(change, names, platform)?,
-        ChangedQuantity::BackgroundLoad
-        | ChangedQuantity::Loopback(_)
-        | ChangedQuantity::BarrierCosts
-        | ChangedQuantity::MessageOverhead
-        | ChangedQuantity::CallCosts
-        | ChangedQuantity::MoveCosts
-        | ChangedQuantity::Imbalance
-        | ChangedQuantity::ProcessesPerHost => {}
+        ChangedQuantity::Loopback(of) => change_loopbacks(change, *of, platform, network),
+        ChangedQuantity::RouteLatency(names) => change_route_latency(change, names, platform),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Returns the cluster with this name.
@@ -102,15 +91,7 @@ pub(in super::super) fn links_altered_by_change(
             .cluster_named(name)
             .map_or_else(Vec::new, |cluster| links_of_cluster(platform, cluster)),
         ChangedQuantity::Loopback(_) => platform.loopbacks(),
-        ChangedQuantity::ClusterSpeed(_)
-        | ChangedQuantity::RouteLatency(_)
-        | ChangedQuantity::BarrierCosts
-        | ChangedQuantity::MessageOverhead
-        | ChangedQuantity::CallCosts
-        | ChangedQuantity::MoveCosts
-        | ChangedQuantity::BackgroundLoad
-        | ChangedQuantity::Imbalance
-        | ChangedQuantity::ProcessesPerHost => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
@@ -187,64 +168,63 @@ fn private_access_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkI
     found.into_iter().collect()
 }
 
-/// Applies a change to the bandwidth or the latency of one link.
-fn change_link(change: &CaseChange, of: LinkQuantity, link: LinkId, platform: &mut Platform) {
-    let link = &mut platform.links[link.index()];
-    match of {
-        LinkQuantity::Bandwidth => {
-            let factor = change.speed_or_bandwidth_factor();
-            link.bandwidth = BytesPerSecond::of(link.bandwidth.get() * factor);
-            link.bandwidth_profile = link
-                .bandwidth_profile
-                .as_ref()
-                .map(|one| one.scaled(factor));
-        }
-        LinkQuantity::Latency => {
-            let factor = change.cost_factor();
-            link.latency = Seconds::of(link.latency.get() * factor);
-            link.latency_profile = link.latency_profile.as_ref().map(|one| one.scaled(factor));
-        }
+/// Applies a change to the bandwidth or the latency of `links`, which messages call `what`; `what` is empty for links whose change
+/// need not have an effect.
+///
+/// # Errors
+/// The change, other than by 0 %, has no effect.
+fn change_links(
+    change: &CaseChange,
+    of: LinkQuantity,
+    links: &[LinkId],
+    platform: &mut Platform,
+    what: &str,
+) -> Result<(), Problem> {
+    if of == LinkQuantity::Latency && !what.is_empty() && !change.is_zero() {
+        check_latency_effect(platform, links, what)?;
     }
+    for link in links {
+        let link = &mut platform.links[link.index()];
+        let (factor, profile) = match of {
+            LinkQuantity::Bandwidth => {
+                let factor = change.rate_factor();
+                link.bandwidth = BytesPerSecond::of(link.bandwidth.get() * factor);
+                (factor, &mut link.bandwidth_profile)
+            }
+            LinkQuantity::Latency => {
+                let factor = change.cost_factor();
+                link.latency = Seconds::of(link.latency.get() * factor);
+                (factor, &mut link.latency_profile)
+            }
+        };
+        *profile = profile.as_ref().map(|one| one.scaled(factor));
+    }
+    Ok(())
 }
 
 /// Applies a change to the loopbacks of the platform and to that of the network model, which serves the other hosts.
-pub(super) fn change_loopbacks(
+fn change_loopbacks(
     change: &CaseChange,
     of: LinkQuantity,
     platform: &mut Platform,
     network: &mut NetworkModel,
 ) -> Result<(), Problem> {
-    let links = platform.loopbacks();
-    if network.loopback_latency.get() <= 0.0 {
-        check_effect(change, of, platform, &links, "messages inside a host")?;
-    }
-    for link in links {
-        change_link(change, of, link, platform);
-    }
+    // The latency of the model has an effect even if no loopback of the platform has one.
+    let has_own = network.loopback_latency.get() > 0.0;
+    let what = if has_own {
+        ""
+    } else {
+        "messages inside a host"
+    };
+    change_links(change, of, &platform.loopbacks(), platform, what)?;
     match of {
-        LinkQuantity::Bandwidth => {
-            network.loopback_bandwidth *= change.speed_or_bandwidth_factor();
-        }
+        LinkQuantity::Bandwidth => network.loopback_bandwidth *= change.rate_factor(),
         LinkQuantity::Latency => {
             let latency = network.loopback_latency.get() * change.cost_factor();
             network.loopback_latency = Seconds::of(latency);
         }
     }
     Ok(())
-}
-
-/// Checks that a change of the links `changed`, other than by 0 %, has an effect.
-fn check_effect(
-    change: &CaseChange,
-    of: LinkQuantity,
-    platform: &Platform,
-    changed: &[LinkId],
-    what: &str,
-) -> Result<(), Problem> {
-    if of == LinkQuantity::Bandwidth || change.is_zero() {
-        return Ok(());
-    }
-    check_latency_effect(platform, changed, what)
 }
 
 /// Checks that a change of the latency of the links `changed` changes the latency of at least one route.

@@ -19,7 +19,6 @@
 //! start, the routes and the random draws stay the same. This module parses changes; [`mod@apply`] applies them.
 
 mod apply;
-mod balanced;
 mod capacities;
 mod possible;
 mod spread;
@@ -29,8 +28,6 @@ use std::str::FromStr;
 
 use migsim_base::error::Problem;
 
-pub(super) use apply::{ChangeableParts, apply_changes};
-pub(super) use balanced::other_methods;
 pub(super) use capacities::links_altered_by_change;
 pub use possible::PossibleChanges;
 
@@ -144,20 +141,20 @@ impl CaseChange {
         self.amount == Amount::Percent(0.0)
     }
 
-    fn speed_or_bandwidth_factor(&self) -> f64 {
-        match self.amount {
-            Amount::Percent(percent) => 1.0 + percent / 100.0,
-            Amount::Unlimited => UNLIMITED_FACTOR,
-            Amount::ProcessCount(_) => 1.0,
-        }
+    fn rate_factor(&self) -> f64 {
+        self.factor(UNLIMITED_FACTOR)
     }
 
     /// Returns the factor by which the change multiplies a quantity that costs time: a latency, a size, a duration, or the share
     /// that a load takes.
     fn cost_factor(&self) -> f64 {
+        self.factor(0.0)
+    }
+
+    fn factor(&self, unlimited: f64) -> f64 {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,
-            Amount::Unlimited => 0.0,
+            Amount::Unlimited => unlimited,
             Amount::ProcessCount(_) => 1.0,
         }
     }

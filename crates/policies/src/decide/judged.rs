@@ -10,8 +10,7 @@ use super::choice::{
 };
 use super::history::{LoadHistory, TriggerOutcome, simulate_trigger};
 use super::snapshot::BarrierSnapshot;
-use crate::EXEC_PREFIX;
-use crate::exec::request_assignment_once;
+use crate::exec::{PREFIX, request_assignment_once};
 use crate::strategy::{self, Assignment, host_time_lower_bound, optimal_assignment};
 use crate::trigger;
 use migsim_base::error::{Error, Problem};
@@ -85,7 +84,7 @@ pub fn decide_with_strategies(
     let mut undecided = asked.clone();
     undecided.names.retain(|name| !is_recorded(name));
     refuse_options_of_recorded_decision(asked, &undecided)?;
-    let is_program = |name: &mut String| name.starts_with(EXEC_PREFIX);
+    let is_program = |name: &mut String| name.starts_with(PREFIX);
     let programs: Vec<String> = undecided.names.extract_if(.., is_program).collect();
     let mut judged = |choice: PolicyOrTrigger, mut assignment: Assignment| {
         let stayed = snapshot.cancel_moves_without_memory(&mut assignment);
@@ -126,7 +125,7 @@ pub fn decide_with_strategies(
         original_program: "",
     };
     for program in &programs {
-        let assignment = request_assignment_once(&program[EXEC_PREFIX.len()..], &instance)?;
+        let assignment = request_assignment_once(&program[PREFIX.len()..], &instance)?;
         judged(named(program), assignment);
     }
     // The decisions of the policies of the run, as far as they are in question.

@@ -61,10 +61,21 @@ use migsim_base::units::{Seconds, Time};
 use migsim_base::words::format_count;
 
 /// The name of the policy that calls an external program.
-pub const EXEC: &str = "exec";
+pub(super) const EXEC: &str = "exec";
 
 /// Prefix of a policy's name before the command of an external program, as in `exec:./mylb`.
-pub const PREFIX: &str = "exec:";
+pub(super) const PREFIX: &str = "exec:";
+
+/// Returns the command of the external program that a policy with these options calls; `None` for any other policy.
+pub fn program_of<'o>(policy: &str, options: &'o Value) -> Option<&'o str> {
+    options["command"].as_str().filter(|_| policy == EXEC)
+}
+
+/// Returns the name of a policy with the command of its external program, if any: `exec:./mylb`.
+pub fn name_with_program(policy: &str, options: &Value) -> String {
+    program_of(policy, options)
+        .map_or_else(|| policy.to_owned(), |command| format!("{PREFIX}{command}"))
+}
 
 /// Maximum number of characters of an invalid answer that an error message quotes.
 const MAX_QUOTED_CHARS: usize = 200;
@@ -121,6 +132,7 @@ impl Default for ExecOptions {
 }
 
 impl PolicyOptions for ExecOptions {
+    const MAIN_OPTION: &'static str = "command";
     const NEEDS_TRIGGER: bool = true;
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {

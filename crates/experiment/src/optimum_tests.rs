@@ -1,9 +1,135 @@
-//! Tests of the optimum: it equals the best of all plans of two processes, and lies between the bound and the plan of a search.
+//! The exact optimum of rescheduling calls and moves of a small case, by dynamic programming over all placements. It equals the
+//! best of all plans of two processes, and lies between the bound and the plan of a search.
+//!
+//! ```text
+//! d_t(a)   time of superstep t with placement a [s]                     simulated, for each of hosts^processes placements
+//! c        cost of a call [s]         m_p(g, h)   cost of the move of process p from host g to host h [s]
+//! S_t(a) = d_t(a) + U_t(a)            cost from the beginning of superstep t to the end of the run
+//! U_t(a) = min( S_t+1(a),  c + min_b ( Σ_p m_p(a_p, b_p) + S_t+1(b) ) )        cost after superstep t; 0 after the last superstep
+//! ```
+//! The result is exact because the time of a superstep depends only on its placement and costs add up.
 
-use super::*;
-use crate::{Layers, Limits, Progress};
-use migsim_bsp::{Decision, Migration, Stepper};
+use crate::{Experiment, Layers, Limits, PlannedCall, Progress, ReschedulingPlan};
+use migsim_base::error::Error;
+use migsim_base::units::{HostId, ProcessId, Time, to_u32};
+use migsim_bsp::{Decision, Migration, Never, Scenario, Setup, Stepper, simulate};
 use serde_json::{Value, json};
+
+/// All placements of an experiment: the host of process p is digit p of the number of a placement in base `hosts`.
+struct Placements {
+    hosts: usize,
+    processes: usize,
+}
+
+impl Placements {
+    fn hosts_of(&self, mut number: usize) -> Vec<HostId> {
+        let digit = |_| {
+            let host = number % self.hosts;
+            number /= self.hosts;
+            HostId::from_index(host)
+        };
+        (0..self.processes).map(digit).collect()
+    }
+}
+
+/// Returns the shortest possible makespan \[s\] and the plan with this makespan.
+fn optimal_plan(experiment: &Experiment) -> (f64, ReschedulingPlan) {
+    let (hosts, processes) = (
+        experiment.platform.platform.hosts.len(),
+        experiment.placement.len(),
+    );
+    let count = hosts.pow(to_u32(processes));
+    let all = Placements { hosts, processes };
+    let costs = experiment.config.costs;
+    let call = costs.call.fixed.get() + costs.call.per_process.get() * processes as f64;
+    let move_cost = |process: usize, from: HostId, to: HostId| {
+        let memory = experiment.workload.memory(ProcessId::from_index(process));
+        let platform = &experiment.platform.platform;
+        let cost = || {
+            costs
+                .migration
+                .duration_outside_flow(platform, (from, to), memory)
+                .get()
+        };
+        if from == to { 0.0 } else { cost() }
+    };
+    let times: Vec<Vec<f64>> = (0..count)
+        .map(|number| {
+            let placement = all.hosts_of(number);
+            let setup = Setup {
+                placement: &placement,
+                ..experiment.scenario_setup(Scenario::I)
+            };
+            let outcome = simulate(&setup, Box::new(Never::default()), &mut ()).unwrap();
+            let mut before = Time::ZERO;
+            let time = |end: Time| end.since(std::mem::replace(&mut before, end)).get();
+            outcome
+                .supersteps
+                .iter()
+                .map(|one| one.end)
+                .map(time)
+                .collect()
+        })
+        .collect();
+    let supersteps = times[0].len();
+    let mut ahead = vec![vec![0.0; count]; supersteps];
+    for superstep in (0..supersteps).rev() {
+        let mut left = vec![0.0; count];
+        if let Some(next) = ahead.get(superstep + 1) {
+            // The minimum over all placements, process by process.
+            let mut moved = next.clone();
+            for process in 0..processes {
+                let stride = hosts.pow(to_u32(process));
+                let before = moved.clone();
+                for (number, least) in moved.iter_mut().enumerate() {
+                    let from = number / stride % hosts;
+                    let go = |to: usize| {
+                        let cost =
+                            move_cost(process, HostId::from_index(from), HostId::from_index(to));
+                        cost + before[number - from * stride + to * stride]
+                    };
+                    *least = (0..hosts).map(go).fold(f64::INFINITY, f64::min);
+                }
+            }
+            let both = next.iter().zip(moved);
+            left = both.map(|(stay, go)| stay.min(call + go)).collect();
+        }
+        let costs = left
+            .iter()
+            .zip(&times)
+            .map(|(left, times)| left + times[superstep]);
+        ahead[superstep] = costs.collect();
+    }
+    let start = experiment.placement.iter().rev();
+    let start = start.fold(0, |number, host| number * hosts + host.index());
+    let (mut calls, mut place) = (Vec::new(), start);
+    for (superstep, ahead) in (0..).zip(&ahead).skip(1) {
+        let from = all.hosts_of(place);
+        let moves = |to: usize| {
+            let pairs = from.clone().into_iter().zip(all.hosts_of(to)).enumerate();
+            pairs.filter(|(_, (from, to))| from != to)
+        };
+        let cost = |to: usize| -> f64 {
+            moves(to)
+                .map(|(process, (from, to))| move_cost(process, from, to))
+                .sum()
+        };
+        let others = (0..count).filter(|to| *to != place);
+        let go = others.map(|to| (call + cost(to) + ahead[to], to));
+        let best = go.min_by(|one, other| one.0.total_cmp(&other.0)).unwrap();
+        if best.0 < ahead[place] {
+            calls.push(PlannedCall {
+                superstep,
+                moves: moves(best.1)
+                    .map(|(process, (_, to))| (to_u32(process), to))
+                    .collect(),
+                ..PlannedCall::default()
+            });
+            place = best.1;
+        }
+    }
+    (ahead[0][start], ReschedulingPlan::new(calls))
+}
 
 /// Relative tolerance of sums in another order.
 const ROUNDING: f64 = 1e-9;
@@ -79,16 +205,16 @@ fn chain(seed: u64, size: (u64, u64, u64), budget: usize) -> [f64; 4] {
         starts.push(ReschedulingPlan::from_outcome(&outcome));
     }
     let experiment = tiny(seed, size, "never").unwrap();
-    let optimum = experiment.optimal_plan().unwrap();
+    let (optimum, plan) = optimal_plan(&experiment);
     let bound = experiment.makespan_lower_bound().get();
     let hindsight = experiment
         .search_in_hindsight(&starts, budget, &progress)
         .unwrap();
     // A run with the optimal plan takes the predicted time.
     let again = experiment
-        .search_in_hindsight(&[optimum.plan], 1, &progress)
+        .search_in_hindsight(&[plan], 1, &progress)
         .unwrap();
-    let (again, optimum) = (again.makespan.get(), optimum.makespan.get());
+    let again = again.makespan.get();
     assert!(
         (again / optimum - 1.0).abs() <= ROUNDING,
         "{seed}: {again} {optimum}"
@@ -161,32 +287,10 @@ fn the_optimum_is_that_of_all_plans_of_two_processes() {
             run.finish().unwrap().makespan.get()
         });
         let least = times.fold(f64::INFINITY, f64::min);
-        let optimum = experiment.optimal_plan().unwrap().makespan.get();
+        let (optimum, _) = optimal_plan(&experiment);
         assert!(
             (optimum / least - 1.0).abs() <= ROUNDING,
             "{seed}: {optimum} {least}"
         );
     }
-}
-
-#[test]
-fn an_optimum_that_would_be_none_is_refused() {
-    let error = tiny(1, (9, 4, 5), "never")
-        .unwrap()
-        .optimal_plan()
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("9 processes on 4 hosts"),
-        "{error}"
-    );
-    let layers = Layers::from_pairs([
-        ("workload.app", "synthetic".into()),
-        ("workload.procs", 2.into()),
-    ]);
-    let experiment = Experiment::load(&layers, Limits::default()).unwrap();
-    let error = experiment.optimal_plan().unwrap_err().to_string();
-    assert!(
-        error.contains("the exact optimum cannot be computed"),
-        "{error}"
-    );
 }
