@@ -8,12 +8,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::router_paths::{MAX_TABLE_CLUSTERS, RouterPaths};
-use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
+use super::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 use migsim_base::error::Problem;
 use migsim_base::memory::Limits;
-use migsim_base::units::{
-    Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
-};
+use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_base::words::format_count;
 
 /// Maximum number of hosts that a platform may have; a larger platform is refused.
@@ -22,103 +20,47 @@ pub(super) const MAX_HOSTS: u64 = 50_000_000;
 /// sets another limit.
 const DEFAULT_MAX_MEMORY: f64 = 16e9;
 
-/// Properties of a link that is not yet part of a platform; the name is added when the link is created.
-#[derive(Clone, Debug)]
-pub(super) struct LinkProperties {
-    pub(super) bandwidth: BytesPerSecond,
-    pub(super) latency: Seconds,
-    /// Whether concurrent flows share the bandwidth; if not, each flow can use all of it (SimGrid's `FATPIPE`).
-    pub(super) is_shared: bool,
-    /// Whether each direction of the link has the whole bandwidth for itself; such a link is created as two links, one for each
-    /// direction.
-    pub(super) is_duplex: bool,
-    pub(super) bandwidth_profile: Option<Profile>,
-    pub(super) latency_profile: Option<Profile>,
-}
-
-impl LinkProperties {
-    /// Creates the link with these properties and this name.
-    pub(super) fn into_link(self, name: String) -> Link {
-        Link {
-            name,
-            bandwidth: self.bandwidth,
-            latency: self.latency,
-            is_shared: self.is_shared,
-            is_duplex: self.is_duplex,
-            bandwidth_profile: self.bandwidth_profile,
-            latency_profile: self.latency_profile,
-            loads: Vec::new(),
-        }
-    }
-
-    /// Appends a link with these properties to `links`, or two links `NAME_UP` and `NAME_DOWN` if the link is duplex; returns the
-    /// id of the first appended link.
-    pub(super) fn append_to_links(self, links: &mut Vec<Link>, name: String) -> LinkId {
-        let id = LinkId::from_index(links.len());
-        if self.is_duplex {
-            links.push(self.clone().into_link(format!("{name}_UP")));
-            let second = Self {
-                is_duplex: false,
-                ..self
-            };
-            links.push(second.into_link(format!("{name}_DOWN")));
-        } else {
-            links.push(self.into_link(name));
-        }
-        id
-    }
-}
-
 /// Description of a cluster from which its hosts and links are created.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterDescription {
     /// Name of the cluster. The hosts of the cluster are named after it and numbered from 0: `ice-0`, `ice-1`, and so on.
     pub(super) name: String,
     /// Groups of equal hosts; the hosts of the cluster are created in the order of this list.
-    pub(super) groups: Vec<HostGroupDescription>,
+    pub(super) groups: Vec<HostGroup>,
     /// Name and properties of the shared medium or backbone that every flow to, from or inside the cluster crosses once; `None`
     /// if the cluster has neither.
-    pub(super) shared_medium: Option<(String, LinkProperties)>,
+    pub(super) shared_medium: Option<(String, Link)>,
 }
 
-/// Description of a group of equal hosts of a cluster.
+/// A group of equal hosts of a cluster.
 #[derive(Clone, Debug)]
-pub(super) struct HostGroupDescription {
-    /// Number of hosts in the group.
-    pub(super) host_count: u32,
-    /// Speed of one core of each host \[instructions/s\].
-    pub(super) core_speed: InstructionsPerSecond,
-    pub(super) cores_per_host: u32,
-    /// Memory of each host for processes \[B\]; `None` if it is not limited.
-    pub(super) memory_per_host: Option<Bytes>,
-    pub(super) speed_profile: Option<Profile>,
-    /// Properties of the access link that is created for each host of the group; `None` if the hosts of the group have no access
-    /// links.
-    pub(super) access_link: Option<LinkProperties>,
+pub(super) struct HostGroup {
+    pub(super) count: u32,
+    /// A host of the group, without name and cluster.
+    pub(super) host: Host,
+    /// Access link of each host, without name; `None` if the hosts of the group have no access links.
+    pub(super) access_link: Option<Link>,
 }
 
-/// A platform under construction: its hosts and links have been created, but the paths between its clusters are still missing.
+/// The hosts and links of a platform whose paths between clusters are still missing.
 #[derive(Debug)]
-pub(super) struct PlatformBuilder {
-    /// The platform with the hosts and links that have been created so far, and without paths between clusters.
-    platform: Platform,
+pub(super) struct Assembly {
+    pub(super) platform: Platform,
     /// Access link of each host, in the order of hosts; `None` for a host without an access link.
     access_links: Vec<Option<LinkId>>,
     /// Shared medium of each cluster, in the order of clusters; `None` for a cluster without a shared medium.
-    cluster_media: Vec<Option<LinkId>>,
+    pub(super) media: Vec<Option<LinkId>>,
 }
 
-impl PlatformBuilder {
-    /// Creates the hosts and links of all `clusters` of a platform. The links between clusters (`between`) get the lowest link
-    /// ids.
-    pub(super) fn new(name: String, between: Vec<Link>, clusters: Vec<ClusterDescription>) -> Self {
-        let count = clusters.len();
+impl Assembly {
+    /// Creates the hosts and links of all `clusters` of a platform. The links between clusters (`links`) get the lowest link ids.
+    pub(super) fn new(name: String, links: Vec<Link>, clusters: Vec<ClusterDescription>) -> Self {
         let mut assembly = Self {
             platform: Platform {
                 name,
-                clusters: Vec::with_capacity(count),
+                clusters: Vec::with_capacity(clusters.len()),
                 hosts: Vec::new(),
-                links: between,
+                links,
                 routes: Routes::StoredClusterPaths {
                     access_links: Vec::new(),
                     cluster_paths: Vec::new(),
@@ -128,7 +70,7 @@ impl PlatformBuilder {
                 first_failure: None,
             },
             access_links: Vec::new(),
-            cluster_media: Vec::with_capacity(count),
+            media: Vec::with_capacity(clusters.len()),
         };
         for cluster in clusters {
             assembly.add_cluster(cluster);
@@ -136,68 +78,53 @@ impl PlatformBuilder {
         assembly
     }
 
-    /// Creates the hosts, access links and shared medium of a cluster.
     fn add_cluster(&mut self, parts: ClusterDescription) {
-        let id = ClusterId::from_index(self.platform.clusters.len());
-        let first = self.platform.hosts.len();
-        let count = parts
-            .groups
-            .iter()
-            .map(|group| group.host_count as usize)
-            .sum();
-        let links = &mut self.platform.links;
-        let medium = parts
-            .shared_medium
-            .map(|(name, link)| link.append_to_links(links, name));
-        self.cluster_media.push(medium);
-        self.platform.hosts.reserve(count);
+        let Platform {
+            clusters,
+            hosts,
+            links,
+            ..
+        } = &mut self.platform;
+        let cluster = ClusterId::from_index(clusters.len());
+        let medium = (parts.shared_medium).map(|(name, link)| link.append_to(links, name));
+        self.media.push(medium);
+        let counts = parts.groups.iter().map(|group| group.count as usize);
+        let count = counts.sum();
+        hosts.reserve(count);
         self.access_links.reserve(count);
-        let mut index = 0;
+        let first = HostId::from_index(hosts.len()).0;
         for group in &parts.groups {
-            for _ in 0..group.host_count {
-                let name = host_or_link_name(&parts.name, index, "");
-                let access = group.access_link.clone();
-                let links = &mut self.platform.links;
-                let access = access.map(|link| {
-                    link.append_to_links(links, host_or_link_name(&parts.name, index, "-link"))
-                });
+            for _ in 0..group.count {
+                let index = hosts.len() - first as usize;
+                let name = |suffix| host_or_link_name(&parts.name, index, suffix);
+                let access =
+                    (group.access_link.as_ref()).map(|link| link.append_to(links, name("-link")));
                 self.access_links.push(access);
-                self.platform.hosts.push(Host {
-                    name,
-                    cluster: id,
-                    speed: group.core_speed,
-                    cores: group.cores_per_host,
-                    memory: group.memory_per_host,
-                    speed_profile: group.speed_profile.clone(),
-                    loads: Vec::new(),
+                hosts.push(Host {
+                    name: name(""),
+                    cluster,
+                    ..group.host.clone()
                 });
-                index += 1;
             }
         }
-        let id_of = |index: usize| ClusterId::from_index(index).0;
-        self.platform.clusters.push(Cluster {
+        clusters.push(Cluster {
             name: parts.name,
-            hosts: id_of(first)..id_of(first + count),
+            hosts: first..HostId::from_index(hosts.len()).0,
         });
-    }
-
-    /// Returns the shared medium of each cluster, in the order of clusters; `None` for a cluster without a shared medium.
-    pub(super) fn shared_media(&self) -> &[Option<LinkId>] {
-        &self.cluster_media
     }
 
     /// Completes the platform with the paths between its clusters. On a small platform, these paths are stored in a table; on a
     /// large platform, they are computed on demand.
     pub(super) fn finish(self, paths: RouterPaths) -> Platform {
-        let access = self.access_links;
+        let access_links = self.access_links;
         let routes = match paths.path_table() {
-            Some((pairs, links)) => Routes::StoredClusterPaths {
-                access_links: access,
-                cluster_paths: pairs,
-                path_links: links,
+            Some((cluster_paths, path_links)) => Routes::StoredClusterPaths {
+                access_links,
+                cluster_paths,
+                path_links,
             },
             None => Routes::ComputedClusterPaths {
-                access_links: access,
+                access_links,
                 router_paths: Arc::new(paths),
             },
         };

@@ -112,6 +112,40 @@ pub struct Link {
 }
 
 impl Link {
+    /// Creates a link without a name that flows share, and that is not duplex and has no profiles and loads.
+    pub(super) fn shared(bandwidth: BytesPerSecond, latency: Seconds) -> Self {
+        Self {
+            name: String::new(),
+            bandwidth,
+            latency,
+            is_shared: true,
+            is_duplex: false,
+            bandwidth_profile: None,
+            latency_profile: None,
+            loads: Vec::new(),
+        }
+    }
+
+    /// Appends a copy of this link to `links`, or two links `NAME_UP` and `NAME_DOWN` if it is duplex; returns the id of the
+    /// first appended link.
+    pub(super) fn append_to(&self, links: &mut Vec<Self>, name: String) -> LinkId {
+        let id = LinkId::from_index(links.len());
+        let mut append = |name: String, is_duplex: bool| {
+            links.push(Self {
+                name,
+                is_duplex,
+                ..self.clone()
+            });
+        };
+        if self.is_duplex {
+            append(format!("{name}_UP"), true);
+            append(format!("{name}_DOWN"), false);
+        } else {
+            append(name, false);
+        }
+        id
+    }
+
     /// Whether the bandwidth or the latency of the link changes over time.
     pub fn varies_over_time(&self) -> bool {
         self.bandwidth_profile.is_some() || self.latency_profile.is_some() || !self.loads.is_empty()
@@ -299,16 +333,8 @@ impl Platform {
                 continue;
             }
             self.loopback_links[host.index()] = Some(LinkId::from_index(self.links.len()));
-            self.links.push(Link {
-                name: format!("{}{LOOPBACK_SUFFIX}", self.hosts[host.index()].name),
-                bandwidth,
-                latency,
-                is_shared: true,
-                is_duplex: false,
-                bandwidth_profile: None,
-                latency_profile: None,
-                loads: Vec::new(),
-            });
+            let name = format!("{}{LOOPBACK_SUFFIX}", self.hosts[host.index()].name);
+            Link::shared(bandwidth, latency).append_to(&mut self.links, name);
         }
     }
 

@@ -135,18 +135,6 @@ impl Profile {
         }))
     }
 
-    /// Returns the profile as text in the profile format of `SimGrid`.
-    pub fn to_simgrid(&self) -> String {
-        let period = self
-            .period()
-            .map(|period| format!("PERIODICITY {period}\n"));
-        let steps = self
-            .steps_without_repetition()
-            .iter()
-            .map(|(date, value)| format!("{date} {value}\n"));
-        period.into_iter().chain(steps).collect()
-    }
-
     /// Returns an iterator over all steps of the profile, including repetitions, from the first step on.
     pub fn steps(&self) -> ProfileSteps {
         ProfileSteps {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::assemble::PlatformBuilder;
+use super::assemble::Assembly;
 use super::built_in::equal_built_in_platform;
 use super::copies::{self, CopySources};
 use super::format::{LinkValues, PlatformFile};
@@ -57,7 +57,8 @@ pub(super) fn from_json_within_limits(
 
 /// Reads a platform file that lists clusters, in contrast to a file with a tree of zones.
 fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
-    let mut file: PlatformFile = document.deserialize().map_err(add_network_synonym_hint)?;
+    let mut file: PlatformFile = (document.deserialize())
+        .map_err(|error: Error| error.map_problems(add_network_synonym_hint))?;
     let sources = copies::expand_copies(document, &mut file)?;
     let mut loader = PlatformLoader::new(document, &file, &sources);
     loader.check_names();
@@ -66,13 +67,15 @@ fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<Load
     loader.check_size_limits(limits);
     loader.check_profiles();
     loader.check_origins();
-    let clusters = loader.cluster_descriptions();
+    let clusters = (file.clusters.iter().enumerate())
+        .map(|(index, cluster)| loader.describe_cluster(index, cluster))
+        .collect();
     let between = loader.links_between_routers();
     let given = loader.file_routes();
     let latencies = loader.pair_latencies();
     loader.fail_if_problems()?;
-    let assembly = PlatformBuilder::new(file.name.clone(), between, clusters);
-    let paths = loader.router_paths(assembly.shared_media(), given, &latencies);
+    let assembly = Assembly::new(file.name.clone(), between, clusters);
+    let paths = loader.router_paths(&assembly.media, given, &latencies);
     loader.check_clusters_connected(&paths);
     loader.fail_if_problems()?;
     let mut platform = assembly.finish(paths);
@@ -82,7 +85,6 @@ fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<Load
             platform.add_loopbacks(hosts, loopback.bandwidth, loopback.latency);
         }
     }
-    let platform = platform;
     loader.check_latency_profiles(&platform, &latencies);
     loader.fail_if_problems()?;
     Ok(LoadedPlatform {
@@ -99,26 +101,16 @@ fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<Load
     })
 }
 
-/// Synonyms of a kind of network that users may write, each with the name of that kind in the format.
-const NETWORK_SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
-
-/// Adds a hint to errors about unknown kinds of network: the name in the format for a common word such as `hub`.
-fn add_network_synonym_hint(error: Error) -> Error {
-    let Error::Input(problems) = error else {
-        return error;
-    };
-    let hint = |problem: Problem| {
-        let is_network =
-            (problem.location.key.as_deref()).is_some_and(|key| key.ends_with(".network"));
-        let meant = NETWORK_SYNONYMS
-            .iter()
-            .find(|(word, _)| is_network && problem.message == format!("unknown value `{word}`"));
-        match meant {
-            Some((word, kind)) => problem.hint(format!("write `{kind}` for a {word}")),
-            None => problem,
-        }
-    };
-    Error::Input(problems.into_iter().map(hint).collect())
+/// Adds a hint to a problem about an unknown kind of network: the name in the format for a common word such as `hub`.
+fn add_network_synonym_hint(problem: Problem) -> Problem {
+    let key = problem.location.key.as_deref();
+    let is_network = key.is_some_and(|key| key.ends_with(".network"));
+    let is_meant =
+        |word: &&&str| is_network && problem.message == format!("unknown value `{word}`");
+    match ["hub", "bus"].iter().find(is_meant) {
+        Some(word) => problem.hint(format!("write `shared-medium` for a {word}")),
+        None => problem,
+    }
 }
 
 /// A platform file of clusters while the file is read and checked, with the problems that were found.
@@ -177,7 +169,7 @@ impl<'a> PlatformLoader<'a> {
 
     /// Creates a problem at a key of the file. Once the maximum number of printed problems is reached, the location is left out,
     /// because further problems are only counted.
-    pub(super) fn problem_at_key(&self, key: &str, message: impl Into<String>) -> Problem {
+    fn problem_at_key(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
             self.document
                 .problem_at(&self.copy_sources.to_key_in_file(key), message)
@@ -186,10 +178,20 @@ impl<'a> PlatformLoader<'a> {
         }
     }
 
-    /// Records a problem with the message `message` at a key of the file.
-    pub(super) fn report_problem(&mut self, key: &str, message: impl Into<String>) {
+    /// Records a problem at a key of the file; the hint may be empty.
+    pub(super) fn report(
+        &mut self,
+        key: &str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         let problem = self.problem_at_key(key, message);
-        self.record_problem_once(problem);
+        let hint = hint.into();
+        self.record_problem_once(if hint.is_empty() {
+            problem
+        } else {
+            problem.hint(hint)
+        });
     }
 
     /// Records the problem that there is no `what` named `name`, and suggests the existing names. Names are only collected for
@@ -197,7 +199,8 @@ impl<'a> PlatformLoader<'a> {
     pub(super) fn report_unknown_name(
         &mut self,
         key: &str,
-        (what, name): (&str, &str),
+        what: &str,
+        name: &str,
         known: fn(&Self) -> Vec<&str>,
     ) {
         let problem = self.problem_at_key(key, format!("unknown {what} `{name}`"));
@@ -211,7 +214,7 @@ impl<'a> PlatformLoader<'a> {
     }
 
     /// Records a problem, unless an equal problem is already recorded.
-    pub(super) fn record_problem_once(&mut self, problem: Problem) {
+    fn record_problem_once(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -230,46 +233,52 @@ impl<'a> PlatformLoader<'a> {
     fn check_names(&mut self) {
         let file = self.file;
         if file.clusters.is_empty() {
-            let problem = self.problem_at_key("clusters", "the platform has no cluster");
-            self.record_problem_once(problem.hint("list at least one cluster under `clusters`"));
+            self.report(
+                "clusters",
+                "the platform has no cluster",
+                "list at least one cluster under `clusters`",
+            );
         }
         if file.name.is_empty() {
-            let problem = self.problem_at_key("name", "the name of the platform is empty");
-            self.record_problem_once(problem.hint("give the platform a name"));
+            self.report(
+                "name",
+                "the name of the platform is empty",
+                "give the platform a name",
+            );
         } else if file.name.contains(char::is_control) {
-            let problem = self.problem_at_key(
+            self.report(
                 "name",
                 "the name of the platform contains control characters",
+                "use letters, digits, spaces and punctuation",
             );
-            self.record_problem_once(problem.hint("use letters, digits, spaces and punctuation"));
         }
         for (index, cluster) in file.clusters.iter().enumerate() {
             let key = format!("clusters[{index}].name");
             self.check_name(&key, &cluster.name);
-            if let Some(first) = self.cluster_indices.insert(&cluster.name, index) {
-                self.cluster_indices.insert(&cluster.name, first);
-                let message = format!("cluster `{}` is defined twice", cluster.name);
-                let problem = self.problem_at_key(&key, message);
-                self.record_problem_once(problem.hint("give each cluster another name"));
+            let first = *self.cluster_indices.entry(&cluster.name).or_insert(index);
+            if first != index {
+                self.report(
+                    &key,
+                    format!("cluster `{}` is defined twice", cluster.name),
+                    "give each cluster another name",
+                );
             }
         }
         for (index, link) in file.links.iter().enumerate() {
             let key = format!("links[{index}].name");
             self.check_name(&key, &link.name);
-            if let Some(first) = self.link_indices.insert(&link.name, index) {
-                self.link_indices.insert(&link.name, first);
-                let message = format!("link `{}` is defined twice", link.name);
-                let problem = self.problem_at_key(&key, message);
-                self.record_problem_once(problem.hint("give each link another name"));
+            let first = *self.link_indices.entry(&link.name).or_insert(index);
+            if first != index {
+                self.report(
+                    &key,
+                    format!("link `{}` is defined twice", link.name),
+                    "give each link another name",
+                );
             } else if self.is_generated_link_name(&link.name) {
-                let message = format!(
+                self.report(&key, format!(
                     "migsim itself gives the name `{}` to a link of a cluster",
                     link.name
-                );
-                let problem = self.problem_at_key(&key, message);
-                self.record_problem_once(problem.hint(
-                    "choose another name: `CLUSTER-NUMBER-link` and `CLUSTER-medium` name the links of a cluster, `_UP` and `_DOWN` directions",
-                ));
+                ), "choose another name: `CLUSTER-NUMBER-link` and `CLUSTER-medium` name the links of a cluster, `_UP` and `_DOWN` directions");
             }
         }
         let mut seen = BTreeSet::new();
@@ -277,9 +286,11 @@ impl<'a> PlatformLoader<'a> {
             let key = format!("routers[{index}]");
             self.check_name(&key, router);
             if !seen.insert(router) {
-                let problem =
-                    self.problem_at_key(&key, format!("router `{router}` is listed twice"));
-                self.record_problem_once(problem.hint("remove one of the two entries"));
+                self.report(
+                    &key,
+                    format!("router `{router}` is listed twice"),
+                    "remove one of the two entries",
+                );
             }
         }
     }
@@ -287,13 +298,15 @@ impl<'a> PlatformLoader<'a> {
     /// Records a problem if a name is empty or has characters that are not allowed.
     fn check_name(&mut self, key: &str, name: &str) {
         if name.is_empty() {
-            let problem = self.problem_at_key(key, "the name is empty");
-            self.record_problem_once(problem.hint("write a name"));
+            self.report(key, "the name is empty", "write a name");
         } else if name.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
             || name.contains("..")
         {
-            let problem = self.problem_at_key(key, format!("`{name}` is not a valid name"));
-            self.record_problem_once(problem.hint("choose a name without spaces, commas and `..`"));
+            self.report(
+                key,
+                format!("`{name}` is not a valid name"),
+                "choose a name without spaces, commas and `..`",
+            );
         }
     }
 
@@ -330,10 +343,10 @@ impl<'a> PlatformLoader<'a> {
             self.check_router_reference(&format!("links[{index}].from"), &link.from);
             self.check_router_reference(&format!("links[{index}].to"), &link.to);
             if link.from == link.to {
-                let message = format!("link `{}` joins router `{}` to itself", link.name, link.to);
-                let problem = self.problem_at_key(&format!("links[{index}].to"), message);
-                self.record_problem_once(
-                    problem.hint("name two different routers in `from` and `to`"),
+                self.report(
+                    &format!("links[{index}].to"),
+                    format!("link `{}` joins router `{}` to itself", link.name, link.to),
+                    "name two different routers in `from` and `to`",
                 );
             }
         }
@@ -342,7 +355,7 @@ impl<'a> PlatformLoader<'a> {
     /// Records a problem if a router is unknown or its name is not valid.
     fn check_router_reference(&mut self, key: &str, router: &str) {
         if !self.router_indices.contains_key(router) {
-            self.report_unknown_name(key, ("router", router), |loader| {
+            self.report_unknown_name(key, "router", router, |loader| {
                 loader.router_indices.keys().copied().collect()
             });
         } else if self.file.routers.is_none() {
@@ -355,26 +368,17 @@ impl<'a> PlatformLoader<'a> {
         for (key, text) in &self.file.origins {
             let place = format!("origins.{key}");
             if key.is_empty() || !self.document.has_value(key) {
-                let problem = self.problem_at_key(
+                self.report(
                     &place,
                     format!("`origins` has an entry for `{key}`, but this file has no such key"),
-                );
-                self.record_problem_once(
-                    problem.hint(
-                        "write the path of a value of this file, such as `clusters[1].speed`",
-                    ),
+                    "write the path of a value of this file, such as `clusters[1].speed`",
                 );
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
-                let problem = self.problem_at_key(
-                    &place,
-                    format!(
+                self.report(&place, format!(
                         "the origin `{text}` does not begin with `stated`, `inferred` or `fitted`"
-                    ),
-                );
-                let hint = "begin with one of these words, and add after a colon where the value is stated, why it is inferred, or to what it is fitted";
-                self.record_problem_once(problem.hint(hint));
+                    ), "begin with one of these words, and add after a colon where the value is stated, why it is inferred, or to what it is fitted");
             }
         }
     }
@@ -390,8 +394,8 @@ impl<'a> PlatformLoader<'a> {
                 bandwidth_profile: link.bandwidth_profile.clone(),
                 latency_profile: link.latency_profile.clone(),
             };
-            let parts = self.link_properties(&format!("links[{index}]"), &values, true);
-            parts.append_to_links(&mut links, link.name.clone());
+            let parts = self.read_link(&format!("links[{index}]"), &values, true);
+            parts.append_to(&mut links, link.name.clone());
         }
         links
     }
@@ -399,10 +403,11 @@ impl<'a> PlatformLoader<'a> {
     /// Returns the index of the cluster with the name `name`; records a problem at the key `key` and returns `None` if no cluster
     /// has this name.
     pub(super) fn find_cluster(&mut self, key: &str, name: &str) -> Option<usize> {
-        if let Some(&index) = self.cluster_indices.get(name) {
-            return Some(index);
+        let index = self.cluster_indices.get(name).copied();
+        if index.is_some() {
+            return index;
         }
-        self.report_unknown_name(key, ("cluster", name), |loader| {
+        self.report_unknown_name(key, "cluster", name, |loader| {
             loader.cluster_indices.keys().copied().collect()
         });
         None

@@ -29,21 +29,23 @@ impl PlatformLoader<'_> {
             let links = self.links_of_file_route(index, from, to);
             let key = format!("routes[{index}]");
             if from == to {
-                let message = format!(
-                    "the route from cluster `{}` leads to the same cluster",
-                    route.from
-                );
-                let problem = self.problem_at_key(&format!("{key}.to"), message);
-                self.record_problem_once(
-                    problem.hint("name two different clusters in `from` and `to`"),
+                self.report(
+                    &format!("{key}.to"),
+                    format!(
+                        "the route from cluster `{}` leads to the same cluster",
+                        route.from
+                    ),
+                    "name two different clusters in `from` and `to`",
                 );
             } else if given.insert((from, to), links).is_some() {
-                let message = format!(
-                    "the route from cluster `{}` to cluster `{}` is given twice",
-                    route.from, route.to
+                self.report(
+                    &key,
+                    format!(
+                        "the route from cluster `{}` to cluster `{}` is given twice",
+                        route.from, route.to
+                    ),
+                    "remove one of the two routes",
                 );
-                let problem = self.problem_at_key(&key, message);
-                self.record_problem_once(problem.hint("remove one of the two routes"));
             }
         }
         for (pair, links) in given.clone() {
@@ -82,16 +84,16 @@ impl PlatformLoader<'_> {
         for (position, name) in file.routes[index].links.iter().enumerate() {
             let key = format!("routes[{index}].links[{position}]");
             let Some(&link) = self.link_indices.get(&**name) else {
-                self.report_unknown_name(&key, ("link", name), |loader| {
+                self.report_unknown_name(&key, "link", name, |loader| {
                     loader.link_indices.keys().copied().collect()
                 });
                 return ids;
             };
             if met.contains(&link) {
-                let problem =
-                    self.problem_at_key(&key, format!("the route crosses link `{name}` twice"));
-                self.record_problem_once(
-                    problem.hint("remove the part of the route that leads back"),
+                self.report(
+                    &key,
+                    format!("the route crosses link `{name}` twice"),
+                    "remove the part of the route that leads back",
                 );
                 return ids;
             }
@@ -108,15 +110,15 @@ impl PlatformLoader<'_> {
                 Some(router) if router == entry.from => Some(&entry.to),
                 Some(router) if router == entry.to => Some(&entry.from),
                 Some(router) => {
-                    let message = format!(
-                        "link `{name}` is not connected to router `{router}`, which the route has reached"
-                    );
-                    let problem = self.problem_at_key(&key, message);
-                    let ends = format!(
+                    let hint = format!(
                         "check the order of the links: this one joins `{}` and `{}`",
                         entry.from, entry.to
                     );
-                    self.record_problem_once(problem.hint(ends));
+                    self.report(
+                        &key,
+                        format!("link `{name}` is not connected to router `{router}`, which the route has reached"),
+                        hint,
+                    );
                     None
                 }
                 None => None,
@@ -130,7 +132,7 @@ impl PlatformLoader<'_> {
                 "the route ends at router `{at}`, but cluster `{}` is at router `{end}`",
                 file.clusters[to].name
             );
-            self.report_problem(&format!("routes[{index}].links"), message);
+            self.report(&format!("routes[{index}].links"), message, "");
         }
         ids
     }
@@ -153,7 +155,7 @@ impl PlatformLoader<'_> {
                     "the latency between clusters `{}` and `{}` is given twice",
                     entry.between[0], entry.between[1]
                 );
-                self.report_problem(&format!("latencies[{index}]"), message);
+                self.report(&format!("latencies[{index}]"), message, "");
             }
         }
         latencies
@@ -204,28 +206,27 @@ impl PlatformLoader<'_> {
             let Some(a) = (0..b).find(|&a| !paths.is_connected(a, b)) else {
                 continue;
             };
-            let message = format!(
-                "no route from cluster `{}` to cluster `{}`",
-                clusters[a].name, clusters[b].name
-            );
-            let problem = self.problem_at_key(&format!("clusters[{b}].router"), message);
-            let without = [a, b].into_iter().find(|&c| clusters[c].router.is_none());
-            let problem = match without {
-                Some(c) => problem.hint(format!(
+            let [from, to] = [a, b].map(|cluster| &clusters[cluster]);
+            let is_alone = |cluster: &&&ClusterEntry| cluster.router.is_none();
+            let (from_name, to_name) = (&from.name, &to.name);
+            let hint = match [from, to].iter().find(is_alone) {
+                Some(cluster) => format!(
                     "give cluster `{}` a `router`, or list under `routes` a route between the two clusters",
-                    clusters[c].name
-                )),
-                None if self.link_indices.is_empty() => problem.hint(format!(
-                    "the platform has no links between routers: list such links under `links`, or list under `routes` a route from `{}` \
-                    to `{}`",
-                    clusters[a].name, clusters[b].name
-                )),
-                                None => problem.hint(format!(
-                    "join the routers of the two clusters by `links`, or list under `routes` a route from `{}` to `{}`",
-                    clusters[a].name, clusters[b].name
-                )),
+                    cluster.name
+                ),
+                None if self.link_indices.is_empty() => format!(
+                    "the platform has no links between routers: list such links under `links`, or list under `routes` a route from `{from_name}` \
+                    to `{to_name}`"
+                ),
+                None => format!(
+                    "join the routers of the two clusters by `links`, or list under `routes` a route from `{from_name}` to `{to_name}`"
+                ),
             };
-            self.record_problem_once(problem);
+            self.report(
+                &format!("clusters[{b}].router"),
+                format!("no route from cluster `{from_name}` to cluster `{to_name}`"),
+                hint,
+            );
         }
     }
 
@@ -268,16 +269,10 @@ impl PlatformLoader<'_> {
                     .find(|link| link.latency_profile.is_some())
             });
             if let Some(link) = varying {
-                let message = format!(
+                self.report(&format!("latencies[{index}]"), format!(
                     "the latency between clusters `{}` and `{}` in `latencies` overrides the latency profile of link `{}`",
                     platform.clusters[a].name, platform.clusters[b].name, link.name
-                );
-                let problem = self.problem_at_key(&format!("latencies[{index}]"), message);
-                self.record_problem_once(
-                    problem.hint(
-                        "remove this entry of `latencies`, or the latency profile of the link",
-                    ),
-                );
+                ), "remove this entry of `latencies`, or the latency profile of the link");
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::Profile;
 use super::format::StepValue;
 use super::read::PlatformLoader;
+use migsim_base::error::Problem;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
 /// Quantity that the values of a profile express: fractions of the nominal speed, bandwidths or latencies.
@@ -59,10 +60,10 @@ impl PlatformLoader<'_> {
                 let guess = ProfileQuantity::guess_from_value(value);
                 self.read_profile(name, guess);
             } else {
-                let message = format!("profile `{name}` has no steps");
-                let problem = self.problem_at_key(&format!("profiles.{name}.steps"), message);
-                self.record_problem_once(
-                    problem.hint("list at least one step, such as `[\"0 s\", 0.5]`"),
+                self.report(
+                    &format!("profiles.{name}.steps"),
+                    format!("profile `{name}` has no steps"),
+                    "list at least one step, such as `[\"0 s\", 0.5]`",
                 );
             }
         }
@@ -78,7 +79,7 @@ impl PlatformLoader<'_> {
         if self.file.profiles.contains_key(name) {
             return self.read_profile(name, values);
         }
-        self.report_unknown_name(key, ("profile", name), |loader| {
+        self.report_unknown_name(key, "profile", name, |loader| {
             loader.file.profiles.keys().map(String::as_str).collect()
         });
         None
@@ -92,17 +93,14 @@ impl PlatformLoader<'_> {
             match values.convert_step_value(value) {
                 Ok(value) => steps.push((date.get(), value)),
                 Err(message) => {
-                    self.report_problem(&format!("profiles.{name}.steps[{index}][1]"), message);
+                    self.report(&format!("profiles.{name}.steps[{index}][1]"), message, "");
                     return None;
                 }
             }
         }
-        match Profile::new(steps, entry.period.map(Seconds::get)) {
-            Ok(profile) => Some(profile),
-            Err(problem) => {
-                self.report_problem(&format!("profiles.{name}"), problem.message);
-                None
-            }
-        }
+        let report =
+            |problem: Problem| self.report(&format!("profiles.{name}"), problem.message, "");
+        let period = entry.period.map(Seconds::get);
+        Profile::new(steps, period).map_err(report).ok()
     }
 }

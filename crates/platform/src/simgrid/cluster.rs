@@ -1,15 +1,14 @@
 //! Reads the elements of SimGrid that stand for several hosts or for a host with its links: `<cluster>`, `<cabinet>` and
 //! `<peer>`.
 
+use super::profile::TracedQuantity;
 use super::tree::{Node, UnroutedZone, ZoneTreeBuilder};
 use super::units;
 use super::xml::is_valid_name;
-use crate::Host;
-use crate::assemble::{LinkProperties, estimated_bytes_of_hosts};
-use crate::zones::{LocatedMember, MemberLinks, PositionInZone, Routing, Star};
-use migsim_base::units::{
-    Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
-};
+use crate::assemble::estimated_bytes_of_hosts;
+use crate::zones::{MemberLinks, PositionInZone, Routing, Star};
+use crate::{Host, Link, Profile};
+use migsim_base::units::{ClusterId, LinkId, Seconds};
 
 const KNOWN: [&str; 22] = [
     "id",
@@ -39,28 +38,25 @@ const KNOWN: [&str; 22] = [
 /// The hosts of a `<cluster>` or `<cabinet>`: equal hosts whose names differ by a number.
 #[derive(Debug)]
 pub(super) struct NumberedHosts<'a> {
-    /// Text before the number in each host name.
-    pub(super) name_prefix: &'a str,
-    /// Text after the number in each host name.
-    pub(super) name_suffix: &'a str,
+    /// Text before and text after the number in each host name.
+    around: [&'a str; 2],
     /// Ranges of the numbers in the host names, both ends included.
-    pub(super) number_ranges: Vec<(u64, u64)>,
-    speed: InstructionsPerSecond,
-    cores_per_host: u32,
-    memory_per_host: Option<Bytes>,
+    ranges: Vec<(u64, u64)>,
+    /// A host without name.
+    host: Host,
 }
 
 impl NumberedHosts<'_> {
     /// Returns the number of hosts.
     pub(super) fn host_count(&self) -> u64 {
-        (self.number_ranges.iter()).fold(0_u64, |sum, &(from, to)| {
+        (self.ranges.iter()).fold(0_u64, |sum, &(from, to)| {
             sum.saturating_add((to - from).saturating_add(1))
         })
     }
 
     /// Returns the numbers in the names of the hosts, in order.
     pub(super) fn host_numbers(&self) -> impl Iterator<Item = u64> + use<> {
-        let ranges = self.number_ranges.clone();
+        let ranges = self.ranges.clone();
         ranges.into_iter().flat_map(|(from, to)| from..=to)
     }
 
@@ -68,140 +64,119 @@ impl NumberedHosts<'_> {
     pub(super) fn router_name(&self, node: Node<'_>) -> String {
         let id = node.attribute("id").unwrap_or("");
         let written = node.attribute("router_id").map(str::trim);
-        written.filter(|name| !name.is_empty()).map_or_else(
-            || format!("{}{id}_router{}", self.name_prefix, self.name_suffix),
-            str::to_owned,
-        )
+        written
+            .filter(|name| !name.is_empty())
+            .map_or_else(|| self.around.join(&format!("{id}_router")), str::to_owned)
     }
 
     /// Creates the host whose name contains the number `radical`.
     pub(super) fn create_host(&self, radical: u64) -> Host {
         Host {
-            name: format!("{}{radical}{}", self.name_prefix, self.name_suffix),
-            cluster: ClusterId::default(),
-            speed: self.speed,
-            cores: self.cores_per_host,
-            memory: self.memory_per_host,
-            speed_profile: None,
-            loads: Vec::new(),
+            name: self.around.join(&radical.to_string()),
+            ..self.host.clone()
         }
     }
 }
 
-/// Properties of the links that each host of a `<cluster>` has for itself.
+/// The links that each host of a `<cluster>` has for itself, without names.
 #[derive(Clone, Debug)]
-pub(super) struct HostLinkProperties {
-    /// Access link of each host.
-    pub(super) access_link: LinkProperties,
-    /// Loopback link of each host, for messages between processes on the same host; `None` if hosts have no loopback link.
-    pub(super) loopback: Option<LinkProperties>,
-    /// Limiter of each host, a link that all messages of the host cross; `None` if hosts have no limiter.
-    pub(super) limiter: Option<LinkProperties>,
+pub(super) struct HostLinks {
+    pub(super) access_link: Link,
+    /// Link for messages between processes on the same host.
+    pub(super) loopback: Option<Link>,
+    /// Link that all messages of the host cross.
+    pub(super) limiter: Option<Link>,
 }
 
-impl HostLinkProperties {
+impl HostLinks {
     /// Returns the number of links of each host; a duplex link counts as two links.
-    pub(super) fn links_per_host(&self) -> u64 {
-        let own = usize::from(self.loopback.is_some()) + usize::from(self.limiter.is_some());
-        own as u64 + 1 + u64::from(self.access_link.is_duplex)
-    }
-}
-
-/// Returns the properties of a link that flows share, which is not duplex and has no profiles.
-pub(super) fn shared_link_properties(
-    bandwidth: BytesPerSecond,
-    latency: Seconds,
-) -> LinkProperties {
-    LinkProperties {
-        bandwidth,
-        latency,
-        is_shared: true,
-        is_duplex: false,
-        bandwidth_profile: None,
-        latency_profile: None,
+    fn links_per_host(&self) -> u64 {
+        1 + u64::from(self.loopback.is_some())
+            + u64::from(self.limiter.is_some())
+            + u64::from(self.access_link.is_duplex)
     }
 }
 
 impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
-    /// Reads a `<cluster>`: adds a zone with its hosts and their links.
-    pub(super) fn read_cluster(&mut self, node: Node<'a>, place: Option<PositionInZone>) {
+    /// Reads a `<cluster>`: adds a zone with its hosts and their links; `None` if the element is not valid.
+    pub(super) fn read_cluster(
+        &mut self,
+        node: Node<'a>,
+        place: Option<PositionInZone>,
+    ) -> Option<()> {
         self.reader.check_attribute_names(node, &KNOWN);
         self.count_ignored_children(node);
         for attribute in ["availability_file", "state_file"] {
             if self.reader.non_empty_attribute(node, attribute).is_some() {
                 let message = format!("attribute `{attribute}` is not supported for a `<cluster>`");
-                let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_problem_once(problem.hint(
-                    "replace the `<cluster>` by single `<host>` elements, each with this attribute",
-                ));
+                let hint =
+                    "replace the `<cluster>` by single `<host>` elements, each with this attribute";
+                self.reader.report(node, attribute, message, hint);
             }
         }
         let hosts = self.read_hosts(node);
         let links = self.read_host_links(node);
         let backbone = self.read_optional_link(node, ["bb_bw", "bb_lat"]);
-        let backbone_sharing = self.read_is_shared_and_duplex(node, "bb_sharing_policy", "SHARED");
+        let sharing = self.read_is_shared_and_duplex(node, "bb_sharing_policy", "SHARED");
         let topology = self.reader.non_empty_attribute(node, "topology");
-        let (Some(hosts), Some(links)) = (hosts, links) else {
-            return;
-        };
+        let (hosts, links) = (hosts?, links?);
         if topology.is_some_and(|name| name != "FLAT") {
-            self.add_topology(node, place, &hosts, &links);
-            return;
+            return self.add_topology(node, place, &hosts, &links);
         }
-        let size = hosts.create_host(0).name;
-        let bytes = estimated_bytes_of_hosts(hosts.host_count(), &size, links.links_per_host(), 0);
-        if !self.reserve_hosts_and_memory(node, hosts.host_count(), bytes) {
-            return;
-        }
-        let routing = Routing::Star(Star::default());
-        let Some(zone) = self.add_zone(node, place, routing) else {
-            return;
-        };
+        self.reserve_hosts(node, &hosts, links.links_per_host())?;
+        let zone = self.add_zone(node, place, Routing::Star(Star::default()))?;
         let name = node.attribute("id").unwrap_or("");
-        let backbone = backbone.map(|parts| {
-            let (is_shared, _) = backbone_sharing.unwrap_or((true, false));
-            let parts = LinkProperties { is_shared, ..parts };
-            self.add_link(node, &format!("{name}_backbone"), parts)
-        });
-        let mut members = Vec::new();
-        for (local, radical) in (0..).zip(hosts.host_numbers()) {
-            self.add_host(
+        let backbone = backbone.map(|link| {
+            let is_shared = sharing.is_none_or(|(is_shared, _)| is_shared);
+            self.add_link(
                 node,
-                hosts.create_host(radical),
-                PositionInZone::new(zone, local),
-            );
-            let name = format!("{name}_link_{radical}");
-            let mut member = self.add_links_of_host(node, &name, &links);
-            member.backbone = backbone;
-            members.push(member);
+                &format!("{name}_backbone"),
+                &Link { is_shared, ..link },
+            )
+        });
+        let mut next = PositionInZone::new(zone, 0);
+        for number in hosts.host_numbers() {
+            self.add_host(node, hosts.create_host(number), next);
+            let name = format!("{name}_link_{number}");
+            let member = self.add_links_of_host(node, &name, &links, backbone);
+            self.star_member(next, |links, _| *links = member);
+            next.member_number += 1;
         }
-        if let Routing::Star(star) = &mut self.zones.zone_mut(zone).routing {
-            star.members = members;
-        }
-        let local = u32::try_from(hosts.host_count()).expect("the number of hosts is checked");
-        let router = hosts.router_name(node);
-        let router = self.add_router(node, &router, PositionInZone::new(zone, local));
+        let router = self.add_router(node, &hosts.router_name(node), next);
         self.default_gateways.insert(zone, router);
+        Some(())
     }
 
-    /// Adds the access link, loopback and limiter of one host to the platform; the names of these links begin with `name`.
+    /// Checks that the platform with these hosts, each with `links` links, is not too large.
+    fn reserve_hosts(
+        &mut self,
+        node: Node<'a>,
+        hosts: &NumberedHosts<'_>,
+        links: u64,
+    ) -> Option<()> {
+        let count = hosts.host_count();
+        let bytes = estimated_bytes_of_hosts(count, &hosts.create_host(0).name, links, 0);
+        self.reserve_hosts_and_memory(node, count, bytes)
+    }
+
+    /// Adds the links of one host to the platform; their names begin with `name`.
     fn add_links_of_host(
         &mut self,
         node: Node<'a>,
         name: &str,
-        links: &HostLinkProperties,
+        links: &HostLinks,
+        backbone: Option<LinkId>,
     ) -> MemberLinks {
-        let mut add = |parts: &Option<LinkProperties>, kind: &str| {
-            let parts = parts.clone()?;
-            Some(self.add_link(node, &format!("{name}_{kind}"), parts))
+        let mut add = |link: &Option<Link>, kind: &str| {
+            Some(self.add_link(node, &format!("{name}_{kind}"), link.as_ref()?))
         };
         let loopback = add(&links.loopback, "loopback");
         let limiter = add(&links.limiter, "limiter");
-        let up = self.add_link(node, name, links.access_link.clone());
+        let up = self.add_link(node, name, &links.access_link);
         let down = LinkId(up.0 + u32::from(links.access_link.is_duplex));
         MemberLinks {
-            outgoing_and_incoming_link: Some([up, down]),
-            backbone: None,
+            up_and_down: Some([up, down]),
+            backbone,
             loopback,
             limiter,
         }
@@ -214,56 +189,51 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let prefix = self.reader.required_attribute(node, "prefix");
         let suffix = self.reader.required_attribute(node, "suffix");
         let radical = self.reader.required_attribute(node, "radical")?;
-        let ranges = match parse_radical_ranges(radical) {
-            Ok(ranges) => ranges,
-            Err(message) => {
-                let problem = self.reader.problem_at_attribute(node, "radical", message);
-                self.reader.record_problem_once(problem);
-                return None;
-            }
-        };
+        let report = |message| self.reader.report(node, "radical", message, "");
+        let ranges = parse_radical_ranges(radical).map_err(report).ok()?;
         let hosts = NumberedHosts {
-            name_prefix: prefix?,
-            name_suffix: suffix?,
-            number_ranges: ranges,
-            speed: speed?,
-            cores_per_host: cores?,
-            memory_per_host: self.read_memory(node),
+            around: [prefix?, suffix?],
+            ranges,
+            host: Host {
+                name: String::new(),
+                cluster: ClusterId::default(),
+                speed: speed?,
+                cores: cores?,
+                memory: self.read_memory(node),
+                speed_profile: None,
+                loads: Vec::new(),
+            },
         };
         let name = hosts.create_host(0).name;
         if !is_valid_name(&name) {
-            let problem = self
-                .reader
-                .problem_at_element(node, format!("`{name}` is not a valid name of a host"));
+            let message = format!("`{name}` is not a valid name of a host");
             let hint = "choose prefix and suffix without commas and `..`, and without spaces at the ends of names";
-            self.reader.record_problem_once(problem.hint(hint));
+            self.reader.report(node, "", message, hint);
             return None;
         }
         Some(hosts)
     }
 
     /// Reads the access link, loopback and limiter of the hosts of a `<cluster>`; `None` if an attribute is not valid.
-    fn read_host_links(&mut self, node: Node<'a>) -> Option<HostLinkProperties> {
+    fn read_host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
         let sharing = self.read_is_shared_and_duplex(node, "sharing_policy", "SPLITDUPLEX");
         let bandwidth = self.reader.read_bandwidth(node, "bw");
         let latency = self.reader.read_latency(node, "lat");
         let loopback = self.read_optional_link(node, ["loopback_bw", "loopback_lat"]);
-        let limiter = match self.reader.non_empty_attribute(node, "limiter_link") {
-            Some(_) => self.reader.read_bandwidth(node, "limiter_link"),
-            None => None,
-        };
+        let limiter = (self.reader.non_empty_attribute(node, "limiter_link"))
+            .and_then(|_| self.reader.read_bandwidth(node, "limiter_link"));
         // SimGrid shares the private links of a FATPIPE cluster.
         let (_, is_duplex) = sharing?;
-        Some(HostLinkProperties {
-            access_link: LinkProperties {
+        Some(HostLinks {
+            access_link: Link {
                 is_duplex,
-                ..shared_link_properties(bandwidth?, latency?)
+                ..Link::shared(bandwidth?, latency?)
             },
-            loopback: loopback.map(|parts| LinkProperties {
+            loopback: loopback.map(|link| Link {
                 is_shared: false,
-                ..parts
+                ..link
             }),
-            limiter: limiter.map(|bandwidth| shared_link_properties(bandwidth, Seconds::default())),
+            limiter: limiter.map(|bandwidth| Link::shared(bandwidth, Seconds::default())),
         })
     }
 
@@ -273,7 +243,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         &mut self,
         node: Node<'a>,
         [bandwidth, latency]: [&str; 2],
-    ) -> Option<LinkProperties> {
+    ) -> Option<Link> {
         let is_nothing = |text: &str| {
             units::parse_with_units(text, &units::BANDWIDTH_UNITS).is_ok_and(|read| read.0 == 0.0)
         };
@@ -285,65 +255,87 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         if text.is_none_or(is_nothing) && delay.get() == 0.0 {
             return None;
         }
-        Some(shared_link_properties(
+        Some(Link::shared(
             self.reader.read_bandwidth(node, bandwidth)?,
             delay,
         ))
     }
 
-    /// Reads a `<cabinet>`: adds its hosts and their links to a zone with routing `Cluster`; returns the number of hosts, 0 if
+    /// Reads a `<cabinet>`: adds its hosts and their links to a zone with routing `Cluster`; returns the number of hosts, `None` if
     /// the element is not valid.
-    pub(super) fn read_cabinet(&mut self, node: Node<'a>, place: PositionInZone) -> u32 {
+    pub(super) fn read_cabinet(
+        &mut self,
+        node: Node<'a>,
+        mut place: PositionInZone,
+    ) -> Option<u32> {
         let known = [
             "id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat",
         ];
         self.reader.check_attribute_names(node, &known);
-        if !matches!(self.zones.zone(place.zone).routing, Routing::Star(_)) {
-            let problem = self.reader.problem_at_element(
-                node,
-                "this `<cabinet>` is not in a zone with routing `Cluster`",
-            );
-            self.reader.record_problem_once(
-                problem
-                    .hint("set routing=\"Cluster\" for the zone of the cabinet, or write a `<cluster>` instead"),
-            );
-            return 0;
-        }
+        self.check_routing(node, place, "Cluster")?;
         let hosts = self.read_hosts(node);
         let bandwidth = self.reader.read_bandwidth(node, "bw");
         let latency = self.reader.read_latency(node, "lat");
-        let (Some(hosts), Some(bandwidth), Some(latency)) = (hosts, bandwidth, latency) else {
-            return 0;
-        };
-        let links = HostLinkProperties {
-            access_link: LinkProperties {
+        let (hosts, bandwidth, latency) = (hosts?, bandwidth?, latency?);
+        let links = HostLinks {
+            access_link: Link {
                 is_duplex: true,
-                ..shared_link_properties(bandwidth, latency)
+                ..Link::shared(bandwidth, latency)
             },
             loopback: None,
             limiter: None,
         };
-        let bytes = estimated_bytes_of_hosts(hosts.host_count(), &hosts.create_host(0).name, 2, 0);
-        if !self.reserve_hosts_and_memory(node, hosts.host_count(), bytes) {
-            return 0;
-        }
-        for (local, radical) in (place.member_number..).zip(hosts.host_numbers()) {
-            let host = hosts.create_host(radical);
+        self.reserve_hosts(node, &hosts, 2)?;
+        for number in hosts.host_numbers() {
+            let host = hosts.create_host(number);
             let name = format!("link_{}", host.name);
-            self.add_host(node, host, PositionInZone::new(place.zone, local));
-            let member = self.add_links_of_host(node, &name, &links);
-            self.set_links_of_host(PositionInZone::new(place.zone, local), member);
+            self.add_host(node, host, place);
+            let member = self.add_links_of_host(node, &name, &links, None);
+            self.star_member(place, |links, _| *links = member);
+            place.member_number += 1;
         }
-        u32::try_from(hosts.host_count()).expect("the number of hosts is checked")
+        Some(u32::try_from(hosts.host_count()).expect("the number of hosts is checked"))
     }
 
-    /// Stores the links of a host in a zone with routing `Cluster`, in which each host has links for itself.
-    pub(super) fn set_links_of_host(&mut self, place: PositionInZone, member: MemberLinks) {
+    /// Checks that an element is in a zone with the routing `Cluster` or `Vivaldi` that it needs.
+    pub(super) fn check_routing(
+        &mut self,
+        node: Node<'a>,
+        place: PositionInZone,
+        routing: &str,
+    ) -> Option<()> {
+        if let Routing::Star(star) = &self.zones.zone(place.zone).routing
+            && star.coordinates.is_some() == (routing == "Vivaldi")
+        {
+            return Some(());
+        }
+        let name = node.tag_name().name();
+        let (zone, instead) = match name {
+            "cabinet" => ("the zone of the cabinet", "a `<cluster>`"),
+            "peer" => ("the zone of the peer", "a `<host>`"),
+            _ => ("its zone", "`<route>` elements"),
+        };
+        self.reader.report(
+            node,
+            "",
+            format!("this `<{name}>` is not in a zone with routing `{routing}`"),
+            format!("set routing=\"{routing}\" for {zone}, or write {instead} instead"),
+        );
+        None
+    }
+
+    /// Calls `change` with the links and the coordinates of a member of a zone with routing `Cluster` or `Vivaldi`; in other
+    /// zones, members have neither.
+    pub(super) fn star_member(
+        &mut self,
+        place: PositionInZone,
+        change: impl FnOnce(&mut MemberLinks, Option<&mut Option<[f64; 3]>>),
+    ) {
         if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
-            let local = place.member_number as usize;
-            star.members
-                .resize_with(star.members.len().max(local + 1), Default::default);
-            star.members[local] = member;
+            let at = place.member_number as usize;
+            star.resize(star.members.len().max(at + 1));
+            let coordinates = star.coordinates.as_mut();
+            change(&mut star.members[at], coordinates.map(|all| &mut all[at]));
         }
     }
 
@@ -354,31 +346,24 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let name = self.reader.read_name(node, "id");
         let bandwidth = self.reader.read_bandwidth(node, "bandwidth");
         let latency = self.reader.read_latency(node, "latency");
-        Some(self.add_link(node, name?, shared_link_properties(bandwidth?, latency?)))
+        Some(self.add_link(node, name?, &Link::shared(bandwidth?, latency?)))
     }
 
     /// Adds the backbone link to the routes of all hosts with links in a zone with routing `Cluster`. In zones with routing
     /// `Cluster` or `Vivaldi`, the function first enlarges the list of members to the number of members of the zone.
     pub(super) fn set_backbone_of_members(&mut self, part: &UnroutedZone<'a>) {
-        match &mut self.zones.zone_mut(part.zone).routing {
-            Routing::Star(star) => {
-                star.members
-                    .resize_with(part.member_count as usize, Default::default);
-                for member in star
-                    .members
-                    .iter_mut()
-                    .filter(|member| member.outgoing_and_incoming_link.is_some())
-                {
-                    member.backbone = part.backbone;
-                }
-            }
-            Routing::Vivaldi(vivaldi) => vivaldi.members.resize(part.member_count as usize, None),
-            _ => {}
+        if let Routing::Star(star) = &mut self.zones.zone_mut(part.zone).routing {
+            star.resize(part.member_count as usize);
+            let linked = star
+                .members
+                .iter_mut()
+                .filter(|member| member.up_and_down.is_some());
+            linked.for_each(|member| member.backbone = part.backbone);
         }
     }
 
-    /// Reads a `<peer>`, a host with coordinates and one link per direction; returns whether the element is valid.
-    pub(super) fn read_peer(&mut self, node: Node<'a>, place: PositionInZone) -> bool {
+    /// Reads a `<peer>`, a host with coordinates and one link per direction; `None` if the element is not valid.
+    pub(super) fn read_peer(&mut self, node: Node<'a>, place: PositionInZone) -> Option<()> {
         let known = [
             "id",
             "speed",
@@ -392,92 +377,64 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             "state_file",
         ];
         self.reader.check_attribute_names(node, &known);
-        if !matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_)) {
-            let problem = self.reader.problem_at_element(
-                node,
-                "this `<peer>` is not in a zone with routing `Vivaldi`",
-            );
-            self.reader.record_problem_once(problem.hint(
-                "set routing=\"Vivaldi\" for the zone of the peer, or write a `<host>` instead",
-            ));
-            return false;
-        }
-        let Some(name) = self.reader.read_name(node, "id") else {
-            return false;
-        };
+        self.check_routing(node, place, "Vivaldi")?;
+        let name = self.reader.read_name(node, "id")?;
         let speed = self.reader.read_speed(node);
-        let bandwidths =
-            ["bw_out", "bw_in"].map(|bandwidth| self.reader.read_bandwidth(node, bandwidth));
+        let bandwidths = ["bw_out", "bw_in"].map(|name| self.reader.read_bandwidth(node, name));
         let coordinates = self.read_coordinates(node);
-        let file = self
-            .reader
-            .attribute_with_either_name(node, ["speed_file", "availability_file"]);
-        let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
-        let profile = self.reader.profile_of_element(
-            node,
-            name,
-            attribute,
-            super::profile::TracedQuantity::Speed,
-        );
-        self.read_state_profile(node, name, super::profile::TracedQuantity::HostState);
-        let (Some(speed), [Some(out), Some(into)], Some(coordinates)) =
-            (speed, bandwidths, coordinates)
-        else {
-            return false;
-        };
+        let speed_profile = self.read_profiles_of_host(node, name);
+        let [up, down] = bandwidths;
+        let (speed, up, down, coordinates) = (speed?, up?, down?, coordinates?);
         let host = Host {
             name: name.to_owned(),
             cluster: ClusterId::default(),
             speed,
             cores: 1,
             memory: None,
-            speed_profile: profile,
+            speed_profile,
             loads: Vec::new(),
         };
         self.add_host(node, host, place);
-        let links = [(out, "UP"), (into, "DOWN")].map(|(bandwidth, direction)| {
-            let parts = shared_link_properties(bandwidth, Seconds::default());
-            self.add_link(node, &format!("link_{name}_{direction}"), parts)
+        let links = [(up, "UP"), (down, "DOWN")].map(|(bandwidth, direction)| {
+            let link = Link::shared(bandwidth, Seconds::default());
+            self.add_link(node, &format!("link_{name}_{direction}"), &link)
         });
-        let (links, at) = (Some(links), coordinates);
-        self.set_located_member(
-            place,
-            LocatedMember {
-                outgoing_and_incoming_link: links,
-                coordinates: at,
-            },
-        );
-        true
+        self.star_member(place, |member, at| {
+            member.up_and_down = Some(links);
+            at.into_iter().for_each(|at| *at = Some(coordinates));
+        });
+        Some(())
+    }
+
+    /// Reads the profiles of the speed and of the state of a host; returns that of the speed.
+    pub(super) fn read_profiles_of_host(
+        &mut self,
+        node: Node<'a>,
+        name: &'a str,
+    ) -> Option<Profile> {
+        let names = ["speed_file", "availability_file"];
+        let file = self.reader.attribute_with_either_name(node, names);
+        let attribute = file.map_or(names[0], |(attribute, _)| attribute);
+        let quantity = TracedQuantity::Speed;
+        let speed = self
+            .reader
+            .profile_of_element(node, name, attribute, quantity);
+        self.read_state_profile(node, name, TracedQuantity::HostState);
+        speed
     }
 
     /// Stores the coordinates of a member of a zone with routing `Vivaldi`, where latencies are distances between coordinates. In
     /// other zones coordinates have no effect.
     pub(super) fn set_coordinates(&mut self, node: Node<'a>, place: PositionInZone) {
-        let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
-        if is_distance
+        let routing = &self.zones.zone(place.zone).routing;
+        if matches!(routing, Routing::Star(star) if star.coordinates.is_some())
             && self
                 .reader
                 .non_empty_attribute(node, "coordinates")
                 .is_some()
-            && let Some(at) = self.read_coordinates(node)
         {
-            self.set_located_member(
-                place,
-                LocatedMember {
-                    outgoing_and_incoming_link: None,
-                    coordinates: at,
-                },
-            );
-        }
-    }
-
-    /// Stores the coordinates and links of a member of a zone with routing `Vivaldi`.
-    fn set_located_member(&mut self, place: PositionInZone, member: LocatedMember) {
-        if let Routing::Vivaldi(vivaldi) = &mut self.zones.zone_mut(place.zone).routing {
-            vivaldi
-                .members
-                .resize(place.member_number as usize + 1, None);
-            vivaldi.members[place.member_number as usize] = Some(member);
+            let found = self.read_coordinates(node);
+            self.star_member(place, |_, at| at.into_iter().for_each(|at| *at = found));
         }
     }
 
@@ -485,23 +442,18 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// is not valid.
     fn read_coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
         let text = self.reader.required_attribute(node, "coordinates")?;
-        let numbers: Option<Vec<f64>> = text
-            .split_whitespace()
-            .map(|number| {
-                number
-                    .parse()
-                    .ok()
-                    .filter(|number: &f64| number.is_finite())
-            })
-            .collect();
+        let numbers = text.split_whitespace().map(|number| {
+            let number = number.parse().ok();
+            number.filter(|number: &f64| number.is_finite())
+        });
+        let numbers: Option<Vec<f64>> = numbers.collect();
         let coordinates = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
         if coordinates.is_none() {
-            let message = format!("the coordinates `{text}` are not three finite numbers");
-            let problem = self
-                .reader
-                .problem_at_attribute(node, "coordinates", message);
-            self.reader.record_problem_once(
-                problem.hint("write the coordinates x, y and height, such as `25.5 9.4 1.4`"),
+            self.reader.report(
+                node,
+                "coordinates",
+                format!("the coordinates `{text}` are not three finite numbers"),
+                "write the coordinates x, y and height, such as `25.5 9.4 1.4`",
             );
         }
         coordinates

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::tree::ZoneTreeBuilder;
-use crate::zones::{HostOrRouterId, Member, OWN_GATEWAY, RouteTable, Routing, ZoneId};
+use crate::zones::{HostOrRouterId, OWN_GATEWAY, Routing, Search, Star, ZoneId, ZoneMember};
 use migsim_base::units::to_u32;
 
 /// A missing route: the zone, and the two hosts or routers between which messages would cross no link. If the same host is given
@@ -25,24 +25,31 @@ impl ZoneTreeBuilder<'_, '_, '_> {
                 .push(host);
         }
         let unwritten = self.first_missing_route_of_each_zone(&hosts);
-        let message = "with routing `Full` has no route";
-        self.add_note_on_missing_routes(
-            message,
-            "messages between such hosts cross no link",
-            &unwritten,
-        );
-        let linkless = self.first_matching_host_of_zones(&hosts, |routing, local| match routing {
-            Routing::Star(star) => star.members[local].outgoing_and_incoming_link.is_none(),
-            _ => false,
+        let linkless = self.first_matching_host_of_zones(&hosts, |star, at| {
+            star.coordinates.is_none() && star.members[at].up_and_down.is_none()
         });
-        let message = "with routing `Cluster` has no `<host_link>`";
-        self.add_note_on_missing_routes(message, "such a host has no link of its own", &linkless);
-        let nowhere = self.first_matching_host_of_zones(&hosts, |routing, local| match routing {
-            Routing::Vivaldi(vivaldi) => vivaldi.members[local].is_none(),
-            _ => false,
+        let nowhere = self.first_matching_host_of_zones(&hosts, |star, at| {
+            (star.coordinates.as_ref()).is_some_and(|coordinates| coordinates[at].is_none())
         });
-        let message = "with routing `Vivaldi` has no coordinates";
-        self.add_note_on_missing_routes(message, "such a host has no route", &nowhere);
+        for (what, effect, gaps) in [
+            (
+                "with routing `Full` has no route",
+                "messages between such hosts cross no link",
+                unwritten,
+            ),
+            (
+                "with routing `Cluster` has no `<host_link>`",
+                "such a host has no link of its own",
+                linkless,
+            ),
+            (
+                "with routing `Vivaldi` has no coordinates",
+                "such a host has no route",
+                nowhere,
+            ),
+        ] {
+            self.add_note_on_missing_routes(what, effect, &gaps);
+        }
     }
 
     /// Adds a note that describes the first of the missing routes `gaps` and counts the other zones. The note states what is
@@ -80,17 +87,13 @@ impl ZoneTreeBuilder<'_, '_, '_> {
     ) -> Vec<MissingRoute> {
         let mut gaps = Vec::new();
         for (zone, gateways) in self.gateways_of_zones() {
-            let Routing::Full(table) = &self.zones.zone(zone).routing else {
+            let routes = self.zones.written_routes(zone);
+            let Some(routes) = routes.filter(|routes| routes.search == Search::Full) else {
                 continue;
             };
             let is_missing = |(from, to): &(HostOrRouterId, HostOrRouterId)| {
-                from != to
-                    && table
-                        .find_route(
-                            self.member_index_in_zone(*from),
-                            self.member_index_in_zone(*to),
-                        )
-                        .is_none()
+                let [a, b] = [*from, *to].map(|point| self.member_index_in_zone(point));
+                from != to && routes.table.find_route(a, b).is_none()
             };
             let of_zone = hosts.get(&zone).map_or(&[][..], |hosts| &hosts[..]);
             let at_hosts = gateways.keys().flat_map(|&gateway| {
@@ -106,24 +109,26 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         gaps
     }
 
-    /// Returns the zones with a host for which `holds` is true, each zone with its first such host. `holds` gets the routing of
-    /// the zone and the index of the host among the members of the zone.
+    /// Returns the zones with routing `Cluster` or `Vivaldi` and a host for which `holds` is true, each zone with its first such
+    /// host. `holds` gets the members of the zone and the index of the host among them.
     fn first_matching_host_of_zones(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
-        holds: impl Fn(&Routing, usize) -> bool,
+        holds: impl Fn(&Star, usize) -> bool,
     ) -> Vec<MissingRoute> {
         let first = |(&zone, hosts): (&ZoneId, &Vec<HostOrRouterId>)| {
-            let routing = &self.zones.zone(zone).routing;
-            let is_it =
-                |host: &&HostOrRouterId| holds(routing, self.member_index_in_zone(**host) as usize);
-            Some((zone, [*hosts.iter().find(is_it)?; 2]))
+            let Routing::Star(star) = &self.zones.zone(zone).routing else {
+                return None;
+            };
+            let index = |host: HostOrRouterId| self.member_index_in_zone(host) as usize;
+            let mut hosts = hosts.iter().copied();
+            Some((zone, [hosts.find(|host| holds(star, index(*host)))?; 2]))
         };
         hosts.iter().filter_map(first).collect()
     }
 
     fn member_index_in_zone(&self, point: HostOrRouterId) -> u32 {
-        let place = self.zones.position_of(Member::HostOrRouter(point));
+        let place = self.zones.position_of(ZoneMember::HostOrRouter(point));
         place.map_or(0, |place| place.member_number)
     }
 
@@ -133,9 +138,9 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         let mut gateways: BTreeMap<ZoneId, BTreeMap<HostOrRouterId, bool>> = BTreeMap::new();
         let zones = self.zones.iter().enumerate();
         for (id, zone) in zones {
-            let is_passed = !matches!(zone.routing, Routing::Full(_));
-            let table = self.zones.route_table(to_u32(id));
-            let written = table.into_iter().flat_map(RouteTable::routes);
+            let routes = self.zones.written_routes(to_u32(id));
+            let is_passed = routes.is_none_or(|routes| routes.search != Search::Full);
+            let written = routes.into_iter().flat_map(|routes| routes.table.routes());
             let written = written.map(|(_, _, edge)| edge.gateways);
             let bypasses = zone.bypass_routes.values().map(|bypass| bypass.gateways);
             for gateway in written.chain(bypasses).flatten() {
@@ -150,7 +155,8 @@ impl ZoneTreeBuilder<'_, '_, '_> {
     }
 
     fn host_or_router_name(&self, point: HostOrRouterId) -> &str {
-        let is_it = |(_, member): &(&String, &Member)| **member == Member::HostOrRouter(point);
+        let is_it =
+            |(_, member): &(&String, &ZoneMember)| **member == ZoneMember::HostOrRouter(point);
         let found = self.members_by_name.iter().find(is_it);
         found.map_or("", |(name, _)| name)
     }

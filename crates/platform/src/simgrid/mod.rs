@@ -176,7 +176,7 @@ fn read_platform_element<'a>(
             "the file is not a SimGrid platform: its outermost element is `<{}>` instead of `<platform>`",
             root.tag_name().name()
         );
-        reader.report_problem_at_element(root, message);
+        reader.report(root, "", message, "");
         return None;
     }
     reader.check_attribute_names(root, &["version"]);
@@ -201,9 +201,9 @@ fn read_version<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>) -> Option<Versi
         "3" | "3.0" => Some(Version::Three),
         "4" | "4.0" | "4.1" => Some(Version::Four),
         other => {
-            let problem = reader
-                .problem_at_attribute(root, "version", format!("unknown version `{other}`"))
-                .with_unknown_name("version", other);
+            let problem =
+                (reader.problem_at(root, "version", format!("unknown version `{other}`")))
+                    .with_unknown_name("version", other);
             reader.record_problem_once(problem.with_known_names("versions", ["3", "4", "4.1"]));
             None
         }
@@ -218,10 +218,11 @@ fn find_outermost_zone<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>) -> Optio
         match child.tag_name().name() {
             "zone" | "AS" | "cluster" if zone.is_none() => zone = Some(child),
             "zone" | "AS" | "cluster" => {
-                let problem =
-                    reader.problem_at_element(child, "there is more than one outermost zone");
-                reader.record_problem_once(
-                    problem.hint("put these zones into one new zone with routing `Full`"),
+                reader.report(
+                    child,
+                    "",
+                    "there is more than one outermost zone",
+                    "put these zones into one new zone with routing `Full`",
                 );
             }
             "trace" | "trace_connect" => {}
@@ -234,8 +235,12 @@ fn find_outermost_zone<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>) -> Optio
         }
     }
     if zone.is_none() {
-        let problem = reader.problem_at_element(root, "the platform has no zone");
-        reader.record_problem_once(problem.hint("add a `<zone>` or a `<cluster>` with hosts"));
+        reader.report(
+            root,
+            "",
+            "the platform has no zone",
+            "add a `<zone>` or a `<cluster>` with hosts",
+        );
     }
     zone
 }
@@ -244,9 +249,12 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Returns the completed platform; `None` if the file has problems.
     fn finish_platform(self, zone: Node<'a>) -> Option<Platform> {
         if self.hosts.is_empty() && self.reader.problems.is_empty() {
-            let problem = (self.reader).problem_at_element(zone, "the outermost zone has no hosts");
-            self.reader
-                .record_problem_once(problem.hint("add `<host>` or `<cluster>` elements"));
+            self.reader.report(
+                zone,
+                "",
+                "the outermost zone has no hosts",
+                "add `<host>` or `<cluster>` elements",
+            );
         }
         if !self.reader.problems.is_empty() {
             return None;
@@ -254,7 +262,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let is_plain = !zone.has_tag_name("cluster")
             && matches!(
                 self.zones.zone(0).routing,
-                Routing::Full(_) | Routing::Floyd(_) | Routing::Dijkstra(_) | Routing::NoRoutes
+                Routing::Written(_) | Routing::NoRoutes
             );
         let by_name = is_plain
             && self

@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 use super::config::{self, SettingMeaning};
 use super::export::{SimgridExport, escape_xml_attribute, safe_file_name};
 use super::lenient::parse_leniently;
+use super::profile::profile_text;
 use super::tree::{Node, ROUTINGS};
 use super::units::{self, BANDWIDTH_UNITS, LATENCY_UNITS, SPEED_UNITS, Units};
 use super::xml::{Reader, Version};
@@ -201,8 +202,8 @@ impl<'a> Modern<'a, '_> {
         if !self.profile_files.contains_key(&name)
             && let Some(events) = self.reader.version_4_events_in_file(node, attribute)
         {
-            self.profile_files
-                .insert(name.clone(), events.to_file_text());
+            let text = profile_text(events.period(), &events.steps);
+            self.profile_files.insert(name.clone(), text);
         }
         name
     }
@@ -219,7 +220,7 @@ impl<'a> Modern<'a, '_> {
             let _ = write!(
                 self.xml,
                 "{indent}<trace id=\"{id}\" periodicity=\"{period}\">\n{}{indent}</trace>\n",
-                events.to_lines()
+                profile_text(None, &events.steps)
             );
         }
     }

@@ -5,7 +5,6 @@
 //! keywords as `LOOPAFTER`).
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use roxmltree::Node;
 
@@ -30,30 +29,34 @@ pub(super) enum TracedQuantity {
 pub(super) struct Traces<'a> {
     /// Events of each `<trace>`, by the id of the trace; `None` if the trace has errors.
     pub inline_events: BTreeMap<&'a str, Option<ProfileEvents>>,
-    /// Each `<trace_connect>`, by the name of its host or link and the quantity: the XML element, the id of the trace, and
-    /// whether a host or link with this name was found.
-    pub trace_connections: BTreeMap<(&'a str, TracedQuantity), (Node<'a, 'a>, &'a str, bool)>,
+    /// Each `<trace_connect>`, by the name of its host or link and the quantity.
+    pub connections: BTreeMap<(&'a str, TracedQuantity), TraceConnection<'a>>,
     /// Profile files by path: the events or the problem, and the SHA-256 of the file.
     pub profile_files: BTreeMap<String, (Result<ProfileEvents, Problem>, String)>,
 }
 
-/// Reads a profile file; returns its events or the problem, and the SHA-256 of the file (empty if the file cannot be read).
-pub(super) fn read_profile_file(path: &str) -> (Result<ProfileEvents, Problem>, String) {
-    match read_text(path) {
-        Err(problem) => (Err(problem), String::new()),
-        Ok(text) => {
-            let events = ProfileEvents::parse_events(&text, None)
-                .map_err(|wrong| problem_in_file(path, wrong));
-            (events, sha256(text.as_bytes()))
-        }
-    }
+/// A `<trace_connect>`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TraceConnection<'a> {
+    pub node: Node<'a, 'a>,
+    /// Id of the trace.
+    pub trace: &'a str,
+    /// Whether the host or link was found.
+    pub is_met: bool,
 }
 
-/// Creates a problem that is located at a line of the file `path`.
-pub(super) fn problem_in_file(path: &str, (line, message): (usize, String)) -> Problem {
-    Problem::new(message)
-        .source(path)
-        .at_line_column(line.max(1), 1)
+/// Reads a profile file; returns its events or the problem, and the SHA-256 of the file (empty if the file cannot be read).
+pub(super) fn read_profile_file(path: &str) -> (Result<ProfileEvents, Problem>, String) {
+    let text = match read_text(path) {
+        Ok(text) => text,
+        Err(problem) => return (Err(problem), String::new()),
+    };
+    let events = ProfileEvents::parse(&text, None).map(|events| ProfileEvents {
+        file: Some(path.to_owned()),
+        ..events
+    });
+    let events = events.map_err(|problem| problem.source(path));
+    (events, sha256(text.as_bytes()))
 }
 
 /// Reads a profile from the text of a file in SimGrid's format; `path` names the file in messages.
@@ -61,26 +64,47 @@ pub(super) fn problem_in_file(path: &str, (line, message): (usize, String)) -> P
 /// # Errors
 /// A line is not an event of a profile; the error contains the number of the line.
 pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
-    parse_profile(text, None).map_err(|wrong| problem_in_file(path, wrong))
+    let events = ProfileEvents::parse(text, None);
+    let profile = events.and_then(|events| events.to_profile());
+    profile.map_err(|problem| problem.source(path))
+}
+
+/// Returns the text of a profile, in SimGrid's format.
+pub(super) fn profile_text(period: Option<f64>, steps: &[(f64, f64)]) -> String {
+    let period = period.map(|period| format!("PERIODICITY {period}\n"));
+    let steps = steps
+        .iter()
+        .map(|(time, value)| format!("{time} {value}\n"));
+    period.into_iter().chain(steps).collect()
 }
 
 /// The events of a profile in SimGrid's format, with the period after which they repeat.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ProfileEvents {
     /// Time \[s\] and value of each event.
-    steps: Vec<(f64, f64)>,
+    pub(super) steps: Vec<(f64, f64)>,
     /// Number of the line of each event, counted from 1.
     line_numbers: Vec<usize>,
     /// Time after which the events repeat \[s\]; `None` or 0 if the events happen once.
     repeat_period: Option<f64>,
+    /// Path of the file with the events; `None` if they are inside the platform file.
+    file: Option<String>,
+}
+
+/// Creates a problem at a line of a profile.
+fn problem_at_line(line: usize, message: impl Into<String>) -> Problem {
+    Problem::new(message).at_line_column(line, 1)
 }
 
 impl ProfileEvents {
     /// Reads events from a text; `period` \[s\] is used unless the text states a period. Of two events at the same time, the
-    /// second event replaces the first. An error consists of a line number and a message.
-    pub(super) fn parse_events(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
-        let (mut period, mut pause) = (period, None);
-        let (mut steps, mut lines) = (Vec::<(f64, f64)>::new(), Vec::new());
+    /// second event replaces the first.
+    ///
+    /// # Errors
+    /// A line is not an event; the problem has the number of the line.
+    pub(super) fn parse(text: &str, mut period: Option<f64>) -> Result<Self, Problem> {
+        let mut pause = None;
+        let (mut steps, mut line_numbers) = (Vec::<(f64, f64)>::new(), Vec::new());
         let text = text.replace("\r\n", "\n");
         for (line, number) in text.split(['\n', '\r']).map(str::trim).zip(1..) {
             if line.is_empty() || line.starts_with(['#', '%']) {
@@ -88,56 +112,65 @@ impl ProfileEvents {
             }
             let words: Vec<&str> = line.split_whitespace().collect();
             let value = words.get(1).and_then(|word| word.parse::<f64>().ok());
-            match (words[0], value, words.len()) {
-                ("PERIODICITY", Some(value), 2) => period = Some(value),
-                ("LOOPAFTER", Some(value), 2) => pause = Some(value),
-                ("STOCHASTIC", ..) => {
-                    return Err((
+            match (&words[..], value, words[0].parse::<f64>()) {
+                (["PERIODICITY", _], Some(value), _) => period = Some(value),
+                (["LOOPAFTER", _], Some(value), _) => pause = Some(value),
+                (["STOCHASTIC", ..], ..) => {
+                    return Err(problem_at_line(
                         number,
-                        "the profile is random (STOCHASTIC), which migsim does not support: write times and values instead".to_owned(),
+                        "the profile is random (STOCHASTIC), which migsim does not support: write times and values instead",
                     ));
                 }
-                (date, Some(value), 2) if date.parse::<f64>().is_ok() => {
-                    let date = date.parse().unwrap_or(f64::NAN);
-                    if steps.last().is_some_and(|last| last.0 == date) {
+                ([_, _], Some(value), Ok(time)) => {
+                    if steps.last().is_some_and(|last| last.0 == time) {
                         steps.pop();
-                        lines.pop();
+                        line_numbers.pop();
                     }
-                    steps.push((date, value));
-                    lines.push(number);
+                    steps.push((time, value));
+                    line_numbers.push(number);
                 }
                 _ => {
                     let message = format!("this line, `{line}`, is not a time and a value");
-                    return Err((number, message));
+                    return Err(problem_at_line(number, message));
                 }
             }
         }
         let Some(&(last, _)) = steps.last() else {
-            return Err((
-                1,
-                "the profile has no line with a time and a value".to_owned(),
-            ));
+            let message = "the profile has no line with a time and a value";
+            return Err(problem_at_line(1, message));
         };
         if period.is_some() && pause.is_some() {
-            return Err((
+            return Err(problem_at_line(
                 1,
-                "the profile has both PERIODICITY and LOOPAFTER, of which only one is possible"
-                    .to_owned(),
+                "the profile has both PERIODICITY and LOOPAFTER, of which only one is possible",
             ));
         }
         Ok(Self {
             steps,
-            line_numbers: lines,
+            line_numbers,
             repeat_period: period.or(pause.map(|pause| last + pause)),
+            file: None,
         })
     }
 
-    /// Converts the events into a profile; an error consists of a line number and a message.
-    pub(super) fn to_profile(&self) -> Result<Profile, (usize, String)> {
-        let broken = (0..self.steps.len()).find(|&at| !is_valid_step(&self.steps, at));
-        let line = broken.map_or(1, |at| self.line_numbers[at]);
-        Profile::new(self.steps.clone(), self.repeat_period)
-            .map_err(|problem| (line, problem.message))
+    /// Converts the events into a profile.
+    ///
+    /// # Errors
+    /// An event is not valid; the problem has its line, and its file if the events are from a file.
+    pub(super) fn to_profile(&self) -> Result<Profile, Problem> {
+        Profile::new(self.steps.clone(), self.repeat_period).map_err(|problem| {
+            let is_wrong = |at: &usize| {
+                let pair = self.steps[at.saturating_sub(1)..=*at].to_vec();
+                Profile::new(pair, None).is_err()
+            };
+            let wrong = (0..self.steps.len()).find(is_wrong);
+            let line = wrong.map_or(1, |at| self.line_numbers[at]);
+            let problem = problem_at_line(line, problem.message);
+            match &self.file {
+                Some(file) => problem.source(file),
+                None => problem,
+            }
+        })
     }
 
     /// Returns the time after which the events repeat \[s\]; `None` if the events happen once.
@@ -145,35 +178,15 @@ impl ProfileEvents {
         self.repeat_period.filter(|&period| period > 0.0)
     }
 
-    /// Returns the events as text, one per line.
-    pub(super) fn to_lines(&self) -> String {
-        let mut text = String::new();
-        for (date, value) in &self.steps {
-            let _ = writeln!(text, "{date} {value}");
+    /// Extends a period that is shorter than the time of the last event, so that a repetition begins one original period after
+    /// the last event; returns whether the period was too short.
+    pub(super) fn extend_period(&mut self) -> bool {
+        let last = self.steps.last().map_or(0.0, |step| step.0);
+        let short = self.period().filter(|period| *period < last);
+        if let Some(period) = short {
+            self.repeat_period = Some(last + period);
         }
-        text
-    }
-
-    /// Returns the text of a profile file with these events and this period.
-    pub(super) fn to_file_text(&self) -> String {
-        let period = self.period();
-        let first = period.map_or_else(String::new, |period| format!("PERIODICITY {period}\n"));
-        first + &self.to_lines()
-    }
-
-    /// Whether the period is shorter than the time of the last event, so that a repetition begins before all events have
-    /// happened.
-    pub(super) fn exceeds_period(&self) -> bool {
-        let last = self.steps.last().map_or(0.0, |step| step.0);
-        self.repeat_period
-            .is_some_and(|repeat| repeat > 0.0 && repeat < last)
-    }
-
-    /// Returns the same events with a longer period, so that a repetition begins one original period after the last event.
-    pub(super) fn with_period_after_last_event(mut self) -> Self {
-        let last = self.steps.last().map_or(0.0, |step| step.0);
-        self.repeat_period = self.repeat_period.map(|period| last + period);
-        self
+        short.is_some()
     }
 
     /// Returns the time \[s\] of the first event that switches a host or link off (a value of 0 or less); `None` if no event
@@ -184,20 +197,18 @@ impl ProfileEvents {
     }
 }
 
-/// Reads a profile from its text; an error consists of a line number and a message.
-fn parse_profile(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
-    ProfileEvents::parse_events(text, period)?.to_profile()
-}
-
-/// Whether [`Profile::new`] accepts the step with index `at`, given the step before it.
-fn is_valid_step(steps: &[(f64, f64)], at: usize) -> bool {
-    let first = at.saturating_sub(1);
-    Profile::new(steps[first..=at].to_vec(), None).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse_profile(text: &str, period: Option<f64>) -> Result<Profile, Problem> {
+        ProfileEvents::parse(text, period)?.to_profile()
+    }
+
+    fn broken_line(text: &str) -> usize {
+        let problem = parse_profile(text, None).unwrap_err();
+        problem.location.line_column.unwrap().0
+    }
 
     #[test]
     fn periodicity_shifts_and_loopafter_waits() {
@@ -225,17 +236,16 @@ mod tests {
     fn a_line_ends_once_whatever_ends_it() {
         for end in ["\n", "\r", "\r\n"] {
             let text = ["0 0.5", "1 0.6", "2 x", ""].join(end);
-            assert_eq!(parse_profile(&text, None).unwrap_err().0, 3);
+            assert_eq!(broken_line(&text), 3);
         }
     }
 
     #[test]
     fn broken_lines_are_named() {
-        let line = |text| parse_profile(text, None).unwrap_err().0;
-        assert_eq!(line("0 1\n1 x"), 2);
-        assert_eq!(line("0 1\n\n1 2 3"), 3);
-        assert_eq!(line("1 1\n# c\n0 2\n3 4"), 3);
-        assert_eq!(line("0 1\nSTOCHASTIC"), 2);
+        assert_eq!(broken_line("0 1\n1 x"), 2);
+        assert_eq!(broken_line("0 1\n\n1 2 3"), 3);
+        assert_eq!(broken_line("1 1\n# c\n0 2\n3 4"), 3);
+        assert_eq!(broken_line("0 1\nSTOCHASTIC"), 2);
         assert!(parse_profile("", None).is_err());
         assert!(parse_profile("0 1\n2 1\nPERIODICITY 1", None).is_err());
         assert!(parse_profile("0 1\nLOOPAFTER NaN", None).is_err());

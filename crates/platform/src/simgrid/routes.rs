@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 
 use super::tree::{NamedLink, Node, UnroutedZone, ZoneTreeBuilder};
 use crate::zones::{
-    Bypass, Dijkstra, Floyd, HostOrRouterId, Member, MemberLinks, OWN_GATEWAY, PositionInZone,
-    RouteTable, Routing, ZoneId,
+    Bypass, HostOrRouterId, MemberLinks, OWN_GATEWAY, PositionInZone, RouteTable, Routing, Search,
+    WrittenRoutes, ZoneId, ZoneMember,
 };
 use migsim_base::units::LinkId;
 
+/// A link of a route, and the link that the way back crosses instead.
 type RouteStep = (LinkId, LinkId);
+
+const ROUTE_ATTRIBUTES: [&str; 5] = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
 
 impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Reads the routes of all zones and stores them in these zones.
@@ -24,53 +27,46 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let mut pairs = BTreeSet::new();
         let mut mentioned = Vec::new();
         let routing = part.node.attribute("routing").unwrap_or("Full");
-        let is_written = ["Full", "Floyd", "Dijkstra", "DijkstraCache"]
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(routing));
+        let search = match routing.to_ascii_lowercase().as_str() {
+            "full" => Some(Search::Full),
+            "floyd" => Some(Search::Floyd),
+            "dijkstra" | "dijkstracache" => Some(Search::Dijkstra),
+            _ => None,
+        };
         for node in self.reader.child_elements(part.node) {
             match node.tag_name().name() {
-                "route" | "zoneRoute" | "ASroute" if is_written => {
+                "route" | "zoneRoute" | "ASroute" if search.is_some() => {
                     self.read_route(node, part.zone, &mut table, &mut pairs, &mut mentioned);
                 }
                 "route" | "zoneRoute" | "ASroute" => {
-                    let message = format!(
+                    self.reader.report(node, "", format!(
                         "this route is in a zone with routing `{routing}`, which cannot have explicit routes"
-                    );
-                    let problem = self.reader.problem_at_element(node, message);
-                    let hint = "remove the route, or set routing=\"Full\" for the zone";
-                    self.reader.record_problem_once(problem.hint(hint));
+                    ), "remove the route, or set routing=\"Full\" for the zone");
                 }
                 "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
                     self.read_bypass_route(node, part.zone);
                 }
-                "host_link" => self.read_host_link(node, part),
+                "host_link" => {
+                    self.read_host_link(node, part);
+                }
                 _ => {}
             }
         }
         table.sort_routes();
-        let zone = self.zones.zone_mut(part.zone);
-        match routing.to_ascii_lowercase().as_str() {
-            "full" => zone.routing = Routing::Full(table),
-            "floyd" if part.member_count > Floyd::MAX_MEMBERS => {
-                let message = format!(
-                    "this zone with routing `Floyd` has {} members, which is too many",
-                    part.member_count
-                );
-                let problem = self
-                    .reader
-                    .problem_at_attribute(part.node, "routing", message);
-                let hint = format!(
+        let members = part.member_count;
+        if search == Some(Search::Floyd) && members > WrittenRoutes::MAX_FLOYD_MEMBERS {
+            self.reader.report(
+                part.node,
+                "routing",
+                format!("this zone with routing `Floyd` has {members} members, which is too many"),
+                format!(
                     "reduce the zone to at most {} members, or use routing `Dijkstra`, whose routes have as few links",
-                    Floyd::MAX_MEMBERS
-                );
-                self.reader.record_problem_once(problem.hint(hint));
-            }
-            "floyd" => zone.routing = Routing::Floyd(Floyd::new(table, part.member_count)),
-            "dijkstra" | "dijkstracache" => {
-                zone.routing =
-                    Routing::Dijkstra(Dijkstra::new(table, part.member_count, &mentioned));
-            }
-            _ => {}
+                    WrittenRoutes::MAX_FLOYD_MEMBERS
+                ),
+            );
+        } else if let Some(search) = search {
+            let routes = WrittenRoutes::new(table, search, members, &mentioned);
+            self.zones.zone_mut(part.zone).routing = Routing::Written(routes);
         }
     }
 
@@ -81,20 +77,14 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         table: &mut RouteTable,
         pairs: &mut BTreeSet<(u32, u32)>,
         mentioned: &mut Vec<u32>,
-    ) {
-        let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
-        self.reader.check_attribute_names(node, &known);
+    ) -> Option<()> {
+        self.reader.check_attribute_names(node, &ROUTE_ATTRIBUTES);
         let ends = ["src", "dst"].map(|attribute| self.member_in_zone(node, attribute, zone));
         let steps = self.read_links(node);
         let is_symmetrical = self.reader.is_symmetrical(node);
-        let [Some((from, a)), Some((to, b))] = ends else {
-            return;
-        };
-        let gateways = [("gw_src", from), ("gw_dst", to)]
-            .map(|(attribute, member)| self.read_gateway(node, attribute, member));
-        let [Some(out), Some(into)] = gateways else {
-            return;
-        };
+        let [from, to] = ends;
+        let ((from, a), (to, b)) = (from?, to?);
+        let [out, into] = self.read_gateways(node, [from, to])?;
         let mut is_new = pairs.insert((a, b));
         mentioned.extend([a, b]);
         table.add_route(a, b, steps.iter().map(|step| step.0), [out, into]);
@@ -103,17 +93,13 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             table.add_route(b, a, steps.iter().rev().map(|step| step.1), [into, out]);
         }
         if !is_new {
-            let problem = self
-                .reader
-                .problem_at_element(node, "this route is given twice");
-            self.reader.record_problem_once(
-                problem.hint("remove one of the two routes, or add symmetrical=\"no\" to both, since a route otherwise also holds for the way back"),
-            );
+            self.reader.report(node, "", "this route is given twice", "remove one of the two routes, or add symmetrical=\"no\" to both, since a route otherwise also holds for the way back");
         }
+        Some(())
     }
 
     /// Returns the host, router or zone that an attribute names; reports a problem and returns `None` if nothing has this name.
-    fn find_member(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
+    fn find_member(&mut self, node: Node<'a>, attribute: &str) -> Option<ZoneMember> {
         let name = self.reader.required_attribute(node, attribute)?;
         let member = self.members_by_name.get(name).copied();
         if member.is_none() {
@@ -134,26 +120,20 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         node: Node<'a>,
         attribute: &str,
         zone: ZoneId,
-    ) -> Option<(Member, u32)> {
+    ) -> Option<(ZoneMember, u32)> {
         let member = self.find_member(node, attribute)?;
-        match self.zones.position_of(member) {
-            Some(PositionInZone {
-                zone: held,
-                member_number: local,
-            }) if held == zone => Some((member, local)),
-            _ => {
-                let name = node.attribute(attribute).unwrap_or("");
-                let of = &self.zones.zone(zone).name;
-                let message = format!(
-                    "`{name}` is not an element directly inside the zone `{of}`, to which this element belongs"
-                );
-                let problem = self.reader.problem_at_attribute(node, attribute, message);
-                let hint =
-                    "name elements of this zone; for a route between zones, write a `<zoneRoute>`";
-                self.reader.record_problem_once(problem.hint(hint));
-                None
-            }
+        let place = (self.zones.position_of(member)).filter(|place| place.zone == zone);
+        if place.is_none() {
+            let name = node.attribute(attribute).unwrap_or("");
+            let of = &self.zones.zone(zone).name;
+            self.reader.report(
+                node,
+                attribute,
+                format!("`{name}` is not an element directly inside the zone `{of}`, to which this element belongs"),
+                "name elements of this zone; for a route between zones, write a `<zoneRoute>`",
+            );
         }
+        Some((member, place?.member_number))
     }
 
     /// Returns the host or router through which a route enters or leaves `member` if `member` is a zone; reports a problem and
@@ -163,28 +143,25 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         &mut self,
         node: Node<'a>,
         attribute: &str,
-        member: Member,
+        member: ZoneMember,
     ) -> Option<HostOrRouterId> {
-        let Member::Zone(zone) = member else {
+        let ZoneMember::Zone(zone) = member else {
             return Some(OWN_GATEWAY);
         };
         if self.reader.non_empty_attribute(node, attribute).is_none() {
             let only = self.default_gateways.get(&zone).copied();
             if only.is_none() {
                 let name = &self.zones.zone(zone).name;
-                let message = format!(
+                self.reader.report(node, "", format!(
                     "attribute `{attribute}` is missing, but zone `{name}` has more than one possible gateway"
-                );
-                let problem = self.reader.problem_at_element(node, message);
-                let hint = format!("add {attribute}=\"NAME\" with a host or router of the zone");
-                self.reader.record_problem_once(problem.hint(hint));
+                ), format!("add {attribute}=\"NAME\" with a host or router of the zone"));
             }
             return only;
         }
         let found = self.find_member(node, attribute)?;
-        let depth = self.zones.depth(zone);
+        let depth = self.zones.zone(zone).depth;
         match found {
-            Member::HostOrRouter(point)
+            ZoneMember::HostOrRouter(point)
                 if self
                     .zones
                     .ancestor_at_depth(self.zones.zone_of(point), depth)
@@ -195,64 +172,66 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             _ => {
                 let name = node.attribute(attribute).unwrap_or("");
                 let of = &self.zones.zone(zone).name;
-                let message = format!("gateway `{name}` is not a host or router in zone `{of}`");
-                let problem = self.reader.problem_at_attribute(node, attribute, message);
-                let hint = "name a host or router inside this zone as gateway";
-                self.reader.record_problem_once(problem.hint(hint));
+                self.reader.report(
+                    node,
+                    attribute,
+                    format!("gateway `{name}` is not a host or router in zone `{of}`"),
+                    "name a host or router inside this zone as gateway",
+                );
                 None
             }
         }
     }
 
-    fn read_bypass_route(&mut self, node: Node<'a>, zone: ZoneId) {
-        let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
-        self.reader.check_attribute_names(node, &known);
+    /// Returns the gateways of a route between two members; `None` if one is missing or not valid.
+    fn read_gateways(
+        &mut self,
+        node: Node<'a>,
+        [from, to]: [ZoneMember; 2],
+    ) -> Option<[HostOrRouterId; 2]> {
+        let out = self.read_gateway(node, "gw_src", from);
+        let into = self.read_gateway(node, "gw_dst", to);
+        Some([out?, into?])
+    }
+
+    fn read_bypass_route(&mut self, node: Node<'a>, zone: ZoneId) -> Option<()> {
+        self.reader.check_attribute_names(node, &ROUTE_ATTRIBUTES);
         let ends = ["src", "dst"].map(|attribute| self.find_member(node, attribute));
         let steps = self.read_links(node);
-        let [Some(from), Some(to)] = ends else {
-            return;
-        };
-        let gateways = [("gw_src", from), ("gw_dst", to)]
-            .map(|(attribute, member)| self.read_gateway(node, attribute, member));
-        let [Some(out), Some(into)] = gateways else {
-            return;
-        };
+        let [from, to] = ends;
+        let (from, to) = (from?, to?);
         let bypass = Bypass {
             links: steps.iter().map(|step| step.0).collect(),
-            gateways: [out, into],
+            gateways: self.read_gateways(node, [from, to])?,
         };
         let bypasses = &mut self.zones.zone_mut(zone).bypass_routes;
         if bypasses.insert((from, to), bypass).is_some() {
-            let problem = self
-                .reader
-                .problem_at_element(node, "this bypass route is given twice");
-            self.reader
-                .record_problem_once(problem.hint("remove one of the two bypass routes"));
+            self.reader.report(
+                node,
+                "",
+                "this bypass route is given twice",
+                "remove one of the two bypass routes",
+            );
         }
+        Some(())
     }
 
     /// Reads a `<host_link>`: the two links of a host in a zone with routing `Cluster`.
-    fn read_host_link(&mut self, node: Node<'a>, part: &UnroutedZone<'a>) {
+    fn read_host_link(&mut self, node: Node<'a>, part: &UnroutedZone<'a>) -> Option<()> {
         self.reader
             .check_attribute_names(node, &["id", "up", "down"]);
-        let links = ["up", "down"].map(|attribute| self.find_single_link(node, attribute));
+        let [up, down] = ["up", "down"].map(|attribute| self.find_single_link(node, attribute));
         let member = self.member_in_zone(node, "id", part.zone);
-        if !matches!(self.zones.zone(part.zone).routing, Routing::Star(_)) {
-            let message = "this `<host_link>` is not in a zone with routing `Cluster`";
-            let problem = self.reader.problem_at_element(node, message);
-            let hint = "set routing=\"Cluster\" for its zone, or write `<route>` elements instead";
-            self.reader.record_problem_once(problem.hint(hint));
-            return;
-        }
-        if let ([Some(up), Some(down)], Some((_, local))) = (links, member) {
-            let member = MemberLinks {
-                outgoing_and_incoming_link: Some([up, down]),
-                backbone: part.backbone,
-                ..MemberLinks::default()
-            };
-            let zone = part.zone;
-            self.set_links_of_host(PositionInZone::new(zone, local), member);
-        }
+        self.check_routing(node, PositionInZone::new(part.zone, 0), "Cluster")?;
+        let (up, down, (_, member_number)) = (up?, down?, member?);
+        let links = MemberLinks {
+            up_and_down: Some([up, down]),
+            backbone: part.backbone,
+            ..MemberLinks::default()
+        };
+        let place = PositionInZone::new(part.zone, member_number);
+        self.star_member(place, |member, _| *member = links);
+        Some(())
     }
 
     /// Returns the link that an attribute names, which may be one direction of a duplex link; reports a problem and returns
@@ -262,11 +241,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         match self.named_links.get(name) {
             Some(NamedLink::Single(link)) => Some(*link),
             Some(NamedLink::Duplex(_)) => {
-                let message =
-                    format!("link `{name}` is duplex, but its direction is not stated here");
-                let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_problem_once(
-                    problem.hint(format!("write `{name}_UP` or `{name}_DOWN`")),
+                self.reader.report(
+                    node,
+                    attribute,
+                    format!("link `{name}` is duplex, but its direction is not stated here"),
+                    format!("write `{name}_UP` or `{name}_DOWN`"),
                 );
                 None
             }
@@ -278,24 +257,20 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     }
 
     fn read_links(&mut self, node: Node<'a>) -> Vec<RouteStep> {
-        let mut steps = Vec::new();
-        for child in self.reader.child_elements(node) {
-            if child.tag_name().name() != "link_ctn" {
-                self.reader.report_unknown_element(child, &["link_ctn"]);
-                continue;
-            }
-            self.reader
-                .check_attribute_names(child, &["id", "direction"]);
-            if let Some(name) = self.reader.required_attribute(child, "id") {
-                steps.extend(self.read_link(child, name));
-            }
-        }
-        steps
+        let children = self.reader.child_elements(node).into_iter();
+        children.filter_map(|child| self.read_link(child)).collect()
     }
 
     /// Reads one link of a route, with its direction if the link is duplex; reports a problem and returns `None` if the element
     /// is not valid.
-    fn read_link(&mut self, node: Node<'a>, name: &str) -> Option<RouteStep> {
+    fn read_link(&mut self, node: Node<'a>) -> Option<RouteStep> {
+        if !node.has_tag_name("link_ctn") {
+            self.reader.report_unknown_element(node, &["link_ctn"]);
+            return None;
+        }
+        self.reader
+            .check_attribute_names(node, &["id", "direction"]);
+        let name = self.reader.required_attribute(node, "id")?;
         let direction = self
             .reader
             .non_empty_attribute(node, "direction")
@@ -309,28 +284,27 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             (NamedLink::Duplex(up), "UP") => Some((up, LinkId(up.0 + 1))),
             (NamedLink::Duplex(up), "DOWN") => Some((LinkId(up.0 + 1), up)),
             (NamedLink::Duplex(_), "NONE") => {
-                let message =
-                    format!("link `{name}` is duplex, but the route does not state its direction");
-                let problem = self.reader.problem_at_attribute(node, "id", message);
-                self.reader.record_problem_once(
-                    problem.hint("add direction=\"UP\" or direction=\"DOWN\""),
+                self.reader.report(
+                    node,
+                    "id",
+                    format!("link `{name}` is duplex, but the route does not state its direction"),
+                    "add direction=\"UP\" or direction=\"DOWN\"",
                 );
                 None
             }
             (NamedLink::Single(_), "UP" | "DOWN") => {
-                let message = format!(
+                self.reader.report(node, "direction", format!(
                     "the route states a direction of link `{name}`, which is not duplex and has no directions"
-                );
-                let problem = self.reader.problem_at_attribute(node, "direction", message);
-                let hint = "leave out `direction`, or give the link sharing_policy=\"SPLITDUPLEX\"";
-                self.reader.record_problem_once(problem.hint(hint));
+                ), "leave out `direction`, or give the link sharing_policy=\"SPLITDUPLEX\"");
                 None
             }
             _ => {
-                let message = format!("unknown direction `{direction}`");
-                let problem = self.reader.problem_at_attribute(node, "direction", message);
-                self.reader.record_problem_once(
-                    problem.with_known_names("directions", ["UP", "DOWN", "NONE"]),
+                self.reader.report_known(
+                    node,
+                    "direction",
+                    format!("unknown direction `{direction}`"),
+                    "directions",
+                    ["UP", "DOWN", "NONE"],
                 );
                 None
             }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
 use super::profile::TracedQuantity;
 use super::xml::Reader;
-use crate::assemble::{LinkProperties, check_platform_size};
-use crate::zones::{HostOrRouterId, Member, PositionInZone, Routing, Star, Vivaldi, ZoneId, Zones};
+use crate::assemble::check_platform_size;
+use crate::zones::{HostOrRouterId, PositionInZone, Routing, Star, ZoneId, ZoneMember, Zones};
 use crate::{Failure, Host, Link};
 use migsim_base::document::MOST_PROBLEMS;
 use migsim_base::memory::Limits;
-use migsim_base::units::{Bytes, ClusterId, LinkId, Seconds};
+use migsim_base::units::{Bytes, ClusterId, LinkId, Seconds, UnitError};
 
 /// An XML element of the platform file.
 pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
@@ -78,7 +78,7 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     pub(super) host_or_router_ids: Vec<HostOrRouterId>,
     pub(super) links: Vec<Link>,
     /// Host, router or zone to which each name refers.
-    pub(super) members_by_name: BTreeMap<String, Member>,
+    pub(super) members_by_name: BTreeMap<String, ZoneMember>,
     /// Link, or pair of directions of a duplex link, to which each name of a link refers.
     pub(super) named_links: BTreeMap<String, NamedLink>,
     /// Zones whose routes must still be read.
@@ -91,9 +91,10 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     /// Earliest failure of a host or link that has been read so far; `None` if no failure has been read.
     pub(super) earliest_failure: Option<Failure>,
     pub(super) limits: Limits,
-    /// Number of hosts, and estimated memory of the simulator for these hosts \[B\], in all elements read so far that stand for
-    /// several hosts.
-    total_hosts_and_bytes: (u64, u64),
+    /// Number of hosts in all elements read so far that stand for several hosts.
+    total_hosts: u64,
+    /// Estimated memory of the simulator for these hosts \[B\].
+    total_bytes: u64,
 }
 
 impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
@@ -111,17 +112,22 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             absent_routers: BTreeMap::new(),
             earliest_failure: None,
             limits,
-            total_hosts_and_bytes: (0, 0),
+            total_hosts: 0,
+            total_bytes: 0,
         }
     }
 
     /// Reads a zone or cluster with everything inside it; `place` is the position of this zone in the zone that contains it,
     /// `None` for the outermost zone.
-    pub(super) fn read_zone_or_cluster(&mut self, node: Node<'a>, place: Option<PositionInZone>) {
+    pub(super) fn read_zone_or_cluster(
+        &mut self,
+        node: Node<'a>,
+        place: Option<PositionInZone>,
+    ) -> Option<()> {
         if node.has_tag_name("cluster") {
-            self.read_cluster(node, place);
+            self.read_cluster(node, place)
         } else {
-            self.read_zone(node, place);
+            self.read_zone(node, place)
         }
     }
 
@@ -134,7 +140,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     ) -> Option<ZoneId> {
         let name = self.reader.read_name(node, "id")?;
         let zone = self.zones.add_zone(name.to_owned(), place, routing);
-        self.register_member(node, "zone", name, Member::Zone(zone));
+        self.register_member(node, "zone", name, ZoneMember::Zone(zone));
         Some(zone)
     }
 
@@ -145,41 +151,35 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         node: Node<'a>,
         what: &str,
         name: &str,
-        member: Member,
+        member: ZoneMember,
     ) {
-        if self
-            .members_by_name
-            .insert(name.to_owned(), member)
-            .is_some()
-        {
-            let message = format!("{what} `{name}` is defined twice");
-            let problem = self.reader.problem_at_attribute(node, "id", message);
-            self.reader.record_problem_once(
-                problem.hint("give one of the two another name: hosts, routers and zones may not have the same name"),
-            );
+        let before = self.members_by_name.insert(name.to_owned(), member);
+        if before.is_some() {
+            self.reader.report(node, "id", format!("{what} `{name}` is defined twice"), "give one of the two another name: hosts, routers and zones may not have the same name");
         }
     }
 
     /// Reads a zone with everything inside it.
-    fn read_zone(&mut self, node: Node<'a>, place: Option<PositionInZone>) {
+    fn read_zone(&mut self, node: Node<'a>, place: Option<PositionInZone>) -> Option<()> {
         self.reader.check_attribute_names(node, &["id", "routing"]);
-        let Some(routing) = self.read_routing_name(node) else {
-            return;
-        };
+        let routing = self.read_routing_name(node)?;
         let empty = match routing {
             "Cluster" => Routing::Star(Star::default()),
-            "Vivaldi" => Routing::Vivaldi(Vivaldi::default()),
+            "Vivaldi" => Routing::Star(Star {
+                coordinates: Some(Vec::new()),
+                ..Star::default()
+            }),
             _ => Routing::NoRoutes,
         };
-        let Some(zone) = self.add_zone(node, place, empty) else {
-            return;
-        };
-        if self.zones.depth(zone) > MAX_DEPTH {
-            let message = format!("zones are nested in more than {MAX_DEPTH} levels");
-            let problem = self.reader.problem_at_element(node, message);
-            let hint = format!("reduce the nesting of zones to {MAX_DEPTH} levels");
-            self.reader.record_problem_once(problem.hint(hint));
-            return;
+        let zone = self.add_zone(node, place, empty)?;
+        if self.zones.zone(zone).depth > MAX_DEPTH {
+            self.reader.report(
+                node,
+                "",
+                format!("zones are nested in more than {MAX_DEPTH} levels"),
+                format!("reduce the nesting of zones to {MAX_DEPTH} levels"),
+            );
+            return None;
         }
         let mut part = UnroutedZone {
             zone,
@@ -201,6 +201,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         for (child, place) in inner {
             self.read_zone_or_cluster(child, Some(place));
         }
+        Some(())
     }
 
     /// Reads the name of the routing of a zone, as [`ROUTINGS`] spells it; `Full` if the attribute is missing, which is a problem.
@@ -214,20 +215,22 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             .iter()
             .find(|known| known.eq_ignore_ascii_case(routing));
         if routing.eq_ignore_ascii_case("Wifi") {
-            let problem = self.reader.problem_at_attribute(
+            self.reader.report(
                 node,
                 "routing",
                 "routing `Wifi` is not supported",
+                "use routing `Cluster` with fixed links instead",
             );
-            let hint = "use routing `Cluster` with fixed links instead";
-            self.reader.record_problem_once(problem.hint(hint));
             return None;
         }
         if known.is_none() {
-            let message = format!("unknown routing `{routing}`");
-            let problem = self.reader.problem_at_attribute(node, "routing", message);
-            self.reader
-                .record_problem_once(problem.with_known_names("routings", ROUTINGS));
+            self.reader.report_known(
+                node,
+                "routing",
+                format!("unknown routing `{routing}`"),
+                "routings",
+                ROUTINGS,
+            );
         }
         known.copied()
     }
@@ -246,11 +249,13 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
                 inner.push((node, place));
                 part.member_count += 1;
             }
-            "host" => part.member_count += u32::from(self.read_host(node, place)),
-            "router" => part.member_count += u32::from(self.read_router(node, place)),
-            "peer" => part.member_count += u32::from(self.read_peer(node, place)),
-            "cabinet" => part.member_count += self.read_cabinet(node, place),
-            "link" => self.read_link_element(node),
+            "host" => part.member_count += u32::from(self.read_host(node, place).is_some()),
+            "router" => part.member_count += u32::from(self.read_router(node, place).is_some()),
+            "peer" => part.member_count += u32::from(self.read_peer(node, place).is_some()),
+            "cabinet" => part.member_count += self.read_cabinet(node, place).unwrap_or(0),
+            "link" => {
+                self.read_link_element(node);
+            }
             "backbone" => part.backbone = self.read_backbone(node),
             "prop" if node.attribute("id") == Some(FATPIPE_PROPERTY) => {
                 self.read_fatpipe_rule(node, part.zone);
@@ -270,19 +275,19 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     fn read_fatpipe_rule(&mut self, node: Node<'a>, zone: ZoneId) {
         self.reader.check_attribute_names(node, &["id", "value"]);
         if zone != 0 {
-            let message = format!("property `{FATPIPE_PROPERTY}` is not in the outermost zone");
-            let problem = self.reader.problem_at_attribute(node, "id", message);
-            let hint = "move this property to the outermost zone, since it applies to all links of the file";
-            self.reader.record_problem_once(problem.hint(hint));
+            self.reader.report(node, "id", format!("property `{FATPIPE_PROPERTY}` is not in the outermost zone"), "move this property to the outermost zone, since it applies to all links of the file");
         }
         match self.reader.required_attribute(node, "value") {
             Some("whole") => self.zones.unshared_links_have_full_bandwidth = true,
             Some("simgrid") => self.zones.unshared_links_have_full_bandwidth = false,
             Some(other) => {
-                let message = format!("unknown value `{other}` of property `{FATPIPE_PROPERTY}`");
-                let problem = self.reader.problem_at_attribute(node, "value", message);
-                self.reader
-                    .record_problem_once(problem.with_known_names("values", ["simgrid", "whole"]));
+                self.reader.report_known(
+                    node,
+                    "value",
+                    format!("unknown value `{other}` of property `{FATPIPE_PROPERTY}`"),
+                    "values",
+                    ["simgrid", "whole"],
+                );
             }
             None => {}
         }
@@ -296,14 +301,14 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         place: PositionInZone,
     ) -> HostOrRouterId {
         let point = self.zones.add_host_or_router(place);
-        self.register_member(node, "host", &host.name, Member::HostOrRouter(point));
+        self.register_member(node, "host", &host.name, ZoneMember::HostOrRouter(point));
         self.host_or_router_ids.push(point);
         self.hosts.push(host);
         point
     }
 
-    /// Reads a `<host>`; returns whether the element is valid.
-    fn read_host(&mut self, node: Node<'a>, place: PositionInZone) -> bool {
+    /// Reads a `<host>`; `None` if the element is not valid.
+    fn read_host(&mut self, node: Node<'a>, place: PositionInZone) -> Option<()> {
         let known = [
             "id",
             "speed",
@@ -320,43 +325,32 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         ];
         self.reader.check_attribute_names(node, &known);
         self.count_ignored_children(node);
-        let Some(name) = self.reader.read_name(node, "id") else {
-            return false;
-        };
+        let name = self.reader.read_name(node, "id")?;
         let number = self.reader.read_number_of_speed(node);
         let has_no_speed = number.is_some_and(|(speed, ..)| speed == 0.0);
         let speed = number.filter(|_| !has_no_speed);
         let speed = speed.and_then(|number| self.reader.checked_speed(node, number));
         let cores = self.reader.read_cores(node);
-        let file = self
-            .reader
-            .attribute_with_either_name(node, ["speed_file", "availability_file"]);
-        let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
-        let profile = self
-            .reader
-            .profile_of_element(node, name, attribute, TracedQuantity::Speed);
-        self.read_state_profile(node, name, TracedQuantity::HostState);
+        let speed_profile = self.read_profiles_of_host(node, name);
         if has_no_speed {
             self.reader.hosts_without_speed.push(name);
             self.add_router(node, name, place);
             self.set_coordinates(node, place);
-            return true;
+            return Some(());
         }
-        let (Some(speed), Some(cores)) = (speed, cores) else {
-            return false;
-        };
+        let (speed, cores) = (speed?, cores?);
         let host = Host {
             name: name.to_owned(),
             cluster: ClusterId::default(),
             speed,
             cores,
             memory: self.read_memory(node),
-            speed_profile: profile,
+            speed_profile,
             loads: Vec::new(),
         };
         self.add_host(node, host, place);
         self.set_coordinates(node, place);
-        true
+        Some(())
     }
 
     /// Reads the state of a host or link over time; the first time at which the host or link is off is recorded as a failure.
@@ -373,8 +367,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         {
             self.record_failure(name, 0.0);
         }
-        if let Some(date) = self.reader.first_failure_time(node, name, kind) {
-            self.record_failure(name, date);
+        let events = (self.reader).events_of_element(node, name, "state_file", kind);
+        if let Some(time) = events.and_then(|events| events.first_failure_time()) {
+            self.record_failure(name, time);
         }
     }
 
@@ -392,16 +387,14 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a `<router>`; returns whether the element is valid.
-    fn read_router(&mut self, node: Node<'a>, place: PositionInZone) -> bool {
+    /// Reads a `<router>`; `None` if the element is not valid.
+    fn read_router(&mut self, node: Node<'a>, place: PositionInZone) -> Option<()> {
         self.reader
             .check_attribute_names(node, &["id", "coordinates"]);
-        let Some(name) = self.reader.read_name(node, "id") else {
-            return false;
-        };
+        let name = self.reader.read_name(node, "id")?;
         self.add_router(node, name, place);
         self.set_coordinates(node, place);
-        true
+        Some(())
     }
 
     /// Adds a router and registers its name; returns the id of the router among all hosts and routers.
@@ -412,22 +405,17 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         place: PositionInZone,
     ) -> HostOrRouterId {
         let point = self.zones.add_host_or_router(place);
-        self.register_member(node, "router", name, Member::HostOrRouter(point));
-        if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
-            let local = place.member_number as usize;
-            star.members
-                .resize_with(star.members.len().max(local + 1), Default::default);
-        }
+        self.register_member(node, "router", name, ZoneMember::HostOrRouter(point));
+        self.star_member(place, |_, _| ());
         point
     }
 
     /// Adds a link, or both directions of a duplex link, and registers its name; returns the id of the link or of its first
     /// direction.
-    pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkProperties) -> LinkId {
-        let is_duplex = parts.is_duplex;
-        let id = parts.append_to_links(&mut self.links, name.to_owned());
+    pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, link: &Link) -> LinkId {
+        let id = link.append_to(&mut self.links, name.to_owned());
         let mut known = vec![(name.to_owned(), NamedLink::Single(id))];
-        if is_duplex {
+        if link.is_duplex {
             known[0].1 = NamedLink::Duplex(id);
             known.push((format!("{name}_UP"), NamedLink::Single(id)));
             known.push((format!("{name}_DOWN"), NamedLink::Single(LinkId(id.0 + 1))));
@@ -435,9 +423,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         for (name, link) in known {
             let message = format!("link `{name}` is defined twice");
             if self.named_links.insert(name, link).is_some() {
-                let problem = self.reader.problem_at_attribute(node, "id", message);
-                let hint = "give one of the two links another name; a duplex link NAME also takes the names NAME_UP and NAME_DOWN";
-                self.reader.record_problem_once(problem.hint(hint));
+                self.reader.report(node, "id", message, "give one of the two links another name; a duplex link NAME also takes the names NAME_UP and NAME_DOWN");
             }
         }
         id
@@ -460,17 +446,21 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             "FATPIPE" => Some((false, false)),
             "SPLITDUPLEX" | "FULLDUPLEX" => Some((true, true)),
             "WIFI" => {
-                let message = "sharing policy `WIFI` is not supported";
-                let problem = self.reader.problem_at_attribute(node, attribute, message);
-                let hint = "use a SHARED link with the rate of the slowest host instead";
-                self.reader.record_problem_once(problem.hint(hint));
+                self.reader.report(
+                    node,
+                    attribute,
+                    "sharing policy `WIFI` is not supported",
+                    "use a SHARED link with the rate of the slowest host instead",
+                );
                 None
             }
             _ => {
-                let message = format!("unknown sharing policy `{policy}`");
-                let problem = self.reader.problem_at_attribute(node, attribute, message);
-                self.reader.record_problem_once(
-                    problem.with_known_names("policies", ["SHARED", "SPLITDUPLEX", "FATPIPE"]),
+                self.reader.report_known(
+                    node,
+                    attribute,
+                    format!("unknown sharing policy `{policy}`"),
+                    "policies",
+                    ["SHARED", "SPLITDUPLEX", "FATPIPE"],
                 );
                 None
             }
@@ -478,7 +468,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     }
 
     /// Reads a `<link>` and adds the link to the platform.
-    fn read_link_element(&mut self, node: Node<'a>) {
+    fn read_link_element(&mut self, node: Node<'a>) -> Option<()> {
         let known = [
             "id",
             "bandwidth",
@@ -491,45 +481,33 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         ];
         self.reader.check_attribute_names(node, &known);
         self.count_ignored_children(node);
-        let Some((is_shared, is_duplex)) =
-            self.read_is_shared_and_duplex(node, "sharing_policy", "SHARED")
-        else {
-            return;
-        };
-        let Some(name) = self.reader.read_name(node, "id") else {
-            return;
-        };
+        let (is_shared, is_duplex) =
+            self.read_is_shared_and_duplex(node, "sharing_policy", "SHARED")?;
+        let name = self.reader.read_name(node, "id")?;
         let bandwidth = self.reader.read_bandwidth(node, "bandwidth");
         let latency = match self.reader.non_empty_attribute(node, "latency") {
             Some(_) => self.reader.read_latency(node, "latency"),
             None => Some(Seconds::default()),
         };
-        let bandwidths =
+        let bandwidth_profile =
             self.reader
                 .profile_of_element(node, name, "bandwidth_file", TracedQuantity::Bandwidth);
-        let latencies =
+        let latency_profile =
             self.reader
                 .profile_of_element(node, name, "latency_file", TracedQuantity::Latency);
         self.read_state_profile(node, name, TracedQuantity::LinkState);
-        if !is_shared && (bandwidths.is_some() || latencies.is_some()) {
-            let message = format!("link `{name}` is FATPIPE, but has a profile");
-            let problem = self
-                .reader
-                .problem_at_attribute(node, "sharing_policy", message);
-            let hint = "leave out the profile, or choose another sharing_policy: links with FATPIPE must have a constant bandwidth and latency";
-            self.reader.record_problem_once(problem.hint(hint));
+        if !is_shared && (bandwidth_profile.is_some() || latency_profile.is_some()) {
+            self.reader.report(node, "sharing_policy", format!("link `{name}` is FATPIPE, but has a profile"), "leave out the profile, or choose another sharing_policy: links with FATPIPE must have a constant bandwidth and latency");
         }
-        if let (Some(bandwidth), Some(latency)) = (bandwidth, latency) {
-            let parts = LinkProperties {
-                is_shared,
-                is_duplex,
-                bandwidth,
-                latency,
-                bandwidth_profile: bandwidths,
-                latency_profile: latencies,
-            };
-            self.add_link(node, name, parts);
-        }
+        let link = Link {
+            is_shared,
+            is_duplex,
+            bandwidth_profile,
+            latency_profile,
+            ..Link::shared(bandwidth?, latency?)
+        };
+        self.add_link(node, name, &link);
+        Some(())
     }
 
     /// Returns the memory of each host of an element \[B\]; `None` if the element does not have the property `migsim.memory`.
@@ -538,18 +516,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         let prop = node.children().find(is_memory)?;
         self.reader.check_attribute_names(prop, &["id", "value"]);
         let value = self.reader.required_attribute(prop, "value")?;
-        match Bytes::parse(value) {
-            Ok(memory) => Some(memory),
-            Err(error) => {
-                let problem = self
-                    .reader
-                    .problem_at_attribute(prop, "value", error.to_string());
-                self.reader.record_problem_once(
-                    problem.hint("write the memory with its unit, such as `64 GB`"),
-                );
-                None
-            }
-        }
+        let hint = "write the memory with its unit, such as `64 GB`";
+        let report = |error: UnitError| self.reader.report(prop, "value", error.to_string(), hint);
+        Bytes::parse(value).map_err(report).ok()
     }
 
     /// Counts the elements inside `node` that are ignored, and reports a problem for each unknown element.
@@ -566,30 +535,22 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     }
 
     /// Adds `hosts` to the number of hosts of the platform and `bytes` to the estimated memory of the simulator for the platform
-    /// \[B\]; returns false and reports a problem if the platform becomes too large.
+    /// \[B\]; reports a problem and returns `None` if the platform becomes too large.
     pub(super) fn reserve_hosts_and_memory(
         &mut self,
         node: Node<'a>,
         hosts: u64,
         bytes: u64,
-    ) -> bool {
-        self.total_hosts_and_bytes.0 = self.total_hosts_and_bytes.0.saturating_add(hosts);
-        self.total_hosts_and_bytes.1 = self.total_hosts_and_bytes.1.saturating_add(bytes);
+    ) -> Option<()> {
+        self.total_hosts = self.total_hosts.saturating_add(hosts);
+        self.total_bytes = self.total_bytes.saturating_add(bytes);
         let clusters = self.zones.iter().count();
-        match check_platform_size(
-            self.total_hosts_and_bytes.0,
-            clusters,
-            self.total_hosts_and_bytes.1,
-            self.limits,
-        ) {
-            Ok(()) => true,
-            Err(problem) => {
+        check_platform_size(self.total_hosts, clusters, self.total_bytes, self.limits)
+            .map_err(|problem| {
                 let hint = problem.hint.unwrap_or_default();
-                let problem = self.reader.problem_at_element(node, problem.message);
-                self.reader.record_problem_once(problem.hint(hint));
-                false
-            }
-        }
+                self.reader.report(node, "", problem.message, hint);
+            })
+            .ok()
     }
 
     /// Reports a problem that there is no `what` named `name`. Existing names are suggested only if the problem will be printed.
@@ -601,10 +562,8 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         name: &str,
     ) {
         let message = format!("unknown {what} `{name}`");
-        let problem = self
-            .reader
-            .problem_at_attribute(node, attribute, message)
-            .with_unknown_name(what, name);
+        let problem =
+            (self.reader.problem_at(node, attribute, message)).with_unknown_name(what, name);
         let is_printed = self.reader.problems.len() < MOST_PROBLEMS;
         let problem = match (what, self.absent_routers.get(name)) {
             _ if !is_printed => problem,

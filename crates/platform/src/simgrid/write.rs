@@ -19,6 +19,7 @@ use std::fmt::{self, Write as _};
 use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
 use super::export::{SimgridExport, escape_xml_attribute, safe_file_name};
 use super::modern::rewrite_as_version_4;
+use super::profile::profile_text;
 use crate::model::{LOOPBACK_SUFFIX, UNLIMITED_BANDWIDTH};
 use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
 use migsim_base::error::{Error, Problem};
@@ -258,8 +259,8 @@ impl Writer<'_> {
             return String::new();
         };
         let file = format!("{}-{what}.prof", safe_file_name(owner));
-        self.profile_files
-            .push((file.clone(), profile.to_simgrid()));
+        let text = profile_text(profile.period(), profile.steps_without_repetition());
+        self.profile_files.push((file.clone(), text));
         format!(" {attribute}=\"{}\"", escape_xml_attribute(&file))
     }
 

@@ -83,71 +83,81 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Creates a problem that is located at an element.
-    pub(super) fn problem_at_element(
-        &self,
-        node: Node<'_, '_>,
-        message: impl Into<String>,
-    ) -> Problem {
-        self.problem_at_offset(node.range().start, message)
-            .key(node.tag_name().name())
-    }
-
-    /// Creates a problem that is located at the value of an attribute, or at the element if the attribute is missing.
-    pub(super) fn problem_at_attribute(
+    /// Creates a problem that is located at the value of an attribute, or at the element if it has no such attribute.
+    pub(super) fn problem_at(
         &self,
         node: Node<'_, '_>,
         attribute: &str,
         message: impl Into<String>,
     ) -> Problem {
-        match node.attribute_node(attribute) {
-            Some(found) => self
-                .problem_at_offset(found.range_value().start, message)
-                .key(format!("{}.{attribute}", node.tag_name().name())),
-            None => self.problem_at_element(node, message),
-        }
-    }
-
-    /// Creates a problem that is located at a byte offset of the file.
-    fn problem_at_offset(&self, offset: usize, message: impl Into<String>) -> Problem {
+        let problem = Problem::new(message);
         if self.problems.len() >= MOST_PROBLEMS {
-            return Problem::new(message); // it is only counted
+            return problem; // it is only counted
         }
+        let element = node.tag_name().name();
+        let (offset, key) = match node.attribute_node(attribute) {
+            Some(found) => (found.range_value().start, format!("{element}.{attribute}")),
+            None => (node.range().start, element.to_owned()),
+        };
         let place = self.document.text_pos_at(offset);
-        Problem::new(message)
-            .source(self.source_path)
+        (problem.key(key).source(self.source_path))
             .at_line_column(place.row as usize, place.col as usize)
     }
 
-    /// Records a problem that is located at an element.
-    pub(super) fn report_problem_at_element(
+    /// Records a problem at an attribute, or at the element if it has no such attribute; the hint may be empty.
+    pub(super) fn report(
         &mut self,
         node: Node<'_, '_>,
+        attribute: &str,
         message: impl Into<String>,
+        hint: impl Into<String>,
     ) {
-        let problem = self.problem_at_element(node, message);
-        self.record_problem_once(problem);
+        let problem = self.problem_at(node, attribute, message);
+        let hint = hint.into();
+        self.record_problem_once(if hint.is_empty() {
+            problem
+        } else {
+            problem.hint(hint)
+        });
+    }
+
+    /// Records a problem at an attribute, with the known names of the kind `what`.
+    pub(super) fn report_known<'n>(
+        &mut self,
+        node: Node<'_, '_>,
+        attribute: &str,
+        message: impl Into<String>,
+        what: &str,
+        names: impl IntoIterator<Item = &'n str>,
+    ) {
+        let problem = self.problem_at(node, attribute, message);
+        self.record_problem_once(problem.with_known_names(what, names));
     }
 
     /// Records the problem that an element is not supported at its position; `known` are the names of the elements that are
     /// supported there.
     pub(super) fn report_unknown_element(&mut self, node: Node<'_, '_>, known: &[&str]) {
-        let message = format!(
-            "element `<{}>` is not supported here",
-            node.tag_name().name()
+        self.report_known(
+            node,
+            "",
+            format!(
+                "element `<{}>` is not supported here",
+                node.tag_name().name()
+            ),
+            "elements",
+            known.iter().copied(),
         );
-        let problem = self.problem_at_element(node, message);
-        self.record_problem_once(problem.with_known_names("elements", known.iter().copied()));
     }
 
     /// Returns the elements directly inside `node`; text between them is recorded as a problem.
     pub(super) fn child_elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
-                let message = "this element contains text, but may contain only elements";
-                let problem = self.problem_at_element(node, message);
-                self.record_problem_once(
-                    problem.hint("remove the text, or write it as a comment `<!-- ... -->`"),
+                self.report(
+                    node,
+                    "",
+                    "this element contains text, but may contain only elements",
+                    "remove the text, or write it as a comment `<!-- ... -->`",
                 );
             }
         }
@@ -158,10 +168,12 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn check_attribute_names(&mut self, node: Node<'_, '_>, known: &[&str]) {
         for attribute in node.attributes() {
             if !known.contains(&attribute.name()) {
-                let message = format!("attribute `{}` is not supported", attribute.name());
-                let problem = self.problem_at_attribute(node, attribute.name(), message);
-                self.record_problem_once(
-                    problem.with_known_names("attributes", known.iter().copied()),
+                self.report_known(
+                    node,
+                    attribute.name(),
+                    format!("attribute `{}` is not supported", attribute.name()),
+                    "attributes",
+                    known.iter().copied(),
                 );
             }
         }
@@ -171,12 +183,15 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn required_attribute(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         let value = node.attribute(name);
         if value.is_none() {
-            let message = format!(
-                "the attribute `{name}` of the element `<{}>` is missing",
-                node.tag_name().name()
+            self.report(
+                node,
+                "",
+                format!(
+                    "the attribute `{name}` of the element `<{}>` is missing",
+                    node.tag_name().name()
+                ),
+                "add this attribute to the element",
             );
-            let problem = self.problem_at_element(node, message);
-            self.record_problem_once(problem.hint("add this attribute to the element"));
         }
         value
     }
@@ -190,12 +205,15 @@ impl<'a, 'input> Reader<'a, 'input> {
     ) -> Option<(&'static str, &'a str)> {
         let both = names.map(|name| self.non_empty_attribute(node, name));
         if let [Some(_), Some(_)] = both {
-            let message = format!(
-                "the element has both attributes `{}` and `{}`, which have the same meaning",
-                names[0], names[1]
+            self.report(
+                node,
+                "",
+                format!(
+                    "the element has both attributes `{}` and `{}`, which have the same meaning",
+                    names[0], names[1]
+                ),
+                "remove one of the two attributes",
             );
-            let problem = self.problem_at_element(node, message);
-            self.record_problem_once(problem.hint("remove one of the two attributes"));
         }
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
@@ -217,10 +235,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn read_name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
         let name = self.required_attribute(node, attribute)?;
         if !is_valid_name(name) {
-            let problem =
-                self.problem_at_attribute(node, attribute, format!("`{name}` is not a valid name"));
-            let hint = "choose a name that is not empty, without commas and `..`, and without spaces at the ends";
-            self.record_problem_once(problem.hint(hint));
+            self.report(node, attribute, format!("`{name}` is not a valid name"), "choose a name that is not empty, without commas and `..`, and without spaces at the ends");
         }
         Some(name)
     }
@@ -236,14 +251,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         let value = self.parse_quantity(text, units).and_then(|value| {
             make(value).ok_or_else(|| out_of_range_message(units.quantity, text, &range))
         });
-        match value {
-            Ok(value) => Some(value),
-            Err(message) => {
-                let problem = self.problem_at_attribute(node, attribute, message);
-                self.record_problem_once(problem);
-                None
-            }
-        }
+        let report = |message| self.report(node, attribute, message, "");
+        value.map_err(report).ok()
     }
 
     /// Parses a quantity and converts it to the SI unit; counts the quantity in `numbers_without_unit` if it has no unit.
@@ -274,8 +283,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             match self.parse_quantity(text, &units::SPEED_UNITS) {
                 Ok(speed) => speeds.push((speed, text.trim())),
                 Err(message) => {
-                    let problem = self.problem_at_attribute(node, name, message);
-                    self.record_problem_once(problem);
+                    self.report(node, name, message, "");
                     return None;
                 }
             }
@@ -283,10 +291,11 @@ impl<'a, 'input> Reader<'a, 'input> {
         let state = self.non_empty_attribute(node, "pstate").unwrap_or("0");
         let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
         let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
-            let message = format!("the host has no power state `{state}`");
-            let problem = self.problem_at_attribute(node, "pstate", message);
-            self.record_problem_once(
-                problem.hint(format!("write a state from 0 to {}", speeds.len() - 1)),
+            self.report(
+                node,
+                "pstate",
+                format!("the host has no power state `{state}`"),
+                format!("write a state from 0 to {}", speeds.len() - 1),
             );
             return None;
         };
@@ -307,13 +316,13 @@ impl<'a, 'input> Reader<'a, 'input> {
     ) -> Option<InstructionsPerSecond> {
         let found = InstructionsPerSecond::new(speed);
         if found.is_none() {
-            let message = out_of_range_message("speed", text, &InstructionsPerSecond::RANGE);
-            let problem = self.problem_at_attribute(node, name, message);
-            self.record_problem_once(if speed == 0.0 {
-                problem.hint("set a speed above 0; only a single `<host>` may have a speed of 0")
+            let hint = if speed == 0.0 {
+                "set a speed above 0; only a single `<host>` may have a speed of 0"
             } else {
-                problem
-            });
+                ""
+            };
+            let message = out_of_range_message("speed", text, &InstructionsPerSecond::RANGE);
+            self.report(node, name, message, hint);
         }
         found
     }
@@ -349,9 +358,12 @@ impl<'a, 'input> Reader<'a, 'input> {
         };
         let cores = text.trim().parse().ok().filter(|&cores| cores > 0);
         if cores.is_none() {
-            let problem =
-                self.problem_at_attribute(node, name, format!("`{text}` is not a number of cores"));
-            self.record_problem_once(problem.hint("write a whole number of at least 1"));
+            self.report(
+                node,
+                name,
+                format!("`{text}` is not a number of cores"),
+                "write a whole number of at least 1",
+            );
         }
         cores
     }
@@ -363,9 +375,12 @@ impl<'a, 'input> Reader<'a, 'input> {
             "yes" | "true" | "1" => true,
             "no" | "false" | "0" => false,
             _ => {
-                let message = format!("`{text}` is neither yes nor no");
-                let problem = self.problem_at_attribute(node, "symmetrical", message);
-                self.record_problem_once(problem.hint("write `yes` or `no`"));
+                self.report(
+                    node,
+                    "symmetrical",
+                    format!("`{text}` is neither yes nor no"),
+                    "write `yes` or `no`",
+                );
                 true
             }
         }

@@ -14,24 +14,22 @@
 //! member and each origin that is used; these numbers are computed when first needed.
 
 mod dragonfly;
+mod fabric;
 mod fat_tree;
 mod graph;
 mod outline;
 mod star;
 mod table;
-mod torus;
-mod vivaldi;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use dragonfly::Dragonfly;
-pub(super) use fat_tree::{FatTree, LevelConnections};
-pub(super) use graph::{Dijkstra, Floyd};
-pub use outline::{DefinedRoute, ZoneMember, ZoneOutline};
+pub(super) use fabric::{Fabric, FabricLinks, Shape};
+pub(super) use fat_tree::{FatTree, Level};
+pub(super) use graph::{Search, WrittenRoutes};
+pub use outline::{DefinedRoute, ZoneOutline};
 pub(super) use star::{MemberLinks, Star};
 pub(super) use table::RouteTable;
-pub(super) use torus::{TopologyLinkKinds, Torus};
-pub(super) use vivaldi::{LocatedMember, Vivaldi};
 
 use migsim_base::units::LinkId;
 
@@ -62,9 +60,9 @@ pub(super) struct Zone {
     /// Rule for the routes between the members of the zone, with the data that the rule needs.
     pub(super) routing: Routing,
     /// Bypass routes, which replace the routes found by the rule of the zone, by origin and destination.
-    pub(super) bypass_routes: BTreeMap<(Member, Member), Bypass>,
+    pub(super) bypass_routes: BTreeMap<(ZoneMember, ZoneMember), Bypass>,
     /// Number of zones that contain this zone.
-    depth: u32,
+    pub(super) depth: u32,
 }
 
 /// Position of a host, router or zone in the tree: the zone that directly contains it, and its number among the members of this
@@ -87,13 +85,13 @@ impl PositionInZone {
     }
 }
 
-/// A member of a zone: a host, a router or an inner zone.
+/// A member of a zone: an inner zone, a host or a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Member {
-    /// A host or router.
-    HostOrRouter(HostOrRouterId),
-    /// An inner zone.
+pub enum ZoneMember {
+    /// An inner zone, by its number.
     Zone(ZoneId),
+    /// A host or router, by its number.
+    HostOrRouter(HostOrRouterId),
 }
 
 /// A bypass: a route in one direction that replaces the route found by the rule of a zone.
@@ -110,22 +108,12 @@ pub(super) struct Bypass {
 pub(super) enum Routing {
     /// There are no routes between members.
     NoRoutes,
-    /// Every route between two members is defined in the file.
-    Full(RouteTable),
-    /// Routes that combine the routes of the file so that they have the fewest links (algorithm of Floyd and Warshall).
-    Floyd(Floyd),
-    /// Routes that combine the routes of the file so that they have the fewest links (algorithm of Dijkstra).
-    Dijkstra(Dijkstra),
-    /// Each member has an outgoing and an incoming link, and a backbone joins these links.
+    /// Routes that the file defines, or combinations of them.
+    Written(WrittenRoutes),
+    /// Each member has an outgoing and an incoming link, or coordinates.
     Star(Star),
-    /// Members have coordinates, and the latency between two members is the distance between their coordinates.
-    Vivaldi(Vivaldi),
-    /// A torus: a grid in which each row is closed to a ring.
-    Torus(Torus),
-    /// A fat tree: levels of switches above the hosts, with d-mod-k routing.
-    FatTree(FatTree),
-    /// A dragonfly: groups that consist of chassis, which consist of blades with hosts.
-    Dragonfly(Dragonfly),
+    /// A torus, a fat tree or a dragonfly.
+    Fabric(Fabric),
 }
 
 /// A route under construction: the links so far, and the latency that does not come from links but from coordinates.
@@ -200,10 +188,10 @@ impl Zones {
     }
 
     /// Returns the position of a member in the tree; `None` for the root zone.
-    pub(super) fn position_of(&self, member: Member) -> Option<PositionInZone> {
+    pub(super) fn position_of(&self, member: ZoneMember) -> Option<PositionInZone> {
         match member {
-            Member::HostOrRouter(point) => Some(self.host_and_router_positions[point as usize]),
-            Member::Zone(zone) => self.zone(zone).position,
+            ZoneMember::HostOrRouter(point) => Some(self.host_and_router_positions[point as usize]),
+            ZoneMember::Zone(zone) => self.zone(zone).position,
         }
     }
 
@@ -215,38 +203,36 @@ impl Zones {
         zone
     }
 
-    /// Returns the table of the routes that the file defines in a zone; `None` if the routing of the zone does not use a table.
-    pub(super) fn route_table(&self, zone: ZoneId) -> Option<&RouteTable> {
+    /// Returns the routes that the file defines in a zone; `None` if the routing of the zone does not use such routes.
+    pub(super) fn written_routes(&self, zone: ZoneId) -> Option<&WrittenRoutes> {
         match &self.zone(zone).routing {
-            Routing::Full(table) => Some(table),
-            Routing::Floyd(floyd) => Some(&floyd.route_table),
-            Routing::Dijkstra(dijkstra) => Some(&dijkstra.route_table),
+            Routing::Written(routes) => Some(routes),
             _ => None,
         }
     }
 
-    /// Returns the depth of a zone: the number of zones that contain it.
-    pub(super) fn depth(&self, zone: ZoneId) -> u32 {
-        self.zone(zone).depth
-    }
-
     /// Whether messages inside a host take a route that its zone defines instead of the loopback of the network model.
     pub(super) fn has_loopback_route(&self, host: HostOrRouterId) -> bool {
-        let zone = self.zone(self.zone_of(host));
-        // SimGrid refuses messages inside a host of a torus without such links.
-        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.link_kinds.loopbacks_and_limiters_per_host() == 0);
-        has_links && self.has_route_to_itself(host)
+        match &self.zone(self.zone_of(host)).routing {
+            Routing::Fabric(fabric) => fabric.has_loopback_route(),
+            _ => self.has_route_to_itself(host),
+        }
     }
 
     fn has_route_to_itself(&self, host: HostOrRouterId) -> bool {
-        let place = self.host_and_router_positions[host as usize];
-        let local = place.member_number;
-        match &self.zone(place.zone).routing {
-            Routing::Full(table) => table.find_route(local, local).is_some(),
-            Routing::Floyd(floyd) => floyd.route_table.find_route(local, local).is_some(),
-            Routing::Dijkstra(dijkstra) => dijkstra.route_table.find_route(local, local).is_some(),
-            _ => true,
-        }
+        let PositionInZone {
+            zone,
+            member_number,
+        } = self.host_and_router_positions[host as usize];
+        (self.written_routes(zone)).is_none_or(|routes| {
+            (routes.table)
+                .find_route(member_number, member_number)
+                .is_some()
+        })
+    }
+
+    fn uses(&self, zone: ZoneId, search: Search) -> bool {
+        (self.written_routes(zone)).is_some_and(|routes| routes.search == search)
     }
 
     /// Returns the route between two hosts; `None` if no route exists.
@@ -275,11 +261,11 @@ impl Zones {
         }
         let (common, members) = self.common_zone_and_members(from, to);
         if let Some(((a, b), bypass)) = self.find_bypass(common, from, to) {
-            return (a == Member::HostOrRouter(from)
+            return (a == ZoneMember::HostOrRouter(from)
                 || self.add_route_at_bypass_gateway(from, bypass.gateways[0], way, steps))
                 && {
                     way.links.extend_from_slice(&bypass.links);
-                    b == Member::HostOrRouter(to)
+                    b == ZoneMember::HostOrRouter(to)
                         || self.add_route_at_bypass_gateway(bypass.gateways[1], to, way, steps)
                 };
         }
@@ -288,7 +274,7 @@ impl Zones {
         let gateways = match self.add_links_between_members(common, members, &mut between, steps) {
             Some(gateways) => gateways,
             // Between hosts and routers of a zone where every route is given, a missing route has no links, as in SimGrid.
-            None if are_members && matches!(self.zone(common).routing, Routing::Full(_)) => {
+            None if are_members && self.uses(common, Search::Full) => {
                 between.has_missing_route = true;
                 [OWN_GATEWAY; 2]
             }
@@ -297,7 +283,7 @@ impl Zones {
         let [out, into] = self.resolve_gateways(common, gateways, [from, to]);
         (out == from || self.add_route(from, out, way, steps)) && {
             let is_inside = (out, into) == (from, to);
-            if is_inside && matches!(self.zone(common).routing, Routing::Dijkstra(_)) {
+            if is_inside && self.uses(common, Search::Dijkstra) {
                 // SimGrid puts the links in a zone of Dijkstra before all others; no time depends on this order.
                 std::mem::swap(&mut way.links, &mut between.links);
             }
@@ -387,15 +373,15 @@ impl Zones {
         zone: ZoneId,
         from: HostOrRouterId,
         to: HostOrRouterId,
-    ) -> Option<((Member, Member), &Bypass)> {
+    ) -> Option<((ZoneMember, ZoneMember), &Bypass)> {
         let bypasses = &self.zone(zone).bypass_routes;
         if bypasses.is_empty() {
             return None;
         }
-        let find = |a: Member, b: Member| Some(((a, b), bypasses.get(&(a, b))?));
+        let find = |a: ZoneMember, b: ZoneMember| Some(((a, b), bypasses.get(&(a, b))?));
         let [a, b] = [from, to].map(|point| self.host_and_router_positions[point as usize].zone);
         if (a, b) == (zone, zone) {
-            return find(Member::HostOrRouter(from), Member::HostOrRouter(to));
+            return find(ZoneMember::HostOrRouter(from), ZoneMember::HostOrRouter(to));
         }
         // The zones around each point up to the common one are tried, the innermost first; the nearest pair is used.
         let [a, b] = [a, b].map(|inner| self.zones_up_to_member(inner, zone));
@@ -403,7 +389,7 @@ impl Zones {
             for other in 0..=most {
                 for (i, j) in [(other, most), (most, other)] {
                     if let (Some(&a), Some(&b)) = (a.get(i), b.get(j))
-                        && let Some(found) = find(Member::Zone(a), Member::Zone(b))
+                        && let Some(found) = find(ZoneMember::Zone(a), ZoneMember::Zone(b))
                     {
                         return Some(found);
                     }
@@ -440,30 +426,16 @@ impl Zones {
         let no_gateways = [OWN_GATEWAY; 2];
         match &self.zone(zone).routing {
             Routing::NoRoutes => None,
-            Routing::Full(table) => {
-                let edge = table.find_route(a, b)?;
-                way.links.extend_from_slice(table.links_of_route(&edge));
-                Some(edge.gateways)
-            }
-            Routing::Floyd(floyd) => {
-                let path = floyd.member_path(a, b)?;
-                self.add_links_along_path(&floyd.route_table, &path, way, steps)
-            }
-            Routing::Dijkstra(dijkstra) => {
-                let path = dijkstra.member_path(a, b)?;
-                let gateways =
-                    self.add_links_along_path(&dijkstra.route_table, &path, way, steps)?;
-                dijkstra.reverse_links_of_routes(&path, way);
+            Routing::Written(routes) => {
+                let path = routes.member_path(a, b)?;
+                let gateways = self.add_links_along_path(&routes.table, &path, way, steps)?;
+                if routes.search == Search::Dijkstra {
+                    routes.reverse_links_of_routes(&path, way);
+                }
                 Some(gateways)
             }
-            Routing::Star(star) => {
-                star.add_route(a, b, way);
-                Some(no_gateways)
-            }
-            Routing::Vivaldi(vivaldi) => vivaldi.add_route(a, b, way).then_some(no_gateways),
-            Routing::Torus(torus) => torus.add_route(a, b, way).then_some(no_gateways),
-            Routing::FatTree(tree) => tree.add_route(a, b, way).then_some(no_gateways),
-            Routing::Dragonfly(dragonfly) => dragonfly.add_route(a, b, way).then_some(no_gateways),
+            Routing::Star(star) => star.add_route(a, b, way).then_some(no_gateways),
+            Routing::Fabric(fabric) => fabric.add_route(a, b, way).then_some(no_gateways),
         }
     }
 
@@ -486,7 +458,7 @@ impl Zones {
             } else if gateways[1] != out && !self.add_route(gateways[1], out, way, steps) {
                 return None;
             }
-            way.links.extend_from_slice(table.links_of_route(&edge));
+            way.links.extend_from_slice(table.links_of_route(edge));
             gateways[1] = into;
         }
         Some(gateways)
@@ -494,18 +466,15 @@ impl Zones {
 
     /// Returns the cables of the torus, fat tree or dragonfly in which a host is, without loopbacks; `None` if its zone is none.
     pub(super) fn fabric_cables(&self, host: HostOrRouterId) -> Option<Vec<LinkId>> {
+        let Routing::Fabric(fabric) = &self.zone(self.zone_of(host)).routing else {
+            return None;
+        };
         let mut cables = BTreeSet::new();
-        let mut mark = |link: LinkId, is_loopback: bool| {
+        fabric.for_each_link(&mut |link, is_loopback| {
             if !is_loopback {
                 cables.insert(link);
             }
-        };
-        match &self.zone(self.zone_of(host)).routing {
-            Routing::Torus(torus) => torus.for_each_link(&mut mark),
-            Routing::FatTree(tree) => tree.for_each_link(&mut mark),
-            Routing::Dragonfly(dragonfly) => dragonfly.for_each_link(&mut mark),
-            _ => return None,
-        }
+        });
         Some(cables.into_iter().collect())
     }
 
@@ -517,14 +486,9 @@ impl Zones {
             }
             match &zone.routing {
                 Routing::NoRoutes => {}
-                Routing::Full(table) => table.for_each_link(mark),
-                Routing::Floyd(floyd) => floyd.route_table.for_each_link(mark),
-                Routing::Dijkstra(dijkstra) => dijkstra.route_table.for_each_link(mark),
+                Routing::Written(routes) => routes.table.for_each_link(mark),
                 Routing::Star(star) => star.for_each_link(mark),
-                Routing::Vivaldi(vivaldi) => vivaldi.for_each_link(mark),
-                Routing::Torus(torus) => torus.for_each_link(mark),
-                Routing::FatTree(tree) => tree.for_each_link(mark),
-                Routing::Dragonfly(dragonfly) => dragonfly.for_each_link(mark),
+                Routing::Fabric(fabric) => fabric.for_each_link(mark),
             }
         }
     }
@@ -532,11 +496,14 @@ impl Zones {
     /// Returns the approximate memory of the simulator that the tree occupies \[B\], without tables that are computed on demand.
     pub(super) fn memory_usage(&self) -> usize {
         let of_zone = |zone: &Zone| match &zone.routing {
-            Routing::Full(table) => table.memory_usage(),
-            Routing::Floyd(floyd) => floyd.route_table.memory_usage(),
-            Routing::Dijkstra(dijkstra) => dijkstra.route_table.memory_usage(),
-            Routing::Star(star) => star.memory_usage(),
-            Routing::Vivaldi(vivaldi) => vivaldi.memory_usage(),
+            Routing::Written(routes) => routes.table.memory_usage(),
+            Routing::Star(star) => {
+                let located = star
+                    .coordinates
+                    .as_ref()
+                    .map_or(0, |all| size_of_val(&all[..]));
+                size_of_val(&star.members[..]) + located
+            }
             _ => 0,
         };
         size_of_val(&self.zones[..])

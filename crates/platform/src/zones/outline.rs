@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{HostOrRouterId, OWN_GATEWAY, RouteTable, Routing, ZoneId, Zones};
+use super::{HostOrRouterId, OWN_GATEWAY, RouteTable, Routing, Search, ZoneId, ZoneMember, Zones};
 use migsim_base::units::{LinkId, to_u32};
 
 /// Summary of a zone for output: its name, routing and depth, and the numbers of its hosts, routers and inner zones.
@@ -28,15 +28,6 @@ pub struct ZoneOutline<'a> {
     pub bypass_count: usize,
 }
 
-/// A member of a zone: an inner zone, a host or a router.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ZoneMember {
-    /// An inner zone, by its number.
-    Zone(ZoneId),
-    /// A host or router, by its number.
-    HostOrRouter(HostOrRouterId),
-}
-
 /// A route that the file defines between two members of a zone.
 #[derive(Clone, Debug)]
 pub struct DefinedRoute<'a> {
@@ -56,14 +47,14 @@ impl Routing {
     fn name(&self) -> &'static str {
         match self {
             Self::NoRoutes => "None",
-            Self::Full(_) => "Full",
-            Self::Floyd(_) => "Floyd",
-            Self::Dijkstra(_) => "Dijkstra",
+            Self::Written(routes) => match routes.search {
+                Search::Full => "Full",
+                Search::Floyd => "Floyd",
+                Search::Dijkstra => "Dijkstra",
+            },
+            Self::Star(star) if star.coordinates.is_some() => "Vivaldi",
             Self::Star(_) => "Cluster",
-            Self::Vivaldi(_) => "Vivaldi",
-            Self::Torus(_) => "Torus",
-            Self::FatTree(_) => "FatTree",
-            Self::Dragonfly(_) => "Dragonfly",
+            Self::Fabric(fabric) => fabric.name(),
         }
     }
 }
@@ -119,8 +110,8 @@ impl Zones {
 
     /// Returns the routes that the file defines in a zone, except routes from a member to itself.
     pub fn defined_routes(&self, zone: ZoneId) -> Vec<DefinedRoute<'_>> {
-        let table = self.route_table(zone);
-        table.map_or_else(Vec::new, |table| self.routes_in_table(zone, table))
+        let routes = self.written_routes(zone);
+        routes.map_or_else(Vec::new, |routes| self.routes_in_table(zone, &routes.table))
     }
 
     fn routes_in_table<'t>(&self, zone: ZoneId, table: &'t RouteTable) -> Vec<DefinedRoute<'t>> {

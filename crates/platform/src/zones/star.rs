@@ -1,9 +1,12 @@
-//! A zone in which each member has an outgoing and an incoming link, joined by a backbone: `SimGrid`'s flat `<cluster>` and the
-//! routing `Cluster`.
+//! A zone in which each member has an outgoing and an incoming link: `SimGrid`'s flat `<cluster>`, and the routings `Cluster` and
+//! `Vivaldi`.
 //!
 //! The route from a to b crosses the limiter of a, the outgoing link of a, the backbone, the incoming link of b and the limiter
 //! of b. A link that occurs twice in this list is crossed once. If a member has no outgoing and incoming link, its part of the
 //! route has neither these links nor its limiter nor the backbone.
+//!
+//! With routing `Vivaldi`, members have coordinates: x and y in a plane, and a height h, each in ms. The distance between two members
+//! adds to the latency of the route (Dabek, Cox, Kaashoek and Morris 2004): `√(Δx² + Δy²) + |h₁| + |h₂|`.
 
 use super::PartialRoute;
 use migsim_base::units::LinkId;
@@ -13,59 +16,71 @@ use migsim_base::units::LinkId;
 pub(crate) struct Star {
     /// Links of each member, by its number in the zone.
     pub(crate) members: Vec<MemberLinks>,
+    /// Coordinates of each member; `None` unless the zone has routing `Vivaldi`. A member without coordinates has no routes.
+    pub(crate) coordinates: Option<Vec<Option<[f64; 3]>>>,
 }
 
 /// The links that belong to one member of a zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MemberLinks {
-    /// Outgoing and incoming link of the member; `None` if the member has no such links, so that only its loopback is used.
-    pub(crate) outgoing_and_incoming_link: Option<[LinkId; 2]>,
-    /// Link that joins the outgoing and incoming links of all members; `None` if the zone has no backbone.
+    /// Outgoing and incoming link of the member.
+    pub(crate) up_and_down: Option<[LinkId; 2]>,
+    /// Link that joins the outgoing and incoming links of all members.
     pub(crate) backbone: Option<LinkId>,
-    /// Link for messages from the member to itself; `None` if the member has no loopback link.
+    /// Link for messages from the member to itself.
     pub(crate) loopback: Option<LinkId>,
-    /// Link that all messages from and to the member cross, which limits their total rate; `None` if the rate is not limited.
+    /// Link that all messages from and to the member cross, which limits their total rate.
     pub(crate) limiter: Option<LinkId>,
 }
 
 impl Star {
-    /// Appends the links of the route between two members to `way`.
-    pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) {
-        let [a, b] = [from, to].map(|member| self.members[member as usize]);
+    /// Sets the number of members; new members have no links and no coordinates.
+    pub(crate) fn resize(&mut self, members: usize) {
+        self.members.resize_with(members, MemberLinks::default);
+        if let Some(coordinates) = &mut self.coordinates {
+            coordinates.resize(members, None);
+        }
+    }
+
+    /// Appends the links of the route between two members to `way`, and adds the distance between the members to its latency;
+    /// returns whether there is a route.
+    pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
+        let [from, to] = [from, to].map(|member| member as usize);
+        let (a, b) = (self.members[from], self.members[to]);
         if let Some(loopback) = a.loopback.filter(|_| from == to) {
             way.links.push(loopback);
-            return;
+            return true;
+        }
+        if let Some(coordinates) = &self.coordinates {
+            let (Some(a), Some(b)) = (coordinates[from], coordinates[to]) else {
+                return false;
+            };
+            let plane = ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt();
+            way.coordinate_latency += (plane + a[2].abs() + b[2].abs()) / 1000.0;
         }
         let up = a
-            .outgoing_and_incoming_link
-            .map(|links| [a.limiter, Some(links[0]), a.backbone]);
-        let down = b
-            .outgoing_and_incoming_link
-            .map(|links| [b.backbone, Some(links[1]), b.limiter]);
+            .up_and_down
+            .map(|[up, _]| [a.limiter, Some(up), a.backbone]);
+        let down = (b.up_and_down).map(|[_, down]| [b.backbone, Some(down), b.limiter]);
         way.has_missing_route |= up.is_none() && down.is_none();
         for link in up.into_iter().chain(down).flatten().flatten() {
             if !way.links.contains(&link) {
                 way.links.push(link);
             }
         }
+        true
     }
 
     /// Calls `mark` with the id of every link of the members, and whether the link is a loopback link.
     pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for member in &self.members {
             let others = [member.backbone, member.limiter].into_iter().flatten();
-            others
-                .chain(member.outgoing_and_incoming_link.into_iter().flatten())
-                .for_each(|link| mark(link, false));
+            let own = member.up_and_down.into_iter().flatten();
+            others.chain(own).for_each(|link| mark(link, false));
             member
                 .loopback
                 .into_iter()
                 .for_each(|link| mark(link, true));
         }
-    }
-
-    /// Returns the memory of the simulator that the links of all members occupy \[B\].
-    pub(super) fn memory_usage(&self) -> usize {
-        size_of_val(&self.members[..])
     }
 }

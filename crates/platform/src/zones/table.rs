@@ -47,29 +47,18 @@ impl RouteTable {
         self.sorted_routes.push(((from, to), edge));
     }
 
-    /// Sorts the routes by pair of members, and keeps only the first of several routes for the same pair; returns the pairs for
-    /// which a route was removed.
-    pub(crate) fn sort_routes(&mut self) -> Vec<(u32, u32)> {
+    /// Sorts the routes by pair of members, and keeps only the first of several routes for the same pair.
+    pub(crate) fn sort_routes(&mut self) {
         self.sorted_routes.sort_by_key(|edge| edge.0);
-        let mut twice = Vec::new();
-        self.sorted_routes.dedup_by(|second, first| {
-            let is_twice = first.0 == second.0;
-            if is_twice {
-                twice.push(first.0);
-            }
-            is_twice
-        });
+        self.sorted_routes.dedup_by_key(|edge| edge.0);
         self.sorted_routes.shrink_to_fit();
         self.route_links.shrink_to_fit();
-        twice
     }
 
     /// Returns the route from one member to another; `None` if the file does not define a route between them.
-    pub(crate) fn find_route(&self, from: u32, to: u32) -> Option<TableRoute> {
-        let found = self
-            .sorted_routes
-            .binary_search_by_key(&(from, to), |edge| edge.0);
-        Some(self.sorted_routes[found.ok()?].1.clone())
+    pub(crate) fn find_route(&self, from: u32, to: u32) -> Option<&TableRoute> {
+        let found = (self.sorted_routes).binary_search_by_key(&(from, to), |edge| edge.0);
+        Some(&self.sorted_routes[found.ok()?].1)
     }
 
     /// Returns the links of a route, in the order in which a message crosses them.
