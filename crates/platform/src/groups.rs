@@ -12,13 +12,11 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::mapping::Row;
-use super::{Cluster, Host, Platform, Routes, Zones};
-use migsim_base::document::{FileKind, Separator, limit_problems, read_text};
+use super::row::{rows_below_heading, table_error};
+use super::{Cluster, Host, Platform, Routes};
+use migsim_base::document::{FileKind, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId};
-
-const COLUMNS: [&str; 2] = ["host", "cluster"];
 
 /// The user's choice of how the hosts of a platform of nested zones are grouped into clusters (flag `--clusters`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +80,14 @@ impl HostGrouping {
         match self {
             Self::Rule(grouping) => platform.group_hosts(*grouping),
             Self::File(file) => {
-                let names = read_cluster_names(file, &read_text(file)?, platform)?;
+                let text = read_text(file)?;
+                let names = read_cluster_names(&text, platform).map_err(|problems| {
+                    let kind = FileKind::ClusterTable;
+                    table_error(problems, &text, file, (kind, "a table of hosts and their clusters"))
+                        .with_default_hint(
+                            "begin the file with this heading, and write in each further line a host and the name of its cluster: `node-0,west`",
+                        )
+                })?;
                 platform.group_by_cluster_names(names);
             }
         }
@@ -90,64 +95,32 @@ impl HostGrouping {
     }
 }
 
-/// Creates the error for a file whose first line is not the heading of a table of hosts and clusters.
-fn missing_table_heading_error(file: &str, text: &str) -> Problem {
-    if let Some(kind) =
-        FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::ClusterTable)
-    {
-        return kind.wrong_kind_error("a table of hosts and their clusters", file);
-    }
-    let message = format!("the first line is not the heading `{}`", COLUMNS.join(","));
-    let hint = "begin the file with this heading, and write in each further line a host and the name of its cluster: `node-0,west`";
-    Problem::new(message)
-        .source(file)
-        .at_line_column(1, 1)
-        .hint(hint)
-}
-
-/// Reads a table of hosts and clusters; returns the name of the cluster of each host, in the order of hosts.
-fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Error> {
-    let ids: BTreeMap<&str, usize> = (platform.hosts.iter().enumerate())
-        .map(|(index, host)| (&*host.name, index))
+/// Reads a table of hosts and clusters; returns the name of the cluster of each host, in the order of hosts, or all problems.
+fn read_cluster_names(text: &str, platform: &Platform) -> Result<Vec<String>, Vec<Problem>> {
+    let ids: BTreeMap<&str, usize> = (platform.hosts.iter().zip(0..))
+        .map(|(host, index)| (&*host.name, index))
         .collect();
     let mut clusters: Vec<Option<String>> = vec![None; platform.hosts.len()];
     let mut problems = Vec::new();
-    let is_row = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let lines = text.lines().zip(1..);
-    let mut lines = lines.filter(|(line, _)| is_row(line)).peekable();
-    let separator = Separator::from_heading_line(lines.peek().map_or("", |(line, _)| line));
-    let mut rows = lines.map(|(line, number)| Row::from_line(line, number, separator));
-    if rows.next().is_none_or(|head| head.fields != COLUMNS) {
-        return Err(missing_table_heading_error(file, text).into());
-    }
-    for row in rows {
-        match &row.fields[..] {
+    for row in rows_below_heading(text, ["host", "cluster"]).map_err(|problem| vec![problem])? {
+        let problem = |message: String| row.problem_at_field(0, message);
+        problems.push(match &row.fields[..] {
             [host, cluster] if !cluster.is_empty() => match ids.get(host.as_str()) {
-                None => {
-                    let known = platform.hosts.iter().map(|host| &*host.name);
-                    let unknown = row
-                        .problem_at_field(0, format!("unknown host `{host}`"))
-                        .with_unknown_name("host", host);
-                    problems.push(unknown.with_known_names("hosts", known));
-                }
+                None => (problem(format!("unknown host `{host}`")))
+                    .with_unknown_name("host", host)
+                    .with_known_names("hosts", ids.keys().copied()),
                 Some(&id) if clusters[id].is_some() => {
-                    let twice = row.problem_at_field(
-                        0,
-                        format!("host `{host}` is assigned to a cluster twice"),
-                    );
-                    problems.push(twice.hint("remove one of the lines of this host"));
+                    problem(format!("host `{host}` is assigned to a cluster twice"))
+                        .hint("remove one of the lines of this host")
                 }
-                Some(&id) => clusters[id] = Some(cluster.to_owned()),
+                Some(&id) => {
+                    clusters[id] = Some(cluster.to_owned());
+                    continue;
+                }
             },
-            _ => {
-                let broken = row.problem_at_field(
-                    0,
-                    "this line is not a host and a cluster, separated by a comma",
-                );
-                problems
-                    .push(broken.hint("write a host and the name of its cluster: `node-0,west`"));
-            }
-        }
+            _ => problem("this line is not a host and a cluster, separated by a comma".to_owned())
+                .hint("write a host and the name of its cluster: `node-0,west`"),
+        });
     }
     let missing = clusters.iter().position(Option::is_none);
     if let Some(missing) = missing.filter(|_| problems.is_empty()) {
@@ -158,10 +131,10 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
         )));
     }
     if problems.is_empty() {
-        return Ok(clusters.into_iter().flatten().collect());
+        Ok(clusters.into_iter().flatten().collect())
+    } else {
+        Err(problems)
     }
-    let problems = problems.into_iter().map(|problem| problem.source(file));
-    Err(Error::Input(limit_problems(problems.collect())))
 }
 
 /// Rule by which the hosts of nested zones are grouped into clusters.
@@ -210,6 +183,7 @@ impl Platform {
             return;
         };
         let zones = Arc::clone(zones);
+        let points = points.clone();
         let mut ids: BTreeMap<String, usize> = BTreeMap::new();
         let mut members: Vec<(String, Vec<usize>)> = Vec::new();
         for (index, name) in names.into_iter().enumerate() {
@@ -219,22 +193,7 @@ impl Platform {
             });
             members[id].1.push(index);
         }
-        let points = points.clone();
-        self.set_clusters(members, &zones, &points);
-    }
-
-    /// Replaces the clusters of the platform by `members` (the name and the host indices of each cluster), and orders the hosts
-    /// by cluster.
-    fn set_clusters(
-        &mut self,
-        members: Vec<(String, Vec<usize>)>,
-        zones: &Arc<Zones>,
-        points: &[u32],
-    ) {
-        let mut old: Vec<Option<Host>> = std::mem::take(&mut self.hosts)
-            .into_iter()
-            .map(Some)
-            .collect();
+        let mut old: Vec<Option<Host>> = self.hosts.drain(..).map(Some).collect();
         let mut order = Vec::with_capacity(points.len());
         self.clusters.clear();
         for (name, hosts) in members {
@@ -252,7 +211,7 @@ impl Platform {
             });
         }
         self.routes = Routes::Zoned {
-            zones: Arc::clone(zones),
+            zones,
             host_or_router_ids: order,
         };
     }

@@ -50,6 +50,7 @@ mod read_profiles;
 #[cfg(test)]
 mod read_tests;
 mod router_paths;
+mod row;
 mod shortest;
 mod simgrid;
 mod zone_file;

@@ -25,9 +25,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::ConstantLoad;
+use super::constant::ConstantConfig;
 use super::range::{MAX_DURATION, ParameterChecks};
-use super::sampled::PeriodicSteps;
+use super::sampled::periodic_steps;
 use super::{Load, LoadOptions, MAX_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
@@ -80,62 +80,54 @@ impl LoadOptions for ArConfig {
             .check_number("most", self.most, &(0.0..=MAX_LOAD))
             .into_result()?;
         if self.deviation <= 0.0 {
-            return Ok(Arc::new(ConstantLoad(self.mean.min(self.most))));
+            return Ok(Arc::new(ConstantConfig {
+                load: self.mean.min(self.most),
+            }));
         }
-        Ok(Arc::new(AutoregressiveLoad::new(self)))
+        Ok(Arc::new(self))
     }
 }
 
 const TIME_CONSTANT_RATIO: f64 = 4.0;
 
-/// A load of the kind `ar`, a sum of autoregressive processes; the documentation of this module has the equations.
-#[derive(Clone, Debug)]
-pub struct AutoregressiveLoad {
-    config: ArConfig,
-    /// Coefficients of the autoregressive process of each time constant: φ weights its previous state, sqrt(1 - φ²) the random
-    /// number, and deviation · a the share of this process in the load.
-    coefficients: Arc<[[f64; 3]]>,
-}
-
-impl AutoregressiveLoad {
-    fn new(config: ArConfig) -> Self {
-        let period = config.period.get();
-        let mut constants = vec![period];
-        while let Some(next) = constants.last().map(|last| last * TIME_CONSTANT_RATIO)
-            && next <= config.memory.get()
-        {
-            constants.push(next);
-        }
+impl ArConfig {
+    /// Returns the coefficients of the autoregressive process of each time constant: φ weights its previous state, sqrt(1 - φ²)
+    /// the random number, and deviation · a the share of this process in the load.
+    fn coefficients(&self) -> Vec<[f64; 3]> {
+        let period = self.period.get();
+        let constants =
+            std::iter::successors(Some(period), |last| Some(last * TIME_CONSTANT_RATIO));
+        let constants: Vec<f64> =
+            (constants.take_while(|next| *next <= self.memory.get())).collect();
         // Ratio of a² of one time constant to that of the previous one.
-        let ratio = round_portably(TIME_CONSTANT_RATIO.powf(2.0 * config.hurst - 2.0));
+        let ratio = round_portably(TIME_CONSTANT_RATIO.powf(2.0 * self.hurst - 2.0));
         let variances = std::iter::successors(Some(1.0), |variance| Some(variance * ratio));
         let variances: Vec<f64> = variances.take(constants.len()).collect();
         let sum: f64 = variances.iter().sum();
         let part = |(constant, variance): (&f64, &f64)| {
             let phi = constant / (constant + period);
             let weight = (variance / sum).sqrt();
-            [phi, (1.0 - phi * phi).sqrt(), config.deviation * weight]
+            [phi, (1.0 - phi * phi).sqrt(), self.deviation * weight]
         };
-        Self {
-            coefficients: constants.iter().zip(&variances).map(part).collect(),
-            config,
-        }
+        constants.iter().zip(&variances).map(part).collect()
     }
 }
 
-impl Load for AutoregressiveLoad {
+impl Load for ArConfig {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-        let states = self
-            .coefficients
-            .iter()
+        let Self { mean, most, .. } = *self;
+        let coefficients = self.coefficients();
+        let mut states: Vec<f64> = (coefficients.iter())
             .map(|_| draw_shock(&mut random))
             .collect();
-        let series = Series {
-            load: self.clone(),
-            autoregressive_states: states,
-            random,
-        };
-        Box::new(PeriodicSteps::new(self.config.period.get(), series))
+        periodic_steps(self.period, move |_| {
+            let mut load = mean;
+            for (state, [phi, rest, weight]) in states.iter_mut().zip(&coefficients) {
+                load += weight * *state;
+                *state = phi * *state + rest * draw_shock(&mut random);
+            }
+            load.clamp(0.0, most)
+        })
     }
 }
 
@@ -146,33 +138,6 @@ fn draw_shock(random: &mut Stream) -> f64 {
     let bits = random.draw_u64();
     let sum = (bits & MOST) + (bits >> 21 & MOST) + (bits >> 42 & MOST);
     (sum as f64 - 1.5 * MOST as f64) / (1_u64 << 20) as f64
-}
-
-#[derive(Clone, Debug)]
-struct Series {
-    /// The load whose values are generated.
-    load: AutoregressiveLoad,
-    /// State of each autoregressive process, from which the next value of the load is computed, in the order of the time
-    /// constants.
-    autoregressive_states: Vec<f64>,
-    random: Stream,
-}
-
-impl Iterator for Series {
-    type Item = f64;
-
-    fn next(&mut self) -> Option<f64> {
-        let mut load = self.load.config.mean;
-        for (state, [phi, rest, weight]) in self
-            .autoregressive_states
-            .iter_mut()
-            .zip(self.load.coefficients.iter())
-        {
-            load += weight * *state;
-            *state = phi * *state + rest * draw_shock(&mut self.random);
-        }
-        Some(load.clamp(0.0, self.load.config.most))
-    }
 }
 
 #[cfg(test)]

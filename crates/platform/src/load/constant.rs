@@ -31,21 +31,17 @@ impl LoadOptions for ConstantConfig {
         ParameterChecks::default()
             .check_number("load", self.load, &(0.0..=MAX_LOAD))
             .into_result()?;
-        Ok(Arc::new(ConstantLoad(self.load)))
+        Ok(Arc::new(self))
     }
 }
 
-/// A load that never changes. The value is the share of the host or link that other users take, from 0 to 0.99.
-#[derive(Clone, Copy, Debug)]
-pub struct ConstantLoad(pub(super) f64);
-
-impl Load for ConstantLoad {
+impl Load for ConstantConfig {
     fn steps(&self, _: Stream) -> Box<dyn Steps> {
-        Box::new(std::iter::once((0.0, self.0)))
+        Box::new(std::iter::once((0.0, self.load)))
     }
 
     fn constant_share(&self) -> Option<f64> {
-        Some(self.0)
+        Some(self.load)
     }
 
     fn uses_seed(&self) -> bool {

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::ConstantLoad;
-use super::range::{MAX_DURATION, ParameterChecks};
-use super::sampled::PeriodicSteps;
+use super::constant::ConstantConfig;
+use super::range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD};
+use super::sampled::periodic_steps;
 use super::{Load, LoadOptions, MAX_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
@@ -63,16 +63,8 @@ impl LoadOptions for DailyConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let times = 0.0..=self.day.get();
         ParameterChecks::default()
-            .check_duration(
-                "day",
-                self.day,
-                &(super::range::SHORTEST_PERIOD..=MAX_DURATION),
-            )
-            .check_duration(
-                "period",
-                self.period,
-                &(super::range::SHORTEST_PERIOD..=self.day.get()),
-            )
+            .check_duration("day", self.day, &(SHORTEST_PERIOD..=MAX_DURATION))
+            .check_duration("period", self.period, &(SHORTEST_PERIOD..=self.day.get()))
             .check_number("mean", self.mean, &(0.0..=MAX_LOAD))
             .check_number("amplitude", self.amplitude, &(0.0..=MAX_LOAD))
             .check_duration("peak", self.peak, &times)
@@ -80,39 +72,26 @@ impl LoadOptions for DailyConfig {
             .check_duration("spread", self.spread, &times)
             .into_result()?;
         if self.amplitude <= 0.0 {
-            return Ok(Arc::new(ConstantLoad(self.mean)));
+            return Ok(Arc::new(ConstantConfig { load: self.mean }));
         }
-        Ok(Arc::new(DailyLoad(self)))
+        Ok(Arc::new(self))
     }
 }
 
-/// A background load of the kind `daily`, which varies with the time of day; the documentation of this module has the equation.
-#[derive(Clone, Debug)]
-pub struct DailyLoad(DailyConfig);
-
-impl Load for DailyLoad {
+impl Load for DailyConfig {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-        let DailyConfig {
-            period,
-            day,
-            mean,
-            amplitude,
-            peak,
-            start,
-            spread,
-        } = self.0;
-        let shift = spread.get() * random.draw_from_minus_one_to_one();
-        let since_peak = start.get() - peak.get() - shift;
-        let load = move |periods: u64| {
-            let date = periods as f64 * period.get() + since_peak;
-            let wave = round_portably((TAU * (date / day.get()).fract()).cos());
-            (mean + amplitude * wave).clamp(0.0, MAX_LOAD)
-        };
-        Box::new(PeriodicSteps::new(period.get(), (0..).map(load)))
+        let config = self.clone();
+        let shift = self.spread.get() * random.draw_from_minus_one_to_one();
+        let since_peak = self.start.get() - self.peak.get() - shift;
+        periodic_steps(self.period, move |index| {
+            let time = index as f64 * config.period.get() + since_peak;
+            let wave = round_portably((TAU * (time / config.day.get()).fract()).cos());
+            (config.mean + config.amplitude * wave).clamp(0.0, MAX_LOAD)
+        })
     }
 
     fn uses_seed(&self) -> bool {
-        self.0.spread.get() > 0.0
+        self.spread.get() > 0.0
     }
 }
 

@@ -31,8 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{
-    LoadTable, VALUES_HINT, ValueError, ValueHeadings, problem_with_hint, read_times_and_values,
-    read_values_without_times,
+    LoadTable, VALUES_HINT, ValueHeadings, read_times_and_values, read_values_without_times,
 };
 use super::range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD};
 use super::{Load, LoadOptions, MAX_LOAD};
@@ -149,23 +148,21 @@ impl FileConfig {
     }
 
     /// Converts a value of the trace into a load from 0 to 1; the load is not yet clipped at `most`.
-    fn value_to_load(&self, value: f64) -> Result<f64, ValueError> {
+    fn value_to_load(&self, value: f64) -> Result<f64, Problem> {
         let (whole, hint) = match self.scale {
-            Some(Scale::Percent) => (100.0, Some("write values from 0 to 100")),
+            Some(Scale::Percent) => (100.0, "write values from 0 to 100"),
             _ => (
                 1.0,
-                Some(
-                    "add `scale=percent` if the values of the file are percentages, or correct the value",
-                ),
+                "add `scale=percent` if the values of the file are percentages, or correct the value",
             ),
         };
         let share = value / whole;
         match self.values_or_default() {
             Values::LoadAverage => Ok(share / (1.0 + share)),
-            _ if share > 1.0 => Err((
-                format!("the value {value} is greater than {whole}, the full load"),
-                hint,
-            )),
+            _ if share > 1.0 => {
+                let message = format!("the value {value} is greater than {whole}, the full load");
+                Err(Problem::new(message).hint(hint))
+            }
             Values::Load => Ok(share),
             Values::Available => Ok(1.0 - share),
         }
@@ -203,11 +200,12 @@ impl FileConfig {
                 let profile = read_profile(&self.file, text)
                     .map_err(|problem| with_period_hint(problem, text))?;
                 let steps = profile.steps_without_repetition().iter().zip(1..);
-                let load = |(&(date, value), number): (&(f64, f64), usize)| {
-                    let load = load_of(value).map(|load| (date, load));
-                    load.map_err(|(what, hint)| {
-                        problem_with_hint(format!("step {number}: {what}"), hint)
-                    })
+                let load = |(&(time, value), number): (&(f64, f64), usize)| match load_of(value) {
+                    Ok(load) => Ok((time, load)),
+                    Err(problem) => Err(Problem {
+                        message: format!("step {number}: {}", problem.message),
+                        ..problem
+                    }),
                 };
                 let steps = steps.map(load).collect::<Result<_, _>>()?;
                 (single(steps), profile.period())

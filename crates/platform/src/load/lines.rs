@@ -5,25 +5,13 @@
 use std::collections::BTreeMap;
 
 use super::dates::LoadTime;
+use crate::row::Row;
 use migsim_base::document::{Separator, is_placeholder_heading};
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
-/// Error in a value of a trace: the message, and a hint that replaces the general hint on the file format; `None` keeps the
-/// general hint.
-pub(super) type ValueError = (String, Option<&'static str>);
-
 /// Loads over time: the start \[s\] and the load of each step.
 pub(super) type LoadSteps = Vec<(f64, f64)>;
-
-/// Creates a problem with the message `what` and with the hint, if a hint is given.
-pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
-    let problem = Problem::new(what);
-    match hint {
-        Some(hint) => problem.hint(hint),
-        None => problem,
-    }
-}
 
 /// Hint for a file that has values but no times.
 pub(super) const VALUES_HINT: &str = "if each line has only a value, state the time between two values and, for percentages, the scale: `period=5min,scale=percent`";
@@ -47,7 +35,7 @@ fn is_comment(line: &str) -> bool {
 pub(super) fn read_values_without_times(
     text: &str,
     period: Seconds,
-    load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
+    load_of: &dyn Fn(f64) -> Result<f64, Problem>,
 ) -> Result<LoadSteps, Problem> {
     let mut steps: LoadSteps = Vec::new();
     let lines = numbered_lines(text).filter(|(line, _)| !is_comment(line));
@@ -61,8 +49,7 @@ pub(super) fn read_values_without_times(
                 return Err(Problem::new(what).at_line_column(number, 1));
             }
         };
-        let load = load_of(value)
-            .map_err(|(what, hint)| problem_with_hint(what, hint).at_line_column(number, 1))?;
+        let load = load_of(value).map_err(|problem| problem.at_line_column(number, 1))?;
         steps.push((steps.len() as f64 * period.get(), load));
     }
     if steps.is_empty() {
@@ -95,7 +82,7 @@ pub(super) struct ValueHeadings<'h> {
 pub(super) fn read_times_and_values(
     text: &str,
     headings: ValueHeadings<'_>,
-    load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
+    load_of: &dyn Fn(f64) -> Result<f64, Problem>,
 ) -> Result<LoadTable, Problem> {
     let mut table = LoadTable::default();
     let (mut columns, mut comment) = (None, None);
@@ -163,7 +150,7 @@ impl Columns {
     /// Finds the columns by their headings. Two columns are a time and a value, however they are called. If no column is called as
     /// a value is, each of several columns belongs to the host or link in its heading.
     fn from_headings(row: &Row<'_>, headings: ValueHeadings<'_>) -> Result<Self, Problem> {
-        let has_index = is_placeholder_heading(row.fields[0]);
+        let has_index = is_placeholder_heading(row.text(0));
         let time = row.find(&TIME_HEADINGS);
         let Some(time) = time.or((has_index || row.fields.len() == 2).then_some(0)) else {
             let problem = row.problem_at_field(0, "no column of the table has the name `time`");
@@ -203,7 +190,7 @@ impl Columns {
     fn read_row(
         &self,
         row: &Row<'_>,
-        load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
+        load_of: &dyn Fn(f64) -> Result<f64, Problem>,
         table: &mut LoadTable,
     ) -> Result<(), Problem> {
         if row
@@ -251,9 +238,9 @@ impl Columns {
                 );
                 return Err(row.problem_at_field(self.time, message));
             }
-            let load = load_of(row.parse_number(*column)?).map_err(|(what, hint)| Problem {
+            let load = load_of(row.parse_number(*column)?).map_err(|problem| Problem {
                 location: row.problem_at_field(*column, "").location,
-                ..problem_with_hint(what, hint)
+                ..problem
             })?;
             steps.push((time, load));
         }
@@ -261,29 +248,9 @@ impl Columns {
     }
 }
 
-/// One line of a CSV trace, split into its fields.
-struct Row<'t> {
-    line: &'t str,
-    /// Number of the line in the file, counted from 1.
-    line_number: usize,
-    separator: Separator,
-    fields: Vec<&'t str>,
-}
-
-impl<'t> Row<'t> {
-    fn new(line: &'t str, line_number: usize, separator: Separator) -> Self {
-        Self {
-            line,
-            line_number,
-            separator,
-            fields: separator.split_fields(line).collect(),
-        }
-    }
-
-    /// Returns the text of a field without quotation marks.
-    fn text(&self, field: usize) -> &'t str {
-        let text = self.fields.get(field).map_or("", |text| text.trim());
-        text.trim_matches('"')
+impl Row<'_> {
+    fn text(&self, field: usize) -> &str {
+        self.fields.get(field).map_or("", String::as_str)
     }
 
     /// Returns the first column whose heading is one of `names`, in the order of the names. The unit in a heading does not count:
@@ -305,12 +272,6 @@ impl<'t> Row<'t> {
     /// Whether the row consists of a single number.
     fn is_single_number(&self) -> bool {
         self.fields.len() == 1 && self.parse_number(0).is_ok()
-    }
-
-    fn problem_at_field(&self, field: usize, what: impl Into<String>) -> Problem {
-        let before = self.fields[..field].iter();
-        let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
-        Problem::new(what).at_line_column(self.line_number, column)
     }
 
     /// Creates the problem that none of the columns `rest` has the values.

@@ -44,18 +44,18 @@ mod walk;
 use std::fmt;
 use std::sync::Arc;
 
-pub use ar::{ArConfig, AutoregressiveLoad};
+pub use ar::ArConfig;
 pub use config::load_key_schema;
 pub use config::{LoadKey, Loads};
-pub use constant::{ConstantConfig, ConstantLoad};
-pub use daily::{DailyConfig, DailyLoad};
+pub use constant::ConstantConfig;
+pub use daily::DailyConfig;
 pub use entry::load_entry;
 pub use entry::{Entry, LoadKind, LoadOptions, LoadWithParameters, ParameterDescription, Table};
 pub use file::{FileConfig, Format, MeasuredLoad, Scale, Start, Values};
 pub use flag::from_flag;
-pub use on_off::{OnOffConfig, OnOffLoad};
+pub use on_off::OnOffConfig;
 pub use registry::standard;
-pub use walk::{WalkConfig, WalkLoad};
+pub use walk::WalkConfig;
 
 use crate::Steps;
 use migsim_base::random::Stream;

@@ -54,64 +54,31 @@ impl LoadOptions for OnOffConfig {
             .check_duration("busy", self.busy, &times)
             .check_duration("idle", self.idle, &times)
             .into_result()?;
-        Ok(Arc::new(OnOffLoad(self)))
+        Ok(Arc::new(self))
     }
 }
 
-/// A background load of the kind `on-off`, which is alternately present and absent; the documentation of this module describes
-/// its states.
-#[derive(Clone, Debug)]
-pub struct OnOffLoad(OnOffConfig);
-
-impl Load for OnOffLoad {
+impl Load for OnOffConfig {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-        let OnOffConfig { busy, idle, .. } = self.0;
-        let (busy, idle) = (busy.get(), idle.get());
-        Box::new(Visits {
-            config: self.0.clone(),
-            is_busy: random.draw_from_zero_to_one() * (busy + idle) <= busy,
-            next_step_time_in_periods: 0.0,
-            random,
-        })
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Visits {
-    config: OnOffConfig,
-    /// Whether the host is busy from the next step on.
-    is_busy: bool,
-    next_step_time_in_periods: f64,
-    random: Stream,
-}
-
-impl Iterator for Visits {
-    type Item = (f64, f64);
-
-    fn next(&mut self) -> Option<(f64, f64)> {
-        let OnOffConfig {
-            period,
-            load,
-            busy,
-            idle,
-        } = self.config;
-        let (now, mean) = if self.is_busy {
-            (load, busy)
-        } else {
-            (0.0, idle)
-        };
-        let date = self.next_step_time_in_periods * period.get();
-        let leaves = period.get() / mean.get();
-        // Draws a geometric number from 1 on: the number of periods until the first success of probability `leaves`. It is a whole number,
-        // so the last bit of the logarithm does not matter.
-        let more = if leaves < 1.0 {
-            (self.random.draw_from_zero_to_one().ln() / (-leaves).ln_1p()).floor()
-        } else {
-            0.0
-        };
-        self.next_step_time_in_periods += 1.0 + more;
-        self.is_busy = !self.is_busy;
-        Some((date, now))
+        let load = self.load;
+        let [period, busy, idle] = [self.period, self.busy, self.idle].map(Seconds::get);
+        let mut is_busy = random.draw_from_zero_to_one() * (busy + idle) <= busy;
+        let mut periods = 0.0;
+        Box::new(std::iter::repeat_with(move || {
+            let (now, mean) = if is_busy { (load, busy) } else { (0.0, idle) };
+            let time = periods * period;
+            let leaves = period / mean;
+            // Draws a geometric number from 1 on: the number of periods until the first success of probability `leaves`. It is a
+            // whole number, so the last bit of the logarithm does not matter.
+            let more = if leaves < 1.0 {
+                (random.draw_from_zero_to_one().ln() / (-leaves).ln_1p()).floor()
+            } else {
+                0.0
+            };
+            periods += 1.0 + more;
+            is_busy = !is_busy;
+            (time, now)
+        }))
     }
 }
 

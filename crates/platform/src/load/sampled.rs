@@ -1,33 +1,15 @@
-//! Converts a sequence of values into a load that takes the next value at the start of each period, at the times 0, Δ, 2Δ, ...
+//! A load that takes a new value at the start of each period, at the times 0, Δ, 2Δ, ...
 
-/// The steps of a load that takes the next value of an endless iterator at the start of each period Δ \[s\].
-#[derive(Clone, Debug)]
-pub(super) struct PeriodicSteps<V> {
-    /// Duration of each value, Δ \[s\].
-    period: f64,
-    next_value_index: u64,
-    values: V,
-}
+use crate::Steps;
+use migsim_base::units::Seconds;
 
-impl<V: Iterator<Item = f64>> PeriodicSteps<V> {
-    pub(super) fn new(period: f64, values: V) -> Self {
-        Self {
-            period,
-            next_value_index: 0,
-            values,
-        }
-    }
-}
-
-impl<V: Iterator<Item = f64>> Iterator for PeriodicSteps<V> {
-    type Item = (f64, f64);
-
-    fn next(&mut self) -> Option<(f64, f64)> {
-        // A product is used instead of a sum of periods, so that rounding does not accumulate.
-        let date = self.next_value_index as f64 * self.period;
-        self.next_value_index += 1;
-        self.values.next().map(|value| (date, value))
-    }
+/// Returns the steps of a load whose value in the k-th period is `value_in(k)`; the values are drawn in the order of the periods.
+pub(super) fn periodic_steps(
+    period: Seconds,
+    mut value_in: impl FnMut(u64) -> f64 + Send + Sync + 'static,
+) -> Box<dyn Steps> {
+    // A product is used instead of a sum of periods, so that rounding does not accumulate.
+    Box::new((0..).map(move |index| (index as f64 * period.get(), value_in(index))))
 }
 
 /// Returns the mean and the variance of the first `count` values of a load whose steps are equally long.

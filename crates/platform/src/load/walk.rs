@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::range::ParameterChecks;
-use super::sampled::PeriodicSteps;
+use super::sampled::periodic_steps;
 use super::{Load, LoadOptions, MAX_LOAD};
 use crate::Steps;
 use migsim_base::error::{Error, Problem};
@@ -67,53 +67,29 @@ impl LoadOptions for WalkConfig {
                 .hint("choose `most` greater than `least`, or use the load `constant`")
                 .into());
         }
-        Ok(Arc::new(WalkLoad(self)))
+        Ok(Arc::new(self))
     }
 }
 
-/// A background load of the kind `walk`, a random walk between two bounds; the documentation of this module has the equations.
-#[derive(Clone, Debug)]
-pub struct WalkLoad(WalkConfig);
-
-impl Load for WalkLoad {
+impl Load for WalkConfig {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-        let WalkConfig { least, most, .. } = self.0;
-        let load = least + (most - least) * (random.draw_from_minus_one_to_one() + 1.0) / 2.0;
-        let walker = Walker {
-            config: self.0.clone(),
-            next_load: load,
-            random,
-        };
-        Box::new(PeriodicSteps::new(self.0.period.get(), walker))
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Walker {
-    config: WalkConfig,
-    next_load: f64,
-    random: Stream,
-}
-
-impl Iterator for Walker {
-    type Item = f64;
-
-    fn next(&mut self) -> Option<f64> {
-        let WalkConfig {
-            step, least, most, ..
-        } = self.config;
-        let now = self.next_load;
-        let mut next = now + step * self.random.draw_from_minus_one_to_one();
-        // A step may be longer than the distance between the bounds.
-        while next < least || next > most {
-            next = if next < least {
-                2.0 * least - next
-            } else {
-                2.0 * most - next
-            };
-        }
-        self.next_load = next;
-        Some(now)
+        let Self {
+            period,
+            step,
+            least,
+            most,
+        } = *self;
+        let mut next = least + (most - least) * (random.draw_from_minus_one_to_one() + 1.0) / 2.0;
+        periodic_steps(period, move |_| {
+            let now = next;
+            next += step * random.draw_from_minus_one_to_one();
+            // A step may be longer than the distance between the bounds.
+            while next < least || next > most {
+                let bound = if next < least { least } else { most };
+                next = 2.0 * bound - next;
+            }
+            now
+        })
     }
 }
 

@@ -11,12 +11,11 @@
 use std::collections::BTreeMap;
 
 use crate::Platform;
-use migsim_base::document::{FileKind, Separator, limit_problems, read_text};
+use crate::row::{Row, rows_below_heading, table_error};
+use migsim_base::document::{FileKind, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId};
 use migsim_base::words::format_count;
-
-const COLUMNS: [&str; 2] = ["process", "host"];
 
 /// Reads the table in the file `path`; returns the first host of each process.
 pub(super) fn read_mapping_file(
@@ -26,17 +25,16 @@ pub(super) fn read_mapping_file(
 ) -> Result<Vec<HostId>, Error> {
     let text = read_text(path)?;
     parse_mapping(&text, platform, processes).map_err(|problems| {
-        if let Some(kind) = FileKind::detect_from_text(&text).filter(|kind| *kind != FileKind::ProcessMapping) {
-            return kind
-                .wrong_kind_error("a table of processes and their hosts", path)
-                .into();
-        }
-        let located = problems.into_iter().map(|problem| problem.source(path));
-        Error::Input(limit_problems(located.collect())).with_default_hint(
-            "begin the file with the line `process,host`, and write in each further line a process and its host: `p1,epyc-0`",
-        )
+        let kind = FileKind::ProcessMapping;
+        table_error(problems, &text, path, (kind, "a table of processes and their hosts"))
+            .with_default_hint(
+                "begin the file with the line `process,host`, and write in each further line a process and its host: `p1,epyc-0`",
+            )
     })
 }
+
+/// Host of each process with the number of its line; `None` for a process without a line so far.
+type Places = Vec<Option<(HostId, usize)>>;
 
 /// Reads a table from its text; returns the first host of each process, or all problems.
 fn parse_mapping(
@@ -47,180 +45,89 @@ fn parse_mapping(
     let hosts: BTreeMap<&str, HostId> = (platform.hosts.iter().enumerate())
         .map(|(index, host)| (&*host.name, HostId::from_index(index)))
         .collect();
-    let mut table = MappingTable {
-        platform,
-        host_ids_by_name: hosts,
-        host_and_line_of_process: vec![None; processes],
-        problems: Vec::new(),
-    };
-    let mut separator = None;
-    for (line, number) in text.lines().zip(1..) {
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        let is_head = separator.is_none();
-        let separator = *separator.get_or_insert_with(|| Separator::from_heading_line(line));
-        let row = Row::from_line(line, number, separator);
-        if !is_head {
-            table.add_row(&row);
-            continue;
-        }
-        if row.fields != COLUMNS {
-            table.problems.push(row.problem_at_field(
-                0,
-                format!("the first line is not the heading `{}`", COLUMNS.join(",")),
-            ));
-            break; // the rest would be read as what it is not
-        }
-    }
-    if separator.is_none() {
-        table
-            .problems
-            .push(Problem::new("the table is empty").at_line_column(1, 1));
-    }
-    table.finish()
-}
-
-/// One line of a table in a file, split into its fields.
-pub(crate) struct Row<'t> {
-    line: &'t str,
-    /// Number of the line in the file, counted from 1.
-    line_number: usize,
-    separator: Separator,
-    pub(crate) fields: Vec<String>,
-}
-
-impl<'t> Row<'t> {
-    /// Splits a line into fields, without surrounding spaces and quotes.
-    pub(crate) fn from_line(line: &'t str, number: usize, separator: Separator) -> Self {
-        Self {
-            line,
-            line_number: number,
-            separator,
-            fields: separator.split_quoted_fields(line),
-        }
-    }
-
-    /// Creates a problem that is located at a field of this row.
-    pub(crate) fn problem_at_field(&self, field: usize, message: impl Into<String>) -> Problem {
-        let before = self.separator.split_fields(self.line).take(field);
-        let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
-        Problem::new(message).at_line_column(self.line_number, column)
-    }
-}
-
-/// A mapping table while its rows are read: the hosts of the processes so far, and the problems that were found.
-struct MappingTable<'p> {
-    platform: &'p Platform,
-    host_ids_by_name: BTreeMap<&'p str, HostId>,
-    /// Host of each process and the line number of its row; `None` for a process without a row so far.
-    host_and_line_of_process: Vec<Option<(HostId, usize)>>,
-    problems: Vec<Problem>,
-}
-
-impl MappingTable<'_> {
-    /// Reads a row of the table: stores the host of the process, or the problems of the row.
-    fn add_row(&mut self, row: &Row<'_>) {
+    let mut places: Places = vec![None; processes];
+    let mut problems = Vec::new();
+    for row in rows_below_heading(text, ["process", "host"]).map_err(|problem| vec![problem])? {
         let [process, host] = &row.fields[..] else {
             let message = format!(
                 "this line, `{}`, is not a process and a host, separated by a comma",
                 row.line.trim()
             );
-            self.problems.push(row.problem_at_field(0, message));
-            return;
+            problems.push(row.problem_at_field(0, message));
+            continue;
         };
-        let process = self.find_unassigned_process(row, process);
-        let place = self.host_ids_by_name.get(host.as_str()).copied();
-        if place.is_none() {
-            let problem = self.unknown_host_error(row, host);
-            self.problems.push(problem);
-        }
-        if let (Some(process), Some(place)) = (process, place) {
-            self.host_and_line_of_process[process] = Some((place, row.line_number));
-        }
-    }
-
-    /// Returns the index of the process named `text`; reports a problem and returns `None` if no such process exists or if it
-    /// already has a host.
-    fn find_unassigned_process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
-        let count = self.host_and_line_of_process.len();
-        // Programs write 1 as `1.0` in tables of numbers with gaps.
-        let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
-        let problem = match whole.parse::<ProcessId>() {
-            Err(error) => row.problem_at_field(0, error.to_string()),
-            Ok(process) => match self.host_and_line_of_process.get(process.index()) {
-                Some(None) => return Some(process.index()),
-                Some(Some((_, line))) => row
-                    .problem_at_field(
-                        0,
-                        format!("line {line} already states a host for process `{text}`"),
-                    )
-                    .hint("remove one of the two lines"),
-                None => row
-                    .problem_at_field(0, format!("the application has no process `{text}`"))
-                    .hint(format!(
-                        "write a process from p1 to p{count}: the application has {}",
-                        format_count(count, "process")
-                    )),
-            },
+        let process = find_unassigned_process(&places, &row, process);
+        let process = process.map_err(|problem| problems.push(problem)).ok();
+        let Some(&host) = hosts.get(host.as_str()) else {
+            problems.push(unknown_host_error(platform, &row, host));
+            continue;
         };
-        self.problems.push(problem);
-        None
-    }
-
-    /// Creates the problem that the platform has no host `name`.
-    fn unknown_host_error(&self, row: &Row<'_>, name: &str) -> Problem {
-        let problem = Problem::unknown_name("host", name);
-        let problem = problem.at_line_column(
-            row.line_number,
-            row.problem_at_field(1, "")
-                .location
-                .line_column
-                .map_or(1, |at| at.1),
-        );
-        match self.platform.cluster_named(name) {
-            Some(cluster) => {
-                let hosts = &self.platform.clusters[cluster.index()].hosts;
-                let name_of = |host: u32| &self.platform.hosts[host as usize].name;
-                problem.hint(format!(
-                    "write one host of the cluster `{name}`, from `{}` to `{}`",
-                    name_of(hosts.start),
-                    name_of(hosts.end - 1)
-                ))
-            }
-            None => problem.with_known_names("hosts", self.host_ids_by_name.keys().copied()),
+        if let Some(process) = process {
+            places[process] = Some((host, row.number));
         }
     }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let missing = || (1..).zip(&places).filter(|(_, place)| place.is_none());
+    let Some((first, _)) = missing().next() else {
+        return Ok(places.into_iter().flatten().map(|place| place.0).collect());
+    };
+    let message = match missing().count() {
+        1 => format!("the table has no line for process p{first}"),
+        some => {
+            format!("the table has no lines for {some} processes, the first of which is p{first}")
+        }
+    };
+    let hint = format!("write a line for each process from p1 to p{processes}");
+    Err(vec![Problem::new(message).at_line_column(1, 1).hint(hint)])
+}
 
-    /// Returns the host of each process, or all problems, among them processes without a row.
-    fn finish(mut self) -> Result<Vec<HostId>, Vec<Problem>> {
-        if !self.problems.is_empty() {
-            return Err(self.problems);
+/// Returns the index of the process named `text`.
+///
+/// # Errors
+/// There is no such process, or it already has a host.
+fn find_unassigned_process(places: &Places, row: &Row<'_>, text: &str) -> Result<usize, Problem> {
+    let count = places.len();
+    // Programs write 1 as `1.0` in tables of numbers with gaps.
+    let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
+    let process = whole.parse::<ProcessId>();
+    let index = process
+        .map_err(|error| row.problem_at_field(0, error.to_string()))?
+        .index();
+    match places.get(index) {
+        Some(None) => Ok(index),
+        Some(Some((_, line))) => {
+            let message = format!("line {line} already states a host for process `{text}`");
+            Err(row
+                .problem_at_field(0, message)
+                .hint("remove one of the two lines"))
         }
-        let is_missing = |process: &usize| self.host_and_line_of_process[*process].is_none();
-        let missing: Vec<usize> = (0..self.host_and_line_of_process.len())
-            .filter(is_missing)
-            .collect();
-        if let Some(first) = missing.first() {
-            let message = match missing.len() {
-                1 => format!("the table has no line for process p{}", first + 1),
-                some => format!(
-                    "the table has no lines for {some} processes, the first of which is p{}",
-                    first + 1
-                ),
-            };
-            let count = self.host_and_line_of_process.len();
-            let problem = Problem::new(message).at_line_column(1, 1);
-            self.problems
-                .push(problem.hint(format!("write a line for each process from p1 to p{count}")));
-            return Err(self.problems);
+        None => {
+            let message = format!("the application has no process `{text}`");
+            Err(row.problem_at_field(0, message).hint(format!(
+                "write a process from p1 to p{count}: the application has {}",
+                format_count(count, "process")
+            )))
         }
-        Ok(self
-            .host_and_line_of_process
-            .into_iter()
-            .flatten()
-            .map(|place| place.0)
-            .collect())
+    }
+}
+
+/// Creates the problem that the platform has no host `name`.
+fn unknown_host_error(platform: &Platform, row: &Row<'_>, name: &str) -> Problem {
+    let problem =
+        (row.problem_at_field(1, format!("unknown host `{name}`"))).with_unknown_name("host", name);
+    let name_of = |host: u32| &*platform.hosts[host as usize].name;
+    match platform.cluster_named(name) {
+        Some(cluster) => {
+            let hosts = &platform.clusters[cluster.index()].hosts;
+            problem.hint(format!(
+                "write one host of the cluster `{name}`, from `{}` to `{}`",
+                name_of(hosts.start),
+                name_of(hosts.end - 1)
+            ))
+        }
+        None => problem.with_known_names("hosts", platform.hosts.iter().map(|host| &*host.name)),
     }
 }
 

@@ -24,7 +24,6 @@ use std::convert::Infallible;
 use std::str::FromStr;
 
 use super::{Host, Platform};
-pub(super) use file::Row;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId};
 use migsim_base::words::format_count;
