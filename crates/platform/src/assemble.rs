@@ -24,32 +24,32 @@ const DEFAULT_MAX_MEMORY: f64 = 16e9;
 #[derive(Clone, Debug)]
 pub(super) struct ClusterDescription {
     /// Name of the cluster. The hosts of the cluster are named after it and numbered from 0: `ice-0`, `ice-1`, and so on.
-    pub(super) name: String,
+    pub name: String,
     /// Groups of equal hosts; the hosts of the cluster are created in the order of this list.
-    pub(super) groups: Vec<HostGroup>,
+    pub groups: Vec<HostGroup>,
     /// Name and properties of the shared medium or backbone that every flow to, from or inside the cluster crosses once; `None`
     /// if the cluster has neither.
-    pub(super) shared_medium: Option<(String, Link)>,
+    pub shared_medium: Option<(String, Link)>,
 }
 
 /// A group of equal hosts of a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct HostGroup {
-    pub(super) count: u32,
+    pub count: u32,
     /// A host of the group, without name and cluster.
-    pub(super) host: Host,
+    pub host: Host,
     /// Access link of each host, without name; `None` if the hosts of the group have no access links.
-    pub(super) access_link: Option<Link>,
+    pub access_link: Option<Link>,
 }
 
 /// The hosts and links of a platform whose paths between clusters are still missing.
 #[derive(Debug)]
 pub(super) struct Assembly {
-    pub(super) platform: Platform,
+    pub platform: Platform,
     /// Access link of each host, in the order of hosts; `None` for a host without an access link.
     access_links: Vec<Option<LinkId>>,
     /// Shared medium of each cluster, in the order of clusters; `None` for a cluster without a shared medium.
-    pub(super) media: Vec<Option<LinkId>>,
+    pub media: Vec<Option<LinkId>>,
 }
 
 impl Assembly {

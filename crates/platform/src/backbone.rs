@@ -32,43 +32,32 @@ impl Platform {
     /// cluster, are searched. In a cluster of one host, the link next to the host counts as the access link of that host.
     pub fn backbone_bandwidth(&self) -> Option<BytesPerSecond> {
         let inside = self.links_inside_clusters();
-        let rate = |link: LinkId| self.links[link.index()].bandwidth;
-        let is_between =
-            |link: &LinkId| !matches!(inside.get(link), Some(EnclosingCluster::One(_)));
-        let narrower = |a: BytesPerSecond, b: BytesPerSecond| if b < a { b } else { a };
-        match &self.routes {
-            Routes::StoredClusterPaths {
-                path_links: links, ..
-            } => {
-                let between = links.iter().copied().filter(is_between);
-                between.map(rate).reduce(narrower)
+        let mut narrowest: Option<BytesPerSecond> = None;
+        let mut see = |link: LinkId| {
+            let bandwidth = self.links[link.index()].bandwidth;
+            let is_inside = matches!(inside.get(&link), Some(EnclosingCluster::One(_)));
+            if !is_inside && narrowest.is_none_or(|least| bandwidth < least) {
+                narrowest = Some(bandwidth);
             }
-            Routes::ComputedClusterPaths {
-                router_paths: paths,
-                ..
-            } => {
-                let mut narrowest: Option<BytesPerSecond> = None;
-                paths.for_each_link_between_clusters(&mut |link| {
-                    if is_between(&link) {
-                        let all = narrowest.into_iter().chain([rate(link)]);
-                        narrowest = all.reduce(narrower);
-                    }
-                });
-                narrowest
+        };
+        match &self.routes {
+            Routes::StoredClusterPaths { path_links, .. } => {
+                path_links.iter().copied().for_each(see);
+            }
+            Routes::ComputedClusterPaths { router_paths, .. } => {
+                router_paths.for_each_link_between_clusters(&mut see);
             }
             Routes::Zoned { .. } => {
                 let clusters = || (0..self.clusters.len()).map(ClusterId::from_index);
                 let pairs = clusters().flat_map(|a| clusters().map(move |b| (a, b)));
-                let narrowest = pairs.filter(|(a, b)| a != b).filter_map(|(a, b)| {
-                    let between = self
-                        .rate_limiting_links(a, b)?
-                        .into_iter()
-                        .filter(is_between);
-                    between.map(rate).reduce(narrower)
-                });
-                narrowest.reduce(narrower)
+                pairs
+                    .filter(|(a, b)| a != b)
+                    .filter_map(|(a, b)| self.rate_limiting_links(a, b))
+                    .flatten()
+                    .for_each(see);
             }
         }
+        narrowest
     }
 
     fn links_inside_clusters(&self) -> BTreeMap<LinkId, EnclosingCluster> {
@@ -84,20 +73,19 @@ impl Platform {
             // The path from a cluster to itself is its medium, also in a cluster of one host.
             match &self.routes {
                 Routes::StoredClusterPaths {
-                    cluster_paths: pairs,
-                    path_links: links,
+                    cluster_paths,
+                    path_links,
                     ..
                 } => {
-                    if let Some(path) = &pairs[index * self.clusters.len() + index] {
-                        let range = path.link_range.start as usize..path.link_range.end as usize;
-                        links[range].iter().copied().for_each(&mut add);
-                    }
+                    let path = &cluster_paths[index * (self.clusters.len() + 1)];
+                    let links = path.iter().flat_map(|path| path.links(path_links));
+                    links.copied().for_each(&mut add);
                 }
-                Routes::ComputedClusterPaths {
-                    router_paths: paths,
-                    ..
-                } => {
-                    paths.shared_medium(cluster).into_iter().for_each(&mut add);
+                Routes::ComputedClusterPaths { router_paths, .. } => {
+                    router_paths
+                        .shared_medium(cluster)
+                        .into_iter()
+                        .for_each(&mut add);
                 }
                 Routes::Zoned { .. } => {}
             }

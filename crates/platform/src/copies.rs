@@ -4,7 +4,7 @@
 //! { "name": "c#", "copies": 3, "router": "r#", ... }   ─>   c0 at r0, c1 at r1, c2 at r2
 //! ```
 
-use super::format::{ClusterEntry, LinkEntry, PlatformFile};
+use super::format::PlatformFile;
 use migsim_base::document::Document;
 use migsim_base::error::Error;
 
@@ -89,66 +89,44 @@ pub(super) fn expand_copies(
     file.clusters = replace_entries_by_copies(
         &file.clusters,
         |cluster| cluster.copies,
-        ClusterEntry::numbered_copy,
+        |cluster| {
+            [&mut cluster.name]
+                .into_iter()
+                .chain(&mut cluster.router)
+                .collect()
+        },
         &mut sources.entry_of_cluster,
     );
     file.links = replace_entries_by_copies(
         &file.links,
         |link| link.copies,
-        LinkEntry::numbered_copy,
+        |link| vec![&mut link.name, &mut link.from, &mut link.to],
         &mut sources.entry_of_link,
     );
     Ok(sources)
 }
 
+/// Replaces each entry with `copies` by its copies, in whose names each `#` is replaced by the number of the copy.
 fn replace_entries_by_copies<T: Clone>(
     entries: &[T],
     copies: fn(&T) -> Option<u64>,
-    copy: fn(&T, u64) -> T,
+    names: fn(&mut T) -> Vec<&mut String>,
     sources: &mut Vec<usize>,
 ) -> Vec<T> {
     let mut all = Vec::new();
     for (source, entry) in entries.iter().enumerate() {
-        match copies(entry) {
-            None => all.push(entry.clone()),
-            Some(count) => all.extend((0..count).map(|number| copy(entry, number))),
+        for number in 0..copies(entry).unwrap_or(1) {
+            let mut copy = entry.clone();
+            if copies(entry).is_some() {
+                for name in names(&mut copy) {
+                    *name = name.replace('#', &number.to_string());
+                }
+            }
+            all.push(copy);
         }
         sources.resize(all.len(), source);
     }
     all
-}
-
-/// Replaces each `#` in a name by the number of the copy.
-fn numbered_name(name: &str, number: u64) -> String {
-    name.replace('#', &number.to_string())
-}
-
-impl ClusterEntry {
-    /// Returns copy `number` of this entry, counted from 0: each `#` in the names is replaced by that number.
-    fn numbered_copy(&self, number: u64) -> Self {
-        Self {
-            name: numbered_name(&self.name, number),
-            router: self
-                .router
-                .as_deref()
-                .map(|router| numbered_name(router, number)),
-            copies: None,
-            ..self.clone()
-        }
-    }
-}
-
-impl LinkEntry {
-    /// Returns copy `number` of this entry, counted from 0: each `#` in the names is replaced by that number.
-    fn numbered_copy(&self, number: u64) -> Self {
-        Self {
-            name: numbered_name(&self.name, number),
-            from: numbered_name(&self.from, number),
-            to: numbered_name(&self.to, number),
-            copies: None,
-            ..self.clone()
-        }
-    }
 }
 
 #[cfg(test)]

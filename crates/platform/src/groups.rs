@@ -67,7 +67,7 @@ impl HostGrouping {
     /// # Errors
     /// The platform has no zones, or the table does not assign each host to exactly one cluster.
     pub fn apply_to(&self, platform: &mut Platform) -> Result<(), Error> {
-        if !matches!(platform.routes, Routes::Zoned { .. }) {
+        if platform.zones().is_none() {
             let message = format!(
                 "the hosts of the platform `{}` cannot be grouped into other clusters, since its file defines the clusters",
                 platform.name
@@ -153,11 +153,7 @@ impl Platform {
     /// Groups the hosts into clusters by the rule `grouping`. Hosts are then ordered by cluster, and clusters by their first
     /// hosts. A platform without zones remains unchanged.
     pub fn group_hosts(&mut self, grouping: GroupingRule) {
-        let Routes::Zoned {
-            zones,
-            host_or_router_ids: points,
-        } = &self.routes
-        else {
+        let Some((zones, points)) = self.zones() else {
             return;
         };
         let zone_name = |zone: u32| zones.zone(zone).name.clone();
@@ -175,15 +171,11 @@ impl Platform {
     /// Groups hosts with the same cluster name into one cluster; `names` has the cluster name of each host, in the order of
     /// hosts.
     pub(super) fn group_by_cluster_names(&mut self, names: Vec<String>) {
-        let Routes::Zoned {
-            zones,
-            host_or_router_ids: points,
-        } = &self.routes
-        else {
+        let Some((zones, points)) = self.zones() else {
             return;
         };
         let zones = Arc::clone(zones);
-        let points = points.clone();
+        let points = points.to_vec();
         let mut ids: BTreeMap<String, usize> = BTreeMap::new();
         let mut members: Vec<(String, Vec<usize>)> = Vec::new();
         for (index, name) in names.into_iter().enumerate() {

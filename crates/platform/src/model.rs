@@ -172,7 +172,7 @@ pub(super) const LOOPBACK_SUFFIX: &str = "-loopback";
 pub(super) const UNLIMITED_BANDWIDTH: f64 = 1e18;
 
 /// A route between two hosts: its links in order, and the latency of the whole route.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Route<'a> {
     /// Access link of the host at which the route begins; `None` if the host has no access link. For a route from a host to
     /// itself, the loopback link.
@@ -249,14 +249,32 @@ pub struct ClusterPath {
     pub latency: Option<Seconds>,
 }
 
+impl ClusterPath {
+    /// Returns the links of the path; `all` are the links of all paths.
+    pub(super) fn links<'a>(&self, all: &'a [LinkId]) -> &'a [LinkId] {
+        &all[self.link_range.start as usize..self.link_range.end as usize]
+    }
+}
+
 impl Platform {
+    /// Returns the tree of zones, and the id of each host among its hosts and routers; `None` for a platform of clusters.
+    pub(super) fn zones(&self) -> Option<(&Arc<Zones>, &[u32])> {
+        match &self.routes {
+            Routes::Zoned {
+                zones,
+                host_or_router_ids,
+            } => Some((zones, host_or_router_ids)),
+            _ => None,
+        }
+    }
+
     /// Whether any route between two hosts crosses a link that is not shared. Loopbacks are ignored, because all flows on a
     /// loopback are equal and do not affect each other.
     pub fn has_unshared_links(&self) -> bool {
         if self.links.iter().all(|link| link.is_shared) {
             return false;
         }
-        let Routes::Zoned { zones, .. } = &self.routes else {
+        let Some((zones, _)) = self.zones() else {
             return true;
         };
         let mut has_pipes = false;
@@ -268,23 +286,16 @@ impl Platform {
     /// Whether each flow on a link that is not shared gets the whole bandwidth of the link; otherwise such a link follows the
     /// rule of SimGrid's `FATPIPE`. The network model can set another rule.
     pub fn unshared_links_have_full_bandwidth(&self) -> bool {
-        match &self.routes {
-            Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. } => true,
-            Routes::Zoned { zones, .. } => zones.unshared_links_have_full_bandwidth,
-        }
+        self.zones()
+            .is_none_or(|(zones, _)| zones.unshared_links_have_full_bandwidth)
     }
 
     /// Whether messages inside a host take a route of the platform ([`Self::route`]) instead of the loopback of the network
     /// model.
     pub fn has_loopback_route(&self, host: HostId) -> bool {
         self.shared_loopback(host).is_some()
-            || match &self.routes {
-                Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. } => false,
-                Routes::Zoned {
-                    zones,
-                    host_or_router_ids: points,
-                } => zones.has_loopback_route(points[host.index()]),
-            }
+            || (self.zones())
+                .is_some_and(|(zones, points)| zones.has_loopback_route(points[host.index()]))
     }
 
     /// Returns the link that all messages between processes on `host` cross and share; `None` if the host has no such link.
@@ -295,7 +306,7 @@ impl Platform {
     /// Returns the links that only messages between processes of the same host cross, in the order of their ids.
     pub fn loopbacks(&self) -> Vec<LinkId> {
         let mut own: BTreeSet<LinkId> = self.loopback_links.iter().copied().flatten().collect();
-        if let Routes::Zoned { zones, .. } = &self.routes {
+        if let Some((zones, _)) = self.zones() {
             let mut other = BTreeSet::new();
             zones.for_each_link(&mut |link, is_loopback| {
                 let links = if is_loopback { &mut own } else { &mut other };
@@ -310,13 +321,8 @@ impl Platform {
     /// another way.
     pub fn fabric_cables(&self, cluster: ClusterId) -> Option<Vec<LinkId>> {
         let first = self.clusters[cluster.index()].hosts.start as usize;
-        match &self.routes {
-            Routes::Zoned {
-                zones,
-                host_or_router_ids: points,
-            } => zones.fabric_cables(points[first]),
-            Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. } => None,
-        }
+        let (zones, points) = self.zones()?;
+        zones.fabric_cables(points[first])
     }
 
     /// Adds a loopback link `HOST-loopback`, which all messages between processes on the host share, to each host in the range
@@ -341,93 +347,77 @@ impl Platform {
     /// Returns the route between two hosts; `None` if no route exists. A host has a route to itself only if the platform defines
     /// a loopback for that host.
     pub fn route(&self, from: HostId, to: HostId) -> Option<Route<'_>> {
-        let slice = |links: &'_ [LinkId], range: &Range<u32>| -> Range<usize> {
-            debug_assert!(range.end as usize <= links.len());
-            range.start as usize..range.end as usize
-        };
         if from == to
             && let Some(link) = self.shared_loopback(from)
         {
             return Some(Route {
                 first_link: Some(link),
-                middle_links: Cow::Borrowed(&[]),
-                last_link: None,
-                latency: None,
-                loopback_crossings: 0,
+                ..Route::default()
             });
         }
-        match &self.routes {
-            Routes::StoredClusterPaths { .. } | Routes::ComputedClusterPaths { .. }
-                if from == to =>
-            {
-                None
-            }
-            Routes::StoredClusterPaths {
-                access_links: access,
-                cluster_paths: pairs,
-                path_links: links,
-            } => {
-                let a = self.hosts[from.index()].cluster.index();
-                let b = self.hosts[to.index()].cluster.index();
-                let path = pairs[a * self.clusters.len() + b].as_ref()?;
-                Some(Route {
-                    first_link: access[from.index()],
-                    middle_links: Cow::Borrowed(&links[slice(links, &path.link_range)]),
-                    last_link: access[to.index()].map(|link| self.opposite_link(link)),
-                    latency: path.latency,
-                    loopback_crossings: 0,
-                })
-            }
-            Routes::ComputedClusterPaths {
-                access_links: access,
-                router_paths: paths,
-            } => {
-                let [a, b] = [from, to].map(|host| self.cluster_of(host).index());
-                Some(Route {
-                    first_link: access[from.index()],
-                    middle_links: Cow::Owned(paths.cluster_path(a, b)?),
-                    last_link: access[to.index()].map(|link| self.opposite_link(link)),
-                    latency: paths.pair_latency(a, b),
-                    loopback_crossings: 0,
-                })
-            }
+        let [a, b] = [from, to].map(|host| self.cluster_of(host).index());
+        let (access_links, middle_links, latency) = match &self.routes {
             Routes::Zoned {
                 zones,
                 host_or_router_ids: points,
             } => {
                 let way = zones.route(points[from.index()], points[to.index()])?;
-                let delays = way
+                let latencies = way
                     .links
                     .iter()
                     .map(|link| self.links[link.index()].latency);
                 let latency = (way.coordinate_latency > 0.0).then(|| {
-                    delays.fold(Seconds::of(way.coordinate_latency), |sum, delay| {
-                        sum + delay
+                    latencies.fold(Seconds::of(way.coordinate_latency), |sum, latency| {
+                        sum + latency
                     })
                 });
-                Some(Route {
-                    first_link: None,
+                return Some(Route {
                     middle_links: Cow::Owned(way.links),
-                    last_link: None,
                     latency,
                     loopback_crossings: way.loopback_crossings,
-                })
+                    ..Route::default()
+                });
             }
-        }
+            _ if from == to => return None,
+            Routes::StoredClusterPaths {
+                access_links,
+                cluster_paths,
+                path_links,
+            } => {
+                let path = cluster_paths[a * self.clusters.len() + b].as_ref()?;
+                (
+                    access_links,
+                    Cow::Borrowed(path.links(path_links)),
+                    path.latency,
+                )
+            }
+            Routes::ComputedClusterPaths {
+                access_links,
+                router_paths,
+            } => {
+                let links = router_paths.cluster_path(a, b)?;
+                (
+                    access_links,
+                    Cow::Owned(links),
+                    router_paths.pair_latency(a, b),
+                )
+            }
+        };
+        Some(Route {
+            first_link: access_links[from.index()],
+            middle_links,
+            last_link: access_links[to.index()].map(|link| self.opposite_link(link)),
+            latency,
+            loopback_crossings: 0,
+        })
     }
 
     /// Returns the access link of each host, in the order of hosts; `None` if hosts are in nested zones, where access links are
     /// not stored separately from routes.
     pub fn access_links(&self) -> Option<&[Option<LinkId>]> {
         match &self.routes {
-            Routes::StoredClusterPaths {
-                access_links: access,
-                ..
-            }
-            | Routes::ComputedClusterPaths {
-                access_links: access,
-                ..
-            } => Some(access),
+            Routes::StoredClusterPaths { access_links, .. }
+            | Routes::ComputedClusterPaths { access_links, .. } => Some(access_links),
             Routes::Zoned { .. } => None,
         }
     }
@@ -500,7 +490,7 @@ impl Platform {
     pub fn route_class_of_clusters(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
         let Routes::ComputedClusterPaths {
-            access_links: access,
+            access_links,
             router_paths: paths,
         } = &self.routes
         else {
@@ -514,7 +504,7 @@ impl Platform {
         };
         let kind = |cluster: usize| {
             let router = paths.router_of_cluster_in_tree(cluster)?;
-            let access = access[self.clusters[cluster].hosts.start as usize];
+            let access = access_links[self.clusters[cluster].hosts.start as usize];
             let medium = paths.shared_medium(ClusterId::from_index(cluster));
             let own = [access, medium].map(|link| link.map(value));
             // Clusters that are each alone at the end of equal links are at equal distance from all others.

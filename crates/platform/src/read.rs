@@ -116,18 +116,18 @@ fn add_network_synonym_hint(problem: Problem) -> Problem {
 /// A platform file of clusters while the file is read and checked, with the problems that were found.
 #[derive(Debug)]
 pub(super) struct PlatformLoader<'a> {
-    pub(super) document: &'a Document,
-    pub(super) file: &'a PlatformFile,
+    pub document: &'a Document,
+    pub file: &'a PlatformFile,
     /// Entry of the file from which each cluster and link was copied.
     copy_sources: &'a CopySources,
     /// Index of each cluster in the file, by name.
-    pub(super) cluster_indices: BTreeMap<&'a str, usize>,
+    pub cluster_indices: BTreeMap<&'a str, usize>,
     /// Index of each router, by name.
-    pub(super) router_indices: BTreeMap<&'a str, usize>,
+    pub router_indices: BTreeMap<&'a str, usize>,
     /// Index of each link between routers in the list `links` of the file, by name.
-    pub(super) link_indices: BTreeMap<&'a str, usize>,
+    pub link_indices: BTreeMap<&'a str, usize>,
     /// Id of each link between routers; for a duplex link, the id of the direction from the router `from` to the router `to`.
-    pub(super) link_ids: Vec<LinkId>,
+    pub link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
 }
 

@@ -26,9 +26,9 @@ const MAX_TABLE_LINKS: usize = 50_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClusterAttachment {
     /// Index of the router to which the cluster is connected; `None` if the cluster is not connected to a router.
-    pub(super) router: Option<usize>,
+    pub router: Option<usize>,
     /// Shared medium of the cluster; `None` if the cluster has no shared medium.
-    pub(super) medium: Option<LinkId>,
+    pub medium: Option<LinkId>,
 }
 
 /// The paths between all clusters of a platform, computed on demand.

@@ -5,12 +5,12 @@ use migsim_base::error::{Error, Problem};
 
 /// One line of a table in a file, split into its fields.
 pub(crate) struct Row<'t> {
-    pub(crate) line: &'t str,
+    pub line: &'t str,
     /// Number of the line in the file, counted from 1.
-    pub(crate) number: usize,
-    pub(crate) separator: Separator,
+    pub number: usize,
+    pub separator: Separator,
     /// The fields, without surrounding spaces and quotes.
-    pub(crate) fields: Vec<String>,
+    pub fields: Vec<String>,
 }
 
 impl<'t> Row<'t> {
@@ -64,11 +64,9 @@ pub(crate) fn table_error(
     path: &str,
     (kind, wanted): (FileKind, &str),
 ) -> Error {
-    match FileKind::detect_from_text(text).filter(|found| *found != kind) {
-        Some(found) => found.wrong_kind_error(wanted, path).into(),
-        None => {
-            let located = problems.into_iter().map(|problem| problem.source(path));
-            Error::Input(limit_problems(located.collect()))
-        }
+    if let Some(found) = FileKind::detect_from_text(text).filter(|found| *found != kind) {
+        return found.wrong_kind_error(wanted, path).into();
     }
+    let located = problems.into_iter().map(|problem| problem.source(path));
+    Error::Input(limit_problems(located.collect()))
 }

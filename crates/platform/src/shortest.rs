@@ -4,7 +4,7 @@
 //! taken; if the numbers of links are also the same, the link that comes first in the file decides. A path is computed in one
 //! direction only; the path back is its reverse, so that both directions use the same links.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use migsim_base::units::LinkId;
@@ -26,44 +26,6 @@ struct Edge {
     opposite_link: LinkId,
     /// Nominal latency of the link \[s\].
     latency: f64,
-}
-
-/// Distance of a router from the start: the sum of the latencies of the links \[s\], and the number of links, which decides
-/// between equal sums.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Distance {
-    latency: f64,
-    /// Number of links on the path from the start to the router.
-    hops: u32,
-}
-
-impl Distance {
-    /// Compares two distances by latency, then by number of links.
-    fn compare(self, other: Self) -> Ordering {
-        (self.latency.total_cmp(&other.latency)).then(self.hops.cmp(&other.hops))
-    }
-}
-
-/// A router in the queue of Dijkstra's algorithm, with its distance from the start. The order is reversed, so that the nearest
-/// router is the greatest and leaves the queue first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct QueuedRouter {
-    distance: Distance,
-    router: usize,
-}
-
-impl Eq for QueuedRouter {}
-
-impl Ord for QueuedRouter {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.distance.compare(self.distance)).then(other.router.cmp(&self.router))
-    }
-}
-
-impl PartialOrd for QueuedRouter {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// The last link of a path to a router, with the router before this link.
@@ -130,43 +92,31 @@ impl RouterGraph {
 
     /// Computes the shortest paths from router `start` to all other routers.
     pub(super) fn shortest_paths(&self, start: usize) -> ShortestPathTree {
-        let mut best: Vec<Option<Distance>> = vec![None; self.edges_by_router.len()];
-        let mut steps: Vec<Option<PathStep>> = vec![None; self.edges_by_router.len()];
-        let mut done = vec![false; self.edges_by_router.len()];
-        let zero = Distance {
-            latency: 0.0,
-            hops: 0,
-        };
-        let mut heap = BinaryHeap::from([QueuedRouter {
-            distance: zero,
-            router: start,
-        }]);
-        best[start] = Some(zero);
-        while let Some(QueuedRouter { distance, router }) = heap.pop() {
-            if std::mem::replace(&mut done[router], true) {
+        let routers = self.edges_by_router.len();
+        // Sum of the latencies and number of links; the bits of latencies have their order, since none is negative.
+        let mut best = vec![(u64::MAX, u32::MAX); routers];
+        let mut last_steps: Vec<Option<PathStep>> = vec![None; routers];
+        let mut is_done = vec![false; routers];
+        best[start] = (0, 0);
+        let mut heap = BinaryHeap::from([Reverse((best[start], start))]);
+        while let Some(Reverse(((latency, hops), router))) = heap.pop() {
+            if std::mem::replace(&mut is_done[router], true) {
                 continue;
             }
             for edge in &self.edges_by_router[router] {
-                let next = Distance {
-                    latency: distance.latency + edge.latency,
-                    hops: distance.hops + 1,
-                };
-                let order =
-                    best[edge.target_router].map_or(Ordering::Less, |known| next.compare(known));
-                let earlier_link =
-                    steps[edge.target_router].is_some_and(|step| edge.link < step.link);
-                if order == Ordering::Less || (order == Ordering::Equal && earlier_link) {
-                    best[edge.target_router] = Some(next);
-                    steps[edge.target_router] = Some(edge.step_from(router));
-                    heap.push(QueuedRouter {
-                        distance: next,
-                        router: edge.target_router,
-                    });
+                let target = edge.target_router;
+                let latency = f64::from_bits(latency) + edge.latency;
+                let next = (latency.to_bits(), hops + 1);
+                let is_earlier = last_steps[target].is_some_and(|step| edge.link < step.link);
+                if next < best[target] || (next == best[target] && is_earlier) {
+                    best[target] = next;
+                    last_steps[target] = Some(edge.step_from(router));
+                    heap.push(Reverse((next, target)));
                 }
             }
         }
         ShortestPathTree {
-            last_steps: steps,
+            last_steps,
             start_router: start,
         }
     }

@@ -13,13 +13,14 @@ use std::sync::Arc;
 
 use super::LoadedPlatform;
 use super::format::{ProfileEntry, StepValue};
-use super::simgrid::{ZoneTreeText, escape_xml_attribute, from_simgrid_translation};
+use super::simgrid::{
+    FILE_BEGINNING, ZoneTreeText, escape_xml_attribute, from_simgrid_translation,
+};
 use super::zone_format::{
-    LinkParameters, RoutingKind, Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink,
-    ZoneRouteEntry, ZonesFile,
+    LinkParameters, Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink, ZoneRouteEntry, ZonesFile,
 };
 use migsim_base::document::{Document, sha256};
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::Error;
 use migsim_base::memory::Limits;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
@@ -85,15 +86,18 @@ impl SimgridTranslation {
             .extend(std::iter::repeat_n(key.to_owned(), lines));
     }
 
+    fn report(&mut self, key: String, message: impl Into<String>) {
+        self.problems.push((key, message.into()));
+    }
+
     /// Returns all problems as an error, with their positions in the JSON file, if any value cannot be translated.
     fn fail_if_problems(&self, document: &Document) -> Result<(), Error> {
-        let problem = |(key, message): &(String, String)| document.problem_at(key, message.clone());
-        let problems: Vec<Problem> = self.problems.iter().map(problem).collect();
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Input(problems))
+        if self.problems.is_empty() {
+            return Ok(());
         }
+        let problems = self.problems.iter();
+        let located = problems.map(|(key, message)| document.problem_at(key, message));
+        Err(Error::Input(located.collect()))
     }
 
     /// Moves problems from lines of the translated text to the positions of their keys in the JSON file.
@@ -112,12 +116,7 @@ impl SimgridTranslation {
 
     /// Translates the whole platform file into SimGrid's format.
     fn translate_file(&mut self, file: &ZonesFile) {
-        self.add_lines("", "<?xml version=\"1.0\"?>");
-        self.add_lines(
-            "",
-            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">",
-        );
-        self.add_lines("", "<platform version=\"4.1\">");
+        self.add_lines("", FILE_BEGINNING.trim_end());
         self.collect_duplex_links_and_routers(&file.zone);
         self.translate_zone("zone", &file.zone);
         for (name, profile) in &file.profiles {
@@ -147,20 +146,11 @@ impl SimgridTranslation {
 
     /// Translates a zone and everything inside it, except profiles, into SimGrid's format.
     fn translate_zone(&mut self, key: &str, zone: &ZoneEntry) {
-        let routing = match zone.routing {
-            RoutingKind::Full => "Full",
-            RoutingKind::Floyd => "Floyd",
-            RoutingKind::Dijkstra => "Dijkstra",
-            RoutingKind::Cluster => "Cluster",
-            RoutingKind::Vivaldi => "Vivaldi",
-            RoutingKind::None => "None",
-        };
+        let name = escape_xml_attribute(&zone.name);
+        let routing = zone.routing;
         self.add_lines(
             key,
-            &format!(
-                "<zone id=\"{}\" routing=\"{routing}\">",
-                escape_xml_attribute(&zone.name)
-            ),
+            &format!("<zone id=\"{name}\" routing=\"{routing:?}\">"),
         );
         self.translate_routers_hosts_and_peers(key, zone);
         for (at, cluster) in zone.clusters.iter().enumerate() {
@@ -243,7 +233,7 @@ impl SimgridTranslation {
             if bypass.symmetrical.is_some() {
                 let message = "a bypass holds for one direction only, so `symmetrical` has no effect; remove the key, or write a second bypass for the way back";
                 let key = format!("{key}.bypasses[{at}].symmetrical");
-                self.problems.push((key, message.to_owned()));
+                self.report(key, message);
             }
         }
     }
@@ -251,7 +241,7 @@ impl SimgridTranslation {
     fn report_second_router(&mut self, key: String, router: &str) {
         let message =
             format!("router `{router}` is defined twice; give one of the two another name");
-        self.problems.push((key, message));
+        self.report(key, message);
     }
 
     /// Translates a route, and the links of its gateways if they are routers of topologies that no earlier route uses.
@@ -321,27 +311,20 @@ impl SimgridTranslation {
     /// the cluster.
     fn check_cluster(&mut self, key: &str, cluster: &ZoneCluster) {
         if cluster.hosts == 0 {
-            let message = "the cluster has no hosts, but needs at least 1".to_owned();
-            self.problems.push((format!("{key}.hosts"), message));
+            let message = "the cluster has no hosts, but needs at least 1";
+            self.report(format!("{key}.hosts"), message);
             return;
         }
         let backbone = cluster.backbone.as_ref().map(|one| one.sharing);
+        let is_unshared = cluster.link.sharing == Sharing::Unshared;
+        let is_duplex = backbone == Some(Sharing::Duplex);
         for (name, is_ignored, meaning) in [
-            (
-                "link",
-                cluster.link.sharing == Sharing::Unshared,
-                "`shared` or `duplex`",
-            ),
-            (
-                "backbone",
-                backbone == Some(Sharing::Duplex),
-                "`shared` or `unshared`",
-            ),
+            ("link", is_unshared, "`shared` or `duplex`"),
+            ("backbone", is_duplex, "`shared` or `unshared`"),
         ] {
             if is_ignored {
                 let message = format!("the `{name}` of a cluster can only be {meaning}");
-                let key = format!("{key}.{name}.sharing");
-                self.problems.push((key, message));
+                self.report(format!("{key}.{name}.sharing"), message);
             }
         }
         let Some(topology) = &cluster.topology else {
@@ -360,15 +343,15 @@ impl SimgridTranslation {
                 up.len(),
                 parallel.len()
             );
-            self.problems.push((format!("{key}.topology"), message));
+            self.report(format!("{key}.topology"), message);
         }
-        let hosts = to_simgrid_topology(topology).host_count;
+        let hosts = to_simgrid_topology(topology).2;
         if hosts != u128::from(cluster.hosts) {
             let message = format!(
                 "the topology has room for {hosts} hosts, but `hosts` of the cluster is {}",
                 cluster.hosts
             );
-            self.problems.push((format!("{key}.topology"), message));
+            self.report(format!("{key}.topology"), message);
         }
     }
 
@@ -392,8 +375,7 @@ impl SimgridTranslation {
                 writeln!(text, "{} {value}", date.get()).expect("a string can be written to");
             } else {
                 let message = "the value of this step is neither a fraction of the speed (0.5) nor a bandwidth (`50 Mbps`) nor a latency (`1 ms`)";
-                self.problems
-                    .push((format!("{key}.steps[{at}]"), message.to_owned()));
+                self.report(format!("{key}.steps[{at}]"), message);
             }
         }
         self.add_lines(key, &(text + "</trace>"));
@@ -410,7 +392,7 @@ impl SimgridTranslation {
         let mut connect = |key: String, kind: &str, trace: Option<&String>, element: &str| {
             if let Some(trace) = trace.filter(|trace| !profiles.contains_key(*trace)) {
                 let message = format!("the profile `{trace}` is not defined under `profiles`");
-                self.problems.push((key, message));
+                self.report(key, message);
             } else if let Some(trace) = trace {
                 let (trace, element) = (escape_xml_attribute(trace), escape_xml_attribute(element));
                 let text = format!(
@@ -521,25 +503,15 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
         add("router_id", escape_xml_attribute(router));
     }
     if let Some(topology) = &cluster.topology {
-        let words = to_simgrid_topology(topology);
-        add("topology", words.topology_name.to_owned());
-        add("topo_parameters", words.parameters);
+        let (name, sizes, _) = to_simgrid_topology(topology);
+        add("topology", name.to_owned());
+        add("topo_parameters", sizes);
     }
     text + "/>"
 }
 
-/// A topology in `SimGrid`'s notation, with its number of hosts.
-struct SimgridTopology {
-    /// Name of the topology, such as `TORUS`.
-    topology_name: &'static str,
-    /// Parameters of the topology, such as `4,4,2`.
-    parameters: String,
-    /// Number of hosts of the topology; the maximum of the type if the number is larger.
-    host_count: u128,
-}
-
-/// Converts a topology into SimGrid's notation.
-fn to_simgrid_topology(topology: &Topology) -> SimgridTopology {
+/// Converts a topology into SimGrid's notation: returns its name, its parameters and its number of hosts, which saturates.
+fn to_simgrid_topology(topology: &Topology) -> (&'static str, String, u128) {
     let list = |numbers: &[u32]| {
         let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
         texts.join(",")
@@ -548,7 +520,7 @@ fn to_simgrid_topology(topology: &Topology) -> SimgridTopology {
         let factors = numbers.iter().copied().map(u128::from);
         factors.fold(1, u128::saturating_mul)
     };
-    let (kind, parameters, hosts) = match topology {
+    match topology {
         Topology::Torus { dimensions } => ("TORUS", list(dimensions), product(dimensions)),
         Topology::FatTree { down, up, parallel } => {
             let lists = [down, up, parallel].map(|numbers| list(numbers));
@@ -566,10 +538,5 @@ fn to_simgrid_topology(topology: &Topology) -> SimgridTopology {
             let parameters = format!("{};{hosts}", lists.join(";"));
             ("DRAGONFLY", parameters, product(&numbers))
         }
-    };
-    SimgridTopology {
-        topology_name: kind,
-        parameters,
-        host_count: hosts,
     }
 }

@@ -81,13 +81,13 @@ impl On {
 #[derive(Clone, Debug)]
 pub(super) struct LoadSpec {
     /// Key of the load in the experiment, for messages: `load`, or `load[2]`.
-    pub(super) key: String,
+    pub key: String,
     /// Name of the kind of load, such as `ar`.
-    pub(super) kind: &'static str,
+    pub kind: &'static str,
     /// Hosts and links to which the load applies, as written in the experiment.
-    pub(super) targets: On,
+    pub targets: On,
     /// The load: a kind with its parameters.
-    pub(super) load: Arc<dyn Load>,
+    pub load: Arc<dyn Load>,
     keys_with_defaults: Value,
 }
 

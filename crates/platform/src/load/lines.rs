@@ -62,20 +62,20 @@ pub(super) fn read_values_without_times(
 #[derive(Debug, Default)]
 pub(super) struct LoadTable {
     /// Loads by the name of the host or link; the name is empty in a table that names no hosts.
-    pub(super) steps_by_name: BTreeMap<String, LoadSteps>,
+    pub steps_by_name: BTreeMap<String, LoadSteps>,
     /// Number of fields without a value; the value before them holds on.
-    pub(super) gap_count: usize,
+    pub gap_count: usize,
     /// Whether the times are calendar dates, which are stored as seconds since 1970.
-    pub(super) has_dates: bool,
+    pub has_dates: bool,
 }
 
 /// The headings by which the column with the values is found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueHeadings<'h> {
     /// Heading that the user has chosen.
-    pub(super) chosen: Option<&'h str>,
+    pub chosen: Option<&'h str>,
     /// Headings that usually stand above such values, without units.
-    pub(super) usual: &'h [&'h str],
+    pub usual: &'h [&'h str],
 }
 
 /// Reads a table with the times and values of one host or of several hosts. `load_of` computes the load from a value.

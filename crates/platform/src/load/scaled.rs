@@ -9,8 +9,8 @@ use migsim_base::random::Stream;
 /// A load that takes `factor` times the share of `load`; the factor is from 0 to 1.
 #[derive(Debug)]
 pub(super) struct ScaledLoad {
-    pub(super) load: Arc<dyn Load>,
-    pub(super) factor: f64,
+    pub load: Arc<dyn Load>,
+    pub factor: f64,
 }
 
 impl Load for ScaledLoad {

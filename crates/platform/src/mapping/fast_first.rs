@@ -5,57 +5,25 @@
 //! goes to the first. If all processes have equal work, no other placement makes the slowest process faster. A host with fast
 //! cores may get more processes than cores before a slow core gets its first process.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// A host as a candidate for the next process; in comparisons, a greater value is a better candidate.
-#[derive(Debug)]
-struct HostCandidate {
-    /// Speed at which the next process would compute on this host \[instructions/s\].
-    process_speed: f64,
-    /// Index of the host, in reversed order, so that the first of several equally fast hosts is the best candidate.
-    reversed_host_index: Reverse<usize>,
-}
-
-impl Ord for HostCandidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_rate = self.process_speed.total_cmp(&other.process_speed);
-        by_rate.then_with(|| self.reversed_host_index.cmp(&other.reversed_host_index))
-    }
-}
-
-impl PartialOrd for HostCandidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for HostCandidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for HostCandidate {}
 
 /// Returns the number of processes that each host gets. Each host is given by the speed of a core \[instructions/s\] and the
 /// number of cores.
 pub(super) fn processes_per_host(hosts: &[(f64, u32)], processes: usize) -> Vec<usize> {
     let mut counts = vec![0_usize; hosts.len()];
+    // The bits of speeds have their order, since none is negative; of equally fast hosts, the first is the greatest.
     let place = |host: usize, placed: usize| {
         let (speed, cores) = hosts[host];
-        HostCandidate {
-            process_speed: speed * (f64::from(cores) / (placed + 1) as f64).min(1.0),
-            reversed_host_index: Reverse(host),
-        }
+        let speed = speed * (f64::from(cores) / (placed + 1) as f64).min(1.0);
+        (speed.to_bits(), Reverse(host))
     };
-    let mut places: BinaryHeap<HostCandidate> =
-        (0..hosts.len()).map(|host| place(host, 0)).collect();
+    let mut places: BinaryHeap<_> = (0..hosts.len()).map(|host| place(host, 0)).collect();
     for _ in 0..processes {
         let Some(mut best) = places.peek_mut() else {
             break;
         };
-        let Reverse(host) = best.reversed_host_index;
+        let (_, Reverse(host)) = *best;
         counts[host] += 1;
         *best = place(host, counts[host]);
     }

@@ -81,11 +81,11 @@ impl NumberedHosts<'_> {
 /// The links that each host of a `<cluster>` has for itself, without names.
 #[derive(Clone, Debug)]
 pub(super) struct HostLinks {
-    pub(super) access_link: Link,
+    pub access_link: Link,
     /// Link for messages between processes on the same host.
-    pub(super) loopback: Option<Link>,
+    pub loopback: Option<Link>,
     /// Link that all messages of the host cross.
-    pub(super) limiter: Option<Link>,
+    pub limiter: Option<Link>,
 }
 
 impl HostLinks {
@@ -401,7 +401,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         });
         self.star_member(place, |member, at| {
             member.up_and_down = Some(links);
-            at.into_iter().for_each(|at| *at = Some(coordinates));
+            if let Some(at) = at {
+                *at = Some(coordinates);
+            }
         });
         Some(())
     }
@@ -434,7 +436,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 .is_some()
         {
             let found = self.read_coordinates(node);
-            self.star_member(place, |_, at| at.into_iter().for_each(|at| *at = found));
+            self.star_member(place, |_, at| {
+                if let Some(at) = at {
+                    *at = found;
+                }
+            });
         }
     }
 

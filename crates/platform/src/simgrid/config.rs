@@ -59,42 +59,30 @@ const TIMING_PREFIXES: [&str; 9] = [
 /// Returns the meaning of a setting of `SimGrid`. Older versions of `SimGrid` write `_` for `-` in keys.
 pub(super) fn meaning_of_setting(key: &str, value: &str) -> SettingMeaning {
     let key = key.to_ascii_lowercase().replace('_', "-");
+    let value = value.trim().to_ascii_lowercase();
     if let Some((_, ours)) = NETWORK_CONSTANTS.iter().find(|(theirs, _)| *theirs == key) {
-        return match (*ours, value.trim().to_ascii_lowercase().as_str()) {
-            ("crosstraffic", "yes" | "on" | "true" | "1") => {
-                meaning_of_network_constant(ours, "true")
-            }
-            ("crosstraffic", "no" | "off" | "false" | "0") => {
-                meaning_of_network_constant(ours, "false")
-            }
-            (_, number) if number.parse::<f64>().is_ok() => {
-                meaning_of_network_constant(ours, number)
-            }
+        let value = match (*ours, value.as_str()) {
+            ("crosstraffic", "yes" | "on" | "true" | "1") => "true",
+            ("crosstraffic", "no" | "off" | "false" | "0") => "false",
+            (_, number) if number.parse::<f64>().is_ok() => number,
             // Factors by size (`65472:11.6;15424:3.4`), numbers with units.
-            _ => SettingMeaning::WithoutCounterpart,
+            _ => return SettingMeaning::WithoutCounterpart,
         };
+        return SettingMeaning::NetworkSetting(ours, value.to_owned());
     }
     match key.as_str() {
-        "network/model" => match value.trim().to_ascii_lowercase().as_str() {
-            preset @ ("cm02" | "lv08") => {
-                SettingMeaning::NetworkSetting("model", preset.to_owned())
-            }
-            _ => SettingMeaning::WithoutCounterpart,
-        },
+        "network/model" if matches!(&*value, "cm02" | "lv08") => {
+            SettingMeaning::NetworkSetting("model", value)
+        }
         // The usual models of hosts and processors; their network has a key of its own.
         "host/model" | "workstation/model" if value == "default" => SettingMeaning::WithoutEffect,
-        "cpu/model" if value == "Cas01" => SettingMeaning::WithoutEffect,
+        "cpu/model" if value == "cas01" => SettingMeaning::WithoutEffect,
         known if HARMLESS_SETTINGS.contains(&known) => SettingMeaning::WithoutEffect,
         other if TIMING_PREFIXES.iter().any(|group| other.starts_with(group)) => {
             SettingMeaning::WithoutCounterpart
         }
         _ => SettingMeaning::WithoutEffect,
     }
-}
-
-/// Returns the meaning of a constant of the network model: the key `name` of `network`, with this value.
-fn meaning_of_network_constant(name: &'static str, value: &str) -> SettingMeaning {
-    SettingMeaning::NetworkSetting(name, value.to_owned())
 }
 
 /// Returns the command-line flag that sets a key of `network` to a value.

@@ -35,7 +35,7 @@ pub(super) struct Expander {
     /// Names in each `<set>`, by the id of the set.
     set_names: BTreeMap<String, Vec<String>>,
     /// Files that were included: path and SHA-256 of each.
-    pub(super) included_files: Vec<(String, String)>,
+    pub included_files: Vec<(String, String)>,
     replacement_rounds: usize,
     /// Path and text of the last included file, until its content is inserted into the expanded text; `None` at other times.
     last_included_file: Option<(String, String)>,

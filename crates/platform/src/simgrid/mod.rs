@@ -40,7 +40,7 @@ mod write;
 mod xml;
 
 pub use export::SimgridExport;
-pub(super) use export::escape_xml_attribute;
+pub(super) use export::{FILE_BEGINNING, escape_xml_attribute};
 pub use profile::read_profile;
 pub use write::{to_simgrid, to_simgrid_as_read};
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::config::{self, SettingMeaning};
-use super::export::{SimgridExport, escape_xml_attribute, safe_file_name};
+use super::export::{FILE_BEGINNING, SimgridExport, escape_xml_attribute, safe_file_name};
 use super::lenient::parse_leniently;
 use super::profile::profile_text;
 use super::tree::{Node, ROUTINGS};
@@ -87,9 +87,7 @@ pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<SimgridEx
     }
     let mut writer = Modern {
         reader,
-        xml: String::from(
-            "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n",
-        ),
+        xml: FILE_BEGINNING.to_owned(),
         profile_files: BTreeMap::new(),
     };
     let elements = || root.children().filter(Node::is_element);

@@ -82,7 +82,7 @@ pub(super) fn profile_text(period: Option<f64>, steps: &[(f64, f64)]) -> String 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ProfileEvents {
     /// Time \[s\] and value of each event.
-    pub(super) steps: Vec<(f64, f64)>,
+    pub steps: Vec<(f64, f64)>,
     /// Number of the line of each event, counted from 1.
     line_numbers: Vec<usize>,
     /// Time after which the events repeat \[s\]; `None` or 0 if the events happen once.

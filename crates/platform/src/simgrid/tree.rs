@@ -58,39 +58,39 @@ pub(super) enum NamedLink {
 #[derive(Debug)]
 pub(super) struct UnroutedZone<'a> {
     /// Id of the zone.
-    pub(super) zone: ZoneId,
+    pub zone: ZoneId,
     /// XML element of the zone.
-    pub(super) node: Node<'a>,
+    pub node: Node<'a>,
     /// Number of members of the zone: hosts, routers and inner zones.
-    pub(super) member_count: u32,
+    pub member_count: u32,
     /// Backbone link of the zone; `None` unless the zone has routing `Cluster` and a backbone.
-    pub(super) backbone: Option<LinkId>,
+    pub backbone: Option<LinkId>,
 }
 
 /// A platform under construction from a tree of zones, with everything that has been read from the file so far.
 #[derive(Debug)]
 pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
-    pub(super) reader: &'r mut Reader<'a, 'input>,
-    pub(super) zones: Zones,
+    pub reader: &'r mut Reader<'a, 'input>,
+    pub zones: Zones,
     /// Hosts in the order in which they were read.
-    pub(super) hosts: Vec<Host>,
+    pub hosts: Vec<Host>,
     /// Id of each host among all hosts and routers, in the order in which the hosts were read.
-    pub(super) host_or_router_ids: Vec<HostOrRouterId>,
-    pub(super) links: Vec<Link>,
+    pub host_or_router_ids: Vec<HostOrRouterId>,
+    pub links: Vec<Link>,
     /// Host, router or zone to which each name refers.
-    pub(super) members_by_name: BTreeMap<String, ZoneMember>,
+    pub members_by_name: BTreeMap<String, ZoneMember>,
     /// Link, or pair of directions of a duplex link, to which each name of a link refers.
-    pub(super) named_links: BTreeMap<String, NamedLink>,
+    pub named_links: BTreeMap<String, NamedLink>,
     /// Zones whose routes must still be read.
-    pub(super) unrouted_zones: Vec<UnroutedZone<'a>>,
+    pub unrouted_zones: Vec<UnroutedZone<'a>>,
     /// Gateway of each zone that has only one host or router, which routes need not name.
-    pub(super) default_gateways: BTreeMap<ZoneId, HostOrRouterId>,
+    pub default_gateways: BTreeMap<ZoneId, HostOrRouterId>,
     /// Names of the routers that clusters with a topology would have, each with a host of the cluster. SimGrid has no such
     /// routers.
-    pub(super) absent_routers: BTreeMap<String, String>,
+    pub absent_routers: BTreeMap<String, String>,
     /// Earliest failure of a host or link that has been read so far; `None` if no failure has been read.
-    pub(super) earliest_failure: Option<Failure>,
-    pub(super) limits: Limits,
+    pub earliest_failure: Option<Failure>,
+    pub limits: Limits,
     /// Number of hosts in all elements read so far that stand for several hosts.
     total_hosts: u64,
     /// Estimated memory of the simulator for these hosts \[B\].

@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(super) struct Units {
     /// Name of the quantity, for messages.
-    pub(super) quantity: &'static str,
+    pub quantity: &'static str,
     /// Name of each unit without prefix, and the factor that converts it to the SI unit of the quantity.
     base_unit_factors: &'static [(&'static str, f64)],
     /// Whether the units can have a prefix: k, M, G, Ki, Mi, Gi, and so on.

@@ -17,11 +17,11 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
-use super::export::{SimgridExport, escape_xml_attribute, safe_file_name};
+use super::export::{FILE_BEGINNING, SimgridExport, escape_xml_attribute, safe_file_name};
 use super::modern::rewrite_as_version_4;
 use super::profile::profile_text;
 use crate::model::{LOOPBACK_SUFFIX, UNLIMITED_BANDWIDTH};
-use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
+use crate::{Cluster, Host, LoadedPlatform, Platform, Profile, Route, Routes};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_base::words::format_count;
@@ -78,16 +78,14 @@ pub fn to_simgrid(platform: &Platform) -> Result<SimgridExport, Error> {
 /// # Errors
 /// The errors of [`to_simgrid`], or a file that the platform refers to can no longer be read.
 pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<SimgridExport, Error> {
-    match (&loaded.platform.routes, &loaded.zone_tree_text) {
-        (Routes::Zoned { .. }, Some(tree)) if tree.is_complete_platform => Ok(SimgridExport {
+    match &loaded.zone_tree_text {
+        Some(tree) if tree.is_complete_platform => Ok(SimgridExport {
             xml: tree.text.to_string(),
             profile_files: Vec::new(),
             user_notes: Vec::new(),
         }),
-        (Routes::Zoned { .. }, Some(tree)) => {
-            rewrite_as_version_4(&loaded.source_description, &tree.text)
-        }
-        _ => to_simgrid(&loaded.platform),
+        Some(tree) => rewrite_as_version_4(&loaded.source_description, &tree.text),
+        None => to_simgrid(&loaded.platform),
     }
 }
 
@@ -96,14 +94,11 @@ pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<SimgridExport, Erro
 fn access_links_if_all_switched(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let access = platform.access_links()?;
     let has_latencies = match &platform.routes {
-        Routes::StoredClusterPaths {
-            cluster_paths: pairs,
-            ..
-        } => pairs.iter().flatten().any(|path| path.latency.is_some()),
-        Routes::ComputedClusterPaths {
-            router_paths: paths,
-            ..
-        } => paths.has_pair_latencies(),
+        Routes::StoredClusterPaths { cluster_paths, .. } => cluster_paths
+            .iter()
+            .flatten()
+            .any(|path| path.latency.is_some()),
+        Routes::ComputedClusterPaths { router_paths, .. } => router_paths.has_pair_latencies(),
         Routes::Zoned { .. } => false,
     };
     let link = |id: LinkId| &platform.links[id.index()];
@@ -167,11 +162,7 @@ impl Writer<'_> {
     fn write_file_beginning(&mut self) {
         // The names of hosts and links have no control characters, but this name may.
         let name = escape_xml_attribute(&self.platform.name.replace(char::is_control, " "));
-        self.write_line(format_args!("<?xml version=\"1.0\"?>"));
-        self.write_line(format_args!(
-            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
-        ));
-        self.write_line(format_args!("<platform version=\"4.1\">"));
+        self.xml.push_str(FILE_BEGINNING);
         self.write_line(format_args!(" <zone id=\"{name}\" routing=\"Full\">"));
         if self.needs_fatpipe_property() {
             self.write_line(format_args!(
@@ -183,7 +174,8 @@ impl Writer<'_> {
     /// Whether the file has links that are not shared and give each flow the whole bandwidth, so that the property for this rule
     /// must be written.
     fn needs_fatpipe_property(&self) -> bool {
-        let has_pipes = self.has_pair_latencies || self.has_unshared_links();
+        let has_pipes =
+            self.has_pair_latencies || self.platform.links.iter().any(|link| !link.is_shared);
         has_pipes && self.platform.unshared_links_have_full_bandwidth()
     }
 
@@ -201,11 +193,6 @@ impl Writer<'_> {
             )
         });
         note.into_iter().collect()
-    }
-
-    /// Whether the platform has any link that is not shared.
-    fn has_unshared_links(&self) -> bool {
-        self.platform.links.iter().any(|link| !link.is_shared)
     }
 
     fn write_file_end(&mut self) {
@@ -227,41 +214,17 @@ impl Writer<'_> {
         }
     }
 
-    fn write_link(&mut self, name: &str, link: &Link, (sharing, latency): (&str, f64)) {
-        let bandwidth = self.add_profile_file(
-            "bandwidth_file",
-            name,
-            "bandwidth",
-            link.bandwidth_profile.as_ref(),
-        );
-        let profile = self.add_profile_file(
-            "latency_file",
-            name,
-            "latency",
-            link.latency_profile.as_ref(),
-        );
-        self.write_line(format_args!(
-            "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{latency}s\" sharing_policy=\"{sharing}\"{bandwidth}{profile}/>",
-            escape_xml_attribute(name),
-            link.bandwidth.get(),
-        ));
-    }
-
-    /// Adds the file of a profile; returns the attribute that refers to this file, or an empty text if there is no profile.
-    fn add_profile_file(
-        &mut self,
-        attribute: &str,
-        owner: &str,
-        what: &str,
-        profile: Option<&Profile>,
-    ) -> String {
+    /// Adds the file of a profile of the quantity `what`; returns the attribute that refers to this file, or an empty text if there
+    /// is no profile.
+    fn add_profile_file(&mut self, owner: &str, what: &str, profile: Option<&Profile>) -> String {
         let Some(profile) = profile else {
             return String::new();
         };
         let file = format!("{}-{what}.prof", safe_file_name(owner));
+        let attribute = format!(" {what}_file=\"{}\"", escape_xml_attribute(&file));
         let text = profile_text(profile.period(), profile.steps_without_repetition());
-        self.profile_files.push((file.clone(), text));
-        format!(" {attribute}=\"{}\"", escape_xml_attribute(&file))
+        self.profile_files.push((file, text));
+        attribute
     }
 
     /// Writes the whole platform in the form with one `<cluster>` for each cluster.
@@ -366,13 +329,26 @@ impl Writer<'_> {
             if made.contains(&id) {
                 continue;
             }
-            if let Some(name) = self.common_duplex_name(id).map(str::to_owned) {
+            let (name, sharing) = match self.common_duplex_name(id) {
+                Some(name) => (name.to_owned(), "SPLITDUPLEX"),
+                None if link.is_shared => (link.name.clone(), "SHARED"),
+                None => (link.name.clone(), "FATPIPE"),
+            };
+            if sharing == "SPLITDUPLEX" {
                 ids.next();
-                self.write_link(&name, link, ("SPLITDUPLEX", self.written_latency(id)));
-            } else {
-                let sharing = if link.is_shared { "SHARED" } else { "FATPIPE" };
-                self.write_link(&link.name, link, (sharing, self.written_latency(id)));
             }
+            let latency = self.written_latency(id);
+            let profiles = [
+                ("bandwidth", &link.bandwidth_profile),
+                ("latency", &link.latency_profile),
+            ]
+            .map(|(what, profile)| self.add_profile_file(&name, what, profile.as_ref()));
+            self.write_line(format_args!(
+                "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{latency}s\" sharing_policy=\"{sharing}\"{}/>",
+                escape_xml_attribute(&name),
+                link.bandwidth.get(),
+                profiles.concat()
+            ));
         }
     }
 
@@ -383,7 +359,7 @@ impl Writer<'_> {
     /// and a link also has a latency profile.
     fn check_latencies(&self) -> Result<(), Error> {
         let platform = self.platform;
-        if self.has_pair_latencies && matches!(platform.routes, Routes::Zoned { .. }) {
+        if self.has_pair_latencies && platform.zones().is_some() {
             let problem = Problem::new(
                 "the platform has latencies that are computed from coordinates (Vivaldi), which the exported format cannot express",
             );
@@ -452,12 +428,7 @@ impl Writer<'_> {
 
     /// Writes a host with its profile and memory.
     fn write_host(&mut self, host: &Host) {
-        let profile = self.add_profile_file(
-            "speed_file",
-            &host.name,
-            "speed",
-            host.speed_profile.as_ref(),
-        );
+        let profile = self.add_profile_file(&host.name, "speed", host.speed_profile.as_ref());
         let end = closing_text_of_element("host", host);
         self.write_line(format_args!(
             "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}{end}",

@@ -31,25 +31,25 @@ pub(super) fn is_valid_name(name: &str) -> bool {
 #[derive(Debug)]
 pub(super) struct Reader<'a, 'input> {
     /// Path of the file, for messages and to find profile files.
-    pub(super) source_path: &'a str,
+    pub source_path: &'a str,
     /// The parsed XML document.
     document: &'a Document<'input>,
     /// Whether profile files outside the folder of the platform may be read.
-    pub(super) may_read_outside: bool,
-    pub(super) version: Version,
+    pub may_read_outside: bool,
+    pub version: Version,
     /// Number of ignored elements by name, for a note to the user.
-    pub(super) ignored_elements: BTreeMap<String, usize>,
+    pub ignored_elements: BTreeMap<String, usize>,
     /// Names of the hosts with a speed of 0, for a note to the user.
-    pub(super) hosts_without_speed: Vec<&'a str>,
+    pub hosts_without_speed: Vec<&'a str>,
     /// Number of values that are written without a unit, for a note to the user.
-    pub(super) numbers_without_unit: usize,
+    pub numbers_without_unit: usize,
     /// Notes for the user, except the notes about ignored elements and missing units.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// Settings of an experiment that the file contains (`<config>`), translated into keys and values of migsim.
-    pub(super) experiment_settings: Vec<(String, String)>,
-    pub(super) problems: Vec<Problem>,
+    pub experiment_settings: Vec<(String, String)>,
+    pub problems: Vec<Problem>,
     /// Profiles of the file: inline traces, their connections to hosts and links, and profile files.
-    pub(super) traces: Traces<'a>,
+    pub traces: Traces<'a>,
 }
 
 /// A function that creates a quantity from a number in the SI unit (`None` if invalid), and the range of valid numbers.

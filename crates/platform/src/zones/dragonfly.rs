@@ -16,9 +16,9 @@ use migsim_base::units::LinkId;
 #[derive(Clone, Debug)]
 pub(crate) struct Dragonfly {
     /// Numbers of groups, of chassis in a group, of blades in a chassis, and of hosts on a blade.
-    pub(crate) sizes: [u32; 4],
+    pub sizes: [u32; 4],
     /// Bandwidths of the blue, black and green links, as multiples of the bandwidth of a local link.
-    pub(crate) bandwidth_factors: [u32; 3],
+    pub bandwidth_factors: [u32; 3],
 }
 
 /// The position of a blade: its group, its chassis in the group and its number in the chassis, each counted from 0.

@@ -14,22 +14,22 @@ use migsim_base::units::LinkId;
 pub(crate) struct Fabric {
     shape: Shape,
     links: FabricLinks,
-    pub(crate) hosts: u32,
-    pub(crate) switches: u32,
+    pub hosts: u32,
+    pub switches: u32,
     /// Number of cables that follow the loopback and limiter of each host: the number of dimensions of a torus, otherwise 0.
-    pub(crate) cables_per_host: u32,
-    pub(crate) link_count: u32,
+    pub cables_per_host: u32,
+    pub link_count: u32,
 }
 
 /// The links of a fabric: the first of them, and which kinds of links there are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FabricLinks {
-    pub(crate) first: LinkId,
+    pub first: LinkId,
     /// Whether each cable is two links, one for each direction.
-    pub(crate) is_duplex: bool,
-    pub(crate) has_loopback: bool,
+    pub is_duplex: bool,
+    pub has_loopback: bool,
     /// Whether each host and switch has a link that all messages through it cross.
-    pub(crate) has_limiter: bool,
+    pub has_limiter: bool,
 }
 
 /// The shape of a fabric.

@@ -15,11 +15,11 @@ pub(crate) struct FatTree(pub(crate) Vec<Level>);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Number of nodes below each switch.
-    pub(crate) children: u32,
+    pub children: u32,
     /// Number of switches above each node.
-    pub(crate) parents: u32,
+    pub parents: u32,
     /// Number of parallel cables between a node and each switch above it.
-    pub(crate) cables: u32,
+    pub cables: u32,
 }
 
 /// A host (level 0) or a switch (the lowest have level 1), identified by its level and one digit for each level of switches.

@@ -29,8 +29,8 @@ pub(crate) enum Search {
 /// The routes that a file defines between the members of a zone, and how they are combined.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenRoutes {
-    pub(crate) table: RouteTable,
-    pub(crate) search: Search,
+    pub table: RouteTable,
+    pub search: Search,
     /// Rank of each member in the order in which the routes of the file first mention the members.
     member_ranks: Vec<u32>,
     /// The member before each member on the route from an origin, for each origin; with `Search::Floyd` for all origins in one
@@ -78,13 +78,14 @@ impl WrittenRoutes {
                 let all = self.predecessors[0].get_or_init(|| self.floyd());
                 &all[from as usize * members..][..members]
             }
-            Search::Dijkstra if from != to => match self.predecessors.get(from as usize) {
-                Some(stored) => stored.get_or_init(|| self.dijkstra(from)),
-                None => {
+            Search::Dijkstra if from != to => {
+                if let Some(stored) = self.predecessors.get(from as usize) {
+                    stored.get_or_init(|| self.dijkstra(from))
+                } else {
                     computed = self.dijkstra(from);
                     &computed
                 }
-            },
+            }
             _ => return Some(vec![from, to]),
         };
         let mut path = vec![to];

@@ -54,15 +54,15 @@ pub struct Zones {
 /// A zone: its members and the rule for the routes between them.
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
-    pub(super) name: String,
+    pub name: String,
     /// Position of this zone in the zone that contains it; `None` for the root zone.
-    pub(super) position: Option<PositionInZone>,
+    pub position: Option<PositionInZone>,
     /// Rule for the routes between the members of the zone, with the data that the rule needs.
-    pub(super) routing: Routing,
+    pub routing: Routing,
     /// Bypass routes, which replace the routes found by the rule of the zone, by origin and destination.
-    pub(super) bypass_routes: BTreeMap<(ZoneMember, ZoneMember), Bypass>,
+    pub bypass_routes: BTreeMap<(ZoneMember, ZoneMember), Bypass>,
     /// Number of zones that contain this zone.
-    pub(super) depth: u32,
+    pub depth: u32,
 }
 
 /// Position of a host, router or zone in the tree: the zone that directly contains it, and its number among the members of this
@@ -70,9 +70,9 @@ pub(super) struct Zone {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PositionInZone {
     /// Number of the zone that contains the host, router or zone.
-    pub(super) zone: ZoneId,
+    pub zone: ZoneId,
     /// Number of the host, router or zone among the members of that zone, counted from 0.
-    pub(super) member_number: u32,
+    pub member_number: u32,
 }
 
 impl PositionInZone {
@@ -98,9 +98,9 @@ pub enum ZoneMember {
 #[derive(Clone, Debug)]
 pub(super) struct Bypass {
     /// Links of the bypass, in the order in which a message crosses them.
-    pub(super) links: Box<[LinkId]>,
+    pub links: Box<[LinkId]>,
     /// Gateways at which the bypass leaves the origin and enters the destination.
-    pub(super) gateways: [HostOrRouterId; 2],
+    pub gateways: [HostOrRouterId; 2],
 }
 
 /// The rule by which a zone finds the route between two of its members.
@@ -120,13 +120,13 @@ pub(super) enum Routing {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PartialRoute {
     /// Links of the route so far, in the order in which a message crosses them.
-    pub(super) links: Vec<LinkId>,
+    pub links: Vec<LinkId>,
     /// Latency from coordinates \[s\], in addition to the latencies of the links.
-    pub(super) coordinate_latency: f64,
+    pub coordinate_latency: f64,
     /// Whether a part of the route has no links because the file does not define a route for this part.
-    pub(super) has_missing_route: bool,
+    pub has_missing_route: bool,
     /// Number of times that the route crosses the loopback of the network model.
-    pub(super) loopback_crossings: u32,
+    pub loopback_crossings: u32,
 }
 
 /// Gateways at which a route leaves its origin and enters its destination, as numbers of hosts or routers.

@@ -15,22 +15,22 @@ use migsim_base::units::LinkId;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Star {
     /// Links of each member, by its number in the zone.
-    pub(crate) members: Vec<MemberLinks>,
+    pub members: Vec<MemberLinks>,
     /// Coordinates of each member; `None` unless the zone has routing `Vivaldi`. A member without coordinates has no routes.
-    pub(crate) coordinates: Option<Vec<Option<[f64; 3]>>>,
+    pub coordinates: Option<Vec<Option<[f64; 3]>>>,
 }
 
 /// The links that belong to one member of a zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MemberLinks {
     /// Outgoing and incoming link of the member.
-    pub(crate) up_and_down: Option<[LinkId; 2]>,
+    pub up_and_down: Option<[LinkId; 2]>,
     /// Link that joins the outgoing and incoming links of all members.
-    pub(crate) backbone: Option<LinkId>,
+    pub backbone: Option<LinkId>,
     /// Link for messages from the member to itself.
-    pub(crate) loopback: Option<LinkId>,
+    pub loopback: Option<LinkId>,
     /// Link that all messages from and to the member cross, which limits their total rate.
-    pub(crate) limiter: Option<LinkId>,
+    pub limiter: Option<LinkId>,
 }
 
 impl Star {

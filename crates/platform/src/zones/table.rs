@@ -19,7 +19,7 @@ pub(crate) struct RouteTable {
 pub(crate) struct TableRoute {
     link_range: Range<u32>,
     /// Gateways at which the route leaves its origin and enters its destination.
-    pub(crate) gateways: [HostOrRouterId; 2],
+    pub gateways: [HostOrRouterId; 2],
 }
 
 impl TableRoute {
