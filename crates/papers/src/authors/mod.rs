@@ -13,18 +13,20 @@
 mod case;
 
 use std::fmt::Debug;
+use std::fs::DirEntry;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::packed::decompress_text;
 use migsim_base::document::read_text;
 use migsim_base::error::{Error, Problem};
 use migsim_output::{Cell, Sheet, Table, number_column, text_column};
-use migsim_policies::authors_2015::{Heuristic, count_unbalanced_processes};
+use migsim_policies::authors_2015::{Heuristic, ReschedulingCall, count_unbalanced_processes};
 
-use case::{StoredCall, StoredCase, StoredReports};
+use case::{CaseReader, StoredCall};
 
 /// Built-in cases (stored runs of the authors' program): one JSON object per line, compressed with brotli.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
@@ -180,11 +182,26 @@ impl AuthorsComparison {
 /// # Errors
 /// A file cannot be read or is not a stored case. The problems of all files are reported together.
 pub fn compare_with_authors(folder: Option<&Path>) -> Result<AuthorsComparison, Error> {
-    let cases = match folder {
-        Some(folder) => cases_in_folder(folder)?,
-        None => built_in_cases()?,
+    let texts = match folder {
+        Some(folder) => texts_in_folder(folder)?,
+        None => {
+            let names = (1..).map(|line| format!("built-in case {line}"));
+            let text = decompress_text(CASES)?;
+            names.zip(text.lines().map(str::to_owned)).collect()
+        }
     };
-    let by_case: Vec<CaseResult> = cases.iter().map(decide_calls_again).collect();
+    let (mut by_case, mut problems) = (Vec::new(), Vec::new());
+    for (source, text) in texts {
+        match decide_calls_again(&source, &text) {
+            Ok(case) => by_case.push(case),
+            Err(Error::Input(found)) => problems.extend(found),
+            Err(error) => return Err(error),
+        }
+    }
+    if !problems.is_empty() {
+        let hint = "correct this value in the file of the case, or leave out the file";
+        return Err(Error::Input(problems).with_default_hint(hint));
+    }
     let mut counts = ComparisonCounts::default();
     for one in &by_case {
         counts.add(&one.counts);
@@ -198,31 +215,20 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<AuthorsComparison, 
 }
 
 /// Decides those calls of a case again whose reports are stored, and compares the decisions with the stored decisions.
-fn decide_calls_again(case: &StoredCase) -> CaseResult {
-    let mut judged = CallComparison::default();
-    for call in &case.calls {
-        judged.superstep = call.superstep;
-        let times = call.superstep_times.iter().zip(&call.processes_outside_d);
-        for (at, (times, &stored)) in times.enumerate() {
-            let found = count_unbalanced_processes(times, case.imbalance_d);
-            let what = format!(
-                "processes outside D in superstep {} of the interval",
-                at + 1
-            );
-            judged.counts.outside_equal += judged.count_equal(&what, &found, &stored);
-            judged.counts.outside += 1;
-        }
-        if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
-            judged.compare_call(case, call, reports, heuristic);
-        }
+fn decide_calls_again(source: &str, text: &str) -> Result<CaseResult, Error> {
+    let reader = CaseReader::parse(source, text)?;
+    let mut compared = CallComparison::default();
+    for (at, call) in reader.case.calls.iter().enumerate() {
+        compared.superstep = call.superstep;
+        compared.compare_call(&reader, &format!("calls[{at}]"), call)?;
     }
-    CaseResult {
-        case: case.name.clone(),
-        scenario: case.scenario.clone(),
-        heuristic: case.heuristic,
-        counts: judged.counts,
-        differences: judged.differences,
-    }
+    Ok(CaseResult {
+        heuristic: reader.case.heuristic,
+        counts: compared.counts,
+        differences: compared.differences,
+        case: reader.case.case,
+        scenario: reader.case.scenario,
+    })
 }
 
 /// Counts and differences of the calls of a case up to now.
@@ -235,16 +241,22 @@ struct CallComparison {
 
 impl CallComparison {
     /// Returns 1 if two values are equal. Otherwise describes the difference and returns 0.
-    fn count_equal<T: PartialEq + Debug>(&mut self, what: &str, ours: &T, stored: &T) -> usize {
-        self.count(what, ours == stored, ours, stored)
+    fn count<T: PartialEq + Debug>(&mut self, what: &str, ours: &T, stored: &T) -> usize {
+        self.count_if(ours == stored, what, ours, stored)
     }
 
-    /// As `count_equal`, but -0 and 0 are different numbers.
-    fn count_equal_bits(&mut self, what: &str, ours: f64, stored: f64) -> usize {
-        self.count(what, ours.to_bits() == stored.to_bits(), &ours, &stored)
+    /// As `count`, but -0 and 0 are different numbers.
+    fn count_bits(&mut self, what: &str, ours: f64, stored: f64) -> usize {
+        self.count_if(ours.to_bits() == stored.to_bits(), what, &ours, &stored)
     }
 
-    fn count(&mut self, what: &str, is_equal: bool, ours: &dyn Debug, stored: &dyn Debug) -> usize {
+    fn count_if(
+        &mut self,
+        is_equal: bool,
+        what: &str,
+        ours: &dyn Debug,
+        stored: &dyn Debug,
+    ) -> usize {
         if !is_equal && self.differences.len() < MAX_DESCRIBED_DIFFERENCES {
             self.differences.push(format!(
                 "call after superstep {}: {what}: {ours:?}, stored {stored:?}",
@@ -256,121 +268,119 @@ impl CallComparison {
 
     fn compare_call(
         &mut self,
-        case: &StoredCase,
+        reader: &CaseReader,
+        key: &str,
         call: &StoredCall,
-        stored: &StoredReports,
-        heuristic: Heuristic,
-    ) {
-        let answer = case.call_input(call, stored, heuristic).decide();
+    ) -> Result<(), Problem> {
+        let case = &reader.case;
+        let times = reader.superstep_times(key, call)?;
+        for (at, (times, stored)) in (1..).zip(times.iter().zip(&call.processes_outside_d)) {
+            let what = format!("processes outside D in superstep {at} of the interval");
+            let found = count_unbalanced_processes(times, case.parameters.d);
+            self.counts.outside_equal += self.count(&what, &found, stored);
+            self.counts.outside += 1;
+        }
+        let (Some(table), Some(order), Some(heuristic)) =
+            (&call.reports, &call.order, case.heuristic)
+        else {
+            return Ok(());
+        };
+        let reports = reader.reports(key, call, table)?;
+        let answer = ReschedulingCall {
+            sets: &reader.host_sets()?,
+            reports: &reports.processes,
+            heuristic,
+            percentage_x: case.parameters.x.unwrap_or_default(),
+            was_candidate: &reader.was_candidate(key, call)?,
+            is_pinned: &[],
+            are_moves_carried_out: case.scenario == "iii",
+        }
+        .decide();
         self.counts.calls += 1;
-        for (set, (&ours, &theirs)) in answer.set_indices.iter().zip(&call.iset_values).enumerate()
-        {
+        for (set, (&ours, &theirs)) in answer.set_indices.iter().zip(&call.iset).enumerate() {
             self.counts.indices_equal +=
-                self.count_equal_bits(&format!("ISet of Set {set}"), ours, theirs);
+                self.count_bits(&format!("ISet of Set {set}"), ours, theirs);
             self.counts.indices += 1;
         }
-        let potentials = answer
-            .potential_terms
-            .iter()
-            .zip(&stored.migration_potentials);
-        for (process, (ours, theirs)) in potentials.enumerate() {
+        let potentials = answer.potential_terms.iter().zip(&reports.potentials);
+        for (rank, (ours, theirs)) in (1..).zip(potentials) {
             for (set, (ours, &theirs)) in ours.iter().zip(theirs).enumerate() {
-                let what = format!("PM of rank {} for Set {set}", process + 1);
-                self.counts.potentials_equal +=
-                    self.count_equal_bits(&what, ours.potential(), theirs);
+                let what = format!("PM of rank {rank} for Set {set}");
+                self.counts.potentials_equal += self.count_bits(&what, ours.potential(), theirs);
                 self.counts.potentials += 1;
             }
         }
-        let order = answer.preference_order.iter();
-        let order = order
-            .map(|wish| (wish.process, wish.preferred_set))
+        let ours = answer.preference_order.iter();
+        let ours: Vec<_> = ours
+            .map(|wish| (wish.process + 1, wish.preferred_set))
             .collect();
-        let ranked = |order: Vec<(usize, Option<usize>)>| -> Vec<(usize, Option<usize>)> {
-            order
-                .into_iter()
-                .map(|(process, set)| (process + 1, set))
-                .collect()
-        };
-        self.counts.orders_equal += self.count_equal(
-            "order (rank, Set)",
-            &ranked(order),
-            &ranked(stored.processes_sorted_by_potential.clone()),
-        );
-        let ranks = |flags: &[bool]| -> Vec<usize> {
-            (1..)
-                .zip(flags)
-                .filter(|(_, flag)| **flag)
-                .map(|(rank, _)| rank)
-                .collect()
-        };
-        self.counts.candidates_equal += self.count_equal(
-            "candidates",
-            &ranks(&answer.is_candidate),
-            &ranks(&call.is_candidate),
-        );
-        let moves = |moves: &[migsim_policies::authors_2015::Move]| -> Vec<String> {
-            let words = moves.iter().map(|one| {
-                let prefix = &case.host_prefixes[one.destination_set];
-                format!(
-                    "{} to {prefix}-{}",
-                    one.process + 1,
-                    one.destination_host + 1
-                )
-            });
-            words.collect()
-        };
-        self.counts.hosts_equal +=
-            self.count_equal("moves", &moves(&answer.moves), &moves(&call.moves));
-        self.counts.moves += call.moves.len();
+        let stored = reader.rows(format!("{key}.order"), order).map(|row| {
+            let rank = row.read("rank", "a rank", index)?;
+            let set = row.read("set", "a Set, or null", |set| {
+                if set.is_null() {
+                    Some(None)
+                } else {
+                    index(set).map(Some)
+                }
+            })?;
+            Ok((rank, set))
+        });
+        let stored: Vec<_> = stored.collect::<Result<_, Problem>>()?;
+        self.counts.orders_equal += self.count("order (rank, Set)", &ours, &stored);
+        let ours = (1..)
+            .zip(&answer.is_candidate)
+            .filter(|(_, is_candidate)| **is_candidate);
+        let mut stored = call.candidates.clone();
+        stored.sort_unstable();
+        self.counts.candidates_equal +=
+            self.count("candidates", &ours.map(|(rank, _)| rank).collect(), &stored);
+        let ours = answer.moves.iter().map(|one| {
+            let prefix = &case.sets[one.destination_set].prefix;
+            format!(
+                "{} to {prefix}-{}",
+                one.process + 1,
+                one.destination_host + 1
+            )
+        });
+        let stored = reader.rows(format!("{key}.decided_moves"), &call.decided_moves);
+        let stored = stored.map(|row| {
+            let host = row.read("host", "the name of a host", |host| {
+                host.as_str().map(str::to_owned)
+            })?;
+            Ok(format!("{} to {host}", row.read("rank", "a rank", index)?))
+        });
+        let stored: Vec<String> = stored.collect::<Result<_, Problem>>()?;
+        self.counts.hosts_equal += self.count("moves", &ours.collect(), &stored);
+        self.counts.moves += stored.len();
+        Ok(())
     }
 }
 
-/// Reads the cases (stored runs of the authors' program) that are compiled into this crate.
-fn built_in_cases() -> Result<Vec<StoredCase>, Error> {
-    let text = decompress_text(CASES)?;
-    let lines = (1..).zip(text.lines());
-    let read =
-        |(line, text): (usize, &str)| case::parse_case(&format!("built-in case {line}"), text);
-    lines.map(read).collect()
+fn index(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
 }
 
-/// Reads the cases in the JSON files of a folder, sorted by file name.
-fn cases_in_folder(folder: &Path) -> Result<Vec<StoredCase>, Error> {
+/// Reads the texts of the JSON files of a folder, with their names, sorted by name.
+fn texts_in_folder(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let shown = folder.display().to_string();
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--cases {shown}"));
         problem.hint("name a folder with a JSON file for each case")
     };
-    let entries = std::fs::read_dir(folder)
-        .map_err(|error| wrong(format!("cannot read the folder `{shown}`: {error}")))?;
-    let mut files = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(|error| wrong(format!("cannot read `{shown}`: {error}")))?;
-        files.push(entry.path());
-    }
+    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let entries =
+        entries.map_err(|error| wrong(format!("cannot read the folder `{shown}`: {error}")))?;
+    let mut files: Vec<_> = entries.iter().map(DirEntry::path).collect();
     files.retain(|file| file.extension().is_some_and(|suffix| suffix == "json"));
     files.sort();
     if files.is_empty() {
-        return Err(wrong(format!(
-            "the folder `{shown}` has no file whose name ends in `.json`"
-        ))
-        .into());
+        let message = format!("the folder `{shown}` has no file whose name ends in `.json`");
+        return Err(wrong(message).into());
     }
-    let (mut cases, mut problems) = (Vec::new(), Vec::new());
-    for file in &files {
-        let name = file.display().to_string();
-        let read = read_text(file).map_err(Error::from);
-        match read.and_then(|text| case::parse_case(&name, &text)) {
-            Ok(case) => cases.push(case),
-            Err(Error::Input(found)) => problems.extend(found),
-            Err(error) => return Err(error),
-        }
-    }
-    if problems.is_empty() {
-        Ok(cases)
-    } else {
-        Err(Error::Input(problems))
-    }
+    let texts = files
+        .iter()
+        .map(|file| Ok((file.display().to_string(), read_text(file)?)));
+    texts.collect()
 }
 
 #[cfg(test)]
