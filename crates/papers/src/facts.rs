@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::wsppd2007::PolicyCheck;
 use migsim_base::error::{Error, Problem};
 
 /// Facts taken from one paper: published times, decisions, schedules of calls, claims and contradictions.
@@ -181,6 +182,8 @@ pub struct Claim {
     /// What is measured and expected; without measurements a function in the paper's file checks the claim.
     #[serde(flatten)]
     pub test: Test,
+    /// What is checked on the policy instead; `None` if runs are measured.
+    pub(super) policy: Option<PolicyCheck>,
     /// Whether the published numbers confirm the claim (`false`: they contradict it); `None` if they do not decide the claim.
     pub consistent_with_published_numbers: Option<bool>,
 }

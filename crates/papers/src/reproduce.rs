@@ -411,9 +411,11 @@ fn compare_decision(
 
 /// Checks a claim with the function that the paper's file has for it, or as the facts describe.
 fn claim_outcome(paper: &Paper, claim: &Claim, runs: &Runs<'_>) -> ClaimOutcome {
-    match paper.claim_checks.iter().find(|(id, _)| *id == claim.id) {
-        Some((_, check)) => check(runs, claim),
-        None => run_test(&claim.test, claim.published_value.as_f64(), runs),
+    let check = paper.claim_checks.iter().find(|(id, _)| *id == claim.id);
+    match (check, &claim.policy) {
+        (Some((_, check)), _) => check(runs, claim),
+        (None, Some(policy)) => policy.outcome(),
+        (None, None) => run_test(&claim.test, claim.published_value.as_f64(), runs),
     }
 }
 
