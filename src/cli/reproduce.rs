@@ -49,9 +49,6 @@ pub(super) fn run_reproduce(
             .map_err(|error| cannot_write_error(&folder.display().to_string(), &error))?;
     }
     let threads = start_threads(arguments.threads)?;
-    if let Some(start) = &arguments.search {
-        return run_rule_search(arguments, &threads, start, out);
-    }
     let study = match name {
         STUDY_AUTHORS => return run_authors_study(arguments, out),
         STUDY_ONE_READING => Some(run_one_reading_study(arguments, &threads)?),
@@ -231,11 +228,6 @@ fn check_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
     let figure = arguments.figure.is_some();
     let flags = [
         ("--cases", arguments.cases.is_some(), name == STUDY_AUTHORS),
-        (
-            "--search",
-            arguments.search.is_some(),
-            name == STUDY_ONE_READING,
-        ),
         ("--set", !arguments.settings.is_empty(), is_paper),
         ("--out", arguments.out.is_some(), name != STUDY_AUTHORS),
         ("--figure", figure, is_paper || name == STUDY_REALITY),
@@ -325,28 +317,6 @@ fn run_one_reading_study(
         table: None,
         figures: Vec::new(),
     })
-}
-
-/// Searches for a single set of rules for all papers, starting with the rules of the paper `start`, and prints the steps of the
-/// search. Always returns `true`.
-fn run_rule_search(
-    arguments: &ReproduceArguments,
-    threads: &ThreadPool,
-    start: &str,
-    out: &mut dyn Write,
-) -> Result<bool, Error> {
-    let steps = run_with_superstep_progress(arguments, threads, |progress| {
-        paper::search_rule_set(start, progress)
-    })
-    .map_err(|error| error.with_default_source(&format!("--search {start}")))?;
-    if arguments.form.output_form() == OutputForm::Json {
-        print_json(out, &json!({ "steps": steps }))?;
-    } else if !arguments.quiet {
-        for step in &steps {
-            print_text(out, &format!("{step}\n"))?;
-        }
-    }
-    Ok(true)
 }
 
 /// Writes the pages into the folder of `--out`; does nothing if the user did not use this flag.

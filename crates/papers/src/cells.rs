@@ -99,17 +99,3 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (low, high) = (values.len().checked_sub(1)? / 2, values.len() / 2);
     Some(f64::midpoint(values[low], values[high]))
 }
-
-/// Computes the fraction of the published times that are reproduced with a relative error of at most `bound`; 1 if there are no
-/// times.
-pub(super) fn share_within_relative_error(cells: &[CellResult], bound: f64) -> f64 {
-    let within = cells
-        .iter()
-        .filter(|cell| cell.error.abs() <= bound)
-        .count();
-    if cells.is_empty() {
-        1.0
-    } else {
-        within as f64 / cells.len() as f64
-    }
-}

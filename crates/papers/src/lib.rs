@@ -42,7 +42,6 @@ mod readme;
 pub mod reality;
 mod reproduce;
 mod runs;
-mod single_set;
 mod sw_dynamic;
 mod sw_irregular;
 mod text;
@@ -65,7 +64,6 @@ pub use facts::{
 pub use figures::{draw_figures_named, figure_names_and_descriptions};
 pub use one_reading::{
     OptionDifference, RuleSetResult, apply_all_rule_sets, compare_call_costs, option_differences,
-    rule_set_names,
 };
 pub use one_reading_page::one_reading_page;
 pub use page::ResultsFile;
@@ -75,7 +73,6 @@ pub use reproduce::{
     reproduce_with_changes,
 };
 pub use runs::{FinishedRun, Paper, PaperCase, Runs};
-pub use single_set::{SearchStep, search_rule_set};
 pub use text::terminal_text;
 pub use unreported::UnreportedMoves;
 

@@ -10,22 +10,19 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::cells::{CellResult, median, share_within_relative_error};
+use super::PAPERS;
+use super::cells::median;
 use super::changes::Changes;
 use super::changes::experiment_document;
-use super::decisions::Verdict;
 use super::effects::count_effects_within_quarter;
-use super::reproduce::{PaperComparison, read_facts, simulate_and_compare_all};
-use super::runs::Runs;
-use super::{PAPERS, Paper};
+use super::reproduce::{read_facts, simulate_and_compare_all};
+use super::runs::{Paper, Runs};
+use super::text::matching_and_checkable;
 use migsim_base::error::Error;
-use migsim_experiment::Registry;
-use migsim_experiment::{
-    COMMON_RULES, Experiment, KeySetting, Layers, Limits, Progress, find_built_in_experiment,
-};
+use migsim_experiment::{COMMON_RULES, Experiment, KeySetting, Layers, Limits, Progress, Registry};
 
 /// Names of the options that are not part of a rule set: the reproduced paper keeps its own values of these options.
-pub(super) const KEPT_OPTIONS: [&str; 9] = [
+const KEPT_OPTIONS: [&str; 9] = [
     "alpha",
     "d",
     "omega",
@@ -41,7 +38,7 @@ pub(super) const KEPT_OPTIONS: [&str; 9] = [
 const POLICY: &str = "migbsp";
 
 /// Name of the rule set with the default rules of the policy, which apply to the applications of users.
-pub(super) const DEFAULT_RULES: &str = "default";
+const DEFAULT_RULES: &str = "default";
 
 /// Name of the rule set that answers the open questions of the papers in the way of the authors' program of 2015.
 const AUTHORS_RULES: &str = "authors-2015";
@@ -97,8 +94,7 @@ impl RuleSetResult {
 pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<RuleSetResult>, Error> {
     let differences = option_differences()?;
     for_all_papers(&rule_set_names(), |rules, paper| {
-        let flags = rule_flags(rules, &differences);
-        reproduce_with_flags(rules, flags, paper, progress)
+        reproduce_with_rules(rules, &differences, &[], paper, progress)
     })
 }
 
@@ -134,7 +130,7 @@ pub struct OptionDifference {
 }
 
 /// Lists the names of all rule sets: the name of each paper with runs, `default` and `authors-2015`.
-pub fn rule_set_names() -> Vec<&'static str> {
+pub(super) fn rule_set_names() -> Vec<&'static str> {
     let papers = papers_with_runs().into_iter().map(|paper| paper.name);
     papers.chain([DEFAULT_RULES, AUTHORS_RULES]).collect()
 }
@@ -166,28 +162,20 @@ pub fn option_differences() -> Result<Vec<OptionDifference>, Error> {
 }
 
 /// Returns all options in the rule set with the name `rules`, with their values.
-///
-/// # Errors
-/// There is no such rule set, or its experiment cannot be read.
-pub(super) fn rule_set_options(rules: &str) -> Result<Map<String, Value>, Error> {
-    let resolve = |own: &Value| {
-        let policy = *Registry::standard().policies().find(POLICY)?;
-        policy.resolve(own)
+fn rule_set_options(rules: &str) -> Result<Map<String, Value>, Error> {
+    let own = match rules {
+        DEFAULT_RULES => experiment_document(COMMON_RULES)?.value["policy"][POLICY].clone(),
+        AUTHORS_RULES => AUTHORS_ANSWERS.into_iter().collect(),
+        _ => {
+            let experiment = super::find_paper(rules)?.experiment.unwrap_or_default();
+            let mut layers = Layers::default();
+            layers.push_file(experiment_document(experiment)?);
+            let loaded = Experiment::load(&layers, Limits::default())?;
+            loaded.resolved_settings["policy"][POLICY].clone()
+        }
     };
-    let options = if rules == DEFAULT_RULES {
-        let document = find_built_in_experiment(COMMON_RULES)?;
-        let own = document.map(|document| document.value["policy"][POLICY].clone());
-        resolve(&own.unwrap_or_default())?
-    } else if rules == AUTHORS_RULES {
-        let answers = AUTHORS_ANSWERS.into_iter();
-        let answers = answers.map(|(option, value)| (option.to_owned(), value.into()));
-        resolve(&Value::Object(answers.collect()))?
-    } else {
-        let experiment = super::find_paper(rules)?.experiment.unwrap_or_default();
-        let mut layers = Layers::default();
-        layers.push_file(experiment_document(experiment)?);
-        Experiment::load(&layers, Limits::default())?.resolved_settings["policy"][POLICY].clone()
-    };
+    let policy = *Registry::standard().policies().find(POLICY)?;
+    let options = policy.resolve(&own)?;
     Ok(options.as_object().cloned().unwrap_or_default())
 }
 
@@ -212,97 +200,53 @@ pub(super) const COST_RULE_SETS: [&str; 3] = ["own", DEFAULT_RULES, AUTHORS_RULE
 pub fn compare_call_costs(progress: &Progress) -> Result<Vec<[RuleSetResult; 2]>, Error> {
     let differences = option_differences()?;
     for_all_papers(&COST_RULE_SETS, |rules, paper| {
-        let fitted = rule_flags(rules, &differences);
-        let messages = MESSAGE_COSTS.map(|(key, value)| KeySetting {
-            key: key.to_owned(),
-            source_text: format!("{key}={value}"),
-            value: value.into(),
-        });
-        let priced = fitted.iter().cloned().chain(messages).collect();
-        Ok([
-            reproduce_with_flags(rules, fitted, paper, progress)?,
-            reproduce_with_flags(rules, priced, paper, progress)?,
-        ])
+        let with = |costs: &[_]| reproduce_with_rules(rules, &differences, costs, paper, progress);
+        Ok([with(&[])?, with(&MESSAGE_COSTS)?])
     })
 }
 
-/// Returns the settings of a rule set for the options that differ between rule sets; none for `own`.
-fn rule_flags(rules: &str, differences: &[OptionDifference]) -> Vec<KeySetting> {
+/// Reproduces a paper under the rule set `rules` (`own`: its own rules), with additional `costs` in all its experiments.
+fn reproduce_with_rules(
+    rules: &'static str,
+    differences: &[OptionDifference],
+    costs: &[(&str, &str)],
+    paper: &Paper,
+    progress: &Progress,
+) -> Result<RuleSetResult, Error> {
     let set = rule_set_names().iter().position(|name| *name == rules);
-    let options = differences.iter();
-    let options = options.filter_map(|one| Some((one.option.clone(), one.values[set?].clone())));
-    flags_of_rule_options(rules, &options.collect())
-}
-
-/// Reproduces a paper under a rule set. The argument `options` has the values of those options that differ between rule sets, and
-/// `rules` is the name of the rule set.
-///
-/// # Errors
-/// A run fails.
-pub(super) fn reproduce_with_options(
-    rules: &'static str,
-    options: &Map<String, Value>,
-    paper: &Paper,
-    progress: &Progress,
-) -> Result<RuleSetResult, Error> {
-    reproduce_with_flags(
-        rules,
-        flags_of_rule_options(rules, options),
-        paper,
-        progress,
-    )
-}
-
-/// Converts the options of a rule set to settings of an experiment, with the keys `policy.migbsp.OPTION`.
-fn flags_of_rule_options(rules: &str, options: &Map<String, Value>) -> Vec<KeySetting> {
-    let flags = options.iter().map(|(option, value)| KeySetting {
-        key: format!("policy.{POLICY}.{option}"),
-        source_text: format!("rules of {rules}: {option}"),
-        value: value.clone(),
+    let options = differences.iter().filter_map(|one| {
+        let key = format!("policy.{POLICY}.{}", one.option);
+        Some((key, one.values[set?].clone()))
     });
-    flags.collect()
-}
-
-/// Reproduces a paper with additional settings in all its experiments, and sums up the results under the name `rules`.
-///
-/// # Errors
-/// A run fails.
-fn reproduce_with_flags(
-    rules: &'static str,
-    flags: Vec<KeySetting>,
-    paper: &Paper,
-    progress: &Progress,
-) -> Result<RuleSetResult, Error> {
+    let costs = costs
+        .iter()
+        .map(|&(key, value)| (key.to_owned(), value.into()));
+    let flags = options.chain(costs).map(|(key, value)| KeySetting {
+        source_text: format!("rules of {rules}: {key}"),
+        key,
+        value,
+    });
     let runs = Runs::new(paper, Changes::of_keys(flags)?, progress)?;
-    let compared = simulate_and_compare_all(paper, &read_facts(paper)?, &runs)?;
-    Ok(summarize_rule_set_result(rules, paper.name, compared))
-}
-
-fn summarize_rule_set_result(
-    rules: &'static str,
-    paper: &'static str,
-    compared: PaperComparison,
-) -> RuleSetResult {
-    let verdicts = || {
-        let decisions = compared.decisions.iter().map(|one| one.verdict);
-        decisions.chain(compared.call_schedules.iter().map(|one| one.verdict))
-    };
-    let count = |is_meant: fn(Verdict) -> bool| verdicts().filter(|&one| is_meant(one)).count();
-    let (effects_within_25_percent, effects) = count_effects_within_quarter(paper, &compared.cells);
-    let cells: Vec<CellResult> = compared
-        .cells
-        .into_iter()
-        .filter(|cell| cell.scenario != "i")
+    let mut compared = simulate_and_compare_all(paper, &read_facts(paper)?, &runs)?;
+    let decisions = compared.decisions.iter().map(|one| one.verdict);
+    let schedules = compared.call_schedules.iter().map(|one| one.verdict);
+    let (matched, checkable) = matching_and_checkable(decisions.chain(schedules));
+    let (effects_within_25_percent, effects) =
+        count_effects_within_quarter(paper.name, &compared.cells);
+    compared.cells.retain(|cell| cell.scenario != "i");
+    let errors: Vec<f64> = (compared.cells.iter())
+        .map(|cell| cell.error.abs())
         .collect();
-    RuleSetResult {
+    let within = errors.iter().filter(|&&error| error <= 0.05).count();
+    Ok(RuleSetResult {
         rules,
-        paper,
-        matched: count(|verdict| verdict == Verdict::Match),
-        checkable: count(|verdict| verdict != Verdict::NotCheckable),
+        paper: paper.name,
+        matched,
+        checkable,
         effects_within_25_percent,
         effects,
-        cells: cells.len(),
-        within_5_percent: share_within_relative_error(&cells, 0.05),
-        median_error: median(cells.iter().map(|cell| cell.error.abs())).unwrap_or_default(),
-    }
+        cells: errors.len(),
+        within_5_percent: within as f64 / errors.len() as f64,
+        median_error: median(errors).unwrap_or_default(),
+    })
 }

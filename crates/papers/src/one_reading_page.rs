@@ -22,7 +22,7 @@ beta, the heuristic).
 this set, but counts the transfer of the memory in Mem(i,j) (`workloads/one-reading.json`). Without measured costs of a migration, Mem(i,j) would
 otherwise be 0. The search for the set started from the set of version 0.1 and maximised the decisions and cells of all papers together. It tried
 about 900 sets: single options, all pairs of six options, and two walks of simulated annealing. No change of one option improved its result. So the
-scores of `default` are in sample: the set was chosen for them. `migsim reproduce one-reading --search default` searches with another score, in
+scores of `default` are in sample: the set was chosen for them. `benches/one-reading` searches with another score, in
 which each paper has the same weight. The difference between the row `default` and the bold cell of a column is what this set loses
 against the paper's own rules.
 

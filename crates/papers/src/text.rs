@@ -134,7 +134,7 @@ impl ReproductionTotals {
     }
 }
 
-fn matching_and_checkable(verdicts: impl Iterator<Item = Verdict>) -> (usize, usize) {
+pub(super) fn matching_and_checkable(verdicts: impl Iterator<Item = Verdict>) -> (usize, usize) {
     verdicts.fold((0, 0), |(matching, checkable), verdict| {
         (
             matching + usize::from(verdict == Verdict::Match),

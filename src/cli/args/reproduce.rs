@@ -20,10 +20,6 @@ pub(in crate::cli) struct ReproduceArguments {
     /// authors-2015, recorded calls of the authors' own program, decided again.
     #[arg(default_value = "all", value_parser = complete::paper_parser(), hide_possible_values = true)]
     pub(in crate::cli) paper: String,
-    /// For one-reading: search for the best single set of rules for all papers, changing one option at a time, starting from the
-    /// rules of this paper (or `default`); takes many minutes
-    #[arg(long, value_name = "PAPER", conflicts_with = "out")]
-    pub(in crate::cli) search: Option<String>,
     /// For authors-2015: read the recorded calls from the JSON files of this folder [default: the built-in recorded calls]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) cases: Option<PathBuf>,
@@ -39,7 +35,7 @@ pub(in crate::cli) struct ReproduceArguments {
     pub(in crate::cli) form: OutputFormArguments,
     /// Draw a figure for an article instead of printing tables, into the file PAPER-NAME.svg: errors, gains, overheads, times
     /// or all; list: print the names of the figures
-    #[arg(long, value_name = "NAME", conflicts_with = "search", help_heading = FIGURE)]
+    #[arg(long, value_name = "NAME", help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) style: FigureArguments,
