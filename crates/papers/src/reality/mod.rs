@@ -25,8 +25,9 @@ use migsim_platform::{self as platform, Platform};
 use migsim_policies::Never;
 use migsim_workloads::{Workload, trace::Trace};
 
+use page::{ablation_row, barrier_row};
 pub use page::{csv_table, draw_figures, markdown_page};
-use recorded::{Machine, RecordedRun, predict_recorded_runs};
+use recorded::recorded_rows;
 
 /// Platforms on which programs were measured: the name of the platform in the cases, and the text of its file.
 const BUILT_IN_PLATFORMS: [(&str, &str); 4] = [
@@ -91,43 +92,22 @@ impl PredictedProgram {
     }
 }
 
-/// A step of the ablation: predictions of all measured programs with some effects of the model switched on or off.
-#[derive(Clone, Debug)]
-struct AblationStep {
-    name: &'static str,
-    predicted_cases: Vec<PredictedProgram>,
-}
-
-/// Measured and predicted time of a barrier \[s\], each averaged over the empty supersteps of a program.
-#[derive(Clone, Debug)]
-struct BarrierTimes {
-    kind: BarrierKind,
-    case: String,
-    measured_s: f64,
-    predicted_s: f64,
-}
-
 /// Results of the comparison with measurements, from which the page and the figures are created.
 #[derive(Debug)]
 pub struct MeasurementComparison {
     measured_pings: Vec<MeasuredMessages>,
     calibration: Calibration,
-    /// Predicted times of all measured programs with all effects of the model.
-    pub predicted_programs: Vec<PredictedProgram>,
-    ablation_steps: Vec<AblationStep>,
-    barrier_times: Vec<BarrierTimes>,
-    /// Measured times of the program `backbone-both` with variants of the network protocol: the name of each variant, and the
-    /// time \[s\].
-    times_of_protocol_variants_s: Vec<(String, f64)>,
     /// Calibrated parameters of the MPI library on the second machine.
     second_calibration: Calibration,
-    recorded_runs: Vec<RecordedRun>,
+    /// Predicted times of all measured programs with all effects of the model.
+    pub predicted_programs: Vec<PredictedProgram>,
+    /// Rows of the tables of the page: effects of the model, barriers, and recorded programs.
+    ablation_rows: Vec<String>,
+    barrier_rows: Vec<String>,
+    recorded_rows: Vec<String>,
+    /// Measured times of the program `backbone-both` with variants of the network protocol.
+    variants: Vec<VariantCase>,
 }
-
-/// Name of the table of measured message times with which the model of the MPI library is calibrated.
-const PINGPONG_TABLE: &str = "pingpong.csv";
-/// Name of the table of measured message times on the second machine, for the calibration of the model on this machine.
-const SECOND_PINGPONG_TABLE: &str = "pingpong-second.csv";
 
 /// Simulates all measured programs, and collects the simulated and the measured times.
 ///
@@ -142,65 +122,44 @@ pub fn compare_with_measurements() -> Result<MeasurementComparison, Error> {
             ))
         })?;
     let two = built_in_platform("two")?;
-    let pings = read_pings(PINGPONG_TABLE, include_str!("pingpong.csv"), &two, None)?;
-    let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", PINGPONG_TABLE))?;
-    let whole = library_models(&calibration.library_json)?;
-    let second = read_pings(
-        SECOND_PINGPONG_TABLE,
-        include_str!("pingpong-second.csv"),
-        &two,
-        None,
-    )?;
-    let second = calibrate(
-        &two,
-        &second,
-        "open-mpi",
-        ("calibrated", SECOND_PINGPONG_TABLE),
-    )?;
-    let on_second = library_models(&second.library_json)?;
-    let mut ablation = Vec::new();
-    for (name, models) in ablation_steps(whole) {
-        let predicted = predict_programs(&measured.cases, &models)?;
-        ablation.push(AblationStep {
-            name,
-            predicted_cases: predicted,
+    let calibrated = |name, table| -> Result<_, Error> {
+        let pings = read_pings(name, table, &two, None)?;
+        let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", name))?;
+        let models = library_models(&calibration.library_json)?;
+        Ok((pings, calibration, models))
+    };
+    let (measured_pings, calibration, models) =
+        calibrated("pingpong.csv", include_str!("pingpong.csv"))?;
+    let (_, second_calibration, second_models) =
+        calibrated("pingpong-second.csv", include_str!("pingpong-second.csv"))?;
+    let predict = |models: &Models| -> Result<Vec<PredictedProgram>, Error> {
+        let cases = measured.cases.iter().map(|case| {
+            let simulated_s = simulated_time_and_supersteps(case, models)?.0;
+            let case = case.clone();
+            Ok(PredictedProgram { case, simulated_s })
         });
-    }
-    let predicted = predict_programs(&measured.cases, &whole)?;
-    let mut barriers = Vec::new();
-    for one in &measured.barriers {
+        cases.collect()
+    };
+    let ablation_rows = ablation_steps(models).into_iter();
+    let ablation_rows =
+        ablation_rows.map(|(name, models)| Ok(ablation_row(name, &predict(&models)?)));
+    let barrier_rows = measured.barriers.iter().map(|one| {
         let case = measured.cases.iter().find(|case| case.name == one.case);
         let case = case.ok_or_else(|| Problem::new(format!("internal error: the built-in measurements name the case `{}`, which they do not have", one.case)))?;
-        let (network, mut runtime) = whole;
-        runtime.barrier.kind = one.kind;
-        let (time, supersteps) = simulated_time_and_supersteps(case, &(network, runtime))?;
-        barriers.push(BarrierTimes {
-            kind: one.kind,
-            case: one.case.clone(),
-            measured_s: one.median_s / supersteps,
-            predicted_s: time / supersteps,
-        });
-    }
-    let variants = measured.variants.into_iter();
+        let mut models = models;
+        models.1.barrier.kind = one.kind;
+        let (time, supersteps) = simulated_time_and_supersteps(case, &models)?;
+        Ok(barrier_row(one, time, supersteps))
+    });
     Ok(MeasurementComparison {
-        measured_pings: pings,
+        measured_pings,
         calibration,
-        predicted_programs: predicted,
-        ablation_steps: ablation,
-        barrier_times: barriers,
-        times_of_protocol_variants_s: variants.map(|one| (one.variant, one.median_s)).collect(),
-        second_calibration: second,
-        recorded_runs: predict_recorded_runs(
-            |(machine, platform), trace, placement, (kind, queues)| {
-                let (mut network, mut runtime) = match machine {
-                    Machine::First => whole,
-                    Machine::Second => on_second,
-                };
-                runtime.barrier.kind = kind;
-                network.queues = queues;
-                simulated_makespan_of_trace(platform, trace, placement, (network, runtime))
-            },
-        )?,
+        second_calibration,
+        predicted_programs: predict(&models)?,
+        ablation_rows: ablation_rows.collect::<Result<_, Error>>()?,
+        barrier_rows: barrier_rows.collect::<Result<_, Error>>()?,
+        recorded_rows: recorded_rows(&[models, second_models])?,
+        variants: measured.variants,
     })
 }
 
@@ -248,19 +207,6 @@ fn ablation_steps(
 /// Models that form the model of the MPI library: the network model for messages, and the settings of the runtime with its
 /// barrier.
 type Models = (NetworkModel, RuntimeConfig);
-
-fn predict_programs(
-    cases: &[MeasuredProgram],
-    models: &Models,
-) -> Result<Vec<PredictedProgram>, Error> {
-    let one = |case: &MeasuredProgram| {
-        Ok(PredictedProgram {
-            case: case.clone(),
-            simulated_s: simulated_time_and_supersteps(case, models)?.0,
-        })
-    };
-    cases.iter().map(one).collect()
-}
 
 /// Simulates a measured program; returns its simulated time \[s\] and its number of supersteps.
 fn simulated_time_and_supersteps(

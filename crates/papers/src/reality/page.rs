@@ -1,6 +1,6 @@
 //! Creates the page `reality.md`, the table `reality.csv` and the figures on the comparison of predicted with measured times.
 
-use super::{AblationStep, MeasurementComparison, PredictedProgram};
+use super::{BarrierCase, MeasurementComparison, PredictedProgram};
 use crate::cells::median;
 use crate::markdown::{push_table, put};
 use migsim_base::error::Error;
@@ -36,14 +36,38 @@ pub fn markdown_page(reality: &MeasurementComparison) -> String {
     push_cases_table(&mut text, reality, true);
     text += "\n## Ablation\n\nThe table has the median error of the total time by class, in percent, over all cases. First the effects are added one after the other. Then one effect at a time is left out.\n";
     let columns = "effects | latency | bandwidth | mixed | all | within 5 % | worst";
-    push_table(
-        &mut text,
-        columns,
-        reality.ablation_steps.iter().map(ablation_row),
+    push_table(&mut text, columns, reality.ablation_rows.iter().cloned());
+    text += "\n## Barriers\n\nThe table has milliseconds per empty superstep. No barrier was fitted. `library` is the barrier that Open MPI chooses for the number of processes.\n";
+    let columns = "barrier | processes | measured | predicted | off [%]";
+    push_table(&mut text, columns, reality.barrier_rows.iter().cloned());
+    text += RECORDED;
+    let second = &reality.second_calibration;
+    put!(
+        text,
+        "The *first* machine is that of the cases above. The *second* one is faster: `migsim calibrate` finds an overhead of {:.1} us a message and a bandwidth factor of {:.4} there \
+         (`pingpong-second.csv`).\n",
+        second.fitted_overhead.unwrap_or_default() * 1e6,
+        second.fitted_bandwidth_factor.unwrap_or_default()
     );
-    push_barriers_section(&mut text, reality);
-    push_recorded_programs_section(&mut text, reality);
-    push_unexplained_errors_section(&mut text, reality);
+    let columns = "run | machine | platform | measured [s] | quartiles [s] | predicted [s] | off [%] | off with barriers [%] | in queues [s] | off [%]";
+    push_table(&mut text, columns, reality.recorded_rows.iter().cloned());
+    text += FIRST_COME;
+    let variants = reality.variants.iter().map(|one| {
+        // Variants of the protocol with which the program `backbone-both` was measured.
+        let name = match &*one.variant {
+            "eager" => "without handshakes",
+            "links2" => "with two connections a pair",
+            "bbr" => "with BBR instead of cubic",
+            other => other,
+        };
+        format!("{name} {:.2} s", one.median_s)
+    });
+    let variants: Vec<String> = variants.collect();
+    put!(
+        text,
+        "\n## What is left\n\n{HEAD_OF_LINE} Measurements of `backbone-both` with other protocols: {}.\n",
+        variants.join(", ")
+    );
     text
 }
 
@@ -76,14 +100,13 @@ fn push_calibration_section(text: &mut String, reality: &MeasurementComparison) 
     push_table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
     let others = reality.predicted_programs.iter();
     let others = others.filter(|one| !one.case.name.starts_with("ping-"));
-    let mut errors: Vec<f64> = others.map(percent_error).collect();
-    errors.sort_by(f64::total_cmp);
+    let errors: Vec<f64> = others.map(percent_error).collect();
     put!(
         text,
         "\nThe median error of the {} cases to which nothing was fitted is {:.1} %. `benches/reality-cases FOLDER` repeats these predictions from the raw repetitions with the commands of a user: it \
          makes the table of the two pings, calibrates, and runs each case.\n",
         errors.len(),
-        errors[errors.len() / 2]
+        median(errors.iter().copied()).unwrap_or_default()
     );
 }
 
@@ -106,70 +129,32 @@ fn push_cases_table(text: &mut String, reality: &MeasurementComparison, limited:
     push_table(text, columns, rows);
 }
 
-fn ablation_row(one: &AblationStep) -> String {
-    let cases = &one.predicted_cases;
+/// Creates the row of the ablation table for the predictions with some effects of the model switched on or off.
+pub(super) fn ablation_row(name: &str, predicted: &[PredictedProgram]) -> String {
     let errors = CLASSES
-        .map(|class| format!("{:.1}", median_error(cases, class)))
+        .map(|class| format!("{:.1}", median_error(predicted, class)))
         .join(" | ");
     let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
-    let worst = cases
-        .iter()
-        .map(PredictedProgram::relative_error)
-        .fold(0.0, larger);
-    let near = near_predictions(cases);
-    format!("{} | {errors} | {near} | {:+.0}", one.name, 100.0 * worst)
+    let worst = predicted.iter().map(PredictedProgram::relative_error);
+    let worst = 100.0 * worst.fold(0.0, larger);
+    format!(
+        "{name} | {errors} | {} | {worst:+.0}",
+        near_predictions(predicted)
+    )
 }
 
-fn push_barriers_section(text: &mut String, reality: &MeasurementComparison) {
-    *text += "\n## Barriers\n\nThe table has milliseconds per empty superstep. No barrier was fitted. `library` is the barrier that Open MPI chooses for the number of processes.\n";
-    let rows = reality.barrier_times.iter().map(|one| {
-        let kind = serde_json::to_value(one.kind).unwrap_or_default();
-        let kind = kind.as_str().unwrap_or_default();
-        let processes = if one.case.ends_with("three") { 12 } else { 8 };
-        let times = format!("{:.2} | {:.2}", one.measured_s * 1e3, one.predicted_s * 1e3);
-        let off = 100.0 * (one.predicted_s / one.measured_s - 1.0);
-        format!("`{kind}` | {processes} | {times} | {off:+.1}")
-    });
-    push_table(
-        text,
-        "barrier | processes | measured | predicted | off [%]",
-        rows,
-    );
-}
-
-fn push_recorded_programs_section(text: &mut String, reality: &MeasurementComparison) {
-    *text += RECORDED;
-    put!(
-        text,
-        "The *first* machine is that of the cases above. The *second* one is faster: `migsim calibrate` finds an overhead of {:.1} us a message and a bandwidth factor of {:.4} there \
-         (`pingpong-second.csv`).\n",
-        reality
-            .second_calibration
-            .fitted_overhead
-            .unwrap_or_default()
-            * 1e6,
-        reality
-            .second_calibration
-            .fitted_bandwidth_factor
-            .unwrap_or_default()
-    );
-    let rows = reality.recorded_runs.iter().map(|one| {
-        let off = |time: f64| format!("{:+.1}", 100.0 * (time / one.median_s - 1.0));
-        let [low, high] = one.quartiles_s;
-        let place = format!("{} | {} | `{}`", one.name, one.machine.name(), one.platform);
-        let measured = format!("{:.3} | {low:.3} to {high:.3}", one.median_s);
-        let predicted = format!("{:.3} | {}", one.predicted_s, off(one.predicted_s));
-        let queues = format!(
-            "{:.3} | {}",
-            one.predicted_with_queues_s,
-            off(one.predicted_with_queues_s)
-        );
-        let with_barriers = off(one.predicted_with_barriers_s);
-        format!("{place} | {measured} | {predicted} | {with_barriers} | {queues}")
-    });
-    let columns = "run | machine | platform | measured [s] | quartiles [s] | predicted [s] | off [%] | off with barriers [%] | in queues [s] | off [%]";
-    push_table(text, columns, rows);
-    *text += FIRST_COME;
+/// Creates the row of a barrier, with its times averaged over the empty supersteps of a program \[s\].
+pub(super) fn barrier_row(one: &BarrierCase, simulated_s: f64, supersteps: f64) -> String {
+    let kind = serde_json::to_value(one.kind).unwrap_or_default();
+    let kind = kind.as_str().unwrap_or_default();
+    let processes = if one.case.ends_with("three") { 12 } else { 8 };
+    let [measured, predicted] = [one.median_s, simulated_s].map(|time| time / supersteps);
+    let off = 100.0 * (predicted / measured - 1.0);
+    format!(
+        "`{kind}` | {processes} | {:.2} | {:.2} | {off:+.1}",
+        measured * 1e3,
+        predicted * 1e3
+    )
 }
 
 const RECORDED: &str = "\n## Recorded programs\n\n`migsim record` recorded these programs on emulated networks, with 8 processes. The networks are the platform `two`, and `two-slow` with a quarter of its rates and four times its delays. \
@@ -191,29 +176,6 @@ hosts. This was decided after a search for the reason why LAMMPS was slow. \
 and 3.85 to 3.86 s if each packet also takes 28 us in the emulation (measured: 3.81 s). For the second machine it predicts 3.14 to 3.19 s, 3.15 to 3.20 \
 s, and 3.35 to 3.37 s with 21 us (measured: 3.23 s). \
 With equal shares the error on the first machine is smaller for the wrong reason. Heat hardly changes. Nothing was fitted to these programs.\n";
-
-fn push_unexplained_errors_section(text: &mut String, reality: &MeasurementComparison) {
-    let told: Vec<String> = reality
-        .times_of_protocol_variants_s
-        .iter()
-        .map(|(name, time)| format!("{} {time:.2} s", describe_protocol_variant(name)))
-        .collect();
-    put!(
-        text,
-        "\n## What is left\n\n{HEAD_OF_LINE} Measurements of `backbone-both` with other protocols: {}.\n",
-        told.join(", ")
-    );
-}
-
-/// Describes in words a variant of the protocol with which the program `backbone-both` was measured.
-fn describe_protocol_variant(variant: &str) -> &str {
-    match variant {
-        "eager" => "without handshakes",
-        "links2" => "with two connections a pair",
-        "bbr" => "with BBR instead of cubic",
-        other => other,
-    }
-}
 
 const HEAD_OF_LINE: &str = "**Head of line** (`backbone-both`, the worst error): four pairs of processes send each other large messages over one link. The clear-to-send of one direction waits \
 behind the data of the other, since both use one connection. The times jump between repetitions: a superstep takes 0.37 s if both directions are sent at the same time, and up to 0.68 s if one is sent after the \

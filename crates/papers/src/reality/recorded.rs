@@ -5,53 +5,39 @@
 //! predicted. The comparison therefore shows how accurately a recorded trace is converted to times. It is not a forecast for
 //! another machine.
 
+use super::{Models, simulated_makespan_of_trace};
 use crate::packed::decompress_text;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
 use migsim_bsp::BarrierKind;
 use migsim_workloads::{Workload, trace::Trace};
 
-/// Machine on which programs were recorded and measured; each machine has a different overhead per message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Machine {
-    /// The machine on which all other programs of the study were measured; its hosts and its network both limit the rate of
-    /// traffic.
-    First,
-    /// A faster machine, in which only the network limits the rate of traffic.
-    Second,
-}
-
-impl Machine {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Second => "second",
-        }
-    }
-}
-
-/// A program that was recorded, and that was also measured without the recorder.
-#[derive(Clone, Copy, Debug)]
+/// A program that was recorded on 8 processes, and that was also measured without the recorder.
 struct RecordedProgram {
     name: &'static str,
-    machine: Machine,
+    /// Index of the machine in [`MACHINES`].
+    machine: usize,
     platform: &'static str,
-    /// Median of the execution times in 7 measured runs without the recorder \[s\].
-    median_s: f64,
-    /// First and third quartile of the measured execution times \[s\].
-    quartiles_s: [f64; 2],
+    /// Median, first and third quartile of the execution times in 7 measured runs without the recorder, from `MPI_Init` to
+    /// `MPI_Finalize` \[s\].
+    measured_s: [f64; 3],
     /// Traces of the recorded runs of the program; long traces are compressed with brotli.
     traces: &'static [&'static [u8]],
 }
 
-/// The recorded programs, each on 8 processes. Measured times are from `MPI_Init` to `MPI_Finalize`.
+/// Machines on which programs were recorded; each has a different overhead per message. On the first, hosts and network both
+/// limit the rate of traffic; on the second and faster one, only the network does.
+const MACHINES: [&str; 2] = ["first", "second"];
+
+const HEAT: &str = "heat, 512 x 512, 60 iterations";
+const MELT: &str = "LAMMPS melt, 4 000 atoms, 100 steps";
+
 const PROGRAMS: [RecordedProgram; 5] = [
     RecordedProgram {
-        name: "heat, 512 x 512, 60 iterations",
-        machine: Machine::First,
+        name: HEAT,
+        machine: 0,
         platform: "two",
-        median_s: 1.1758,
-        quartiles_s: [1.1683, 1.1771],
+        measured_s: [1.1758, 1.1683, 1.1771],
         traces: &[
             include_bytes!("heat-1.trace"),
             include_bytes!("heat-2.trace"),
@@ -59,33 +45,30 @@ const PROGRAMS: [RecordedProgram; 5] = [
         ],
     },
     RecordedProgram {
-        name: "LAMMPS melt, 4 000 atoms, 100 steps",
-        machine: Machine::First,
+        name: MELT,
+        machine: 0,
         platform: "two",
-        median_s: 3.8072,
-        quartiles_s: [3.7985, 3.8585],
+        measured_s: [3.8072, 3.7985, 3.8585],
         traces: &[
             include_bytes!("melt-1.trace.br"),
             include_bytes!("melt-2.trace.br"),
         ],
     },
     RecordedProgram {
-        name: "LAMMPS melt, 4 000 atoms, 100 steps",
-        machine: Machine::First,
+        name: MELT,
+        machine: 0,
         platform: "two-slow",
-        median_s: 12.2294,
-        quartiles_s: [12.1967, 12.2354],
+        measured_s: [12.2294, 12.1967, 12.2354],
         traces: &[
             include_bytes!("melt-slow-1.trace.br"),
             include_bytes!("melt-slow-2.trace.br"),
         ],
     },
     RecordedProgram {
-        name: "heat, 512 x 512, 60 iterations",
-        machine: Machine::Second,
+        name: HEAT,
+        machine: 1,
         platform: "two",
-        median_s: 1.1647,
-        quartiles_s: [1.1644, 1.1654],
+        measured_s: [1.1647, 1.1644, 1.1654],
         traces: &[
             include_bytes!("heat-second-1.trace"),
             include_bytes!("heat-second-2.trace"),
@@ -93,32 +76,16 @@ const PROGRAMS: [RecordedProgram; 5] = [
         ],
     },
     RecordedProgram {
-        name: "LAMMPS melt, 4 000 atoms, 100 steps",
-        machine: Machine::Second,
+        name: MELT,
+        machine: 1,
         platform: "two",
-        median_s: 3.2337,
-        quartiles_s: [3.2136, 3.2640],
+        measured_s: [3.2337, 3.2136, 3.2640],
         traces: &[
             include_bytes!("melt-second-1.trace.br"),
             include_bytes!("melt-second-2.trace.br"),
         ],
     },
 ];
-
-/// A recorded run of a program, with the measured times of the program and the predicted times of the run.
-#[derive(Clone, Debug)]
-pub(super) struct RecordedRun {
-    pub(super) name: String,
-    pub(super) machine: Machine,
-    pub(super) platform: &'static str,
-    /// Median of the execution times of the program that were measured without the recorder \[s\].
-    pub(super) median_s: f64,
-    pub(super) quartiles_s: [f64; 2],
-    /// Predicted time of the run \[s\], without barriers between the supersteps and without queues of packets.
-    pub(super) predicted_s: f64,
-    pub(super) predicted_with_barriers_s: f64,
-    pub(super) predicted_with_queues_s: f64,
-}
 
 fn trace_text(file: &[u8]) -> Result<String, Error> {
     if !file.starts_with(b"migsim-trace") {
@@ -127,30 +94,34 @@ fn trace_text(file: &[u8]) -> Result<String, Error> {
     String::from_utf8(file.to_vec()).map_err(|error| Problem::new(error.to_string()).into())
 }
 
-/// Predicts the times of all recorded runs. The function `run` returns the time of a trace \[s\], for a machine and platform, a
-/// placement, a kind of barrier, and with or without queues of packets.
-pub(super) fn predict_recorded_runs(
-    run: impl Fn((Machine, &str), &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
-) -> Result<Vec<RecordedRun>, Error> {
-    let mut all = Vec::new();
+/// Predicts the times of all recorded runs, with the models of each machine: without barriers between the supersteps, with ideal
+/// barriers, and with queues of packets. Returns a row of the table for each run.
+pub(super) fn recorded_rows(models: &[Models; 2]) -> Result<Vec<String>, Error> {
+    let mut rows = Vec::new();
     for program in &PROGRAMS {
+        let [median, low, high] = program.measured_s;
         for (number, file) in (1..).zip(program.traces) {
             let trace = Trace::parse(program.name, &trace_text(file)?)?;
-            let hosts = 0..trace.processes();
-            let placement: Vec<HostId> = hosts.map(HostId::from_index).collect();
-            let place = (program.machine, program.platform);
-            let time = |kind, queues| run(place, &trace, &placement, (kind, queues));
-            all.push(RecordedRun {
-                name: format!("{}, run {number}", program.name),
-                median_s: program.median_s,
-                quartiles_s: program.quartiles_s,
-                machine: program.machine,
-                platform: program.platform,
-                predicted_s: time(BarrierKind::None, false)?,
-                predicted_with_barriers_s: time(BarrierKind::Ideal, false)?,
-                predicted_with_queues_s: time(BarrierKind::None, true)?,
-            });
+            let placement: Vec<HostId> = (0..trace.processes()).map(HostId::from_index).collect();
+            let predict = |kind, queues| {
+                let (mut network, mut runtime) = models[program.machine];
+                runtime.barrier.kind = kind;
+                network.queues = queues;
+                let models = (network, runtime);
+                simulated_makespan_of_trace(program.platform, &trace, &placement, models)
+            };
+            let off = |time: f64| format!("{:+.1}", 100.0 * (time / median - 1.0));
+            let time_and_off = |time: f64| format!("{time:.3} | {}", off(time));
+            rows.push(format!(
+                "{}, run {number} | {} | `{}` | {median:.3} | {low:.3} to {high:.3} | {} | {} | {}",
+                program.name,
+                MACHINES[program.machine],
+                program.platform,
+                time_and_off(predict(BarrierKind::None, false)?),
+                off(predict(BarrierKind::Ideal, false)?),
+                time_and_off(predict(BarrierKind::None, true)?),
+            ));
         }
     }
-    Ok(all)
+    Ok(rows)
 }
