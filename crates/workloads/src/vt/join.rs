@@ -256,7 +256,7 @@ impl ApplicationBuilder {
                             });
                         }
                     }
-                    _ => self.ignored_data.count_item(IgnoredKind::UnknownTask),
+                    _ => self.ignored_data.count_items(IgnoredKind::UnknownTask, 1),
                 }
             }
         }

@@ -61,11 +61,6 @@ impl IgnoredKind {
 pub(super) struct IgnoredData(BTreeMap<IgnoredKind, u64>);
 
 impl IgnoredData {
-    /// Counts one more ignored item of this kind.
-    pub(super) fn count_item(&mut self, kind: IgnoredKind) {
-        self.count_items(kind, 1);
-    }
-
     /// Counts `count` more ignored items of this kind.
     pub(super) fn count_items(&mut self, kind: IgnoredKind, count: u64) {
         if count > 0 {

@@ -96,12 +96,8 @@ pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankD
     }
 }
 
-/// The place of a value in the data of a rank, computed only for error messages: its path in JSON, and its description in words.
-struct ValuePlace<'a> {
-    json_path: &'a dyn Fn() -> String,
-    /// Function that returns the description of the place in words.
-    description: &'a dyn Fn() -> String,
-}
+/// Function that returns the place of a value in the data of a rank, for error messages: its path in JSON, and its description.
+type Place<'a> = &'a dyn Fn() -> (String, String);
 
 struct Reader<'d> {
     /// The JSON document with the data of the rank.
@@ -114,11 +110,6 @@ struct Reader<'d> {
     rank_data: RankData,
     /// Number of messages that were read so far.
     message_count: u64,
-}
-
-/// Returns the JSON value as an object; `None` if it is missing or not an object.
-fn as_object(value: Option<&Value>) -> Option<&Map<String, Value>> {
-    value.and_then(Value::as_object)
 }
 
 /// Formats a JSON value for an error message, shortened if it is long.
@@ -134,7 +125,7 @@ fn shortened_text(value: &Value) -> String {
     }
 }
 
-/// Keys that the JSON object of a task may have.
+/// Keys that the JSON objects of tasks and of entities may have.
 const KNOWN_TASK_KEYS: [&str; 7] = [
     "entity",
     "node",
@@ -144,36 +135,58 @@ const KNOWN_TASK_KEYS: [&str; 7] = [
     "user_defined",
     "attributes",
 ];
+const KNOWN_ENTITY_KEYS: [&str; 8] = [
+    "id",
+    "seq_id",
+    "collection_id",
+    "home",
+    "index",
+    "type",
+    "migratable",
+    "objgroup_id",
+];
 
 const WHOLE_NUMBER_HINT: &str = "write a whole number of at least 0";
 const NONNEGATIVE_NUMBER_HINT: &str = "write a finite number of at least 0";
 
 impl Reader<'_> {
     /// Stores a problem about the value with this JSON path, unless the maximum number of problems is reached.
-    fn add_problem(&mut self, path: &str, message: String, hint: impl Into<String>) {
+    fn add_problem(&mut self, path: &str, message: String, hint: &str) {
         if self.problems.len() < MOST_PROBLEMS {
             let problem = self.document.problem_at(path, message);
             self.problems.push(problem.hint(hint));
         }
     }
 
+    /// Stores a problem about the part `key` of the value at a place; `message` gets the description of the place.
+    fn add_problem_at(
+        &mut self,
+        here: Place<'_>,
+        key: &str,
+        message: impl FnOnce(&str) -> String,
+        hint: &str,
+    ) {
+        let (path, name) = here();
+        self.add_problem(&format!("{path}{key}"), message(&name), hint);
+    }
+
+    fn ignore(&mut self, kind: IgnoredKind, count: usize) {
+        self.rank_data.ignored_data.count_items(kind, count as u64);
+    }
+
     /// Counts each key of an object that is not in `known` as ignored data.
     fn count_unknown_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         let unknown = object.keys().filter(|key| !known.contains(&key.as_str()));
-        let count = unknown.count() as u64;
-        self.rank_data
-            .ignored_data
-            .count_items(IgnoredKind::UnknownKey, count);
+        self.ignore(IgnoredKind::UnknownKey, unknown.count());
     }
 
     /// Reads the whole document of the rank: metadata and phases.
     fn read_document(&mut self) {
-        let document = self.document;
+        let (document, rank) = (self.document, self.rank);
         let Some(top) = document.value.as_object() else {
-            let message = format!("the data of rank {} is not an object", self.rank);
             return self.add_problem(
                 "",
-                message,
+                format!("the data of rank {rank} is not an object"),
                 "write a JSON object, as vt does: `{\"type\": \"LBDatafile\", \"phases\": [...]}`",
             );
         };
@@ -183,24 +196,19 @@ impl Reader<'_> {
             ("metadata.type", document.value.pointer("/metadata/type")),
         ] {
             if let Some(kind) = kind.filter(|kind| **kind != "LBDatafile") {
-                let message = format!(
-                    "the type of the data of rank {} is {}, not `LBDatafile`",
-                    self.rank,
-                    shortened_text(kind)
-                );
+                let kind = shortened_text(kind);
                 self.add_problem(
                     path,
-                    message,
+                    format!("the type of the data of rank {rank} is {kind}, not `LBDatafile`"),
                     "name the files that vt writes with `--vt_lb_data`, not its statistics",
                 );
             }
         }
-        self.read_metadata(top.get("metadata"));
-        let Some(phases) = top.get("phases").and_then(Value::as_array) else {
-            let message = format!("the data of rank {} has no list `phases`", self.rank);
+        self.read_metadata(&document.value["metadata"]);
+        let Some(phases) = document.value["phases"].as_array() else {
             return self.add_problem(
                 "phases",
-                message,
+                format!("the data of rank {rank} has no list `phases`"),
                 "write a list of phases: `{\"id\": 0, \"tasks\": [...], \"communications\": [...]}`",
             );
         };
@@ -213,12 +221,12 @@ impl Reader<'_> {
     }
 
     /// Reads the metadata of the file: checks the rank, and reads which phases are identical to the phase before.
-    fn read_metadata(&mut self, metadata: Option<&Value>) {
-        let Some(metadata) = as_object(metadata) else {
+    fn read_metadata(&mut self, metadata: &Value) {
+        let Some(keys) = metadata.as_object() else {
             return;
         };
-        self.count_unknown_keys(metadata, &KNOWN_METADATA_KEYS);
-        if let Some(rank) = metadata.get("rank")
+        self.count_unknown_keys(keys, &KNOWN_METADATA_KEYS);
+        if let Some(rank) = keys.get("rank")
             && rank.as_u64() != Some(self.rank as u64)
         {
             let message = format!(
@@ -226,35 +234,18 @@ impl Reader<'_> {
                 self.rank,
                 shortened_text(rank)
             );
-            self.add_problem(
-                "metadata.rank",
-                message,
-                "rename the file, or correct `rank` in its `metadata`",
-            );
+            let hint = "rename the file, or correct `rank` in its `metadata`";
+            self.add_problem("metadata.rank", message, hint);
         }
-        let Some(same) = metadata
-            .get("phases")
-            .and_then(|phases| phases.get("identical_to_previous"))
-        else {
-            return;
-        };
-        let path = "metadata.phases.identical_to_previous";
-        for number in same
-            .get("list")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            self.add_identical_phases(number, number, &format!("{path}.list"));
+        let same = &metadata["phases"]["identical_to_previous"];
+        let entries = |key: &str| same[key].as_array().into_iter().flatten();
+        let path = |key: &str| format!("metadata.phases.identical_to_previous.{key}");
+        for number in entries("list") {
+            self.add_identical_phases(number, number, &path("list"));
         }
-        for range in same
-            .get("range")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
+        for range in entries("range") {
             if let Some([first, last]) = range.as_array().map(Vec::as_slice) {
-                self.add_identical_phases(first, last, &format!("{path}.range"));
+                self.add_identical_phases(first, last, &path("range"));
                 continue;
             }
             let message = format!(
@@ -262,39 +253,30 @@ impl Reader<'_> {
                 self.rank
             );
             let hint = "write the first and the last phase: `[[3, 7]]`";
-            self.add_problem(&format!("{path}.range"), message, hint);
+            self.add_problem(&path("range"), message, hint);
         }
     }
 
     /// Adds the phases with the numbers from `first` to `last` to the phases that are identical to the phase before.
     fn add_identical_phases(&mut self, first: &Value, last: &Value, path: &str) {
+        let rank = self.rank;
         let room = MAX_PHASES - (self.rank_data.identical_phases.len() as u64).min(MAX_PHASES);
         match (first.as_u64(), last.as_u64()) {
             (Some(first), Some(last)) if first <= last && last - first < room => {
                 self.rank_data.identical_phases.extend(first..=last);
             }
-            (Some(first), Some(last)) if first <= last => {
-                let message = format!(
-                    "the range of phases {first} to {last} of rank {} is too long",
-                    self.rank
-                );
-                self.add_problem(
-                    path,
-                    message,
-                    format!("reduce the number of phases to {MAX_PHASES}"),
-                );
-            }
+            (Some(first), Some(last)) if first <= last => self.add_problem(
+                path,
+                format!("the range of phases {first} to {last} of rank {rank} is too long"),
+                &format!("reduce the number of phases to {MAX_PHASES}"),
+            ),
             _ => {
                 let (first, last) = (shortened_text(first), shortened_text(last));
                 let message = format!(
-                    "the numbers of identical phases of rank {}, from {first} to {last}, are not whole numbers in increasing order",
-                    self.rank
+                    "the numbers of identical phases of rank {rank}, from {first} to {last}, are not whole numbers in increasing order"
                 );
-                self.add_problem(
-                    path,
-                    message,
-                    "write two whole numbers of at least 0 in increasing order",
-                );
+                let hint = "write two whole numbers of at least 0 in increasing order";
+                self.add_problem(path, message, hint);
             }
         }
     }
@@ -303,243 +285,159 @@ impl Reader<'_> {
     fn read_phase(&mut self, index: usize, value: &Value) {
         let rank = self.rank;
         let path = format!("phases[{index}]");
-        let Some(phase) = value.as_object() else {
-            let message = format!("phase number {} of rank {rank} is not an object", index + 1);
-            return self.add_problem(&path, message, "write `{\"id\": 0, \"tasks\": [...]}`");
+        let here = || {
+            (
+                path.clone(),
+                format!("phase number {} of rank {rank}", index + 1),
+            )
         };
-        self.count_unknown_keys(
-            phase,
-            &[
-                "id",
-                "tasks",
-                "communications",
-                "user_defined",
-                "lb_iterations",
-            ],
-        );
-        let here = ValuePlace {
-            json_path: &|| path.clone(),
-            description: &|| format!("phase number {} of rank {rank}", index + 1),
+        let hint = "write `{\"id\": 0, \"tasks\": [...]}`";
+        let known = [
+            "id",
+            "tasks",
+            "communications",
+            "user_defined",
+            "lb_iterations",
+        ];
+        let Some(phase) = self.read_object(value, &known, &here, hint) else {
+            return;
         };
         let Some(id) = self.read_whole_number(phase, "id", &here) else {
             return;
         };
-        let iterations = phase.get("lb_iterations").and_then(Value::as_array);
-        self.rank_data.ignored_data.count_items(
+        let iterations = value["lb_iterations"].as_array();
+        self.ignore(
             IgnoredKind::BalancerIteration,
-            iterations.map_or(0, |all| all.len() as u64),
+            iterations.map_or(0, Vec::len),
         );
         let mut read = PhaseData::default();
-        for (at, task) in self
-            .list_in_phase(phase, "tasks", id, &path)
-            .iter()
-            .enumerate()
-        {
-            read.tasks.extend(self.read_task(task, (index, id, at)));
+        let mut list = |key: &str| match &value[key] {
+            Value::Null => &[],
+            Value::Array(list) => &**list,
+            other => {
+                let message = format!(
+                    "`{key}` of phase {id} of rank {rank} is {}, not a list",
+                    shortened_text(other)
+                );
+                let hint = "write a list, which may be empty";
+                self.add_problem(&format!("{path}.{key}"), message, hint);
+                &[]
+            }
+        };
+        let (tasks, edges) = (list("tasks"), list("communications"));
+        for (at, task) in tasks.iter().enumerate() {
+            read.tasks.extend(self.read_task(task, index, id, at));
         }
-        for (at, edge) in self
-            .list_in_phase(phase, "communications", id, &path)
-            .iter()
-            .enumerate()
-        {
-            read.messages
-                .extend(self.read_message(edge, (index, id, at)));
+        for (at, edge) in edges.iter().enumerate() {
+            read.messages.extend(self.read_message(edge, index, id, at));
         }
         if self.rank_data.phases.insert(id, read).is_some() {
             let message = format!("phase {id} of rank {rank} appears twice");
-            self.add_problem(
-                &format!("{path}.id"),
-                message,
-                "give each phase of a file a different `id`",
-            );
-        }
-    }
-
-    /// Returns the list with the key `key` in the JSON object of a phase; empty if there is no such key.
-    fn list_in_phase<'v>(
-        &mut self,
-        phase: &'v Map<String, Value>,
-        key: &str,
-        id: u64,
-        path: &str,
-    ) -> &'v [Value] {
-        match phase.get(key) {
-            None | Some(Value::Null) => &[],
-            Some(Value::Array(list)) => list,
-            Some(other) => {
-                let message = format!(
-                    "`{key}` of phase {id} of rank {} is {}, not a list",
-                    self.rank,
-                    shortened_text(other)
-                );
-                self.add_problem(
-                    &format!("{path}.{key}"),
-                    message,
-                    "write a list, which may be empty",
-                );
-                &[]
-            }
+            let hint = "give each phase of a file a different `id`";
+            self.add_problem(&format!("{path}.id"), message, hint);
         }
     }
 
     /// Reads a task of a phase; `None` if the task is ignored or has errors. `phase` is the index of the phase, `id` its number,
     /// and `at` the index of the task in the phase.
-    fn read_task(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Task> {
+    fn read_task(&mut self, value: &Value, phase: usize, id: u64, at: usize) -> Option<Task> {
         let rank = self.rank;
-        let path = || format!("phases[{phase}].tasks[{at}]");
-        let entity = value.get("entity").unwrap_or(&Value::Null);
-        let name = || match task_number(entity) {
-            Some(task) => format!("task {task} in phase {id} of rank {rank}"),
-            None => format!("task number {} in phase {id} of rank {rank}", at + 1),
+        let entity = &value["entity"];
+        let here = || {
+            let task = match entity.get("id").or_else(|| entity.get("seq_id")) {
+                Some(task) if task.is_u64() => format!("task {task}"),
+                _ => format!("task number {}", at + 1),
+            };
+            let name = format!("{task} in phase {id} of rank {rank}");
+            (format!("phases[{phase}].tasks[{at}]"), name)
         };
-        let here = ValuePlace {
-            json_path: &path,
-            description: &name,
-        };
-        let Some(task) = value.as_object() else {
-            self.add_problem(
-                &path(),
-                format!("{} is not an object", name()),
-                "write a task as `{\"entity\": {...}, \"node\": 0, \
-            \"resource\": \"cpu\", \"time\": 0.5}`",
-            );
-            return None;
-        };
-        self.count_unknown_keys(task, &KNOWN_TASK_KEYS);
-        let entity_path = || format!("{}.entity", path());
-        let inside = ValuePlace {
-            json_path: &entity_path,
-            description: &name,
-        };
-        let number = self.read_task_number(entity, &inside)?;
+        let hint = "write a task as `{\"entity\": {...}, \"node\": 0, \"resource\": \"cpu\", \"time\": 0.5}`";
+        let task = self.read_object(value, &KNOWN_TASK_KEYS, &here, hint)?;
+        let number = self.read_task_number(entity, &|| {
+            let (path, name) = here();
+            (format!("{path}.entity"), name)
+        })?;
         if entity.get("type").is_some_and(|kind| kind != "object") {
-            self.rank_data
-                .ignored_data
-                .count_item(IgnoredKind::NonObjectTask);
+            self.ignore(IgnoredKind::NonObjectTask, 1);
             return None;
         }
-        let is_migratable = self.read_whether_migratable(entity, &inside);
-        self.check_rank_of_task(task, &here);
+        let is_migratable = entity["migratable"].as_bool();
+        if is_migratable.is_none() {
+            let message = |name: &str| match entity.get("migratable") {
+                None => format!("{name} has no `migratable`"),
+                Some(other) => format!("`migratable` of {name} is {}", shortened_text(other)),
+            };
+            let hint = "write `true`, or `false` if the task must stay on its rank";
+            self.add_problem_at(&here, ".entity.migratable", message, hint);
+        }
+        let is_here = |node: &&Value| node.as_u64() == Some(rank as u64);
+        if let Some(node) = task.get("node").filter(|node| !is_here(node)) {
+            let node = shortened_text(node);
+            let message =
+                |name: &str| format!("`node` of {name} is {node}, not the rank of the file");
+            let hint = "move the task to the file of its rank, or correct `node`";
+            self.add_problem_at(&here, ".node", message, hint);
+        }
         let seconds = self.read_nonnegative_number(task, "time", &here)?;
         let work = Instructions::new(seconds * self.config.speed.get());
         if work.is_none() {
-            let message = format!("`time` of {} is out of range", name());
-            self.add_problem(
-                &format!("{}.time", path()),
-                message,
-                NONNEGATIVE_NUMBER_HINT,
-            );
+            let message = |name: &str| format!("`time` of {name} is out of range");
+            self.add_problem_at(&here, ".time", message, NONNEGATIVE_NUMBER_HINT);
         }
-        self.count_subphases_and_attributes(task);
-        let memory = self.read_task_memory(as_object(task.get("user_defined")));
+        let subphases = value["subphases"].as_array();
+        self.ignore(
+            IgnoredKind::Subphases,
+            usize::from(subphases.is_some_and(|all| !all.is_empty())),
+        );
+        let attributes = value["attributes"].as_object();
+        self.ignore(IgnoredKind::UserDefined, attributes.map_or(0, Map::len));
+        let memory = value["user_defined"].as_object();
+        let memory = memory.and_then(|keys| self.read_task_memory(keys));
         Some(Task {
             id: number,
             entity: entity.clone(),
-            is_migratable,
+            is_migratable: is_migratable.unwrap_or_default(),
             work: work?,
             memory,
         })
     }
 
-    fn count_subphases_and_attributes(&mut self, task: &Map<String, Value>) {
-        let ignored = &mut self.rank_data.ignored_data;
-        let subphases = task.get("subphases").and_then(Value::as_array);
-        if subphases.is_some_and(|all| !all.is_empty()) {
-            ignored.count_item(IgnoredKind::Subphases);
-        }
-        let attributes = as_object(task.get("attributes")).map_or(0, Map::len) as u64;
-        ignored.count_items(IgnoredKind::UserDefined, attributes);
-    }
-
-    /// Returns whether the task with this entity may migrate; adds a problem if the data does not state it.
-    fn read_whether_migratable(&mut self, entity: &Value, here: &ValuePlace<'_>) -> bool {
-        let name = (here.description)();
-        let message = match entity.get("migratable") {
-            Some(Value::Bool(is_migratable)) => return *is_migratable,
-            None => format!("{name} has no `migratable`"),
-            Some(other) => format!("`migratable` of {name} is {}", shortened_text(other)),
-        };
-        let hint = "write `true`, or `false` if the task must stay on its rank";
-        self.add_problem(&format!("{}.migratable", (here.json_path)()), message, hint);
-        false
-    }
-
-    /// Checks that the data locates a task on the rank to which the file belongs.
-    fn check_rank_of_task(&mut self, task: &Map<String, Value>, here: &ValuePlace<'_>) {
-        let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
-        let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
-            return;
-        };
-        let (name, node) = ((here.description)(), shortened_text(node));
-        let message = format!("`node` of {name} is {node}, not the rank of the file");
-        let hint = "move the task to the file of its rank, or correct `node`";
-        self.add_problem(&format!("{}.node", (here.json_path)()), message, hint);
-    }
-
     /// Returns the number of the task that an entity identifies; adds a problem and returns `None` if the entity has no number.
-    fn read_task_number(&mut self, entity: &Value, here: &ValuePlace<'_>) -> Option<u64> {
+    fn read_task_number(&mut self, entity: &Value, here: Place<'_>) -> Option<u64> {
         let Some(keys) = entity.as_object() else {
+            let message = |name: &str| format!("{name} has no entity");
             let hint = "write an entity as `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
-            self.add_problem(
-                &(here.json_path)(),
-                format!("{} has no entity", (here.description)()),
-                hint,
-            );
+            self.add_problem_at(here, "", message, hint);
             return None;
         };
-        self.count_unknown_keys(
-            keys,
-            &[
-                "id",
-                "seq_id",
-                "collection_id",
-                "home",
-                "index",
-                "type",
-                "migratable",
-                "objgroup_id",
-            ],
-        );
-        let key = if keys.contains_key("id") {
-            "id"
-        } else {
-            "seq_id"
-        };
-        if !keys.contains_key(key) {
-            let message = format!("{} has neither `id` nor `seq_id`", (here.description)());
-            self.add_problem(
-                &(here.json_path)(),
-                message,
-                "give the entity an `id` or a `seq_id`",
-            );
+        self.count_unknown_keys(keys, &KNOWN_ENTITY_KEYS);
+        let Some(key) = ["id", "seq_id"]
+            .into_iter()
+            .find(|key| keys.contains_key(*key))
+        else {
+            let message = |name: &str| format!("{name} has neither `id` nor `seq_id`");
+            self.add_problem_at(here, "", message, "give the entity an `id` or a `seq_id`");
             return None;
-        }
+        };
         self.read_whole_number(keys, key, here)
     }
 
     /// Returns the memory of a task, which its user-defined values may state; counts all other user-defined values as ignored.
-    fn read_task_memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
-        let keys = keys?;
-        // LBAF writes -1 for unknown values.
-        let size = |key: &str| keys.get(key)?.as_f64().and_then(Bytes::new);
-        let is_left_out = |key: &&String| {
-            !["task_footprint_bytes", "task_serialized_bytes"].contains(&key.as_str())
-        };
-        let shared = keys
-            .get("shared_id")
-            .and_then(Value::as_f64)
-            .is_some_and(|id| id >= 0.0);
-        self.rank_data
-            .ignored_data
-            .count_items(IgnoredKind::SharedBlock, u64::from(shared));
+    fn read_task_memory(&mut self, keys: &Map<String, Value>) -> Option<Bytes> {
+        const MEMORY_KEYS: [&str; 2] = ["task_footprint_bytes", "task_serialized_bytes"];
+        let shared = keys.get("shared_id").and_then(Value::as_f64);
+        self.ignore(
+            IgnoredKind::SharedBlock,
+            usize::from(shared.is_some_and(|id| id >= 0.0)),
+        );
         let others = keys
             .keys()
-            .filter(is_left_out)
-            .filter(|key| !key.starts_with("shared_"));
-        self.rank_data
-            .ignored_data
-            .count_items(IgnoredKind::UserDefined, others.count() as u64);
-        size("task_footprint_bytes").or_else(|| size("task_serialized_bytes"))
+            .filter(|key| !MEMORY_KEYS.contains(&key.as_str()));
+        let others = others.filter(|key| !key.starts_with("shared_"));
+        self.ignore(IgnoredKind::UserDefined, others.count());
+        // LBAF writes -1 for unknown values.
+        let size = |key| keys.get(key)?.as_f64().and_then(Bytes::new);
+        MEMORY_KEYS.into_iter().find_map(size)
     }
 
     /// Reads a communication of a phase as a message; `None` if the communication is ignored or has errors. `phase` is the index
@@ -547,126 +445,117 @@ impl Reader<'_> {
     fn read_message(
         &mut self,
         value: &Value,
-        (phase, id, at): (usize, u64, usize),
+        phase: usize,
+        id: u64,
+        at: usize,
     ) -> Option<TaskMessage> {
         let rank = self.rank;
-        let path = || format!("phases[{phase}].communications[{at}]");
-        let name = || {
-            format!(
+        let here = || {
+            let name = format!(
                 "communication number {} in phase {id} of rank {rank}",
                 at + 1
-            )
-        };
-        let here = ValuePlace {
-            json_path: &path,
-            description: &name,
-        };
-        let Some(edge) = value.as_object() else {
-            self.add_problem(
-                &path(),
-                format!("{} is not an object", name()),
-                "write an object with `type`, `from`, `to`, `messages` and `bytes`",
             );
+            (format!("phases[{phase}].communications[{at}]"), name)
+        };
+        let hint = "write an object with `type`, `from`, `to`, `messages` and `bytes`";
+        let known = ["type", "from", "to", "messages", "bytes"];
+        let edge = self.read_object(value, &known, &here, hint)?;
+        let Some(kind) = value["type"].as_str() else {
+            let message = |name: &str| format!("{name} has no type");
+            let hint =
+                "add a `type`: SendRecv or Broadcast (communications of other types are ignored)";
+            self.add_problem_at(&here, ".type", message, hint);
             return None;
         };
-        self.count_unknown_keys(edge, &["type", "from", "to", "messages", "bytes"]);
-        let Some(kind) = edge.get("type").and_then(Value::as_str) else {
-            self.add_problem(
-                &format!("{}.type", path()),
-                format!("{} has no type", name()),
-                "add a `type`: SendRecv or Broadcast (communications of other types are ignored)",
-            );
-            return None;
-        };
-        if let Some(left_out) = self.ignored_kind_of_communication(kind, edge) {
-            self.rank_data.ignored_data.count_item(left_out);
-            return None;
-        }
-        let mut end = |key: &str| {
-            let path = || format!("phases[{phase}].communications[{at}].{key}");
-            let name = || {
-                format!(
-                    "`{key}` of communication number {} in phase {id} of rank {rank}",
-                    at + 1
-                )
-            };
-            self.read_task_number(
-                edge.get(key).unwrap_or(&Value::Null),
-                &ValuePlace {
-                    json_path: &path,
-                    description: &name,
-                },
-            )
-        };
-        let (from, to) = (end("from"), end("to"));
-        let size = self
-            .read_nonnegative_number(edge, "bytes", &here)
-            .and_then(Bytes::new);
-        let count = match edge.get("messages") {
-            None | Some(Value::Null) => 1,
-            Some(_) => self.read_whole_number(edge, "messages", &here)?.max(1),
-        };
-        let (from, to, size) = (from?, to?, size?);
-        if from == to {
-            self.rank_data
-                .ignored_data
-                .count_item(IgnoredKind::MessageToItself);
-            return None;
-        }
-        self.message_count = self.message_count.saturating_add(count);
-        if self.message_count > MAX_MESSAGES_OF_RANK {
-            self.add_problem(
-                &format!("{}.messages", path()),
-                format!("rank {rank} has more than {MAX_MESSAGES_OF_RANK} messages"),
-                "correct the number of `messages`",
-            );
-            return None;
-        }
-        Some(TaskMessage {
-            sender: from,
-            receiver: to,
-            count,
-            size: Bytes::new(size.get() / count as f64)?,
-        })
-    }
-
-    /// Returns the kind of ignored data to which a communication belongs; `None` if it becomes a message.
-    fn ignored_kind_of_communication(
-        &self,
-        kind: &str,
-        edge: &Map<String, Value>,
-    ) -> Option<IgnoredKind> {
         let is_object = |key: &str| {
-            let end = edge.get(key).and_then(|end| end.get("type"));
-            end.is_none_or(|kind| kind == "object")
+            let kind = value[key].get("type");
+            kind.is_none_or(|kind| kind == "object")
         };
-        match kind {
+        let ignored = match kind {
             "Broadcast" if self.config.broadcasts == Broadcasts::Drop => {
                 Some(IgnoredKind::Broadcast)
             }
             "SendRecv" | "Broadcast" if is_object("from") && is_object("to") => None,
             _ => Some(IgnoredKind::OtherCommunication),
+        };
+        if let Some(ignored) = ignored {
+            self.ignore(ignored, 1);
+            return None;
+        }
+        let mut end = |key: &str| {
+            self.read_task_number(&value[key], &|| {
+                let (path, name) = here();
+                (format!("{path}.{key}"), format!("`{key}` of {name}"))
+            })
+        };
+        let (from, to) = (end("from"), end("to"));
+        let size = self
+            .read_nonnegative_number(edge, "bytes", &here)
+            .and_then(Bytes::new);
+        let count = match value["messages"] {
+            Value::Null => 1,
+            _ => self.read_whole_number(edge, "messages", &here)?.max(1),
+        };
+        let (sender, receiver, size) = (from?, to?, size?);
+        if sender == receiver {
+            self.ignore(IgnoredKind::MessageToItself, 1);
+            return None;
+        }
+        self.message_count = self.message_count.saturating_add(count);
+        if self.message_count > MAX_MESSAGES_OF_RANK {
+            let message =
+                |_: &str| format!("rank {rank} has more than {MAX_MESSAGES_OF_RANK} messages");
+            self.add_problem_at(
+                &here,
+                ".messages",
+                message,
+                "correct the number of `messages`",
+            );
+            return None;
+        }
+        Some(TaskMessage {
+            sender,
+            receiver,
+            count,
+            size: Bytes::new(size.get() / count as f64)?,
+        })
+    }
+
+    /// Returns the value as an object, and counts its keys that are not in `known`; adds a problem and returns `None` if the value
+    /// is not an object.
+    fn read_object<'v>(
+        &mut self,
+        value: &'v Value,
+        known: &[&str],
+        here: Place<'_>,
+        hint: &str,
+    ) -> Option<&'v Map<String, Value>> {
+        match value {
+            Value::Object(object) => {
+                self.count_unknown_keys(object, known);
+                Some(object)
+            }
+            _ => {
+                self.add_problem_at(here, "", |name| format!("{name} is not an object"), hint);
+                None
+            }
         }
     }
 
-    /// Reads the value of a key as a whole number; adds a problem and returns `None` if the value is missing or not a whole
-    /// number.
     fn read_whole_number(
         &mut self,
         keys: &Map<String, Value>,
         key: &str,
-        here: &ValuePlace<'_>,
+        here: Place<'_>,
     ) -> Option<u64> {
         self.read_value(keys, key, here, WHOLE_NUMBER_HINT, Value::as_u64)
     }
 
-    /// Reads the value of a key as a finite number that is not negative; adds a problem and returns `None` if the value is
-    /// missing or something else.
     fn read_nonnegative_number(
         &mut self,
         keys: &Map<String, Value>,
         key: &str,
-        here: &ValuePlace<'_>,
+        here: Place<'_>,
     ) -> Option<f64> {
         let read = |value: &Value| {
             value
@@ -676,31 +565,29 @@ impl Reader<'_> {
         self.read_value(keys, key, here, NONNEGATIVE_NUMBER_HINT, read)
     }
 
+    /// Reads the value of a key; adds a problem and returns `None` if the value is missing or `read` does not accept it.
     fn read_value<T>(
         &mut self,
         keys: &Map<String, Value>,
         key: &str,
-        here: &ValuePlace<'_>,
+        here: Place<'_>,
         hint: &str,
         read: impl Fn(&Value) -> Option<T>,
     ) -> Option<T> {
         let value = keys.get(key);
         let found = value.and_then(read);
         if found.is_none() {
-            let name = (here.description)();
-            let (path, message) = match value {
-                None => ((here.json_path)(), format!("{name} has no `{key}`")),
-                Some(other) => (
-                    format!("{}.{key}", (here.json_path)()),
-                    format!("`{key}` of {name} is {}", shortened_text(other)),
-                ),
-            };
-            self.add_problem(&path, message, hint);
+            match value {
+                None => {
+                    self.add_problem_at(here, "", |name| format!("{name} has no `{key}`"), hint)
+                }
+                Some(other) => {
+                    let message =
+                        |name: &str| format!("`{key}` of {name} is {}", shortened_text(other));
+                    self.add_problem_at(here, &format!(".{key}"), message, hint);
+                }
+            }
         }
         found
     }
-}
-
-fn task_number(entity: &Value) -> Option<u64> {
-    entity.get("id").or_else(|| entity.get("seq_id"))?.as_u64()
 }
