@@ -231,7 +231,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             communication: f64::from(corner >> 1 & 1),
             memory: f64::from(corner >> 2),
         });
-        let all: Vec<f64> = corners.map(|corner| corner.potential()).collect();
+        let all: Vec<f64> = corners.map(MigrationMetrics::potential).collect();
         let least = all.iter().copied().fold(f64::INFINITY, f64::min);
         let most = largest(&all);
         let seen = format!("from {least} to {most} over the corners of P, C and M");

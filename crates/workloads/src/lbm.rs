@@ -16,8 +16,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ranges::{count_problem, refuse_any};
 use super::{Message, Plan, Workload};
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
 /// Maximum number of processes: a limit of this program, not of the application.
@@ -40,47 +41,37 @@ pub enum SliceArrangement {
 
 /// Options of the application `lbm`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct LbmConfig {
     /// Number p of processes, each with one slice of the lattice; at least 1. Default 10.
-    #[serde(default = "default_processes")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
     /// Number of supersteps; at least 1. Default 2000.
-    #[serde(default = "default_supersteps")]
     #[schemars(range(min = 1))]
     pub supersteps: u64,
     /// Whether the slices form a line, or a ring in which the last process sends to the first process. Default `line` (inferred).
-    #[serde(default)]
     pub arrangement: SliceArrangement,
     /// Number of instructions that each process computes in a superstep. Default 1e9 instr (stated: test A; test B has 1e6
     /// instr).
-    #[serde(default = "default_instructions")]
     pub instructions: Instructions,
     /// Size of the message of each process to its right neighbour in a superstep. Default 500 kB (stated).
-    #[serde(default = "default_bytes")]
     pub bytes: Bytes,
     /// Memory of each process, which is transferred when the process migrates. Default 500 kB (inferred: as much as a process
     /// sends).
-    #[serde(default = "default_bytes")]
     pub memory: Bytes,
 }
 
-fn default_processes() -> u64 {
-    10
-}
-
-fn default_supersteps() -> u64 {
-    2000
-}
-
-fn default_instructions() -> Instructions {
-    Instructions::new(1e9).expect("in range")
-}
-
-/// Returns the default size of a message, which is also the default memory of a process.
-fn default_bytes() -> Bytes {
-    Bytes::new(500e3).expect("in range")
+impl Default for LbmConfig {
+    fn default() -> Self {
+        Self {
+            procs: 10,
+            supersteps: 2000,
+            arrangement: SliceArrangement::default(),
+            instructions: Instructions::of(1e9),
+            bytes: Bytes::of(500e3),
+            memory: Bytes::of(500e3),
+        }
+    }
 }
 
 impl LbmConfig {
@@ -89,10 +80,7 @@ impl LbmConfig {
         Self {
             procs,
             supersteps,
-            arrangement: SliceArrangement::default(),
-            instructions: default_instructions(),
-            bytes: default_bytes(),
-            memory: default_bytes(),
+            ..Self::default()
         }
     }
 }
@@ -119,25 +107,12 @@ impl Lbm {
     /// # Errors
     /// The number of processes or supersteps is out of range; both are reported together.
     pub fn new(config: &LbmConfig) -> Result<Self, Error> {
-        let counts = [
-            ("procs", config.procs, MAX_PROCESSES),
-            ("supersteps", config.supersteps, MAX_SUPERSTEPS),
-        ];
-        let problems: Vec<Problem> = counts
-            .into_iter()
-            .filter(|(_, value, most)| *value == 0 || value > most)
-            .map(|(key, value, most)| {
-                Problem::new(format!("`{key}` is {value}, which is out of range"))
-                    .key(format!("workload.{key}"))
-                    .hint(format!("choose a number from 1 to {most}"))
-            })
-            .collect();
-        if problems.is_empty() {
-            let config = config.clone();
-            Ok(Self { config })
-        } else {
-            Err(Error::Input(problems))
-        }
+        refuse_any([
+            count_problem("procs", config.procs, MAX_PROCESSES),
+            count_problem("supersteps", config.supersteps, MAX_SUPERSTEPS),
+        ])?;
+        let config = config.clone();
+        Ok(Self { config })
     }
 }
 

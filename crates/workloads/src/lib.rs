@@ -22,6 +22,7 @@
 
 pub mod lbm;
 pub mod lu;
+mod ranges;
 pub mod record;
 mod recorded;
 pub mod registry;

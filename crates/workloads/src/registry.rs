@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::lbm::{Lbm, LbmConfig};
 use super::lu::{Lu, LuConfig};
@@ -19,7 +19,7 @@ use super::table::{Table as Tables, TableConfig};
 use super::trace::{RecordingFacts, Trace, built_in};
 use super::vt::{RankFile, Vt, VtConfig, read_rank_files};
 use super::{PrescribedSetting, Workload};
-use migsim_base::document::{read_bytes, sha256};
+use migsim_base::document::{from_value, read_bytes, sha256};
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::{self, FlagValues, OptionFlag, PluginFactory};
 use migsim_base::units::Bytes;
@@ -168,7 +168,7 @@ pub fn table_entry<T: WorkloadOptions>(
     let kind = WorkloadKind {
         constructor: Constructor::Typed {
             build: |workload| read_options::<T>(workload)?.application(),
-            resolve: resolve_options::<T>,
+            resolve: |workload| Ok(json!(read_options::<T>(workload)?)),
         },
         process_keys: T::PROCESS_KEYS,
         superstep_keys: T::SUPERSTEP_KEYS,
@@ -484,47 +484,25 @@ impl WorkloadOptions for VtConfig {
 /// Reads the options of an application from the object `workload` of an experiment, whose key `app` is ignored.
 ///
 /// # Errors
-/// Keys are unknown or missing, which are reported together; or a value cannot be read.
+/// Keys are unknown or missing, or values cannot be read; all problems are reported together.
 pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
-    let Value::Object(given) = workload else {
-        let problem = Problem::new("the value of `workload` is not an object").key("workload");
-        return Err(problem
-            .hint("write `\"workload\": { \"app\": \"lu\", ... }`")
-            .into());
-    };
-    let mut given = given.clone();
-    given.remove("app");
-    // The types refuse unknown keys themselves; their schema is made only for error messages.
-    if let Ok(keys) = T::deserialize(&Value::Object(given.clone())) {
-        return Ok(keys);
-    }
-    let problems = unknown_and_missing_key_problems(&given, &schemars::schema_for!(T));
-    if !problems.is_empty() {
-        return Err(Error::Input(problems));
-    }
-    serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
-        let path = error.path().to_string();
-        let key = if path == "." {
-            "workload".to_owned()
-        } else {
-            format!("workload.{path}")
-        };
-        let first = path.split(['[', '.']).next().unwrap_or_default();
-        let message = without_rust_types(&error.into_inner().to_string());
-        Problem::new(message)
-            .key(key)
-            .hint(option_description(&schemars::schema_for!(T), first))
-            .into()
+    from_value(&without_app_key(workload), "workload").map_err(|error| {
+        let schema = schemars::schema_for!(T);
+        error.map_problems(|problem| {
+            let key = problem.location.key.as_deref().unwrap_or_default();
+            let name = match key.strip_prefix("workload.") {
+                Some(path) => path.split(['[', '.']).next(),
+                None => problem.message.split('`').nth(1),
+            };
+            match name.filter(|_| problem.hint.is_none()) {
+                Some(name) => {
+                    let hint = option_description(&schema, name);
+                    problem.hint(hint)
+                }
+                None => problem,
+            }
+        })
     })
-}
-
-/// Returns the options in `workload` with all defaults filled in.
-fn resolve_options<T: DeserializeOwned + JsonSchema + Serialize>(
-    workload: &Value,
-) -> Result<Value, Error> {
-    let keys: T = read_options(workload)?;
-    serde_json::to_value(keys)
-        .map_err(|error| Problem::new(error.to_string()).key("workload").into())
 }
 
 /// Returns the object `workload` without the key `app`, so that only options remain.
@@ -538,62 +516,11 @@ fn without_app_key(workload: &Value) -> Value {
 
 /// Adds `workload.` before each key in an error.
 fn with_workload_key_prefix(error: Error) -> Error {
-    let Error::Input(problems) = error else {
-        return error;
-    };
-    let whole = |problem: Problem| {
+    error.map_problems(|problem| {
         let key = problem.location.key.as_ref();
         let key = key.map_or_else(|| "workload".to_owned(), |key| format!("workload.{key}"));
         problem.key(key)
-    };
-    Error::Input(problems.into_iter().map(whole).collect())
-}
-
-/// Replaces the names of Rust types in an error message of the JSON parser by words that users understand.
-fn without_rust_types(message: &str) -> String {
-    message
-        .replace(
-            "expected u64",
-            "expected a whole number that is not negative",
-        )
-        .replace("expected f64", "expected a number")
-        .replace("expected struct HotSpot", "expected an object")
-        .replace("invalid type: map,", "found an object,")
-        .replace("invalid type: sequence,", "found a list,")
-        .replace("invalid type: floating point", "found number")
-        .replace("invalid value: floating point", "found number")
-        .replace("invalid type: ", "found ")
-        .replace("invalid value: ", "found ")
-}
-
-fn unknown_and_missing_key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
-    let known: Vec<&str> = schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .map(|properties| properties.keys().map(String::as_str).collect())
-        .unwrap_or_default();
-    let unknown = given
-        .keys()
-        .filter(|key| !known.contains(&key.as_str()))
-        .map(|key| {
-            Problem::unknown_name("key", key)
-                .key(format!("workload.{key}"))
-                .with_known_names("keys", known.iter().copied())
-        });
-    let required = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let missing = required
-        .filter_map(Value::as_str)
-        .filter(|key| !given.contains_key(*key))
-        .map(|key| {
-            Problem::new(format!("the key `{key}` is missing"))
-                .key("workload")
-                .hint(option_description(schema, key))
-        });
-    unknown.chain(missing).collect()
+    })
 }
 
 fn option_description(schema: &Schema, key: &str) -> String {
@@ -606,8 +533,6 @@ fn option_description(schema: &Schema, key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn problems(name: &str, keys: &Value) -> Vec<Problem> {
@@ -645,7 +570,7 @@ mod tests {
             [
                 "unknown key `order`",
                 "unknown key `N`",
-                "the key `trace` is missing"
+                "key `trace` is missing"
             ]
         );
         assert!(

@@ -18,68 +18,50 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ranges::{count_problem, cycles_problem, refuse_any};
 use super::{Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT, Instructions, ProcessId};
+use migsim_base::units::{Bytes, Instructions, ProcessId};
 
 /// Maximum order of the matrix, which is also the number of processes: a limit of this program, not of the application.
 const MAX_ORDER: u64 = 10_000_000;
 
 /// Options of the application `sw`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct SwConfig {
     /// Order n of the matrix, and number of processes; at least 1. Default 50.
-    #[serde(default = "default_order")]
     #[schemars(range(min = 1, max = MAX_ORDER))]
     pub n: u64,
     /// Number of processes, which must be equal to `n`; `n` if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub procs: Option<u64>,
     /// Number of instructions that each active process computes in the first superstep. Default 1e6 instr (stated).
-    #[serde(default = "default_first")]
     pub first_instructions: Instructions,
     /// Number of instructions that each active process computes in the last superstep. Default 1e9 instr (stated).
-    #[serde(default = "default_last")]
     pub last_instructions: Instructions,
     /// Total size of the messages that a process sends in all its supersteps; each message has the n-th part of this size.
     /// Default 5 MB (stated for n = 10 and 25).
-    #[serde(default = "default_column")]
     pub bytes_per_column: Bytes,
     /// Memory of a process without the message that it stores; both are transferred when the process migrates. Default 700 kB
     /// (the size that the paper states for n = 10 and 25, minus the message).
-    #[serde(default = "default_image")]
     pub image_bytes: Bytes,
     /// Number of clock cycles that a host needs per instruction; positive. Default 1.
-    #[serde(default = "default_cycles")]
     pub cycles_per_instruction: f64,
 }
 
-fn default_order() -> u64 {
-    50
-}
-
-fn default_first() -> Instructions {
-    Instructions::of(1e6)
-}
-
-fn default_last() -> Instructions {
-    Instructions::of(1e9)
-}
-
-/// Returns the default total size of the messages that a process sends.
-fn default_column() -> Bytes {
-    Bytes::of(5e6)
-}
-
-/// Returns the default memory of a process without the message that it stores.
-fn default_image() -> Bytes {
-    Bytes::of(700e3)
-}
-
-/// Returns the default number of clock cycles per instruction.
-fn default_cycles() -> f64 {
-    1.0
+impl Default for SwConfig {
+    fn default() -> Self {
+        Self {
+            n: 50,
+            procs: None,
+            first_instructions: Instructions::of(1e6),
+            last_instructions: Instructions::of(1e9),
+            bytes_per_column: Bytes::of(5e6),
+            image_bytes: Bytes::of(700e3),
+            cycles_per_instruction: 1.0,
+        }
+    }
 }
 
 impl SwConfig {
@@ -87,12 +69,7 @@ impl SwConfig {
     pub fn new(n: u64) -> Self {
         Self {
             n,
-            procs: None,
-            first_instructions: default_first(),
-            last_instructions: default_last(),
-            bytes_per_column: default_column(),
-            image_bytes: default_image(),
-            cycles_per_instruction: default_cycles(),
+            ..Self::default()
         }
     }
 }
@@ -125,39 +102,20 @@ impl Sw {
     /// # Errors
     /// A value is out of range; the error names all values that are out of range.
     pub fn new(config: &SwConfig) -> Result<Self, Error> {
-        let mut problems = Vec::new();
-        if config.n == 0 || config.n > MAX_ORDER {
-            problems.push(
-                Problem::new(format!("`n` is {}, which is out of range", config.n))
-                    .key("workload.n")
-                    .hint(format!("choose a number from 1 to {MAX_ORDER}")),
-            );
-        }
-        if let Some(procs) = config.procs.filter(|procs| *procs != config.n) {
+        let wrong = config.procs.filter(|procs| *procs != config.n).map(|procs| {
             let message = format!(
                 "the number of processes, `procs`, is {procs}, but the matrix has the order {}",
                 config.n
             );
-            problems.push(
-                Problem::new(message)
-                    .key("workload.procs")
-                    .hint("leave out `procs`, or set it to the order of the matrix, since each column has one process"),
-            );
-        }
-        let cycles = config.cycles_per_instruction;
-        if !CYCLES.contains(&cycles) {
-            problems.push(
-                Problem::new(format!(
-                    "`cycles_per_instruction` is {cycles}, which is out of range"
-                ))
-                .key("workload.cycles_per_instruction")
-                .hint(CYCLES_HINT),
-            );
-        }
+            let hint = "leave out `procs`, or set it to the order of the matrix, since each column has one process";
+            Problem::new(message).key("workload.procs").hint(hint)
+        });
+        refuse_any([
+            count_problem("n", config.n, MAX_ORDER),
+            wrong,
+            cycles_problem(config.cycles_per_instruction),
+        ])?;
         let message = config.bytes_per_column.get() / config.n as f64;
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
         Ok(Self {
             matrix_order: usize::try_from(config.n).expect("at most MAX_ORDER"),
             config: config.clone(),

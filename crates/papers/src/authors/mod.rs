@@ -182,13 +182,12 @@ impl AuthorsComparison {
 /// # Errors
 /// A file cannot be read or is not a stored case. The problems of all files are reported together.
 pub fn compare_with_authors(folder: Option<&Path>) -> Result<AuthorsComparison, Error> {
-    let texts = match folder {
-        Some(folder) => texts_in_folder(folder)?,
-        None => {
-            let names = (1..).map(|line| format!("built-in case {line}"));
-            let text = decompress_text(CASES)?;
-            names.zip(text.lines().map(str::to_owned)).collect()
-        }
+    let texts = if let Some(folder) = folder {
+        texts_in_folder(folder)?
+    } else {
+        let names = (1..).map(|line| format!("built-in case {line}"));
+        let text = decompress_text(CASES)?;
+        names.zip(text.lines().map(str::to_owned)).collect()
     };
     let (mut by_case, mut problems) = (Vec::new(), Vec::new());
     for (source, text) in texts {

@@ -63,7 +63,7 @@ fn faults_of_a_folder_are_named_with_their_place() {
             .to_string()
     };
     for (from, to, expected) in [
-        ("\"one\"", "\"two\"", "unknown variant `two`"),
+        ("\"one\"", "\"two\"", "unknown value `two`"),
         (
             "\"one\"",
             "\"none\"",
@@ -77,8 +77,8 @@ fn faults_of_a_folder_are_named_with_their_place() {
         ("\"iii\"", "\"iv\"", "the scenario must be"),
         ("\"ctp\"", "\"cpt\"", "no column `ctp`"),
         (
-            "1,\"suno-1\",3.",
-            "1,\"sun-1\",3.",
+            "[3,\"suno-7\",1.0",
+            "[3,\"sun-7\",1.0",
             "must be the prefix of a Set",
         ),
         ("\"case\":", "\"cases\":", "missing"),

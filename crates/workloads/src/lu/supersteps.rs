@@ -1,8 +1,9 @@
 //! The 2n+1 supersteps of `lu`: the work of each process and the messages between processes.
 
-use super::config::problems_of_option_values;
+use super::config::{MAX_ORDER, MAX_PROCESSES};
 use super::grid::process_grid;
 use super::{BlockSizes, LuConfig, MessagePacking};
+use crate::ranges::{count_problem, cycles_problem, refuse_any};
 use crate::{ApplicationSize, Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
@@ -37,10 +38,11 @@ impl Lu {
     /// A value is out of range. The grid does not have `procs` processes, or has more rows or columns than the matrix. With mean
     /// blocks, the grid does not divide the matrix. The amounts are too large to be numbers. All problems are reported together.
     pub fn new(config: &LuConfig) -> Result<Self, Error> {
-        let problems = problems_of_option_values(config);
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        refuse_any([
+            count_problem("n", config.n, MAX_ORDER),
+            count_problem("procs", config.procs, MAX_PROCESSES),
+            cycles_problem(config.cycles_per_instruction),
+        ])?;
         let (rows, columns) = process_grid(config)?;
         let lu = Self {
             matrix_order: config.n,

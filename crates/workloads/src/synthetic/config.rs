@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use migsim_base::error::Problem;
+use crate::ranges::{count_problem, range_problem, refuse_any};
+use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
-use migsim_base::words::percent_hint;
 
 /// Maximum number of processes: a limit of this program, not of the application.
 const MAX_PROCESSES: u64 = 10_000_000;
@@ -129,92 +129,55 @@ pub enum DrawFrequency {
 
 /// Options of the application `synthetic`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct SyntheticConfig {
     /// Number p of processes; at least 1. Default 16.
-    #[serde(default = "default_procs")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
     /// Number of supersteps; at least 1. Default 10.
-    #[serde(default = "default_supersteps")]
     #[schemars(range(min = 1, max = MAX_SUPERSTEPS))]
     pub supersteps: u64,
     /// Processes to which each process sends in every superstep. Default `line`.
-    #[serde(default)]
     pub pattern: CommunicationPattern,
     /// CSV file with the messages of every superstep, instead of `pattern`: columns `from`, `to`, `bytes`, one row per message.
     /// Processes are counted from 1 (`24` or `p24`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<String>,
     /// Number of messages that each process sends to random other processes in each superstep, in addition to `pattern` or
     /// `messages`. Default 0.
-    #[serde(default)]
     pub random_messages: u64,
     /// Mean number of instructions that a process computes in a superstep. Default 1e9 instr.
-    #[serde(default = "default_instructions")]
     pub instructions: Instructions,
     /// Distribution from which the work of the processes is drawn. Default `uniform`.
-    #[serde(default)]
     pub distribution: WorkDistribution,
     /// Spread of the work of the processes, relative to `instructions`; from 0 to 1, for `lognormal` and `pareto` from 0 to 10.
     /// Default 0: all processes have equal work.
-    #[serde(default)]
     #[schemars(range(min = 0, max = MAX_HEAVY_TAIL_SPREAD))]
     pub spread: f64,
     /// Whether the work of the processes is drawn `once` for the whole run or in `each-superstep`. Default `once`.
-    #[serde(default)]
     pub draw: DrawFrequency,
     /// Maximum fraction of its work that a process gains or loses gradually from the first superstep to the last; from 0 to 1.
     /// Default 0.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub drift: f64,
     /// Group of neighbouring processes that compute more than the other processes and that moves over all processes. Default: no
     /// such group.
-    #[serde(default)]
     pub hot_spot: HotSpot,
     /// Mean size of a message. Default 500 kB.
-    #[serde(default = "default_bytes")]
     pub bytes: Bytes,
     /// Spread of message sizes, from 0 to 1. Each size is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times
     /// `bytes`, and rounded down to whole bytes. Default 0.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub bytes_spread: f64,
     /// Mean memory of a process, which is transferred when the process migrates. Default 500 kB.
-    #[serde(default = "default_bytes")]
     pub memory: Bytes,
     /// Spread of the memory of processes, from 0 to 1. The memory of each process is drawn once, uniformly from `1 -
     /// memory_spread` to `1 + memory_spread` times `memory`, and rounded down to whole bytes. Default 0.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub memory_spread: f64,
     /// Seed of the random numbers of the application. Default: the key `seed` of the experiment.
-    #[serde(default = "default_seed")]
     #[schemars(transform = remove_schema_default)]
     pub seed: u64,
-}
-
-fn default_procs() -> u64 {
-    16
-}
-
-fn default_supersteps() -> u64 {
-    10
-}
-
-/// Returns the default mean number of instructions of a process in a superstep.
-fn default_instructions() -> Instructions {
-    Instructions::of(1e9)
-}
-
-/// Returns the default mean size of a message, which is also the default mean memory of a process.
-fn default_bytes() -> Bytes {
-    Bytes::of(500e3)
-}
-
-fn default_seed() -> u64 {
-    1
 }
 
 /// Removes the default of an option from its JSON Schema, because the value of the option follows from another key if it is not
@@ -223,26 +186,35 @@ fn remove_schema_default(schema: &mut schemars::Schema) {
     schema.remove("default");
 }
 
-impl SyntheticConfig {
-    /// Creates the default options for `procs` processes: equal work, and messages on a line.
-    pub fn new(procs: u64) -> Self {
+impl Default for SyntheticConfig {
+    fn default() -> Self {
         Self {
-            procs,
-            supersteps: default_supersteps(),
+            procs: 16,
+            supersteps: 10,
             pattern: CommunicationPattern::default(),
             messages: None,
             random_messages: 0,
-            instructions: default_instructions(),
+            instructions: Instructions::of(1e9),
             distribution: WorkDistribution::default(),
             spread: 0.0,
             draw: DrawFrequency::default(),
             drift: 0.0,
             hot_spot: HotSpot::default(),
-            bytes: default_bytes(),
+            bytes: Bytes::of(500e3),
             bytes_spread: 0.0,
-            memory: default_bytes(),
+            memory: Bytes::of(500e3),
             memory_spread: 0.0,
-            seed: default_seed(),
+            seed: 1,
+        }
+    }
+}
+
+impl SyntheticConfig {
+    /// Creates the default options for `procs` processes: equal work, and messages on a line.
+    pub fn new(procs: u64) -> Self {
+        Self {
+            procs,
+            ..Self::default()
         }
     }
 
@@ -270,46 +242,30 @@ impl SyntheticConfig {
         neighbours.saturating_add(random)
     }
 
-    /// Returns a problem for each option whose value is out of range.
-    pub(super) fn problems_of_option_values(&self) -> Vec<Problem> {
-        let count = |key: &str, value: u64, most: u64| {
-            let problem = Problem::new(format!("`{key}` is {value}, which is out of range"))
-                .key(format!("workload.{key}"));
-            (value == 0 || value > most)
-                .then(|| problem.hint(format!("choose a number from 1 to {most}")))
-        };
-        let within = |key: &str, value: f64, least: f64, most: f64| {
-            let problem = Problem::new(format!("`{key}` is {value}, which is out of range"))
-                .key(format!("workload.{key}"));
-            let share = percent_hint(value).filter(|_| most <= 1.0);
-            let share = share.map_or_else(String::new, |share| format!(": {share}"));
-            (!(least..=most).contains(&value))
-                .then(|| problem.hint(format!("choose a number from {least} to {most}{share}")))
-        };
-        let part = |key: &str, value: f64| within(key, value, 0.0, 1.0);
+    /// Checks the values of the options.
+    ///
+    /// # Errors
+    /// Options are out of range, or a superstep has too many messages.
+    pub(super) fn check_values(&self) -> Result<(), Error> {
+        let part = |key: &str, value: f64| range_problem(key, value, 0.0..=1.0);
         let hot = &self.hot_spot;
-        let mut problems: Vec<Problem> = [
-            count("procs", self.procs, MAX_PROCESSES),
-            count("supersteps", self.supersteps, MAX_SUPERSTEPS),
-            within("spread", self.spread, 0.0, self.distribution.max_spread()),
+        refuse_any([
+            count_problem("procs", self.procs, MAX_PROCESSES),
+            count_problem("supersteps", self.supersteps, MAX_SUPERSTEPS),
+            range_problem("spread", self.spread, 0.0..=self.distribution.max_spread()),
             part("drift", self.drift),
             part("bytes_spread", self.bytes_spread),
             part("memory_spread", self.memory_spread),
-            within("hot_spot.factor", hot.factor, 1.0, 1000.0),
+            range_problem("hot_spot.factor", hot.factor, 1.0..=1000.0),
             part("hot_spot.width", hot.width),
-            within("hot_spot.rounds", hot.rounds, 0.0, 1000.0),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if problems.is_empty() && self.generated_message_count() > MAX_MESSAGES {
-            problems.push(
-                Problem::new(format!("a superstep has {} messages, which is too many", self.generated_message_count()))
-                    .key("workload.pattern")
-                    .hint(format!("choose fewer processes, fewer `random_messages` or another pattern, so that a superstep has at most {MAX_MESSAGES} messages")),
-            );
-        }
-        problems
+            range_problem("hot_spot.rounds", hot.rounds, 0.0..=1000.0),
+        ])?;
+        let count = self.generated_message_count();
+        refuse_any([(count > MAX_MESSAGES).then(|| {
+            Problem::new(format!("a superstep has {count} messages, which is too many"))
+                .key("workload.pattern")
+                .hint(format!("choose fewer processes, fewer `random_messages` or another pattern, so that a superstep has at most {MAX_MESSAGES} messages"))
+        })])
     }
 }
 

@@ -71,10 +71,7 @@ impl Synthetic {
     pub(super) fn new_with_file_hash(
         config: &SyntheticConfig,
     ) -> Result<(Self, Option<String>), Error> {
-        let problems = config.problems_of_option_values();
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        config.check_values()?;
         let mut this = Self {
             config: config.clone(),
             work_factors: Vec::new(),

@@ -6,11 +6,11 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 
 /// A column of a table: its position and its unit.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Column {
+pub(crate) struct Column {
     /// Index of the column in a row, counted from 0.
-    pub(super) index: usize,
+    pub(crate) index: usize,
     /// Unit of the numbers in the column, from its heading; `None` if the heading has no unit.
-    pub(super) unit: Option<String>,
+    pub(crate) unit: Option<String>,
 }
 
 /// Finds the columns with the names `known` in the heading of a table, and returns them in this order. The last `optional` of
@@ -89,7 +89,7 @@ fn split_heading<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>
 }
 
 /// An error in a field of a table: the text for the user, and a hint on how to correct the field.
-pub(super) type FieldError = (String, String);
+pub(crate) type FieldError = (String, String);
 
 /// Parses the work in a field, written in instructions or as a time in seconds on hosts of speed `speed` \[instructions/s\].
 pub(super) fn parse_work(
@@ -117,7 +117,7 @@ pub(super) fn parse_work(
 }
 
 /// Parses the size in a field, in bytes unless the field or its column has another unit.
-pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldError> {
+pub(crate) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldError> {
     if let Some(size) = parse_plain_number(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
     }

@@ -12,9 +12,9 @@
 //! in this superstep. `memory` may be missing or empty; if a process has several values, the maximum is used.
 
 mod application;
-mod column;
+pub(crate) mod column;
 mod config;
-mod read;
+pub(crate) mod read;
 
 pub use application::Table;
 pub use config::TableConfig;

@@ -47,14 +47,17 @@ impl Table {
                 .into());
         }
         let mut problems = Vec::new();
-        let work_file = TableFile::new(&config.work, config);
-        let rows = work_file.read_work(work, &mut problems);
-        let no_messages = Vec::new();
+        let first = config.first;
+        let work_file = TableFile {
+            path: &config.work,
+            first,
+        };
+        let rows = work_file.read_work(work, config.speed.get(), &mut problems);
         let message_rows = match (messages, &config.messages) {
-            (Some(bytes), Some(name)) => {
-                TableFile::new(name, config).read_messages(bytes, &mut problems)
+            (Some(bytes), Some(path)) => {
+                TableFile { path, first }.read_messages(bytes, &mut problems)
             }
-            _ => no_messages,
+            _ => Vec::new(),
         };
         if !problems.is_empty() {
             let other = file_kind_problems(work, messages, config);
@@ -146,14 +149,16 @@ fn table_from_rows(
     Table { steps, memory }
 }
 
-/// One of the CSV files with the tables, while it is being read.
-struct TableFile<'a> {
+/// A CSV file with a table, while it is being read.
+pub(crate) struct TableFile<'a> {
     /// Path of the file, for error messages.
-    path: &'a str,
-    config: &'a TableConfig,
+    pub(crate) path: &'a str,
+    /// Number of the first superstep and of the first process.
+    pub(crate) first: u64,
 }
 
-struct TableRow<'r> {
+/// A row of a table, before its fields are read.
+pub(crate) struct TableRow<'r> {
     /// Number of the line in the file, counted from 1.
     line_number: usize,
     separator: Separator,
@@ -167,12 +172,7 @@ impl TableRow<'_> {
     }
 }
 
-impl<'a> TableFile<'a> {
-    /// Creates the reader of a file with the path `name`.
-    fn new(name: &'a str, config: &'a TableConfig) -> Self {
-        Self { path: name, config }
-    }
-
+impl TableFile<'_> {
     fn problem_at(&self, line: usize, column: usize, what: String) -> Problem {
         Problem::new(what)
             .source(self.path)
@@ -180,23 +180,14 @@ impl<'a> TableFile<'a> {
     }
 
     /// Reads the table of work and returns its rows; problems are appended to `problems`.
-    fn read_work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<WorkRow> {
+    fn read_work(&self, bytes: &[u8], speed: f64, problems: &mut Vec<Problem>) -> Vec<WorkRow> {
         let known = ["superstep", "process", "work", "memory"];
-        let speed = self.config.speed.get();
         let mut rows: Vec<WorkRow> = self.read_rows(bytes, (known, 1), problems, |row, columns| {
             let [superstep, process, work_at, memory] = columns;
             let read = |text: &str, unit: Option<&str>| parse_work(text, unit, speed);
             Ok(WorkRow {
-                superstep: self.parse_superstep_or_process_number(
-                    row,
-                    superstep.as_ref(),
-                    "superstep",
-                )?,
-                process: self.parse_superstep_or_process_number(
-                    row,
-                    process.as_ref(),
-                    "process",
-                )?,
+                superstep: self.parse_index(row, superstep.as_ref(), "superstep")?,
+                process: self.parse_index(row, process.as_ref(), "process")?,
                 work: parse_quantity(row, work_at.as_ref(), read)?.unwrap_or_default(),
                 memory: parse_quantity(row, memory.as_ref(), parse_size)?,
                 line_number: row.line_number,
@@ -208,9 +199,8 @@ impl<'a> TableFile<'a> {
             if (one.superstep, one.process) == (other.superstep, other.process)
                 && problems.len() < MOST_PROBLEMS
             {
-                let first = self.config.first;
-                let (process, superstep) =
-                    (other.process as u64 + first, other.superstep as u64 + first);
+                let process = other.process as u64 + self.first;
+                let superstep = other.superstep as u64 + self.first;
                 let what = format!(
                     "this line has the same process ({process}) and superstep ({superstep}) as line {}",
                     one.line_number
@@ -230,25 +220,23 @@ impl<'a> TableFile<'a> {
         let known = ["superstep", "from", "to", "bytes"];
         self.read_rows(bytes, (known, 0), problems, |row, columns| {
             let [superstep, from, to, bytes] = columns;
-            let (from, to) = (
-                self.parse_superstep_or_process_number(row, from.as_ref(), "process")?,
-                self.parse_superstep_or_process_number(row, to.as_ref(), "process")?,
-            );
+            let process = |column: &Option<Column>| -> Result<ProcessId, FieldError> {
+                let index = self.parse_index(row, column.as_ref(), "process")?;
+                Ok(ProcessId::from_index(index))
+            };
             let message = Message {
-                from: ProcessId::from_index(from),
-                to: ProcessId::from_index(to),
+                from: process(from)?,
+                to: process(to)?,
                 size: parse_quantity(row, bytes.as_ref(), parse_size)?.unwrap_or_default(),
             };
-            Ok((
-                self.parse_superstep_or_process_number(row, superstep.as_ref(), "superstep")?,
-                message,
-            ))
+            let superstep = self.parse_index(row, superstep.as_ref(), "superstep")?;
+            Ok((superstep, message))
         })
     }
 
     /// Reads the rows of a table with the columns `known`, of which the last `optional` may be missing, and returns the rows as
     /// `read` converts them; problems are appended to `problems`.
-    fn read_rows<T, const N: usize>(
+    pub(crate) fn read_rows<T, const N: usize>(
         &self,
         bytes: &[u8],
         (known, optional): ([&'static str; N], usize),
@@ -340,13 +328,14 @@ impl<'a> TableFile<'a> {
         self.problem_at(line, 1, what).hint(hint)
     }
 
-    fn parse_superstep_or_process_number(
+    /// Parses the number of a superstep or process (`what`); returns it counted from 0.
+    pub(crate) fn parse_index(
         &self,
         row: &TableRow<'_>,
         column: Option<&Column>,
         what: &str,
     ) -> Result<usize, FieldError> {
-        let first = self.config.first;
+        let first = self.first;
         let at = column.map_or(0, |column| column.index);
         let text = row.field_at(at);
         let digits = if what == "process" {
@@ -384,7 +373,7 @@ impl<'a> TableFile<'a> {
 }
 
 /// Parses a field as a quantity; `None` if the field is empty or the table does not have the column.
-fn parse_quantity<T>(
+pub(crate) fn parse_quantity<T>(
     row: &TableRow<'_>,
     column: Option<&Column>,
     read: impl Fn(&str, Option<&str>) -> Result<T, FieldError>,

@@ -530,16 +530,12 @@ impl Reader<'_> {
         here: Place<'_>,
         hint: &str,
     ) -> Option<&'v Map<String, Value>> {
-        match value {
-            Value::Object(object) => {
-                self.count_unknown_keys(object, known);
-                Some(object)
-            }
-            _ => {
-                self.add_problem_at(here, "", |name| format!("{name} is not an object"), hint);
-                None
-            }
+        if let Value::Object(object) = value {
+            self.count_unknown_keys(object, known);
+            return Some(object);
         }
+        self.add_problem_at(here, "", |name| format!("{name} is not an object"), hint);
+        None
     }
 
     fn read_whole_number(
@@ -579,7 +575,7 @@ impl Reader<'_> {
         if found.is_none() {
             match value {
                 None => {
-                    self.add_problem_at(here, "", |name| format!("{name} has no `{key}`"), hint)
+                    self.add_problem_at(here, "", |name| format!("{name} has no `{key}`"), hint);
                 }
                 Some(other) => {
                     let message =

@@ -1,0 +1,48 @@
+//! Checks the values of options of applications.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{CYCLES, CYCLES_HINT};
+use migsim_base::words::percent_hint;
+
+/// Returns a problem if the number of the option `key` is 0 or above `most`.
+pub(super) fn count_problem(key: &str, value: u64, most: u64) -> Option<Problem> {
+    let hint = format!("choose a number from 1 to {most}");
+    (value == 0 || value > most).then(|| out_of_range_problem(key, value, hint))
+}
+
+/// Returns a problem if the value of the option `key` is not within a range.
+pub(super) fn range_problem(key: &str, value: f64, range: RangeInclusive<f64>) -> Option<Problem> {
+    let share = percent_hint(value).filter(|_| *range.end() <= 1.0);
+    let share = share.map_or_else(String::new, |share| format!(": {share}"));
+    let hint = format!(
+        "choose a number from {} to {}{share}",
+        range.start(),
+        range.end()
+    );
+    (!range.contains(&value)).then(|| out_of_range_problem(key, value, hint))
+}
+
+/// Returns a problem if the number of clock cycles per instruction is out of range.
+pub(super) fn cycles_problem(cycles: f64) -> Option<Problem> {
+    let key = "cycles_per_instruction";
+    (!CYCLES.contains(&cycles)).then(|| out_of_range_problem(key, cycles, CYCLES_HINT))
+}
+
+fn out_of_range_problem(key: &str, value: impl Display, hint: impl Into<String>) -> Problem {
+    Problem::new(format!("`{key}` is {value}, which is out of range"))
+        .key(format!("workload.{key}"))
+        .hint(hint)
+}
+
+/// Returns an error with the problems, if there are any.
+pub(super) fn refuse_any<const N: usize>(problems: [Option<Problem>; N]) -> Result<(), Error> {
+    let problems: Vec<Problem> = problems.into_iter().flatten().collect();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Input(problems))
+    }
+}
