@@ -24,20 +24,19 @@ use scripted::ScriptedBarrier;
 use sequential::SequentialBarrier;
 use tree::TreeBarrier;
 
-use super::config::{BarrierConfig, BarrierKind, ShortcutChoice, TransferStart};
+use super::config::{BarrierConfig, BarrierKind, ControlTransport, ShortcutChoice, TransferStart};
 use super::event::{ActivityToken, BarrierMessage};
-use super::packets::PacketModel;
 use super::script::BarrierScript;
 use super::world::{RunState, Setup};
 use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId, Seconds, greater};
+use migsim_base::units::{HostId, Seconds, greater};
 use migsim_engine::{MessageEnds, Simulation};
-use migsim_platform::Platform;
+use migsim_platform::Link;
 
 /// The barrier at the end of every superstep of a run: its protocol, its messages, and the processes that may leave it.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
-    message_size: Bytes,
+    config: BarrierConfig,
     process_count: u32,
     /// The processes that may leave the barrier now, in the order in which they leave; the runtime removes them from this list.
     pub(super) leaving_processes: VecDeque<u32>,
@@ -90,20 +89,20 @@ impl Protocol {
     /// that do not vary and the runtime options allow it.
     fn with_script(setup: &Setup<'_>, kind: BarrierKind, processes: u32) -> Self {
         let script = BarrierScript::new(kind, processes);
-        let packets = PacketModel::for_barrier(setup);
+        let config = setup.runtime.barrier;
+        let has_packets = config.notices == ControlTransport::Packets;
         // With queues the last digit of a time may decide which packet is first, so there must be one way to compute it. With late
         // receives a message may start after control messages of its sender, which must be known by then.
         let may_wait = setup.network.slow_start && setup.runtime.receives == TransferStart::Late;
-        let is_predictable =
-            setup.runtime.shortcuts != ShortcutChoice::None && !setup.network.queues && !may_wait;
-        let constant = packets
-            .clone()
-            .filter(|packets| is_predictable && packets.are_links_constant());
-        let predicted =
-            constant.and_then(|packets| PredictedBarrier::new(&script, processes, packets));
-        match predicted {
+        let is_predictable = has_packets
+            && setup.runtime.shortcuts != ShortcutChoice::None
+            && !setup.network.queues
+            && !may_wait
+            && !setup.platform.links.iter().any(Link::varies_over_time);
+        let predicted = is_predictable.then(|| PredictedBarrier::new(&script, processes, config));
+        match predicted.flatten() {
             Some(predicted) => Self::Predicted(predicted),
-            None => Self::Scripted(ScriptedBarrier::new(script, packets, processes)),
+            None => Self::Scripted(ScriptedBarrier::new(script, has_packets, processes)),
         }
     }
 }
@@ -121,7 +120,7 @@ struct RootSerialBarrier {
 impl Barrier {
     pub(super) fn new(setup: &Setup<'_>, processes: u32) -> Self {
         Self {
-            message_size: setup.runtime.barrier.bytes,
+            config: setup.runtime.barrier,
             process_count: processes,
             leaving_processes: VecDeque::new(),
             departure_delays: Vec::new(),
@@ -142,7 +141,7 @@ impl Barrier {
     ) -> (&'c mut Protocol, Context<'c, 'a>) {
         let context = Context {
             world,
-            bytes: self.message_size,
+            bytes: self.config.bytes,
             processes: self.process_count,
             leaving: &mut self.leaving_processes,
             departure_delays: &mut self.departure_delays,
@@ -217,14 +216,13 @@ impl Barrier {
     }
 
     /// Returns the time at which the first process leaves the barrier \[s\], and the number of barrier messages. `arrival`
-    /// contains the arrival time of each process \[s\]; `alone` returns the duration of a message that shares no link with other
-    /// messages \[s\], or `None` if it may share a link. The result is `None` if `alone` returns `None` or if the barrier is not
-    /// [predictable](Self::is_predictable).
+    /// contains the arrival time of each process \[s\]. The result is `None` if a message may share a link with other messages, or if
+    /// the barrier is not [predictable](Self::is_predictable).
     pub(super) fn predict_departure(
         &mut self,
         arrival: &[f64],
-        places: (&Platform, &[HostId]),
-        alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
+        placement: &[HostId],
+        engine: &mut Simulation<'_, ActivityToken>,
     ) -> Option<(f64, u64)> {
         let last = || arrival.iter().copied().fold(0.0, greater);
         match &mut self.protocol {
@@ -234,14 +232,16 @@ impl Barrier {
                 0,
             )),
             Protocol::Sequential(sequential) => {
-                let released =
-                    sequential.predict_departure((arrival, places.1), self.message_size, alone)?;
+                let BarrierConfig { bytes, delay, .. } = self.config;
+                let released = sequential.predict_departure(arrival, placement, |from, to| {
+                    engine.unshared_duration(from, to, bytes, delay.0)
+                })?;
                 Some((released, 2 * arrival.len() as u64))
             }
             Protocol::Predicted(predicted) => {
                 predicted.record_arrivals(arrival);
                 let first = predicted
-                    .compute_departures(places, &mut self.departure_delays)
+                    .compute_departures(placement, engine, &mut self.departure_delays)
                     .ok()?;
                 Some((first, predicted.message_count()))
             }
@@ -370,8 +370,8 @@ fn release_at_predicted_times(
     context: &mut Context<'_, '_>,
 ) -> Result<(), Error> {
     let world = &mut *context.world;
-    let places = (world.setup.platform, &*world.placement);
-    let first = match barrier.compute_departures(places, context.departure_delays) {
+    let (placement, engine) = (&world.placement, &mut world.engine);
+    let first = match barrier.compute_departures(placement, engine, context.departure_delays) {
         Ok(first) => first,
         Err((from, to)) => {
             // Fails, since there is no route.

@@ -16,11 +16,10 @@
 
 mod in_turn;
 
-use super::config::{CallModel, CallOrder};
+use super::config::{CallModel, CallOrder, ShortcutChoice};
 use super::event::ActivityToken;
 use super::migration::uncontended_message_duration;
 use super::record::Period;
-use super::shortcut::Shortcuts;
 use super::world::RunState;
 use crate::{CallProcedure, Gather};
 use in_turn::SequentialCall;
@@ -161,7 +160,6 @@ impl ReschedulingCall {
         &mut self,
         supersteps: u64,
         world: &mut RunState<'_>,
-        shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         let cost = &world.setup.costs.call;
         let decision = world.outcome.calls.last();
@@ -178,7 +176,7 @@ impl ReschedulingCall {
                 self.current_step = CallStep::Idle;
                 return Ok(());
             }
-            CallModel::Messages => return self.start_step(CallStep::Reports, world, shortcuts),
+            CallModel::Messages => return self.start_step(CallStep::Reports, world),
             CallModel::Additive => {
                 let processes = world.placement.len() as f64;
                 let window = supersteps as f64 * processes;
@@ -205,33 +203,20 @@ impl ReschedulingCall {
     }
 
     /// Handles the end of a message, computation or wait of the call. Returns whether the whole call is complete.
-    pub(super) fn on_activity_ended(
-        &mut self,
-        world: &mut RunState<'_>,
-        shortcuts: &mut Shortcuts<'_>,
-    ) -> Result<bool, Error> {
+    pub(super) fn on_activity_ended(&mut self, world: &mut RunState<'_>) -> Result<bool, Error> {
         self.pending_activities -= 1;
         if self.pending_activities == 0 {
-            self.start_step(
-                self.current_step.next_step(self.neighbour_rounds()),
-                world,
-                shortcuts,
-            )?;
+            self.start_step(self.current_step.next_step(self.neighbour_rounds()), world)?;
         }
         Ok(self.is_idle())
     }
 
     /// Starts the activities of `step`. If the step has no activities, the following steps are started until a step has
     /// activities or the call is complete.
-    fn start_step(
-        &mut self,
-        mut step: CallStep,
-        world: &mut RunState<'_>,
-        shortcuts: &mut Shortcuts<'_>,
-    ) -> Result<(), Error> {
+    fn start_step(&mut self, mut step: CallStep, world: &mut RunState<'_>) -> Result<(), Error> {
         loop {
             self.current_step = step;
-            self.start_step_activities(world, shortcuts)?;
+            self.start_step_activities(world)?;
             if self.pending_activities > 0 || self.is_idle() {
                 return Ok(());
             }
@@ -247,17 +232,13 @@ impl ReschedulingCall {
         }
     }
 
-    fn start_step_activities(
-        &mut self,
-        world: &mut RunState<'_>,
-        shortcuts: &mut Shortcuts<'_>,
-    ) -> Result<(), Error> {
+    fn start_step_activities(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
         let cost = world.setup.costs.call;
         self.record_decision_time(world);
         self.step_messages.clear();
         self.step_messages.shrink_to(MAX_REUSED_MESSAGES);
         if let Some(procedure) = self.procedure {
-            return self.start_procedure_step(procedure, world, shortcuts);
+            return self.start_procedure_step(procedure, world);
         }
         match self.current_step {
             CallStep::Reports => self.add_process_messages(cost.report, world),
@@ -273,7 +254,7 @@ impl ReschedulingCall {
             | CallStep::DecisionDistribution
             | CallStep::Idle => {}
         }
-        self.send_step_messages(world, shortcuts)
+        self.send_step_messages(world)
     }
 
     /// Starts the activities of the current step in a call with the communication procedure of a strategy other than MigBSP.
@@ -281,7 +262,6 @@ impl ReschedulingCall {
         &mut self,
         procedure: CallProcedure,
         world: &mut RunState<'_>,
-        shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         let platform = world.setup.platform;
         let root = platform.manager_host(platform.cluster_of(world.placement[0]));
@@ -327,7 +307,7 @@ impl ReschedulingCall {
             *size = *size * factor;
             from != to && size.get() > 0.0
         });
-        self.send_step_messages(world, shortcuts)
+        self.send_step_messages(world)
     }
 
     /// Adds to the list of messages a message from each host to its `receiver`. The message has `process` bytes for each process on
@@ -490,18 +470,11 @@ impl ReschedulingCall {
 
     /// Sends all messages of the step at the same time. The messages are delivered without events if nothing else is in progress,
     /// otherwise they are flows in the engine.
-    fn send_step_messages(
-        &mut self,
-        world: &mut RunState<'_>,
-        shortcuts: &mut Shortcuts<'_>,
-    ) -> Result<(), Error> {
-        if world.engine.is_idle()
-            && !self.overlaps_superstep
-            && let Some(result) = shortcuts.direct_evaluation.evaluate_call_messages(
-                world.setup.platform,
-                (&self.step_messages, world.setup.costs.call.delay),
-            )
-            && world.try_advance_time(result.duration, result.flow_count)
+    fn send_step_messages(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
+        let delay = world.setup.costs.call.delay.0;
+        if !self.overlaps_superstep
+            && world.setup.runtime.shortcuts != ShortcutChoice::None
+            && world.engine.try_deliver(&self.step_messages, delay)
         {
             return Ok(());
         }

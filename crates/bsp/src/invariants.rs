@@ -28,7 +28,6 @@ use std::collections::BTreeMap;
 
 use super::event::ProcessStage;
 use super::record::SuperstepTimes;
-use super::shortcut::Shortcuts;
 use super::superstep::SuperstepState;
 use super::world::RunState;
 use crate::resize_and_fill;
@@ -54,7 +53,6 @@ pub(super) struct ReusableSums(Vec<(f64, f64)>);
 pub(super) fn check_superstep(
     world: &RunState<'_>,
     superstep: &SuperstepState,
-    shortcuts: &Shortcuts<'_>,
     sums: &mut ReusableSums,
 ) -> Result<(), Error> {
     check_times(world)?;
@@ -71,8 +69,7 @@ pub(super) fn check_superstep(
     if cfg!(debug_assertions) {
         check_hosts(world, &mut sums.0)?;
         check_links(world, superstep, &mut sums.0)?;
-        let of_batches = || shortcuts.fault(world.setup.platform);
-        if let Some(fault) = world.engine.describe_first_violation().or_else(of_batches) {
+        if let Some(fault) = world.engine.describe_first_violation() {
             return Err(world.internal_error(None, &fault));
         }
     }
@@ -357,12 +354,9 @@ mod tests {
         dates.last_computation_end = dates.start + Seconds::of(1.0);
         change(&mut run);
         let Run {
-            world,
-            superstep,
-            shortcuts,
-            ..
+            world, superstep, ..
         } = &run;
-        let checked = check_superstep(world, superstep, shortcuts, &mut ReusableSums::default());
+        let checked = check_superstep(world, superstep, &mut ReusableSums::default());
         let checked = checked.and_then(|()| check_run(world));
         let Err(Error::InternalFault(broken)) = checked else {
             assert_eq!(checked, Ok(()));

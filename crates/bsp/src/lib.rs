@@ -68,7 +68,6 @@
 
 mod barrier;
 mod call;
-mod capacities;
 mod config;
 mod decision;
 mod event;
@@ -79,7 +78,6 @@ mod memo;
 mod migration;
 mod never;
 mod open_supersteps;
-mod packets;
 mod pairs;
 mod path;
 mod policy;
@@ -105,6 +103,7 @@ pub use decision::{CallProcedure, Candidate, Decision, Explain, Gather, Migratio
 pub use measures::resize_and_fill;
 pub use measures::{Measures, Traffic};
 pub use memo::{Memo, MemoBudget};
+pub use migsim_engine::Message;
 pub use never::Never;
 pub use pairs::ProcessClusterTable;
 pub use path::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit};
@@ -119,6 +118,6 @@ pub use reports::ViewConfig;
 pub use run::simulate;
 pub use stepper::Stepper;
 pub use workload::{
-    ApplicationSize, Message, Plan, PrescribedMigration, PrescribedSetting, VtLabels, Workload,
+    ApplicationSize, Plan, PrescribedMigration, PrescribedSetting, VtLabels, Workload,
 };
 pub use world::Setup;

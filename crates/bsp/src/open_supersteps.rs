@@ -244,8 +244,7 @@ impl Run<'_, '_> {
             self.begin_next_superstep(process)?;
         }
         // The results kept from the previously closed superstep do not belong to this one.
-        self.shortcuts
-            .record_simulation_by_events(false, &self.world);
+        self.shortcuts.digest = None;
         self.close_superstep()?;
         if self.rescheduling.between == Between::CallerDecides {
             return Ok(DepartureProgress::CallerMustDecide);
@@ -348,8 +347,6 @@ impl Run<'_, '_> {
             ahead.switch_to_superstep(number + 1, &mut self.world, &mut self.superstep);
         } else {
             self.open_superstep(number + 1)?;
-            self.shortcuts
-                .record_simulation_by_events(false, &self.world);
         }
         self.superstep.begin_process(process, &mut self.world)
     }

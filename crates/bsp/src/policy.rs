@@ -8,11 +8,11 @@ use std::fmt;
 
 use super::decision::Decision;
 use super::measures::Measures;
-use super::workload::{Message, Plan, Workload};
+use super::workload::{Plan, Workload};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
-use migsim_engine::NetworkModel;
+use migsim_engine::{Message, NetworkModel};
 use migsim_platform::Platform;
 
 /// A rescheduling policy: decides when a rescheduling call takes place, which processes migrate, and to which hosts.

@@ -87,7 +87,7 @@ impl Run<'_, '_> {
             last_computation_end: start + *longest,
             end,
         };
-        invariants::check_superstep(world, &self.superstep, &self.shortcuts, checks)?;
+        invariants::check_superstep(world, &self.superstep, checks)?;
         recorder.on_beginnings(SuperstepBeginnings {
             local_time_origin: start,
             begin_delays: &[],

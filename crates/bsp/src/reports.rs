@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 
 use super::measures::{Measures, Traffic, resize_and_fill};
 use super::policy::View;
-use super::workload::Message;
 use migsim_base::error::Problem;
 use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Instructions, Seconds};
+use migsim_engine::Message;
 
 /// A function that returns a measured quantity of the process with a given number.
 type MeasuredValue = fn(&Measures, usize) -> f64;

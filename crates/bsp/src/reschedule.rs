@@ -164,8 +164,7 @@ impl<'a> Rescheduling<'a> {
         if reports.needs_loads() {
             loads.resize(self.external_load.len(), 0.0);
             for (host, _) in &self.varying_hosts {
-                world.engine.apply_due_speed_changes(*host)?;
-                let left = world.engine.available_fraction(*host);
+                let left = world.engine.available_fraction(*host)?;
                 loads[host.index()] = (1.0 - left).clamp(0.0, 1.0);
             }
         }
@@ -232,7 +231,7 @@ impl<'a> Rescheduling<'a> {
     /// Returns the view on which a policy bases its decision at a barrier, with the present external loads.
     ///
     /// # Errors
-    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::apply_due_speed_changes`]).
+    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::available_fraction`]).
     pub(super) fn policy_view<'v>(
         &'v mut self,
         world: &'v mut RunState<'a>,
@@ -250,7 +249,7 @@ impl<'a> Rescheduling<'a> {
         self.between = Between::Meeting;
         self.measure_external_loads(world)?;
         for (host, mark) in &mut self.varying_hosts {
-            *mark = world.engine.start_availability_interval(*host);
+            *mark = world.engine.start_availability_interval(*host)?;
         }
         let view = world.exact_view(&self.external_load);
         let view = view_with_reports(self.reports.as_ref(), view);
@@ -317,10 +316,9 @@ impl<'a> Rescheduling<'a> {
     fn measure_external_loads(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying_hosts {
-            engine.apply_due_speed_changes(*host)?;
             let left = match world.setup.runtime.load {
-                LoadMeasure::SinceCall => engine.mean_availability(*host, *mark),
-                LoadMeasure::Present => engine.available_fraction(*host),
+                LoadMeasure::SinceCall => engine.mean_availability(*host, *mark)?,
+                LoadMeasure::Present => engine.available_fraction(*host)?,
             };
             self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
         }

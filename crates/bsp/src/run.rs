@@ -32,8 +32,8 @@ pub fn simulate(
     }
     let traced = setup_without_shortcuts(setup);
     let mut run = Run::new(&traced, Some(policy), recorder);
-    run.shortcuts
-        .allow_repetition_as_in(setup, &run.superstep.barrier);
+    let (shortcuts, barrier) = (&mut run.shortcuts, &run.superstep.barrier);
+    shortcuts.allow_repetition_as_in(setup.runtime.shortcuts, &run.world, barrier);
     run.world.start_recording_path();
     run_to_end(run)
 }
@@ -108,7 +108,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 .barrier
                 .allows_early_departure()
                 .then(OpenSupersteps::default),
-            shortcuts: Shortcuts::new(setup, &superstep.barrier),
+            shortcuts: Shortcuts::new(&world, &superstep.barrier),
             rescheduling: Rescheduling::new(policy, &world),
             world,
             superstep,
@@ -223,8 +223,6 @@ impl<'a, 'r> Run<'a, 'r> {
             return Ok(());
         }
         barrier.departure_delays.clear();
-        self.shortcuts
-            .record_simulation_by_events(is_alone, &self.world);
         if self.superstep.next_begin_delays.is_empty() {
             self.superstep.begin_all_processes(None, &mut self.world)
         } else {
@@ -289,10 +287,9 @@ impl<'a, 'r> Run<'a, 'r> {
             self.world.may_fast_forward = true;
             self.superstep.may_next_superstep_have_begun = true;
         }
-        let (world, shortcuts) = (&mut self.world, &mut self.shortcuts);
         self.rescheduling
             .call
-            .start_call(supersteps, world, shortcuts)?;
+            .start_call(supersteps, &mut self.world)?;
         if is_overlapped {
             if self.rescheduling.call.is_idle() {
                 self.end_overlapped_call();
@@ -330,8 +327,6 @@ impl<'a, 'r> Run<'a, 'r> {
             return Ok(());
         }
         self.open_superstep(self.world.ending_superstep + 1)?;
-        self.shortcuts
-            .record_simulation_by_events(false, &self.world);
         self.superstep.may_next_superstep_have_begun = true;
         Ok(())
     }
@@ -434,8 +429,6 @@ impl<'a, 'r> Run<'a, 'r> {
             // Processes whose moves were applied begin with the processes that stay.
             migrations.take_migrated_processes();
             self.open_superstep(self.world.ending_superstep + 1)?;
-            self.shortcuts
-                .record_simulation_by_events(false, &self.world);
             let world = &mut self.world;
             self.superstep.begin_all_processes(Some(&movers), world)?;
             self.superstep.may_next_superstep_have_begun = true;
@@ -534,8 +527,8 @@ impl<'a, 'r> Run<'a, 'r> {
                 self.superstep.on_barrier_message(message, world)
             }
             ActivityToken::CallActivityEnded => {
-                let (call, shortcuts) = (&mut self.rescheduling.call, &mut self.shortcuts);
-                if call.on_activity_ended(world, shortcuts)? && call.overlaps_superstep {
+                let call = &mut self.rescheduling.call;
+                if call.on_activity_ended(world)? && call.overlaps_superstep {
                     self.end_overlapped_call();
                 }
                 Ok(())
@@ -649,12 +642,7 @@ impl<'a, 'r> Run<'a, 'r> {
             .complete_measurements_and_digest(price, world);
         world.event_log.add_hash(&digest);
         self.record_last_computation_end(longest);
-        invariants::check_superstep(
-            &self.world,
-            &self.superstep,
-            &self.shortcuts,
-            &mut self.invariant_sums,
-        )?;
+        invariants::check_superstep(&self.world, &self.superstep, &mut self.invariant_sums)?;
         let world = &mut self.world;
         if self.superstep.barrier.leaving_processes.len() == world.placement.len() {
             self.shortcuts.store_simulated_result(world);
@@ -725,8 +713,6 @@ impl<'a, 'r> Run<'a, 'r> {
         if !self.superstep.may_next_superstep_have_begun {
             self.superstep.may_next_superstep_have_begun = true;
             self.open_superstep(self.world.ending_superstep + 1)?;
-            self.shortcuts
-                .record_simulation_by_events(false, &self.world);
         }
         self.superstep.begin_process(process, &mut self.world)
     }
@@ -749,7 +735,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         let is_new = self.world.read_plan(superstep)?;
         self.superstep.open_superstep(is_new, &self.world);
-        self.shortcuts.open_superstep(is_new);
+        self.shortcuts.open_superstep();
         if let Some(ahead) = &mut self.open_supersteps {
             ahead.reserve_message_numbers(self.world.superstep_plan.messages.len());
         }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond, ProcessId, Seconds};
+use migsim_engine::Message;
 
 /// An application with a fixed number of processes and supersteps, which defines the work and the messages of each superstep.
 pub trait Workload: fmt::Debug + Send + Sync {
@@ -141,17 +142,6 @@ impl Plan {
             size,
         });
     }
-}
-
-/// A message that the application sends in a superstep; the receiver can use its data from the next superstep on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Message {
-    /// The process that sends the message.
-    pub from: ProcessId,
-    /// The process that receives the message.
-    pub to: ProcessId,
-    /// The size of the message.
-    pub size: Bytes,
 }
 
 /// A migration that the application itself prescribes.

@@ -231,18 +231,27 @@ impl<'a> RunState<'a> {
         size: Bytes,
         token: ActivityToken,
     ) -> Result<(), Error> {
+        let options = self.control_message_options(ends, token);
+        self.engine.send_message(ends.hosts, size, options, token)
+    }
+
+    /// Returns the options of a control message of a barrier or of a rescheduling call.
+    pub(super) fn control_message_options(
+        &self,
+        ends: MessageEnds,
+        token: ActivityToken,
+    ) -> MessageOptions {
         let is_of_barrier = matches!(token, ActivityToken::BarrierActivityEnded(_));
         let delay = if is_of_barrier {
             self.setup.runtime.barrier.delay
         } else {
             self.setup.costs.call.delay
         };
-        let options = MessageOptions {
+        MessageOptions {
             processes: ends.processes,
             delay_factor: delay.0,
             ..MessageOptions::default()
-        };
-        self.engine.send_message(ends.hosts, size, options, token)
+        }
     }
 
     /// Sends a message between two processes.

@@ -37,3 +37,14 @@ impl Default for MessageOptions {
         }
     }
 }
+
+/// A message from one process to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Message {
+    /// The process that sends the message.
+    pub from: ProcessId,
+    /// The process that receives the message.
+    pub to: ProcessId,
+    /// The size of the message.
+    pub size: Bytes,
+}

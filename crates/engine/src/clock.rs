@@ -8,7 +8,7 @@ use migsim_base::units::Time;
 
 /// Tolerance within which two events count as simultaneous, relative to the local time; it is needed because activities that
 /// should end at the same time may differ by rounding errors.
-pub const SAME_TIME_TOLERANCE: f64 = 1e-14;
+pub(super) const SAME_TIME_TOLERANCE: f64 = 1e-14;
 
 /// Returns the last local time \[s\] that counts as simultaneous with the local time `date` \[s\]; finite if `date` is finite.
 #[inline]

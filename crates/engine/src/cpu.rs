@@ -9,7 +9,7 @@ use super::checks::{InvariantViolation, is_explained_by_rounding};
 use super::clock::SAME_TIME_TOLERANCE;
 use super::queue::{EventKey, EventQueue};
 use migsim_base::units::HostId;
-use migsim_platform::Platform;
+use migsim_platform::{Host, Platform};
 
 /// The computation of a process that runs on a host at present.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +18,9 @@ struct Execution<T> {
     token: T,
 }
 
-#[derive(Clone, Debug)]
-struct Cpu<T> {
+/// A host with the executions that run on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cpu<T> {
     /// Nominal speed of a core \[instructions/s\].
     core_speed: f64,
     /// Fraction of the nominal speed that is available at the present time, from 0 to 1.
@@ -41,7 +42,31 @@ struct Cpu<T> {
     availability_integrated_until: f64,
 }
 
-impl<T> Cpu<T> {
+impl<T: Copy> Cpu<T> {
+    pub(super) fn new(host: &Host) -> Self {
+        Self {
+            core_speed: host.speed.get(),
+            available_fraction: 1.0,
+            core_count: f64::from(host.cores),
+            attained_service: 0.0,
+            last_update_time: 0.0,
+            executions: Vec::new(),
+            end_event: None,
+            availability_integral: 0.0,
+            availability_integrated_until: 0.0,
+        }
+    }
+
+    /// Makes these the idle processors of another host, at local time 0; their memory is used again.
+    pub(super) fn reset_for(&mut self, host: &Host, available_fraction: f64) {
+        self.executions.clear();
+        *self = Self {
+            executions: std::mem::take(&mut self.executions),
+            available_fraction,
+            ..Self::new(host)
+        };
+    }
+
     /// Returns the speed at which each execution on the host progresses \[instructions/s\].
     fn execution_rate(&self) -> f64 {
         self.core_speed
@@ -50,17 +75,67 @@ impl<T> Cpu<T> {
     }
 
     fn advance_to(&mut self, now: f64) {
-        if self.executions.is_empty() {
-            self.attained_service = 0.0;
-        } else {
+        if !self.executions.is_empty() {
             self.attained_service += self.execution_rate() * (now - self.last_update_time);
         }
         self.last_update_time = now;
     }
 
-    /// Changes the available fraction of the host's speed to `available` at the absolute time `absolute` \[s\].
+    /// Starts an execution of `work` \[instructions\] at the local time `now` \[s\].
+    pub(super) fn start_execution(&mut self, work: f64, token: T, now: f64) {
+        self.advance_to(now);
+        let target_service = self.attained_service + work;
+        let list = &mut self.executions;
+        let place = list.partition_point(|other| other.target_service > target_service);
+        list.insert(
+            place,
+            Execution {
+                target_service,
+                token,
+            },
+        );
+    }
+
+    /// Returns the local time at which the next execution ends \[s\]; `None` without an execution.
+    pub(super) fn next_end_time(&self) -> Option<f64> {
+        self.executions.last().map(|first| {
+            let left = (first.target_service - self.attained_service).max(0.0);
+            let rate = self.execution_rate();
+            if left <= 0.0 {
+                self.last_update_time // nothing is left to do, even on a host that stands still
+            } else if rate > 0.0 {
+                self.last_update_time + left / rate
+            } else {
+                f64::INFINITY
+            }
+        })
+    }
+
+    /// Ends the executions that end at `now`, the time of the next end \[s\].
+    pub(super) fn end_executions(&mut self, now: f64, mut ended: impl FnMut(T)) {
+        let rate = self.execution_rate();
+        let first = self.executions.last().map(|next| next.target_service);
+        self.attained_service = first.unwrap_or(self.attained_service);
+        self.last_update_time = now;
+        while let Some(next) = self.executions.last() {
+            let left = next.target_service - self.attained_service;
+            if left > 0.0 && left / rate > SAME_TIME_TOLERANCE * now {
+                break;
+            }
+            ended(next.token);
+            self.executions.pop();
+        }
+    }
+
+    /// Changes the available fraction of the host's speed at the local time `now` \[s\].
+    pub(super) fn set_available_fraction(&mut self, available: f64, now: f64) {
+        self.advance_to(now);
+        self.available_fraction = available;
+    }
+
+    /// Integrates the available fraction of the host's speed up to the absolute time `absolute` \[s\], and changes it.
     #[inline]
-    fn set_available_fraction(&mut self, absolute: f64, available: f64) {
+    fn integrate_and_set_available_fraction(&mut self, absolute: f64, available: f64) {
         self.availability_integral +=
             self.available_fraction * (absolute - self.availability_integrated_until);
         self.availability_integrated_until = absolute;
@@ -78,19 +153,8 @@ pub(super) struct Cpus<T> {
 
 impl<T: Copy> Cpus<T> {
     pub(super) fn new(platform: &Platform) -> Self {
-        let idle = |host: &migsim_platform::Host| Cpu {
-            core_speed: host.speed.get(),
-            available_fraction: 1.0,
-            core_count: f64::from(host.cores),
-            attained_service: 0.0,
-            last_update_time: 0.0,
-            executions: Vec::new(),
-            end_event: None,
-            availability_integral: 0.0,
-            availability_integrated_until: 0.0,
-        };
         Self {
-            cpus: platform.hosts.iter().map(idle).collect(),
+            cpus: platform.hosts.iter().map(Cpu::new).collect(),
             first_violation: None,
         }
     }
@@ -107,18 +171,7 @@ impl<T: Copy> Cpus<T> {
         event: E,
     ) {
         let cpu = &mut self.cpus[host];
-        cpu.advance_to(now);
-        let target = cpu.attained_service + work;
-        let place = cpu
-            .executions
-            .partition_point(|other| other.target_service > target);
-        cpu.executions.insert(
-            place,
-            Execution {
-                target_service: target,
-                token,
-            },
-        );
+        cpu.start_execution(work, token, now);
         schedule_next_end(cpu, queue, event);
     }
 
@@ -130,33 +183,23 @@ impl<T: Copy> Cpus<T> {
         now: f64,
         queue: &mut EventQueue<E>,
         event: E,
-        mut ended: impl FnMut(T),
+        ended: impl FnMut(T),
     ) {
         let cpu = &mut self.cpus[host];
         cpu.end_event = None; // it has just been popped
-        let rate = cpu.execution_rate();
-        let first = cpu
-            .executions
-            .last()
-            .expect("a host with an event has an execution")
-            .target_service;
-        if cfg!(debug_assertions) {
+        if cfg!(debug_assertions)
+            && let Some(first) = cpu.executions.last().map(|next| next.target_service)
+        {
+            let rate = cpu.execution_rate();
             let done = cpu.attained_service + rate * (now - cpu.last_update_time);
             let is_right = is_explained_by_rounding(first - done, first, rate, now);
             let fault = (!is_right)
                 .then(|| InvariantViolation::WorkNotConserved(HostId::from_index(host).0));
             self.first_violation = self.first_violation.or(fault);
         }
-        cpu.attained_service = first;
-        cpu.last_update_time = now;
-        while let Some(next) = cpu.executions.last() {
-            if next.target_service > first
-                && (next.target_service - first) / rate > SAME_TIME_TOLERANCE * now
-            {
-                break;
-            }
-            ended(next.token);
-            cpu.executions.pop();
+        cpu.end_executions(now, ended);
+        if cpu.executions.is_empty() {
+            cpu.attained_service = 0.0;
         }
         schedule_next_end(cpu, queue, event);
     }
@@ -174,7 +217,7 @@ impl<T: Copy> Cpus<T> {
     ) {
         let cpu = &mut self.cpus[host];
         cpu.advance_to(now);
-        cpu.set_available_fraction(absolute, available);
+        cpu.integrate_and_set_available_fraction(absolute, available);
         if cpu.end_event.is_some() || !cpu.executions.is_empty() {
             schedule_next_end(cpu, queue, event);
         }
@@ -189,7 +232,7 @@ impl<T: Copy> Cpus<T> {
                 cpu.executions.is_empty() && cpu.end_event.is_none(),
                 "it is idle"
             );
-            cpu.set_available_fraction(absolute, available);
+            cpu.integrate_and_set_available_fraction(absolute, available);
         }
     }
 
@@ -219,21 +262,8 @@ impl<T: Copy> Cpus<T> {
 }
 
 /// Schedules the event of a host for the time at which the next execution ends, or cancels the event if no execution will end.
-fn schedule_next_end<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
-    let date = cpu.executions.last().map(|first| {
-        let (left, rate) = (
-            (first.target_service - cpu.attained_service).max(0.0),
-            cpu.execution_rate(),
-        );
-        if left <= 0.0 {
-            cpu.last_update_time // nothing is left to do, even on a host that stands still
-        } else if rate > 0.0 {
-            cpu.last_update_time + left / rate
-        } else {
-            f64::INFINITY
-        }
-    });
-    match (cpu.end_event, date) {
+fn schedule_next_end<T: Copy, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
+    match (cpu.end_event, cpu.next_end_time()) {
         (Some(key), Some(date)) => queue.reschedule(key, date),
         (None, Some(date)) => cpu.end_event = Some(queue.push(date, event)),
         (Some(key), None) => {

@@ -95,12 +95,9 @@ pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventHash;
 pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};
-pub use profile::{BandwidthChanges, NextChangeTimes};
 
-pub use activity::{ActivityEvent, MessageOptions};
+pub use activity::{ActivityEvent, Message, MessageOptions};
 pub use queue::{EventKey, EventQueue};
-pub use simulation::{AvailabilityIntervalStart, Simulation};
+pub use simulation::{Activities, AvailabilityIntervalStart, Evaluated, Packet, Simulation};
 
-pub use batch::{FlowBatch, FlowStart, PathId, PathTable};
 pub use checks::END_TIME_TOLERANCE;
-pub use clock::SAME_TIME_TOLERANCE;

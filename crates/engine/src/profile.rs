@@ -12,17 +12,6 @@ use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{BufferedSteps, Host, Link, Platform, ProfileSteps};
 
-/// Local times of the next changes of the capacities of hosts and links \[s\]; until then these capacities are constant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NextChangeTimes {
-    /// Local time of the next change of the speed of any of the hosts considered \[s\].
-    pub of_host_speeds: f64,
-    /// Local time of the next change of the latency of any link \[s\].
-    pub of_link_latencies: f64,
-    /// Local time of the next change of the bandwidth or latency of any link \[s\], as far as it is known.
-    pub of_link_capacities: f64,
-}
-
 /// A quantity of a host or link that changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChangingQuantity {
@@ -441,7 +430,7 @@ impl CapacitySchedule {
 
 /// The future changes of the bandwidths of certain links, all of which can be computed in advance.
 #[derive(Clone, Debug)]
-pub struct BandwidthChanges {
+pub(crate) struct BandwidthChanges {
     schedule: CapacitySchedule,
     clock: Clock,
     /// Number of bandwidth changes that may still be returned.

@@ -5,7 +5,9 @@
 //! next time at which an activity ends and returns the tokens one by one. At each simulated time, activities end first, then
 //! capacities change, then the caller reacts and starts new activities, and finally rates are computed.
 
+mod direct;
 mod errors;
+mod packet;
 
 use std::fmt;
 
@@ -15,14 +17,15 @@ use super::connections::MessageEnds;
 use super::cpu::Cpus;
 use super::event::{Event, EventList};
 use super::model::NetworkModel;
-use super::profile::{
-    BandwidthChanges, CapacityChange, CapacitySchedule, ChangingQuantity, NextChangeTimes,
-};
+use super::profile::{CapacityChange, CapacitySchedule, ChangingQuantity};
 use super::transport::{Message, Transport, new_network, packet_count_if_too_large};
+use direct::Direct;
+pub use direct::{Activities, Evaluated};
 use errors::{TIME_TOO_LARGE_HINT, TOO_MANY_CHANGES_HINT};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
+pub use packet::Packet;
 
 /// A simulation of the hosts and links of a platform. `T` is the type of the token by which the owner of an activity recognises
 /// the activity.
@@ -37,8 +40,10 @@ pub struct Simulation<'p, T> {
     /// Tokens of the activities that have ended at the current time and have not been returned yet, in reverse order.
     ended_tokens: Vec<T>,
     started_flow_count: u64,
-    /// Number of changes of the capacities of hosts and links that have been applied.
-    applied_change_count: u64,
+    /// The state of direct evaluation; `None` before its first use.
+    direct: Option<Box<Direct>>,
+    /// The links whose capacity or latency has changed since `direct` was last updated; at most as many as there are links.
+    changed_links: Vec<LinkId>,
     /// Absolute time until which the bandwidth of no link changes \[s\]; a past time if this is not known.
     bandwidths_constant_until: f64,
     /// Maximum number of capacity changes in a row during which no activity ends: `MAX_CHANGES_WITHOUT_END`, or a smaller number
@@ -71,6 +76,8 @@ impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
             network: self.network.boxed_clone(),
             capacity_schedule: self.capacity_schedule.clone(),
             ended_tokens: self.ended_tokens.clone(),
+            direct: self.direct.clone(),
+            changed_links: self.changed_links.clone(),
             activities: self.activities.clone(),
             ..*self
         }
@@ -89,7 +96,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             capacity_schedule: CapacitySchedule::new(platform),
             ended_tokens: Vec::new(),
             started_flow_count: 0,
-            applied_change_count: 0,
+            direct: None,
+            changed_links: Vec::new(),
             bandwidths_constant_until: f64::NEG_INFINITY,
             max_changes_without_end: MAX_CHANGES_WITHOUT_END,
             max_unused_changes: MAX_UNUSED_CHANGES,
@@ -157,145 +165,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             && !self.network.has_unscheduled_ends()
     }
 
-    /// Returns the local times of the next changes of the capacities \[s\], until which the speeds of `hosts` and all latencies
-    /// stay constant. No activity may be in progress.
-    ///
-    /// The available fractions of the speeds of these hosts are up to date afterwards (`Self::available_fraction`). For
-    /// bandwidths see `next_bandwidth_change_time`.
-    ///
-    /// # Errors
-    /// There are too many changes of a host's speed to apply in reasonable time.
-    pub fn next_capacity_change_times(
-        &mut self,
-        hosts: &[HostId],
-    ) -> Result<NextChangeTimes, Error> {
-        if self.capacity_schedule.is_empty() {
-            return Ok(NextChangeTimes {
-                of_host_speeds: f64::INFINITY,
-                of_link_latencies: f64::INFINITY,
-                of_link_capacities: f64::INFINITY,
-            });
-        }
-        debug_assert!(self.is_idle(), "hosts that compute do not sleep");
-        self.capacity_schedule.put_all_capacities_to_sleep();
-        let latencies = self
-            .clock
-            .to_local(self.capacity_schedule.next_change_time());
-        let mut until = f64::INFINITY;
-        for &host in hosts {
-            self.apply_due_speed_changes(host)?;
-            until = until.min(self.capacity_schedule.next_change_time_of_host(host));
-        }
-        Ok(NextChangeTimes {
-            of_host_speeds: self.clock.to_local(until),
-            of_link_latencies: latencies,
-            of_link_capacities: latencies,
-        })
-    }
-
-    /// Returns the future changes of a host's speed that have already been computed, and the local time up to which this list is
-    /// complete \[s\]. Each change is a local time \[s\] and the fraction of the speed that is available from then on.
-    pub fn computed_speed_changes(
-        &self,
-        host: HostId,
-    ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
-        let clock = self.clock;
-        let (changes, until) = self.capacity_schedule.computed_changes_of_host(host);
-        let changes = changes.map(move |(date, value)| (clock.to_local(date), value));
-        (changes, clock.to_local(until))
-    }
-
-    /// Whether the bandwidth of at least one link varies.
-    pub fn has_varying_bandwidths(&self) -> bool {
-        self.capacity_schedule.has_varying_bandwidths()
-    }
-
-    /// Returns the links with varying bandwidth on the routes between the hosts of each pair in `ends`; each link is listed once.
-    /// With cross-traffic, the routes from the receiver to the sender are included.
-    pub fn varying_links_on_routes(
-        &self,
-        ends: impl Iterator<Item = (HostId, HostId)>,
-    ) -> Vec<LinkId> {
-        let platform = self.platform;
-        let is_answered = self.network.network_state().model.crosstraffic;
-        let mut is_listed = vec![false; platform.links.len()];
-        let mut links = Vec::new();
-        for (from, to) in ends {
-            let back = is_answered.then(|| platform.route(to, from)).flatten();
-            for route in platform.route(from, to).iter().chain(&back) {
-                for link in route
-                    .links()
-                    .filter(|link| self.capacity_schedule.has_varying_bandwidth(*link))
-                {
-                    if !std::mem::replace(&mut is_listed[link.index()], true) {
-                        links.push(link);
-                    }
-                }
-            }
-        }
-        links
-    }
-
-    /// Returns the local time until which no bandwidth of `links` changes \[s\]. If the bandwidth of every link is known to stay
-    /// constant for longer, or if `links` is `None`, it returns the time until which no bandwidth of any link changes.
-    ///
-    /// No activity may be in progress, and no flow may start before the local time `from`. Afterwards all links have the
-    /// bandwidths of that time, even if it is in the future. If a link changes between `from` and `enough`, the time of that
-    /// change is returned, and other links may not be up to date.
-    ///
-    /// # Errors
-    /// There are too many changes of a bandwidth to apply in reasonable time.
-    pub fn next_bandwidth_change_time(
-        &mut self,
-        links: Option<&[LinkId]>,
-        from: f64,
-        enough: f64,
-    ) -> Result<f64, Error> {
-        debug_assert!(self.is_idle(), "links with flows do not sleep");
-        let known = self.clock.to_local(self.bandwidths_constant_until);
-        let due = last_simultaneous_time(from.max(self.clock.local_time()));
-        if known > enough.max(due) {
-            return Ok(known);
-        }
-        self.capacity_schedule.put_all_capacities_to_sleep();
-        let every_link = (0..self.platform.links.len()).map(LinkId::from_index);
-        let mut until = f64::INFINITY;
-        for &link in links.unwrap_or_default() {
-            until = until.min(self.apply_last_due_bandwidth_change(link, due)?);
-            if self.clock.to_local(until) <= enough {
-                return Ok(self.clock.to_local(until));
-            }
-        }
-        self.bandwidths_constant_until = f64::NEG_INFINITY;
-        let mut anywhere = f64::INFINITY;
-        for link in every_link {
-            anywhere = anywhere.min(self.apply_last_due_bandwidth_change(link, due)?);
-            if links.is_none() && self.clock.to_local(anywhere) <= enough {
-                return Ok(self.clock.to_local(anywhere));
-            }
-        }
-        self.bandwidths_constant_until = anywhere;
-        let until = if links.is_some() { until } else { anywhere };
-        Ok(self.clock.to_local(until))
-    }
-
-    /// Returns the changes of the bandwidths of `links` that follow after the last call of `next_bandwidth_change_time`. Returns
-    /// `None` if some changes cannot be computed in advance, or if a change of bandwidth affects more than the fair share of a
-    /// flow.
-    pub fn future_bandwidth_changes(&self, links: &[LinkId]) -> Option<BandwidthChanges> {
-        let model = &self.network.network_state().model;
-        if !model.sharing || model.weight_s > 0.0 {
-            return None;
-        }
-        BandwidthChanges::new(&self.capacity_schedule, links, self.clock)
-    }
-
-    /// Returns the number of capacity changes that have been applied since the start; while this number stays the same, no
-    /// capacity has changed.
-    pub fn applied_change_count(&self) -> u64 {
-        self.applied_change_count
-    }
-
     /// Advances the simulated time by `duration` \[s\], in which `flows` flows took place that were computed without events;
     /// returns whether time was advanced. Time is not advanced if an activity is in progress or the new time would be infinite.
     pub fn try_advance_time(&mut self, duration: f64, flows: u64) -> bool {
@@ -307,25 +176,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             self.started_flow_count += flows;
         }
         can_pass
-    }
-
-    /// Whether the connection between these ends is idle for a message that starts at local time `date` \[s\], after all messages
-    /// of the connection that have been sent or recorded; used with slow start.
-    pub fn is_connection_idle(&self, ends: MessageEnds, date: f64) -> bool {
-        self.network.network_state().is_connection_idle(ends, date)
-    }
-
-    /// Returns the number of the connection between these ends, for use with slow start; `None` if the hosts are the same.
-    pub fn find_or_add_connection(&mut self, ends: MessageEnds) -> Option<u32> {
-        self.network
-            .network_state_mut()
-            .find_or_add_connection(ends)
-    }
-
-    /// Records messages that were computed without events, each as its connection and the local times at which it starts and ends
-    /// \[s\]; used with slow start.
-    pub fn record_messages(&mut self, messages: impl IntoIterator<Item = (u32, f64, f64)>) {
-        self.network.network_state_mut().record_messages(messages);
     }
 
     /// Starts an execution of `work` \[instructions\] on a host; the executions on a host share its cores.
@@ -528,7 +378,15 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         if self.clock.has_rejected_earlier_time() {
             return Some("time went back".to_owned());
         }
-        let fault = self.cpus.first_violation.or(self.network.first_violation());
+        let of_direct = self
+            .direct
+            .as_ref()
+            .and_then(|direct| direct.first_violation());
+        let fault = self
+            .cpus
+            .first_violation
+            .or(self.network.first_violation())
+            .or(of_direct);
         fault.map(|fault| fault.description(self.platform))
     }
 
@@ -538,10 +396,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Applies to a host all changes of its speed that were due while no execution ran on it.
-    ///
-    /// # Errors
-    /// There are too many changes to apply in reasonable time.
-    pub fn apply_due_speed_changes(&mut self, host: HostId) -> Result<(), Error> {
+    fn apply_due_speed_changes(&mut self, host: HostId) -> Result<(), Error> {
         let clock = self.clock;
         let until = last_simultaneous_time(clock.local_time());
         let is_due = |date| clock.to_local(date) <= until;
@@ -553,7 +408,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             is_due,
             take,
         );
-        self.applied_change_count += count;
         if count > most {
             let name = &self.platform.hosts[host.index()].name;
             let what = format!("the speed of host `{name}` has changed");
@@ -583,20 +437,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(self.capacity_schedule.next_change_time_of_link(link))
     }
 
-    /// Applies all due bandwidth changes to the links on the routes between two hosts, in both directions.
-    ///
-    /// # Errors
-    /// There are too many changes to apply in reasonable time.
-    pub fn apply_due_bandwidth_changes(&mut self, hosts: (HostId, HostId)) -> Result<(), Error> {
-        let until = last_simultaneous_time(self.clock.local_time());
-        for (from, to) in [hosts, (hosts.1, hosts.0)] {
-            for link in self.platform.route(from, to).iter().flat_map(Route::links) {
-                self.apply_last_due_bandwidth_change(link, until)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Applies all due bandwidth changes to the links on a route, and wakes these links.
     fn wake_links_on_route(&mut self, route: &Route<'_>) -> Result<(), Error> {
         let until = last_simultaneous_time(self.clock.local_time());
@@ -608,22 +448,48 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Returns the mean fraction of a host's speed that was available from the time of `since` until now; 1 if the speed does not
-    /// vary. All due speed changes must have been applied to the host before (`apply_due_speed_changes`).
-    pub fn mean_availability(&self, host: HostId, since: AvailabilityIntervalStart) -> f64 {
-        let now = self.now().get();
-        let duration = now - since.start_time;
-        if duration > 0.0 {
-            (self.cpus.availability_integral(host.index(), now) - since.availability_integral)
-                / duration
+    /// vary.
+    ///
+    /// # Errors
+    /// There are too many changes of the speed to apply in reasonable time.
+    pub fn mean_availability(
+        &mut self,
+        host: HostId,
+        since: AvailabilityIntervalStart,
+    ) -> Result<f64, Error> {
+        let now = self.start_availability_interval(host)?;
+        let duration = now.start_time - since.start_time;
+        Ok(if duration > 0.0 {
+            (now.availability_integral - since.availability_integral) / duration
         } else {
             1.0
-        }
+        })
     }
 
-    /// Returns the fraction of a host's speed that is available at the present time; 1 if the speed does not vary. All due speed
-    /// changes must have been applied to the host before (`apply_due_speed_changes`).
-    pub fn available_fraction(&self, host: HostId) -> f64 {
-        self.cpus.available_fraction(host.index())
+    /// Returns the fraction of a host's speed that is available at the present time; 1 if the speed does not vary.
+    ///
+    /// # Errors
+    /// As [`Self::mean_availability`].
+    pub fn available_fraction(&mut self, host: HostId) -> Result<f64, Error> {
+        self.apply_due_speed_changes(host)?;
+        Ok(self.cpus.available_fraction(host.index()))
+    }
+
+    /// Returns the start of an interval at the present time, from which [`Self::mean_availability`] later computes the mean
+    /// availability of the host.
+    ///
+    /// # Errors
+    /// As [`Self::mean_availability`].
+    pub fn start_availability_interval(
+        &mut self,
+        host: HostId,
+    ) -> Result<AvailabilityIntervalStart, Error> {
+        self.apply_due_speed_changes(host)?;
+        let start_time = self.now().get();
+        Ok(AvailabilityIntervalStart {
+            start_time,
+            availability_integral: self.cpus.availability_integral(host.index(), start_time),
+        })
     }
 
     /// Returns the capacity \[B/s\] and the latency \[s\] of a link at the present time.
@@ -631,16 +497,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.network
             .network_state()
             .capacity_and_latency(link.index())
-    }
-
-    /// Returns the start of an interval at the present time, from which [`Self::mean_availability`] later computes the mean
-    /// availability of the host. All due speed changes must have been applied to the host before (`apply_due_speed_changes`).
-    pub fn start_availability_interval(&self, host: HostId) -> AvailabilityIntervalStart {
-        let date = self.now().get();
-        AvailabilityIntervalStart {
-            start_time: date,
-            availability_integral: self.cpus.availability_integral(host.index(), date),
-        }
     }
 
     /// Processes the next event of the event list, at the time `date`. Adds the tokens of executions that end to the list of
@@ -721,7 +577,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         if !is_new {
             return;
         }
-        self.applied_change_count += 1;
+        if let ChangingQuantity::Bandwidth(link) | ChangingQuantity::Latency(link) =
+            change.changing_quantity
+            && self.changed_links.len() < self.platform.links.len()
+        {
+            self.changed_links.push(link);
+        }
         match change.changing_quantity {
             ChangingQuantity::Speed(host) => {
                 let dates = (self.clock.local_time(), change.time);

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use crate::event::{ActivityToken, BarrierMessage};
-use crate::packets::PacketModel;
 use crate::world::RunState;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ProcessId, Seconds};
@@ -55,7 +54,6 @@ impl Context<'_, '_> {
     /// process that is moving goes to its destination, from where the process continues.
     pub(super) fn send_packet(
         &mut self,
-        packets: &mut PacketModel,
         from: u32,
         to: u32,
         message: BarrierMessage,
@@ -65,20 +63,12 @@ impl Context<'_, '_> {
         if let Some((_, host)) = moving.find(|(process, _)| process.0 == to) {
             ends.hosts.1 = *host;
         }
+        let token = ActivityToken::BarrierActivityEnded(message);
+        let options = self.world.control_message_options(ends, token);
         let engine = &mut self.world.engine;
-        packets.update_links(engine, ends.hosts)?;
-        let packet = packets.packet_between(self.world.setup.platform, ends.hosts);
-        let Some(packet) = packet.filter(|packet| packet.duration.is_finite()) else {
-            return self.send_message(ends, message);
-        };
-        if packet.uses_connection
-            && let Some(connection) = engine.find_or_add_connection(ends)
-        {
-            let now = engine.local_time();
-            engine.record_messages([(connection, now, now + packet.duration)]);
+        if engine.send_packet(ends.hosts, self.bytes, options, token)? {
+            return Ok(());
         }
-        engine.add_to_flow_count(1);
-        self.start_wait(Seconds::of(packet.duration), message);
-        Ok(())
+        self.send_message(ends, message)
     }
 }

@@ -6,17 +6,16 @@
 //! t(to)        = max(t(to), delivered(m))       when `to` receives it
 //! t            = first the arrivals, in the end the times at which processes leave
 //! ```
-//! Control messages are packets ([`PacketModel`]), so that a message waits for another message only where the barrier script
+//! Control messages are packets ([`Simulation::packet`]), so that a message waits for another message only where the barrier script
 //! requires it. The script is therefore executed once, and its sends and receives are stored in an order in which each message is
 //! sent before it is received. No process leaves before all have arrived. The reference implementation executes the script by
 //! events ([`super::scripted`]); it is also used for barriers with very many messages.
 
+use crate::config::BarrierConfig;
 use crate::event::ActivityToken;
-use crate::packets::PacketModel;
 use crate::script::{BarrierScript, ScriptAction};
 use migsim_base::units::{HostId, ProcessId, greater, lesser, to_u32};
 use migsim_engine::{MessageEnds, Simulation};
-use migsim_platform::Platform;
 
 /// Maximum number of control messages in a predicted barrier; more messages would take too much memory.
 const MAX_CONTROL_MESSAGES: usize = 1_000_000;
@@ -27,7 +26,7 @@ pub(super) struct PredictedBarrier {
     messages: Vec<ControlMessage>,
     /// The sends and receives of all processes.
     steps: Vec<Step>,
-    packet_model: PacketModel,
+    config: BarrierConfig,
     /// The placement to which the durations of the messages belong.
     placement: Vec<HostId>,
     /// The local time of each process \[s\]: first of its arrival, then of its departure.
@@ -58,12 +57,12 @@ impl PredictedBarrier {
     pub(super) fn new(
         script: &BarrierScript,
         processes: u32,
-        packet_model: PacketModel,
+        config: BarrierConfig,
     ) -> Option<Self> {
         let mut barrier = Self {
             messages: Vec::new(),
             steps: Vec::new(),
-            packet_model,
+            config,
             placement: Vec::new(),
             times: vec![0.0; processes as usize],
             arrived_processes: 0,
@@ -136,11 +135,12 @@ impl PredictedBarrier {
     /// There is no route between these hosts.
     pub(super) fn compute_departures(
         &mut self,
-        (platform, placement): (&Platform, &[HostId]),
+        placement: &[HostId],
+        engine: &mut Simulation<'_, ActivityToken>,
         later: &mut Vec<f64>,
     ) -> Result<f64, (HostId, HostId)> {
         if self.placement != placement {
-            self.update_durations(platform, placement)?;
+            self.update_durations(placement, engine)?;
         }
         for step in &self.steps {
             match *step {
@@ -165,8 +165,8 @@ impl PredictedBarrier {
 
     fn update_durations(
         &mut self,
-        platform: &Platform,
         placement: &[HostId],
+        engine: &mut Simulation<'_, ActivityToken>,
     ) -> Result<(), (HostId, HostId)> {
         let before = std::mem::take(&mut self.placement);
         let has_moved = |process: u32| {
@@ -179,8 +179,9 @@ impl PredictedBarrier {
                     placement[message.from as usize],
                     placement[message.to as usize],
                 );
-                let packet = self.packet_model.packet_between(platform, ends);
-                let packet = packet.ok_or(ends)?;
+                let BarrierConfig { bytes, delay, .. } = self.config;
+                let packet = engine.packet(ends, bytes, delay.0);
+                let packet = packet.ok().flatten().ok_or(ends)?; // no link varies
                 message.duration = packet.duration;
                 message.uses_connection = packet.uses_connection;
             }
@@ -196,10 +197,8 @@ impl PredictedBarrier {
         for message in self.messages.iter().filter(|one| one.uses_connection) {
             let (from, to) = (ProcessId(message.from), ProcessId(message.to));
             let ends = MessageEnds::of_processes(from, to, &self.placement);
-            if let Some(connection) = engine.find_or_add_connection(ends) {
-                let start = message.delivered - message.duration;
-                engine.record_messages([(connection, start, message.delivered)]);
-            }
+            let start = message.delivered - message.duration;
+            engine.record_message(ends, start, message.delivered);
         }
     }
 }
@@ -211,17 +210,17 @@ mod tests {
     use migsim_engine::NetworkModel;
     use migsim_engine::testing::single_cluster_platform;
 
-    fn barrier(kind: BarrierKind, processes: u32, platform: &Platform) -> Option<PredictedBarrier> {
+    fn barrier(kind: BarrierKind, processes: u32) -> Option<PredictedBarrier> {
         let script = BarrierScript::new(kind, processes);
-        let packets = PacketModel::new(platform, NetworkModel::default(), Default::default());
-        PredictedBarrier::new(&script, processes, packets)
+        PredictedBarrier::new(&script, processes, BarrierConfig::default())
     }
 
     #[test]
     fn all_processes_leave_after_the_last_arrival() {
         // Two processes whose hosts are 1 s apart by the latency of two links.
         let platform = single_cluster_platform(&[1e9, 1e9], 1e6, 0.5);
-        let mut barrier = barrier(BarrierKind::Dissemination, 2, &platform).expect("few messages");
+        let mut barrier = barrier(BarrierKind::Dissemination, 2).expect("few messages");
+        let mut engine = Simulation::new(&platform, NetworkModel::default());
         let mut later = Vec::new();
         for (arrival, places, first, expected) in [
             ([0.0, 5.0], [HostId(0), HostId(1)], 5.0, [1.0, 0.0]),
@@ -237,7 +236,7 @@ mod tests {
         ] {
             barrier.record_arrivals(&arrival);
             assert_eq!(
-                barrier.compute_departures((&platform, &places), &mut later),
+                barrier.compute_departures(&places, &mut engine, &mut later),
                 Ok(first)
             );
             assert_eq!(later, expected);
@@ -247,10 +246,9 @@ mod tests {
     #[test]
     fn each_message_is_received_once_after_it_is_sent() {
         use BarrierKind::{Dissemination, DoubleRing, RecursiveDoubling};
-        let platform = single_cluster_platform(&[1e9], 1e6, 0.5);
         for kind in [Dissemination, RecursiveDoubling, DoubleRing] {
             for processes in 2..40 {
-                let barrier = barrier(kind, processes, &platform).expect("few messages");
+                let barrier = barrier(kind, processes).expect("few messages");
                 let mut times = vec![0; barrier.messages.len()];
                 for step in &barrier.steps {
                     match *step {
@@ -266,7 +264,6 @@ mod tests {
 
     #[test]
     fn a_barrier_of_very_many_messages_is_not_predicted() {
-        let platform = single_cluster_platform(&[1e9], 1e6, 0.5);
-        assert!(barrier(BarrierKind::Dissemination, 100_000, &platform).is_none());
+        assert!(barrier(BarrierKind::Dissemination, 100_000).is_none());
     }
 }

@@ -3,7 +3,6 @@
 
 use super::context::Context;
 use crate::event::BarrierMessage;
-use crate::packets::PacketModel;
 use crate::script::{BarrierScript, ScriptAction};
 use migsim_base::error::Error;
 
@@ -11,8 +10,8 @@ use migsim_base::error::Error;
 #[derive(Clone, Debug)]
 pub(super) struct ScriptedBarrier {
     script: BarrierScript,
-    /// Durations of the control messages if they are packets that share no links; `None` if they are flows.
-    packet_model: Option<PacketModel>,
+    /// Whether control messages are packets that share no links, instead of flows.
+    has_packets: bool,
     /// For each process, whether the number of its current barrier is even (0) or odd (1).
     barrier_parity: Vec<u32>,
     /// For each process, the index of its next action in the script; [`NOT_AT_BARRIER`] if the process is not at the barrier.
@@ -26,11 +25,11 @@ pub(super) struct ScriptedBarrier {
 const NOT_AT_BARRIER: u32 = u32::MAX;
 
 impl ScriptedBarrier {
-    pub(super) fn new(script: BarrierScript, packets: Option<PacketModel>, processes: u32) -> Self {
+    pub(super) fn new(script: BarrierScript, has_packets: bool, processes: u32) -> Self {
         let count = processes as usize;
         Self {
             script,
-            packet_model: packets,
+            has_packets,
             barrier_parity: vec![1; count],
             next_action_indices: vec![NOT_AT_BARRIER; count],
             received_slots_by_parity: vec![[0; 2]; count],
@@ -76,11 +75,10 @@ impl ScriptedBarrier {
             {
                 Some(ScriptAction::Send { to, slot }) => {
                     let message = BarrierMessage::ScriptMessage { to, slot, parity };
-                    match &mut self.packet_model {
-                        Some(packets) => {
-                            context.send_packet(packets, process, to, message)?;
-                        }
-                        None => context.send(process, to, message)?,
+                    if self.has_packets {
+                        context.send_packet(process, to, message)?;
+                    } else {
+                        context.send(process, to, message)?;
                     }
                 }
                 Some(ScriptAction::Receive { slot }) => {

@@ -7,7 +7,7 @@ use super::context::Context;
 use crate::config::{BarrierConfig, GatherOrder, ReleaseOrder};
 use crate::event::BarrierMessage;
 use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId, ProcessId};
+use migsim_base::units::{HostId, ProcessId};
 use migsim_engine::MessageEnds;
 
 /// The process that coordinates the barrier, from the host on which it starts.
@@ -51,18 +51,18 @@ impl SequentialBarrier {
         self.release_order == ReleaseOrder::Simultaneous && in_order.contains(&self.gather_order)
     }
 
-    /// Returns the time at which all processes leave the barrier \[s\], given the arrival time of each process \[s\]. `alone`
-    /// returns the duration of a message that shares no link with other messages \[s\]. If `alone` returns `None`, since a
-    /// message may share links, the result is `None`.
+    /// Returns the time at which all processes leave the barrier \[s\], given the arrival time of each process \[s\]. `duration`
+    /// returns the duration of a message that shares no link with other messages \[s\]. If it returns `None`, since a message may
+    /// share links, the result is `None`.
     pub(super) fn predict_departure(
         &self,
-        (arrival, placement): (&[f64], &[HostId]),
-        bytes: Bytes,
-        mut alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
+        arrival: &[f64],
+        placement: &[HostId],
+        mut duration: impl FnMut(HostId, HostId) -> Option<f64>,
     ) -> Option<f64> {
         let mut gather = |now: f64, process: usize| {
-            let way = alone(placement[process], self.coordinator, bytes)?;
-            Some(now.max(arrival[process]) + way)
+            let passing = duration(placement[process], self.coordinator)?;
+            Some(now.max(arrival[process]) + passing)
         };
         let mut ranks = 0..arrival.len();
         let gathered = if self.gather_order == GatherOrder::Descending {
@@ -70,8 +70,7 @@ impl SequentialBarrier {
         } else {
             ranks.try_fold(0.0, &mut gather)?
         };
-        let mut release =
-            |now: f64, &host: &HostId| Some(now + alone(self.coordinator, host, bytes)?);
+        let mut release = |now: f64, &host: &HostId| Some(now + duration(self.coordinator, host)?);
         placement.iter().try_fold(gathered, &mut release)
     }
 

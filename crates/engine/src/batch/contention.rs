@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::flow::FlowStart;
 use super::path_table::PathTable;
-use migsim_platform::Platform;
+use crate::transport::LinkState;
 
 /// Splits a batch of flows into contention groups, so that flows of different groups never use the same link at the same time;
 /// the arrays are reused from batch to batch.
@@ -78,14 +78,14 @@ impl ContentionSplitter {
     /// afterwards.
     pub(crate) fn split_into_groups(
         &mut self,
-        platform: &Platform,
+        links: &[LinkState],
         paths: &PathTable,
         starts: &mut Vec<FlowStart>,
         mut alone: impl FnMut(u32, f64),
     ) {
-        self.links.resize(platform.links.len(), UNUSED_LINK);
+        self.links.resize(links.len(), UNUSED_LINK);
         self.list_flows_by_link(paths, starts);
-        self.compute_busy_times(platform, paths, starts);
+        self.compute_busy_times(links, paths, starts);
         self.latest_end_times.clear();
         if self.exclude_uncontended_links(paths, starts) {
             self.exclude_uncontended_links(paths, starts);
@@ -140,14 +140,14 @@ impl ContentionSplitter {
     }
 
     /// Sorts the flows on each link by start time, and computes the time that the link needs to carry the bytes of these flows.
-    fn compute_busy_times(&mut self, platform: &Platform, paths: &PathTable, starts: &[FlowStart]) {
+    fn compute_busy_times(&mut self, links: &[LinkState], paths: &PathTable, starts: &[FlowStart]) {
         // This order does not depend on when a path was first requested.
         let order = |user: &u32| starts[*user as usize].sort_key();
         for &at in &self.used_links {
             let link = &mut self.links[at as usize];
             let users = &mut self.flows_by_link[link.flow_range()];
             users.sort_unstable_by_key(order);
-            let capacity = platform.links[at as usize].bandwidth.get() * paths.bandwidth_factor();
+            let capacity = links[at as usize].bandwidth * paths.bandwidth_factor();
             for &user in &*users {
                 let start = &starts[user as usize];
                 let of_link = paths.link_uses(start.path).iter().find(|used| used.0 == at);
@@ -274,6 +274,7 @@ mod tests {
     use super::*;
     use crate::model::NetworkModel;
     use crate::testing::{random_flows, single_cluster_platform};
+    use migsim_platform::Platform;
 
     /// Returns the number of groups and the end times of all flows `(start, from, to, bytes)`, solved by group or, as the twin, in one batch.
     fn ends(flows: &[(f64, u32, u32, f64)], in_groups: bool) -> (Vec<f64>, usize) {
@@ -291,22 +292,23 @@ mod tests {
         let mut paths = PathTable::new(platform, model);
         let (mut memoized, mut contention) =
             (MemoizedBatch::default(), ContentionSplitter::default());
+        let links = &LinkState::all(platform);
         let mut starts = starts(flows, platform, &mut paths);
         let mut ends = vec![0.0; flows.len()];
         if !in_groups {
-            memoized.solve(platform, &paths, &mut starts, |name, date| {
+            memoized.solve(links, &paths, &mut starts, |name, date| {
                 ends[name as usize] = date;
                 None
             });
             return (ends, 1);
         }
-        contention.split_into_groups(platform, &paths, &mut starts, |name, date| {
+        contention.split_into_groups(links, &paths, &mut starts, |name, date| {
             ends[name as usize] = date;
         });
         let mut groups = 0;
         for group in contention.groups() {
             groups += 1;
-            memoized.solve(platform, &paths, group, |name, date| {
+            memoized.solve(links, &paths, group, |name, date| {
                 ends[name as usize] = date;
                 None
             });

@@ -9,15 +9,15 @@ use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 
 /// A flow whose transfer starts at a known time, as input of a batch solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowStart {
+pub(crate) struct FlowStart {
     /// Time at which the transfer of the flow starts \[s\].
-    pub start_time: f64,
+    pub(crate) start_time: f64,
     /// Number of the path from the sender to the receiver of the flow.
-    pub path: PathId,
+    pub(crate) path: PathId,
     /// Number of bytes that the flow transfers; more than zero.
-    pub bytes: f64,
+    pub(crate) bytes: f64,
     /// Number by which the caller identifies the flow, unique in the batch.
-    pub flow_id: u32,
+    pub(crate) flow_id: u32,
 }
 
 impl FlowStart {

@@ -5,8 +5,8 @@ use super::path_table::{PathId, PathTable};
 use crate::clock::last_simultaneous_time;
 use crate::profile::BandwidthChanges;
 use crate::service::FlowSolver;
+use crate::transport::LinkState;
 use migsim_base::units::to_u32;
-use migsim_platform::Platform;
 
 /// Batch solver with one group per path; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
@@ -27,14 +27,14 @@ impl<S: FlowSolver> GroupedBatch<S> {
     /// return another flow, which starts at that time or later.
     pub(super) fn solve(
         &mut self,
-        platform: &Platform,
+        links: &[LinkState],
         mut changes: Option<BandwidthChanges>,
         paths: &PathTable,
         starts: &mut [FlowStart],
         mut ended: impl FnMut(u32, f64) -> Option<FlowStart>,
     ) {
         if !self.solver.has_links() {
-            let capacities = platform.links.iter().map(|link| link.bandwidth.get());
+            let capacities = links.iter().map(|link| link.bandwidth);
             self.solver = S::new(capacities, changes.is_some(), paths.bandwidth_factor());
         }
         self.group_of_path.resize(paths.len(), NOT_IN_USE);

@@ -16,8 +16,8 @@ use super::path_table::PathTable;
 use super::rate_cache::RateCache;
 use crate::checks::InvariantViolation;
 use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
+use crate::transport::LinkState;
 use migsim_base::units::lesser;
-use migsim_platform::Platform;
 
 /// Batch solver with memoized rates; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +47,7 @@ impl MemoizedBatch {
     /// identifier of the flow and the end time \[s\]; this callback may return another flow, which starts at that time or later.
     pub(crate) fn solve(
         &mut self,
-        platform: &Platform,
+        links: &[LinkState],
         paths: &PathTable,
         starts: &mut [FlowStart],
         mut ended: impl FnMut(u32, f64) -> Option<FlowStart>,
@@ -80,7 +80,7 @@ impl MemoizedBatch {
                 }
                 now = next_start;
             } else {
-                let (rates, inverses) = shares.rates_of_set(set, flows, paths, platform);
+                let (rates, inverses) = shares.rates_of_set(set, flows, paths, links);
                 let until_end = min_elementwise_product(left, inverses);
                 if now + until_end <= last_simultaneous_time(next_start) {
                     now += until_end;

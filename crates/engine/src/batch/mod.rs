@@ -28,7 +28,6 @@ mod testing;
 mod together;
 mod transfer;
 
-pub use flow::FlowStart;
-pub(crate) use path_table::add_load;
-pub use path_table::{PathId, PathTable};
-pub use transfer::FlowBatch;
+pub(crate) use flow::FlowStart;
+pub(crate) use path_table::{PathId, PathTable, add_load};
+pub(crate) use transfer::FlowBatch;

@@ -9,28 +9,29 @@
 use hashbrown::HashTable;
 
 use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
+use crate::transport::LinkState;
 use migsim_base::memory::MOST_PATHS;
 use migsim_base::units::{HostId, LinkId};
 use migsim_platform::Platform;
 
 /// Number of a path in a path table, in the order in which paths were first requested; counted from 0.
-pub type PathId = u32;
+pub(crate) type PathId = u32;
 
 /// The parameters of the route from one host to another, on which the duration of a message depends.
 #[derive(Clone, Copy, Debug)]
-pub struct Path {
+pub(crate) struct Path {
     /// Time from the sending of a message until the transfer of its flow begins \[s\], for network models in which this time does
     /// not depend on the size of the message.
-    pub delay: f64,
+    pub(crate) delay: f64,
     /// Weight of a flow on the path in the sharing of links: a flow of weight w gets 1/w of the fair share of a link.
-    pub weight: f64,
+    pub(crate) weight: f64,
     /// Maximum rate of a flow on the path, before the bandwidth factor is applied \[B/s\].
-    pub max_rate: f64,
+    pub(crate) max_rate: f64,
     /// Rate of a flow on the path that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
-    pub uncontended_rate: f64,
+    pub(crate) uncontended_rate: f64,
     /// The endpoint classes of sender and receiver, combined into one number. Paths are ordered by this number, so that their
     /// order does not depend on when each path was first requested.
-    pub endpoint_pair: u64,
+    pub(crate) endpoint_pair: u64,
     /// Index of the first shared link of the path in the table's list of link uses.
     first_link_use: u32,
     /// Number of links of the path whose capacity is shared among flows.
@@ -40,7 +41,7 @@ pub struct Path {
 impl Path {
     /// Whether the path crosses at least one link whose capacity several flows share.
     #[inline]
-    pub fn has_shared_links(&self) -> bool {
+    pub(crate) fn has_shared_links(&self) -> bool {
         self.link_use_count > 0
     }
 
@@ -76,7 +77,7 @@ struct PathDetails {
 
 /// The table of all paths that have been requested so far, with the parameters of each path.
 #[derive(Clone, Debug)]
-pub struct PathTable {
+pub(crate) struct PathTable {
     model: NetworkModel,
     class_of_host: Vec<u32>,
     endpoint_class_count: usize,
@@ -103,7 +104,7 @@ const LOOPBACK_PAIR: u64 = u64::MAX;
 
 impl PathTable {
     /// Creates a table for `platform` with the network model `model`; the only path in it leads from a host to itself.
-    pub fn new(platform: &Platform, model: NetworkModel) -> Self {
+    pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
         let endpoint_class = endpoint_classes(platform);
         let endpoint_class_count = endpoint_class.last().map_or(0, |last| *last as usize + 1);
         let mut paths = Self {
@@ -123,12 +124,14 @@ impl PathTable {
         paths
     }
 
-    /// Creates a table that also stores the latency of each path, for messages that may begin with a handshake of one round trip.
-    pub fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
-        let mut paths = Self::new(platform, model);
-        paths.has_path_details = true;
-        paths.clear();
-        paths
+    /// Stores the latency of each path from now on, for messages that begin with a handshake of one round trip; returns whether
+    /// the known paths have been removed for this purpose.
+    pub(crate) fn store_latencies(&mut self) -> bool {
+        let is_new = !std::mem::replace(&mut self.has_path_details, true);
+        if is_new {
+            self.clear();
+        }
+        is_new
     }
 
     /// Returns the bandwidth factor of the network model, by which the fair share of a flow is multiplied to give its rate;
@@ -140,9 +143,10 @@ impl PathTable {
     /// Returns the number of the path from one host to another, and adds the path to the table if it is new. The hosts may be the
     /// same. Returns `None` if the platform has no route.
     #[inline]
-    pub fn find_or_add_path(
+    pub(crate) fn find_or_add_path(
         &mut self,
         platform: &Platform,
+        links: &[LinkState],
         from: HostId,
         to: HostId,
     ) -> Option<PathId> {
@@ -164,7 +168,7 @@ impl PathTable {
                 .copied(),
         };
         let found = known.or_else(|| {
-            let path = self.add_path(platform, from, to)?;
+            let path = self.add_path(platform, links, from, to)?;
             let list = &self.paths;
             let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
             self.path_by_class_pair
@@ -185,7 +189,7 @@ impl PathTable {
     }
 
     /// Removes all paths if the table has more than [`MOST_PATHS`]; returns whether the paths were removed.
-    pub fn clear_if_large(&mut self) -> bool {
+    pub(crate) fn clear_if_large(&mut self) -> bool {
         let are_many = self.paths.len() > MOST_PATHS;
         if are_many {
             self.clear();
@@ -207,7 +211,7 @@ impl PathTable {
     }
 
     /// Removes all paths between hosts from the table; this is necessary when links have changed.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.path_by_class_pair.clear();
         self.paths.clear();
         self.path_details.clear();
@@ -217,16 +221,16 @@ impl PathTable {
     }
 
     /// Whether at least one path in the table crosses the given link.
-    pub fn is_link_crossed(&self, link: LinkId) -> bool {
+    pub(crate) fn is_link_crossed(&self, link: LinkId) -> bool {
         self.link_is_crossed[link.index()]
     }
 
     /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\], and the number of bytes
     /// that the flow of the message transfers.
     #[inline]
-    pub fn delay_and_flow_bytes(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
+    pub(crate) fn delay_and_flow_bytes(&self, path: PathId, bytes: f64) -> (f64, f64) {
         if self.has_fixed_delays {
-            return (way.delay, bytes);
+            return (self.get(path).delay, bytes);
         }
         self.delay_and_flow_bytes_by_size(path, bytes)
     }
@@ -254,7 +258,7 @@ impl PathTable {
     }
 
     /// Returns the duration of the handshake of a message that waits for its receiver \[s\], if handshakes can occur.
-    pub fn handshake_duration(&self, path: PathId) -> f64 {
+    pub(crate) fn handshake_duration(&self, path: PathId) -> f64 {
         self.round_trip_time_of(self.path_details[path as usize].latency)
     }
 
@@ -264,7 +268,7 @@ impl PathTable {
 
     /// Whether slow start may delay a message of an idle connection.
     #[inline]
-    pub fn is_slow_start_possible(&self, path: PathId) -> bool {
+    pub(crate) fn is_slow_start_possible(&self, path: PathId) -> bool {
         self.model.slow_start && self.path_details[path as usize].is_slow_start_possible
     }
 
@@ -274,7 +278,7 @@ impl PathTable {
     }
 
     /// Returns the time by which slow start delays a message of `bytes` bytes on a path, if its connection was idle \[s\].
-    pub fn slow_start_delay(&self, path: PathId, bytes: f64) -> f64 {
+    pub(crate) fn slow_start_delay(&self, path: PathId, bytes: f64) -> f64 {
         if NetworkModel::fits_initial_window(bytes) || !self.is_slow_start_possible(path) {
             return 0.0;
         }
@@ -283,9 +287,21 @@ impl PathTable {
             .slow_start_delay(bytes, narrowest, self.handshake_duration(path))
     }
 
+    /// Returns the duration of a message of `bytes` bytes that does not share links \[s\]; its delay is multiplied by
+    /// `delay_factor`.
+    pub(crate) fn uncontended_duration(&self, path: PathId, bytes: f64, delay_factor: f64) -> f64 {
+        let (delay, bytes) = self.delay_and_flow_bytes(path, bytes);
+        let transfer = if bytes > 0.0 {
+            bytes / self.get(path).uncontended_rate
+        } else {
+            0.0
+        };
+        delay * delay_factor + transfer
+    }
+
     /// Returns the parameters of the path with the given number.
     #[inline]
-    pub fn get(&self, path: PathId) -> &Path {
+    pub(crate) fn get(&self, path: PathId) -> &Path {
         &self.paths[path as usize]
     }
 
@@ -303,17 +319,23 @@ impl PathTable {
 
     /// Returns the shared links of a path: for each, the number of the link and the load on it per unit of the rate of a flow.
     #[inline]
-    pub fn link_uses(&self, path: PathId) -> &[(u32, f64)] {
+    pub(crate) fn link_uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.paths[path as usize];
         let first = path.first_link_use as usize;
         &self.all_link_uses[first..first + path.link_use_count as usize]
     }
 
-    fn add_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+    fn add_path(
+        &mut self,
+        platform: &Platform,
+        links: &[LinkState],
+        from: HostId,
+        to: HostId,
+    ) -> Option<PathId> {
         let pair = self.endpoint_pair_of(from, to);
         let id = u32::try_from(self.paths.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.all_link_uses.len();
-        let path = self.compute_path(platform, from, to)?;
+        let path = self.compute_path(platform, links, from, to)?;
         self.paths.push(Path {
             endpoint_pair: pair,
             first_link_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
@@ -347,15 +369,21 @@ impl PathTable {
         });
     }
 
-    fn compute_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
+    fn compute_path(
+        &mut self,
+        platform: &Platform,
+        links: &[LinkState],
+        from: HostId,
+        to: HostId,
+    ) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.all_link_uses.len();
         let (mut narrowest, mut latency) =
             (self.model.loopback_max_rate(route.loopback_crossings), 0.0);
         for id in route.links() {
-            let link = &platform.links[id.index()];
-            narrowest = narrowest.min(link.bandwidth.get());
-            latency += link.latency.get();
+            let link = &links[id.index()];
+            narrowest = narrowest.min(link.bandwidth);
+            latency += link.latency;
             self.link_is_crossed[id.index()] = true;
             if link.is_shared {
                 add_load(&mut self.all_link_uses, first_use, id.0, 1.0);
@@ -366,7 +394,7 @@ impl PathTable {
         {
             for id in back.links() {
                 self.link_is_crossed[id.index()] = true;
-                if platform.links[id.index()].is_shared {
+                if links[id.index()].is_shared {
                     add_load(
                         &mut self.all_link_uses,
                         first_use,
@@ -380,8 +408,8 @@ impl PathTable {
             .latency
             .map_or(latency, migsim_base::units::Seconds::get);
         let bandwidths = || {
-            let links = route.links();
-            links.map(|id| platform.links[id.index()].bandwidth.get())
+            let crossed = route.links();
+            crossed.map(|id| links[id.index()].bandwidth)
         };
         let of_links = self
             .model
@@ -395,7 +423,7 @@ impl PathTable {
         let bound = narrowest.min(window);
         let capacities = self.all_link_uses[first_use..]
             .iter()
-            .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);
+            .map(|&(link, share)| links[link as usize].bandwidth / share);
         let alone = capacities.fold(bound, f64::min);
         if !self.model.sharing {
             self.all_link_uses.truncate(first_use);
@@ -499,7 +527,12 @@ mod tests {
 
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
-            let path = paths.find_or_add_path(&platform, HostId(from), HostId(to));
+            let path = paths.find_or_add_path(
+                &platform,
+                &LinkState::all(&platform),
+                HostId(from),
+                HostId(to),
+            );
             path.expect("all have a route")
         };
         assert_eq!(find(0, 6), find(2, 8));
@@ -511,7 +544,7 @@ mod tests {
         let before = find(3, 7);
         paths.clear();
         assert_ne!(
-            paths.find_or_add_path(&platform, HostId(3), HostId(7)),
+            paths.find_or_add_path(&platform, &LinkState::all(&platform), HostId(3), HostId(7)),
             Some(before)
         );
         assert_eq!(paths.len(), 2);
@@ -523,7 +556,12 @@ mod tests {
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths
-                .find_or_add_path(&platform, HostId(from), HostId(to))
+                .find_or_add_path(
+                    &platform,
+                    &LinkState::all(&platform),
+                    HostId(from),
+                    HostId(to),
+                )
                 .unwrap();
             let uses: Vec<u32> = paths.link_uses(path).iter().map(|used| used.0).collect();
             (path, uses)
@@ -543,7 +581,7 @@ mod tests {
         let path = |model: NetworkModel| {
             let mut paths = PathTable::new(&platform, model);
             let path = paths
-                .find_or_add_path(&platform, HostId(0), HostId(1))
+                .find_or_add_path(&platform, &LinkState::all(&platform), HostId(0), HostId(1))
                 .unwrap();
             *paths.get(path)
         };

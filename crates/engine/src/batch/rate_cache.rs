@@ -19,8 +19,8 @@ use super::flow::ActiveFlow;
 use super::path_table::PathTable;
 use crate::checks::InvariantViolation;
 use crate::maxmin::SharingProblem;
+use crate::transport::LinkState;
 use migsim_base::units::LinkId;
-use migsim_platform::Platform;
 
 /// Cache of the rates of the flows, for all sets of active flows for which rates have been computed so far.
 #[derive(Clone, Debug, Default)]
@@ -64,13 +64,13 @@ impl RateCache {
         name: u128,
         flows: &[ActiveFlow],
         paths: &PathTable,
-        platform: &Platform,
+        links: &[LinkState],
     ) -> (&[f64], &[f64]) {
         let rows = &self.set_keys_and_row_starts;
         let is_it = |row: &u32| rows[*row as usize].0 == name;
         let first = match self.row_of_flow_set.find(hash_of_set_key(name), is_it) {
             Some(&row) => self.set_keys_and_row_starts[row as usize].1,
-            None => self.add_rate_row(name, flows, paths, platform),
+            None => self.add_rate_row(name, flows, paths, links),
         };
         self.rates_and_inverses[first..first + 2 * flows.len()].split_at(flows.len())
     }
@@ -82,14 +82,14 @@ impl RateCache {
         name: u128,
         flows: &[ActiveFlow],
         paths: &PathTable,
-        platform: &Platform,
+        links: &[LinkState],
     ) -> usize {
         if self.rates_and_inverses.len() + 2 * flows.len() > MAX_STORED_NUMBERS {
             self.row_of_flow_set.clear();
             self.set_keys_and_row_starts.clear();
             self.rates_and_inverses.clear();
         }
-        self.solve_sharing_problem(flows, paths, platform);
+        self.solve_sharing_problem(flows, paths, links);
         let first = self.rates_and_inverses.len();
         let rates = self
             .rates_in_row_order
@@ -116,11 +116,11 @@ impl RateCache {
         &mut self,
         flows: &[ActiveFlow],
         paths: &PathTable,
-        platform: &Platform,
+        links: &[LinkState],
     ) {
         self.problem_count += 1;
         self.last_problem_with_link
-            .resize(platform.links.len(), LastProblemWithLink::default());
+            .resize(links.len(), LastProblemWithLink::default());
         self.sharing_problem.clear();
         self.flow_sort_keys.clear();
         let key = |(flow, place): (&ActiveFlow, u32)| {
@@ -133,7 +133,7 @@ impl RateCache {
             for &(link, _) in paths.link_uses(flow) {
                 let last_use = &mut self.last_problem_with_link[link as usize];
                 if last_use.problem_number != self.problem_count {
-                    let capacity = platform.links[link as usize].bandwidth.get();
+                    let capacity = links[link as usize].bandwidth;
                     *last_use = LastProblemWithLink {
                         problem_number: self.problem_count,
                         link_index_in_problem: self.sharing_problem.add_link(capacity),

@@ -8,6 +8,7 @@ use super::path_table::PathTable;
 use crate::NetworkModel;
 use crate::service::BottleneckedFlows;
 use crate::testing::single_cluster_platform;
+use crate::transport::LinkState;
 use migsim_base::units::{BytesPerSecond, HostId, Seconds};
 use migsim_platform::Platform;
 
@@ -32,10 +33,11 @@ impl Solvers {
         starts: &mut [FlowStart],
         ended: impl FnMut(u32, f64) -> Option<FlowStart>,
     ) {
+        let links = &LinkState::all(platform);
         match solver {
-            "memoized" => self.memoized.solve(platform, paths, starts, ended),
-            "incremental" => self.incremental.solve(platform, None, paths, starts, ended),
-            _ => self.bottleneck.solve(platform, None, paths, starts, ended),
+            "memoized" => self.memoized.solve(links, paths, starts, ended),
+            "incremental" => self.incremental.solve(links, None, paths, starts, ended),
+            _ => self.bottleneck.solve(links, None, paths, starts, ended),
         }
     }
 }
@@ -56,7 +58,12 @@ pub(super) fn starts(flows: &[Flow], platform: &Platform, paths: &mut PathTable)
     let start = |(flow_id, &(start_time, from, to, bytes))| FlowStart {
         start_time,
         path: paths
-            .find_or_add_path(platform, HostId(from), HostId(to))
+            .find_or_add_path(
+                platform,
+                &LinkState::all(platform),
+                HostId(from),
+                HostId(to),
+            )
             .expect("all have a route"),
         bytes,
         flow_id,

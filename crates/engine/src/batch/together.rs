@@ -14,7 +14,7 @@
 
 use super::flow::FlowStart;
 use super::path_table::PathTable;
-use migsim_platform::Platform;
+use crate::transport::LinkState;
 
 /// Ratio up to which two fair shares count as equal. Fair shares that are equal in theory may differ slightly, since the weights
 /// of the flows may be added in different orders.
@@ -34,7 +34,7 @@ impl CommonEndFinder {
     /// Returns the time at which all flows of `starts` end \[s\]; `None` if it is not certain that they all end at the same time.
     pub(super) fn find_common_end_time(
         &mut self,
-        platform: &Platform,
+        links: &[LinkState],
         paths: &PathTable,
         starts: &[FlowStart],
     ) -> Option<f64> {
@@ -46,7 +46,7 @@ impl CommonEndFinder {
         if !starts.iter().all(is_equal) {
             return None;
         }
-        let lowest = self.compute_fair_shares(platform, paths, starts);
+        let lowest = self.compute_fair_shares(links, paths, starts);
         let is_held = |start: &FlowStart| {
             let path = paths.get(start.path);
             let mut links = paths.link_uses(start.path).iter();
@@ -66,11 +66,11 @@ impl CommonEndFinder {
     /// Computes the fair share of each used link \[B/s\], and returns the lowest fair share \[B/s\].
     fn compute_fair_shares(
         &mut self,
-        platform: &Platform,
+        links: &[LinkState],
         paths: &PathTable,
         starts: &[FlowStart],
     ) -> f64 {
-        self.fair_shares.resize(platform.links.len(), 0.0);
+        self.fair_shares.resize(links.len(), 0.0);
         for start in starts {
             let inverse = paths.get(start.path).weight.recip();
             for &(link, share) in paths.link_uses(start.path) {
@@ -84,7 +84,7 @@ impl CommonEndFinder {
         let mut lowest = f64::INFINITY;
         for &link in &self.used_links {
             let level = &mut self.fair_shares[link as usize];
-            *level = platform.links[link as usize].bandwidth.get() / *level;
+            *level = links[link as usize].bandwidth / *level;
             lowest = lowest.min(*level);
         }
         lowest
@@ -100,6 +100,7 @@ mod tests {
     use crate::NetworkModel;
     use crate::testing::single_cluster_platform;
     use migsim_base::units::BytesPerSecond;
+    use migsim_platform::Platform;
 
     /// Returns the common end of equal flows between these hosts, and the end of each flow by the twin.
     fn ends(
@@ -114,9 +115,9 @@ mod tests {
             .collect();
         let mut starts = starts(&flows, platform, &mut paths);
         let mut search = CommonEndFinder::default();
-        let end = search.find_common_end_time(platform, &paths, &starts);
+        let end = search.find_common_end_time(&LinkState::all(platform), &paths, &starts);
         assert_eq!(
-            search.find_common_end_time(platform, &paths, &starts),
+            search.find_common_end_time(&LinkState::all(platform), &paths, &starts),
             end,
             "nothing is left of a search"
         );

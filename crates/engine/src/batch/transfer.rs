@@ -26,7 +26,7 @@ use super::together::CommonEndFinder;
 use crate::checks::InvariantViolation;
 use crate::profile::BandwidthChanges;
 use crate::service::{BottleneckedFlows, FlowSolver};
-use migsim_platform::Platform;
+use crate::transport::LinkState;
 
 /// Maximum number of flows up to which a group is always solved with memoized rates.
 const MAX_ALWAYS_MEMOIZED_FLOWS: usize = 64;
@@ -150,13 +150,13 @@ const MIN_MEAN_FLOWS_PER_LINK_OF_CROWD: u64 = 12;
 /// depends on the number of bottleneck links, not on the number of flows on the links.
 fn is_crowd(
     flows: impl Iterator<Item = PathId> + Clone,
-    platform: &Platform,
+    links: &[LinkState],
     paths: &PathTable,
 ) -> bool {
     if flows.clone().take(MIN_FLOWS_OF_CROWD).count() < MIN_FLOWS_OF_CROWD {
         return false;
     }
-    let mut flows_on_link = vec![0_u32; platform.links.len()];
+    let mut flows_on_link = vec![0_u32; links.len()];
     for &(link, _) in flows.flat_map(|path| paths.link_uses(path)) {
         flows_on_link[link as usize] += 1;
     }
@@ -169,9 +169,9 @@ fn is_crowd(
 
 /// Solves batches of flows: chooses one of several solvers for each group of flows, and reuses the arrays of the solvers.
 #[derive(Clone, Debug, Default)]
-pub struct FlowBatch {
+pub(crate) struct FlowBatch {
     /// The flows to be solved, which have known start times; solving removes them from the list.
-    pub starts: Vec<FlowStart>,
+    pub(crate) starts: Vec<FlowStart>,
     memoized_solver: MemoizedBatch,
     incremental_solver: GroupedBatch<IncrementalFlows>,
     bottleneck_solver: GroupedBatch<BottleneckedFlows>,
@@ -185,9 +185,9 @@ pub struct FlowBatch {
 impl FlowBatch {
     /// Solves the flows in `starts`, where no flow depends on the end of another. Calls `ended(flow_id, time)` for each flow that
     /// ends, with the identifier of the flow and the end time \[s\].
-    pub fn solve(
+    pub(crate) fn solve(
         &mut self,
-        platform: &Platform,
+        links: &[LinkState],
         paths: &PathTable,
         mut ended: impl FnMut(u32, f64),
     ) {
@@ -206,48 +206,49 @@ impl FlowBatch {
             None
         };
         if recurrence.do_active_sets_recur(starts.iter().map(FlowStart::path_and_bytes), paths) {
-            memoized.solve(platform, paths, starts, only_ended);
+            memoized.solve(links, paths, starts, only_ended);
             starts.clear();
             return;
         }
-        if let Some(end) = common_end.find_common_end_time(platform, paths, starts) {
+        if let Some(end) = common_end.find_common_end_time(links, paths, starts) {
             for start in starts.drain(..) {
                 only_ended(start.flow_id, end);
             }
             return;
         }
-        contention.split_into_groups(platform, paths, starts, |name, date| {
+        contention.split_into_groups(links, paths, starts, |name, date| {
             only_ended(name, date);
         });
         for group in contention.groups() {
             if recurrence.do_active_sets_recur(group.iter().map(FlowStart::path_and_bytes), paths) {
-                memoized.solve(platform, paths, group, &mut only_ended);
-            } else if let Some(end) = common_end.find_common_end_time(platform, paths, group) {
+                memoized.solve(links, paths, group, &mut only_ended);
+            } else if let Some(end) = common_end.find_common_end_time(links, paths, group) {
                 for start in group {
                     only_ended(start.flow_id, end);
                 }
             } else if !do_most_flows_end_together(group, paths)
-                && is_crowd(group.iter().map(|start| start.path), platform, paths)
+                && is_crowd(group.iter().map(|start| start.path), links, paths)
             {
-                bottleneck.solve(platform, None, paths, group, &mut only_ended);
+                bottleneck.solve(links, None, paths, group, &mut only_ended);
             } else {
-                incremental.solve(platform, None, paths, group, &mut only_ended);
+                incremental.solve(links, None, paths, group, &mut only_ended);
             }
         }
     }
 
     /// Solves the flows in `starts` while the capacities of links change as listed in `changes`. Calls `ended(flow_id, time)` for
     /// each flow, with the identifier of the flow and the end time \[s\], which is infinite if the flow never ends.
-    pub fn solve_while_capacities_change(
+    pub(crate) fn solve_while_capacities_change(
         &mut self,
-        (platform, changes): (&Platform, BandwidthChanges),
+        links: &[LinkState],
+        changes: BandwidthChanges,
         paths: &PathTable,
         mut ended: impl FnMut(u32, f64),
     ) {
         // The capacities of its links have changed by the end, so it is not reused.
         let mut bottleneck = GroupedBatch::<BottleneckedFlows>::default();
         let starts = &mut self.starts;
-        bottleneck.solve(platform, Some(changes), paths, starts, |name, time| {
+        bottleneck.solve(links, Some(changes), paths, starts, |name, time| {
             ended(name, time);
             None
         });
@@ -260,9 +261,9 @@ impl FlowBatch {
     /// Solves the flows in `starts` and all flows that start after the end of another flow. `flows` are the paths and sizes \[B\]
     /// of all flows of either kind. Calls `ended(flow_id, time)` for each flow that ends, with the identifier of the flow and the
     /// end time \[s\]; this callback may return the next flow, which starts at that time or later.
-    pub fn solve_with_dependent_flows(
+    pub(crate) fn solve_with_dependent_flows(
         &mut self,
-        platform: &Platform,
+        links: &[LinkState],
         paths: &PathTable,
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
         ended: impl FnMut(u32, f64) -> Option<FlowStart>,
@@ -270,33 +271,28 @@ impl FlowBatch {
         let starts = &mut self.starts;
         let crowd = flows.clone().map(|(path, _)| path);
         if self.recurrence_predictor.do_active_sets_recur(flows, paths) {
-            self.memoized_solver.solve(platform, paths, starts, ended);
-        } else if is_crowd(crowd, platform, paths) {
+            self.memoized_solver.solve(links, paths, starts, ended);
+        } else if is_crowd(crowd, links, paths) {
             self.bottleneck_solver
-                .solve(platform, None, paths, starts, ended);
+                .solve(links, None, paths, starts, ended);
         } else {
             self.incremental_solver
-                .solve(platform, None, paths, starts, ended);
+                .solve(links, None, paths, starts, ended);
         }
         starts.clear();
     }
 
-    /// Returns a description of the first violated invariant of the engine since the solvers were last reset; `None` if there is
-    /// none.
-    pub fn describe_first_violation(&self, platform: &Platform) -> Option<String> {
-        let fault = self
-            .incremental_solver
-            .solver
-            .first_violation()
-            .or(self.memoized_solver.first_violation());
-        let fault = fault
-            .or(self.bottleneck_solver.solver.first_violation())
-            .or(self.violation_during_changes);
-        fault.map(|fault| fault.description(platform))
+    /// Returns the first violated invariant of the engine since the solvers were last reset; `None` if there is none.
+    pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
+        let incremental = self.incremental_solver.solver.first_violation();
+        let grouped = incremental.or(self.bottleneck_solver.solver.first_violation());
+        grouped
+            .or(self.memoized_solver.first_violation())
+            .or(self.violation_during_changes)
     }
 
     /// Removes all data about paths from the solvers; this is necessary when paths or links have changed.
-    pub fn clear_path_data(&mut self) {
+    pub(crate) fn clear_path_data(&mut self) {
         *self = Self::default();
     }
 }

@@ -22,7 +22,7 @@ use migsim_platform::{Platform, Route};
 
 pub(super) use fluid::FluidNetwork;
 pub(super) use packet::packet_count_if_too_large;
-pub(super) use state::NetworkState;
+pub(super) use state::{LinkState, NetworkState};
 
 /// A message that is to be sent.
 #[derive(Clone, Copy, Debug)]

@@ -6,19 +6,31 @@ use migsim_platform::{Link, Platform};
 
 /// The capacity and latency of a link at the present time.
 #[derive(Clone, Debug)]
-pub(super) struct LinkState {
+pub(crate) struct LinkState {
     /// Capacity of the link at the present time \[B/s\].
-    pub(super) bandwidth: f64,
+    pub(crate) bandwidth: f64,
     /// Latency of the link at the present time \[s\].
-    pub(super) latency: f64,
-    pub(super) is_shared: bool,
+    pub(crate) latency: f64,
+    pub(crate) is_shared: bool,
+}
+
+impl LinkState {
+    /// Returns the links of a platform with their nominal capacities and latencies.
+    pub(crate) fn all(platform: &Platform) -> Vec<Self> {
+        let links = platform.links.iter().map(|link| Self {
+            bandwidth: link.bandwidth.get(),
+            latency: link.latency.get(),
+            is_shared: link.is_shared,
+        });
+        links.collect()
+    }
 }
 
 /// The network model, the links and the connections of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkState {
     pub(crate) model: NetworkModel,
-    pub(super) links: Vec<LinkState>,
+    pub(crate) links: Vec<LinkState>,
     /// For each link, the number of times that messages in progress cross the link; empty if no link varies.
     pub(super) crossings_of_link: Vec<usize>,
     /// The connections between processes, for slow start; `None` if slow start is not simulated.
@@ -27,14 +39,9 @@ pub(crate) struct NetworkState {
 
 impl NetworkState {
     pub(super) fn new(platform: &Platform, model: NetworkModel) -> Self {
-        let links = platform.links.iter().map(|link| LinkState {
-            bandwidth: link.bandwidth.get(),
-            latency: link.latency.get(),
-            is_shared: link.is_shared,
-        });
         let varies = platform.links.iter().any(Link::varies_over_time);
         Self {
-            links: links.collect(),
+            links: LinkState::all(platform),
             crossings_of_link: vec![0; if varies { platform.links.len() } else { 0 }],
             connections: model.slow_start.then(Connections::default),
             model,
@@ -42,7 +49,7 @@ impl NetworkState {
     }
 
     /// Whether the capacity or the latency of at least one link varies over time.
-    pub(super) fn has_varying_links(&self) -> bool {
+    pub(crate) fn has_varying_links(&self) -> bool {
         !self.crossings_of_link.is_empty()
     }
 
@@ -85,20 +92,13 @@ impl NetworkState {
         connections.is_some_and(|connections| connections.is_idle(ends, time))
     }
 
-    /// Returns the number of the connection between these ends; `None` if the hosts are the same or slow start is not simulated.
-    pub(crate) fn find_or_add_connection(&mut self, ends: MessageEnds) -> Option<u32> {
-        let is_one_host = ends.hosts.0 == ends.hosts.1;
-        let connections = self.connections.as_mut().filter(|_| !is_one_host)?;
-        Some(connections.find_or_add(ends))
-    }
-
-    /// Records messages that were computed without events, each as its connection and the local times at which it starts and ends
-    /// \[s\].
-    pub(crate) fn record_messages(&mut self, messages: impl IntoIterator<Item = (u32, f64, f64)>) {
-        if let Some(connections) = &mut self.connections {
-            for (connection, start, end) in messages {
-                connections.record_message(connection, start, end);
-            }
+    /// Records a message that was computed without events, and the local times at which it starts and ends \[s\].
+    pub(crate) fn record_message(&mut self, ends: MessageEnds, start: f64, end: f64) {
+        if let Some(connections) = &mut self.connections
+            && ends.hosts.0 != ends.hosts.1
+        {
+            let connection = connections.find_or_add(ends);
+            connections.record_message(connection, start, end);
         }
     }
 

@@ -22,10 +22,16 @@ fn flows_go_on_at_the_capacity_of_each_time() {
         let mut starts = starts(flows, &platform, &mut paths);
         let mut ends = vec![f64::NAN; flows.len()];
         let mut batch = GroupedBatch::<BottleneckedFlows>::default();
-        batch.solve(&platform, changes, &paths, &mut starts, |name, time| {
-            ends[name as usize] = time;
-            None
-        });
+        batch.solve(
+            &LinkState::all(&platform),
+            changes,
+            &paths,
+            &mut starts,
+            |name, time| {
+                ends[name as usize] = time;
+                None
+            },
+        );
         ends
     };
     // 500 B/s each for 1 s, 250 for 1.6 s; then 500 for 0.4 s and 1 000 for 0.7 s.

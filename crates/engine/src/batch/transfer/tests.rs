@@ -17,7 +17,12 @@ fn ends_at_a_start(case: u32, follows: bool, solver: &str) -> [(f64, f64); 3] {
     let mut paths = PathTable::new(&platform, NetworkModel::default());
     let mut path = |from, to| {
         paths
-            .find_or_add_path(&platform, HostId(from), HostId(to))
+            .find_or_add_path(
+                &platform,
+                &LinkState::all(&platform),
+                HostId(from),
+                HostId(to),
+            )
             .unwrap()
     };
     let (heavy, beside, light, alone) = (path(0, 1), path(0, 3), path(2, 1), path(4, 5));
@@ -80,7 +85,7 @@ fn a_flow_that_starts_a_little_after_an_end_does_not_start_with_it() {
     let platform = single_cluster_platform(&[1e9; 4], 1e3, 0.0);
     let mut paths = PathTable::new(&platform, NetworkModel::default());
     let path = paths
-        .find_or_add_path(&platform, HostId(0), HostId(1))
+        .find_or_add_path(&platform, &LinkState::all(&platform), HostId(0), HostId(1))
         .unwrap();
     // The latency is 5e-15 of the time.
     let (first, latency, count) = (1e10, 5e-5, 200);
@@ -187,7 +192,7 @@ fn sets_recur_in_chains_and_multicasts_and_not_between_random_partners() {
         let host = |host: u32| HostId(host % 100 + 50);
         let path = |(from, to)| {
             paths
-                .find_or_add_path(&platform, host(from), host(to))
+                .find_or_add_path(&platform, &LinkState::all(&platform), host(from), host(to))
                 .unwrap()
         };
         let flows: Vec<(PathId, f64)> = pairs
