@@ -12,7 +12,7 @@ use migsim::experiment::{Experiment, Progress, RecordedRun, ReschedulingPlan, Re
 use migsim::output::{CallExplanation, EvaluatedCall, Question, Run, RunFolder};
 use serde_json::json;
 
-use crate::support::{draws, experiment, of_flags};
+use crate::support::{experiment, of_flags};
 
 /// The run of the LU paper with n = 1000 and 25 processes, with other settings.
 fn lu(settings: &[(&str, serde_json::Value)]) -> (migsim::experiment::Experiment, Results) {
@@ -211,13 +211,6 @@ fn folder(path: &Path) -> Run {
     Run::from_results(&experiment, &results).unwrap()
 }
 
-const FILES: [&str; 4] = [
-    "run.json",
-    "supersteps.csv",
-    "calls.jsonl",
-    "migrations.csv",
-];
-
 #[test]
 fn a_run_folder_is_read_as_it_was_written() {
     let scratch = tempfile::tempdir().unwrap();
@@ -228,62 +221,6 @@ fn a_run_folder_is_read_as_it_was_written() {
     );
     assert_eq!((written.process_count, written.scenarios.len()), (4, 3));
     assert_eq!(written.scenario(Scenario::Iii).unwrap().migrations.len(), 1);
-}
-
-#[test]
-fn a_run_folder_that_is_cut_anywhere_is_refused() {
-    let scratch = tempfile::tempdir().unwrap();
-    let written = folder(scratch.path());
-    for file in FILES {
-        let path = scratch.path().join(file);
-        let whole = fs::read(&path).unwrap();
-        for length in (0..whole.len()).step_by(7).chain([whole.len() - 1]) {
-            fs::write(&path, &whole[..length]).unwrap();
-            match Run::read(&Registry::standard(), scratch.path()) {
-                // Only the newline at the end of the manifest may be missing without a loss.
-                Ok(run) => assert!(file == "run.json" && run == written, "{file} {length}"),
-                Err(error) => {
-                    let text = error.to_string();
-                    assert!(
-                        error.exit_code() == 2 && text.contains("hint") && text.contains(file),
-                        "{text}"
-                    );
-                }
-            }
-        }
-        fs::remove_file(&path).unwrap();
-        assert!(Run::read(&Registry::standard(), scratch.path()).is_err());
-        fs::write(&path, whole).unwrap();
-    }
-}
-
-#[test]
-fn no_byte_of_a_run_folder_makes_the_reader_or_the_story_panic() {
-    let scratch = tempfile::tempdir().unwrap();
-    folder(scratch.path());
-    for file in FILES {
-        let path = scratch.path().join(file);
-        let whole = fs::read(&path).unwrap();
-        let places = usize::try_from(draws(200, 2000)).unwrap();
-        for at in (0..whole.len()).step_by(whole.len().div_ceil(places)) {
-            for other in [b'9', b'-', b'"', 0xff] {
-                let mut changed = whole.clone();
-                changed[at] = other;
-                fs::write(&path, &changed).unwrap();
-                if let Ok(run) = Run::read(&Registry::standard(), scratch.path()) {
-                    for superstep in [1, 5, 6, 21] {
-                        let question = Question {
-                            process: Some(3),
-                            ..self::at(superstep)
-                        };
-                        let _ = CallExplanation::new(&run, question, None)
-                            .map(|story| (story.to_text(), story.to_json()));
-                    }
-                }
-            }
-        }
-        fs::write(&path, whole).unwrap();
-    }
 }
 
 #[test]

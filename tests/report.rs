@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use migsim::output::{CallExplanation, Question, Report, Run};
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 use serde_json::Value;
 
@@ -392,15 +393,30 @@ fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
         "links.csv",
         "processes.csv",
         "calls.jsonl",
+        "migrations.csv",
+        "supersteps.csv",
         "run.json",
     ] {
         let path = folder.join(file);
         let whole = fs::read(&path).unwrap();
         let read = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
-            let report = migsim::output::Report::read(&migsim::Registry::standard(), &folder);
-            // The page is also made if the files could be read.
-            report.map(|report| drop(report.to_html())).err()
+            let known = migsim::Registry::standard();
+            let report = Report::read(&known, &folder);
+            // The page and the explanation of a call are also made if the files could be read.
+            let read = report.and_then(|report| {
+                drop(report.to_html());
+                Run::read(&known, &folder)
+            });
+            let question = Question {
+                superstep: 5,
+                process: Some(3),
+                asks_why_not_moved: false,
+                scenario: None,
+            };
+            let story =
+                |run: Run| CallExplanation::new(&run, question, None).map(|story| story.to_json());
+            read.map(story).err()
         };
         let step = (whole.len() / 40).max(1);
         for at in (0..whole.len()).step_by(step) {

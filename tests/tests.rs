@@ -26,12 +26,10 @@ mod hostile; // broken inputs of every kind, each refused with its place and a h
 mod invariants; // faults of the program stop a run, with a dump
 mod kills; // commands disturbed at random times: no result lost, no incomplete file, the same bytes
 mod laws; // laws for every platform and workload: twins, scaling, order, hash
-mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod ledger; // the terms of the difference of two makespans, worked out by hand
 mod library; // message-passing libraries: costs of messages, by hand; the order in which settings win
 mod load; // background load: a constant load slows down, a generated one equals its profile, the same for all scenarios
 mod lu; // the application `lu` against closed forms
-mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
 mod mass; // the mass of the program, which may only fall; crates above those that they use; functions fit on a screen
 mod matrix; // the matrix: every command x policies x platforms x loads x libraries ends well, with the numbers of `run`
 mod migbsp; // the policy worked out by hand, option by option
@@ -42,6 +40,7 @@ mod oracle; // 38 simulations done with SimGrid, every time
 mod oracle_xml; // 57 more on platform files of SimGrid, every route and time
 mod package; // the published package: files, size, citation
 mod pages; // the pages of sweeps, searches and explanations: one frame, nothing fetched, no raw JSON
+mod papers; // the papers: decisions that are theirs, the first tolerances of LU, no published number in the simulator
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod plausibility; // notes about implausible values: none for a paper, one for each rule
 mod plugin_pages; // the pages of policies and triggers in the book
@@ -64,7 +63,6 @@ mod steady_state; // no allocation per superstep
 mod stepper; // runs that stop at each barrier: the same as the run of a policy; copies continue independently
 mod strategies; // decisions of other load balancers, to the last tie; triggers, optima
 mod support; // common code of the tests
-mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name
 mod sweeps; // sweeps: threads, kills, parts, files, failures
 mod terminal; // completion by name, lists of scenarios, quiet JSON, suggestions for misspelt names, columns as documented
 mod trace_format; // traces: read, written, refused; `lu` against the oracle
