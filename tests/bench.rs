@@ -136,12 +136,12 @@ fn fixed_cases_have_rows_of_their_own_and_run_like_any_experiment() {
 
 #[test]
 fn the_stored_best_is_the_makespan_of_its_policy() {
-    let rows: Vec<_> = stored_best_makespan_rows("lb-1", 1).collect();
+    let rows = stored_best_makespan_rows("lb-1", 1);
     // Each of five groups of cases gives one row, that of its shortest run.
     for fifth in 0..5 {
         let of_fifth = rows.iter().filter(|row| row.0 % 5 == fifth && row.1 == 1);
         let Some((case, seed, policy, makespan)) =
-            of_fifth.min_by(|a, b| a.3.total_cmp(&b.3)).copied()
+            of_fifth.min_by(|a, b| a.3.total_cmp(&b.3)).cloned()
         else {
             continue;
         };

@@ -148,7 +148,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     fs::create_dir(at("false")).unwrap();
     fs::write(at("false").join("plan.json"), plan).unwrap();
     let store = |folder: &str| migsim::sweep::Store::open(&at(folder)).unwrap();
-    let id = store("1").rows().keys().next().unwrap().clone();
+    let id = store("1").rows.keys().next().unwrap().clone();
     store("false")
         .add(&id, migsim::sweep::RunRow::default())
         .unwrap();

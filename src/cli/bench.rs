@@ -1,18 +1,18 @@
 //! Implements `migsim bench`: runs policies on the cases of a benchmark suite, and prints one row of results for each policy.
 
 use std::io::Write;
-use std::path::Path;
 
 use super::args::BenchArguments;
 use super::print::{print_json, print_line, print_text};
-use super::setup::SimulationSetup;
+use super::setup::StudySetup;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::suite::{BenchmarkSuite, CaseSet};
-use crate::sweep::bench::{self, BenchRequest, BenchResults};
-use crate::sweep::folder;
+use crate::sweep::bench::{BenchRequest, BenchResults};
+use crate::sweep::folder::write_plan;
+use crate::sweep::run::lock;
 use crate::sweep::spec::value_label;
-use crate::sweep::{Plan, Shard, Store, Sweep, ValuesSpec};
+use crate::sweep::{Plan, Shard, Sweep, ValuesSpec};
 
 const DEFAULT_CASES: u64 = 100;
 
@@ -31,37 +31,39 @@ pub(super) fn run_bench(
         return print_json(out, &case.experiment).map(|()| true);
     }
     let request = bench_request(suite, arguments)?;
-    let sweep = request.main_sweep(registry)?;
+    let mut sweep = request.main_sweep(registry)?;
     let output = arguments.output_and_threads;
-    let folder = arguments.out.as_deref();
-    let setup = SimulationSetup::new(&arguments.memory, output, folder)?;
-    let plan = setup.plan_without_notes(&sweep)?;
+    let setup = StudySetup::new(&arguments.memory, output, arguments.out.as_deref())?;
+    let plan = setup.plan(&mut sweep)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
-    let mut store = setup.open_store(errors)?;
-    if let Some(folder) = folder {
-        folder::write_plan(folder, &plan)?;
+    let store = setup.open_store(errors)?;
+    if let Some(folder) = &setup.folder {
+        write_plan(folder, &plan)?;
     }
-    let simulate = |spared: usize, planned: (&Sweep, &Plan), mut store: Store| {
-        for cases in request.case_stages() {
-            let spared = (planned.1, spared);
-            let missing = request.missing_runs_of_cases(spared, &cases, shard, store.rows());
-            store = setup.simulate_runs_into_store(planned, &missing, store)?;
-        }
-        Ok::<Store, Error>(store)
+    let simulate = |sweep: &Sweep, plan: &Plan, spared: usize| {
+        request.case_stages().iter().try_for_each(|cases| {
+            let missing =
+                request.missing_runs_of_cases(plan, spared, cases, shard, &lock(&store).rows);
+            setup.simulate_runs(sweep, plan, &missing, &store)
+        })
     };
-    store = simulate(suite.suite_file().policies.len(), (&sweep, &plan), store)?;
+    simulate(&sweep, &plan, suite.suite_file().policies.len())?;
     if shard != Shard::WHOLE {
         let text = "this part of the benchmark is done: join all parts with `migsim sweep merge`, then repeat this command without `--shard` and with `--out` of the merged folder\n";
         return print_text(out, text).map(|()| true);
     }
-    let starts = request.static_starts(registry)?;
-    let plan_of_starts = setup.plan_without_notes(&starts)?;
-    store = simulate(usize::MAX, (&starts, &plan_of_starts), store)?;
-    let bench = BenchResults::from_rows(&request, [&plan, &plan_of_starts], store.rows());
-    if let Some(folder) = folder {
-        write_results(folder, &bench)?;
-    }
-    setup.print_result(out, || bench.to_json(), || bench::printed_sheet(&bench))?;
+    let mut starts = request.static_starts(registry)?;
+    let plan_of_starts = setup.plan(&mut starts)?;
+    simulate(&starts, &plan_of_starts, usize::MAX)?;
+    let rows = &lock(&store).rows;
+    let bench = BenchResults::from_rows(&request, [&plan, &plan_of_starts], rows);
+    setup.finish(
+        out,
+        "bench.json",
+        bench.to_json(),
+        || bench.sheet(),
+        || bench.files(),
+    )?;
     if let Some(first) = &bench.first_error {
         print_line(
             errors,
@@ -109,18 +111,4 @@ fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
     ));
     let hint = format!("choose a number from 1 to {count}");
     problem.source(flag).hint(hint).into()
-}
-
-/// Writes the tables and pages with the results of a benchmark into a folder.
-fn write_results(folder: &Path, bench: &BenchResults) -> Result<(), Error> {
-    let json = format!("{:#}\n", bench.to_json());
-    let texts = [
-        ("bench.json", &*json),
-        ("policies.csv", &bench::policies_csv(bench)),
-        ("classes.csv", &bench::classes_csv(bench)),
-        ("cases.csv", &bench::cases_csv(bench)),
-        ("best.csv", &bench::best_makespans_csv(bench)),
-        ("index.html", &bench::benchmark_page_html(bench)),
-    ];
-    folder::write_text_files(folder, &texts)
 }

@@ -2,17 +2,17 @@
 //! time.
 
 use std::io::Write;
-use std::sync::Mutex;
 
 use super::args::{BottleneckArguments, ScenarioChoice};
 use super::experiment_file::settings_of_run_folder;
 use super::run::{join_settings, refuse_changed_settings};
-use super::setup::SimulationSetup;
+use super::setup::StudySetup;
 use crate::Registry;
+use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Layers, Limits};
 use crate::output::{OutputForm, Run, write_file_named_by_user};
-use crate::sweep::ValuesSpec;
+use crate::sweep::Sweep;
 use crate::sweep::bottlenecks::{ProfileOptions, prepare_profile};
 
 pub(super) fn run_bottlenecks(
@@ -22,33 +22,37 @@ pub(super) fn run_bottlenecks(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let output = arguments.output_and_threads;
-    let folder = arguments.out.as_deref();
-    let setup = SimulationSetup::new(&arguments.settings.memory, output, folder)?;
-    let limits = setup.limits;
-    let layers = experiment_settings(registry, arguments, limits)?;
-    let wanted = profile_options(arguments)?;
-    let experiment = Experiment::load_with(registry, &layers, limits)?;
+    let setup = StudySetup::new(&arguments.settings.memory, output, arguments.out.as_deref())?;
+    let layers = experiment_settings(registry, arguments, setup.limits)?;
+    let wanted = ProfileOptions {
+        scenario: chosen_scenario(arguments)?,
+        keeps_decisions: arguments.hold_decisions,
+        simulates_pairs: arguments.pairs,
+    };
+    let experiment = Experiment::load_with(registry, &layers, setup.limits)?;
     setup.print_notes(&experiment.notes(), errors);
-    let with = (registry, &layers, limits);
-    let store = Mutex::new(setup.open_store(errors)?);
-    let prepared = setup.threads.install(|| prepare_profile(with, wanted))?;
-    let counts = (&store, prepared.finished_runs());
-    let profile = setup.run_work_with_store(counts, prepared.run_count(), || {
-        prepared.simulate_all_changes(&store)
-    })?;
-    setup.print_notes(&profile.user_notes, errors);
-    if let Some(folder) = folder {
-        profile.write_into_folder(folder)?;
-    }
+    let sweep = Sweep {
+        base_settings: layers,
+        seeds: arguments.seeds.clone(),
+        limits: setup.limits,
+        ..Sweep::new(registry)
+    };
+    let store = setup.open_store(errors)?;
+    let prepared = setup.threads.install(|| prepare_profile(sweep, wanted))?;
+    let simulate = || prepared.simulate_all_changes(&store);
+    let profile = setup.run_with_store(&store, prepared.run_count(), simulate)?;
+    setup.print_notes(&profile.notes, errors);
     if let Some(file) = &arguments.figure {
         let style = arguments.figure_style.style;
         write_file_named_by_user(file, profile.gain_figure(&style).to_svg().as_bytes())?;
     }
     let sheet = || match output.form.output_form() {
         OutputForm::Csv => profile.change_sheet(),
-        _ => profile.printed_sheet(),
+        _ => profile.sheet(),
     };
-    setup.print_result(out, || profile.to_json(), sheet)
+    setup.finish(out, "bottlenecks.json", profile.to_json(), sheet, || {
+        profile.files()
+    })
 }
 
 /// Returns the settings of the experiment that is examined: the settings of the run folder if the user named one, otherwise the
@@ -69,26 +73,16 @@ fn experiment_settings(
     Ok(layers)
 }
 
-/// Returns the options of the bottleneck profile that the user chose: the scenario, the seeds, whether changes are also run with
-/// recorded decisions, and whether changes are combined in pairs.
-fn profile_options(arguments: &BottleneckArguments) -> Result<ProfileOptions, Error> {
-    let scenario = match ScenarioChoice::chosen_scenarios(&arguments.settings.scenario)[..] {
-        [] => None,
-        [one] => Some(one),
+/// Returns the scenario that the user chose; `None` if the user chose none.
+fn chosen_scenario(arguments: &BottleneckArguments) -> Result<Option<Scenario>, Error> {
+    match ScenarioChoice::chosen_scenarios(&arguments.settings.scenario)[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
         _ => {
             let problem =
-                Problem::new("several scenarios are chosen, but only one can be examined")
-                    .source("--scenario");
+                Problem::new("several scenarios are chosen, but only one can be examined");
             let hint = "choose `i` (application only), `ii` (scheduler without moves) or `iii` (with migrations)";
-            return Err(problem.hint(hint).into());
+            Err(problem.source("--scenario").hint(hint).into())
         }
-    };
-    let seeds = arguments.seeds.as_ref().map_or(0, ValuesSpec::value_count);
-    let seed = |index| arguments.seeds.as_ref()?.value_at(index).as_u64();
-    Ok(ProfileOptions {
-        scenario,
-        seeds: (0..seeds).filter_map(seed).collect(),
-        keeps_decisions: arguments.hold_decisions,
-        simulates_pairs: arguments.pairs,
-    })
+    }
 }

@@ -32,7 +32,6 @@ mod sweep_tests;
 mod threads;
 mod tune;
 mod usage_errors;
-mod winners;
 
 use std::ffi::OsString;
 use std::io::Write;

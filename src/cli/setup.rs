@@ -1,8 +1,9 @@
-//! The common part of the commands that simulate many runs: `sweep`, `tune`, `compare` and `bench`.
+//! The common part of the studies, which are the commands that simulate many runs: `sweep`, `tune`, `compare`, `bench` and
+//! `bottlenecks`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rayon::ThreadPool;
 use serde_json::Value;
@@ -17,29 +18,27 @@ use crate::experiment::Limits;
 use crate::memory::ExperimentPurpose;
 use crate::output::Sheet;
 use crate::policy::log_error_output_to;
-use crate::sweep::folder::{check_earlier_plan_is_part, write_plan};
-use crate::sweep::run::{missing_runs, simulate_runs};
-use crate::sweep::{FinishedRunCounter, Plan, Shard, SharedRunData, Store, Sweep};
+use crate::sweep::folder::{check_earlier_plan_is_part, write_files, write_plan};
+use crate::sweep::run::{lock, missing_runs, simulate_runs};
+use crate::sweep::{Plan, Shard, Store, Sweep};
 use crate::words::format_count;
 
 /// The file of a folder with the error output of the programs that are policies (`exec`).
 pub(super) const PROGRAM_LOG: &str = "exec.log";
 
-/// The limits, the threads and the shared data of a command that simulates many runs.
+/// The limits, the threads and the output of a study.
 #[derive(Debug)]
-pub(super) struct SimulationSetup {
+pub(super) struct StudySetup {
     /// Limits on the memory of the runs, and on what files may do.
     pub(super) limits: Limits,
     /// The threads on which the runs are simulated.
     pub(super) threads: ThreadPool,
-    /// Data that all runs share, such as files that were read.
-    pub(super) shared_run_data: SharedRunData,
     /// The folder that keeps the results; `None` if they are lost when the command ends.
-    folder: Option<PathBuf>,
+    pub(super) folder: Option<PathBuf>,
     output: OutputAndThreadArguments,
 }
 
-impl SimulationSetup {
+impl StudySetup {
     /// Prepares the limits and the threads that the flags request. Results are kept in `folder`.
     pub(super) fn new(
         memory: &MemoryArguments,
@@ -50,46 +49,15 @@ impl SimulationSetup {
         Ok(Self {
             limits,
             threads: start_planning_threads(output.threads, limits)?,
-            shared_run_data: SharedRunData::default(),
             folder: folder.map(Path::to_owned),
             output,
         })
     }
 
-    /// Returns the limits together with the data that all runs share; functions that simulate runs take both as one argument.
-    pub(super) fn limits_and_shared_run_data(&self) -> (Limits, &SharedRunData) {
-        (self.limits, &self.shared_run_data)
-    }
-
-    /// Creates the plan of a sweep, which lists its runs, and prints notes about it.
-    pub(super) fn plan_with_notes(
-        &self,
-        sweep: &Sweep,
-        errors: &mut dyn Write,
-    ) -> Result<Plan, Error> {
-        let plan = self.plan_without_notes(sweep)?;
-        self.print_notes(&plan.notes, errors);
-        Ok(plan)
-    }
-
-    /// Creates the plan of a sweep with the settings with which all others are compared, and prints notes about it.
-    pub(super) fn plan_with_baselines(
-        &self,
-        sweep: &Sweep,
-        errors: &mut dyn Write,
-    ) -> Result<Plan, Error> {
-        let plan = self.plan_without_notes(sweep)?;
-        let add = || plan.with_baselines(sweep, self.limits, &self.shared_run_data);
-        let plan = self.threads.install(add)?;
-        self.print_notes(&plan.notes, errors);
-        Ok(plan)
-    }
-
-    /// Creates the plan of a sweep, which lists its runs, without printing notes. It is used for sweeps that the command itself
-    /// defines, not the user.
-    pub(super) fn plan_without_notes(&self, sweep: &Sweep) -> Result<Plan, Error> {
-        let plan = || Plan::new_with_shared_data(sweep, self.limits, &self.shared_run_data);
-        self.threads.install(plan)
+    /// Creates the plan of a sweep, which lists its runs, within the limits of the command.
+    pub(super) fn plan(&self, sweep: &mut Sweep) -> Result<Plan, Error> {
+        sweep.limits = self.limits;
+        self.threads.install(|| Plan::new(sweep))
     }
 
     /// Prints notes for the user; prints nothing if the user requested no output (`--quiet`).
@@ -101,18 +69,20 @@ impl SimulationSetup {
 
     /// Opens the store with the results of runs in the folder, or creates a store in memory. Prints how many damaged records were
     /// removed from the store.
-    pub(super) fn open_store(&self, errors: &mut dyn Write) -> Result<Store, Error> {
-        let folder = self.folder.as_deref();
-        let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
-        if let Some(folder) = folder {
-            log_error_output_to(folder.join(PROGRAM_LOG));
-        }
-        if store.dropped_line_count > 0 && !self.output.quiet {
+    pub(super) fn open_store(&self, errors: &mut dyn Write) -> Result<Mutex<Store>, Error> {
+        let Some(folder) = &self.folder else {
+            return Ok(Mutex::default());
+        };
+        let store = Store::open(folder)?;
+        log_error_output_to(folder.join(PROGRAM_LOG));
+        if store.dropped_line_count > 0 {
             let lost = format_count(store.dropped_line_count, "record");
-            let text = "that were cut off or damaged; these runs are simulated again";
-            print_line(errors, &format!("note: removed {lost} of runs {text}"));
+            let note = format!(
+                "removed {lost} of runs that were cut off or damaged; these runs are simulated again"
+            );
+            self.print_notes(&[note], errors);
         }
-        Ok(store)
+        Ok(Mutex::new(store))
     }
 
     /// Simulates the runs of a part of a plan that the folder lacks, and returns the store with all results.
@@ -121,47 +91,42 @@ impl SimulationSetup {
     /// The folder has results of another plan, or cannot be written.
     pub(super) fn simulate_plan(
         &self,
-        planned: (&Sweep, &Plan),
+        sweep: &Sweep,
+        plan: &Plan,
         shard: Shard,
         errors: &mut dyn Write,
-    ) -> Result<Store, Error> {
+    ) -> Result<Mutex<Store>, Error> {
         if let Some(folder) = &self.folder {
-            check_earlier_plan_is_part(folder, planned.1)?;
+            check_earlier_plan_is_part(folder, plan)?;
         }
         let store = self.open_store(errors)?;
         if let Some(folder) = &self.folder {
-            write_plan(folder, planned.1)?;
+            write_plan(folder, plan)?;
         }
-        let runs = missing_runs(planned.1, shard, store.rows());
-        self.simulate_runs_into_store(planned, &runs, store)
+        let runs = missing_runs(plan, shard, &lock(&store).rows);
+        self.simulate_runs(sweep, plan, &runs, &store)?;
+        Ok(store)
     }
 
     /// Simulates the runs of the plan with the indices `runs`, and adds their results to the store.
-    pub(super) fn simulate_runs_into_store(
+    pub(super) fn simulate_runs(
         &self,
-        planned: (&Sweep, &Plan),
+        sweep: &Sweep,
+        plan: &Plan,
         runs: &[usize],
-        store: Store,
-    ) -> Result<Store, Error> {
-        let (store, done) = (Mutex::new(store), FinishedRunCounter::default());
-        self.run_work_with_store((&store, &done), runs.len() as u64, || {
-            simulate_runs(
-                planned,
-                runs,
-                self.limits_and_shared_run_data(),
-                &store,
-                &done,
-            )
-        })?;
-        Ok(store.into_inner().unwrap_or_else(PoisonError::into_inner))
+        store: &Mutex<Store>,
+    ) -> Result<(), Error> {
+        self.run_with_store(store, runs.len() as u64, || {
+            simulate_runs(sweep, plan, runs, store)
+        })
     }
 
     /// Runs `work`, which simulates up to `total` runs and adds their results to a store, and shows its progress.
     ///
     /// Ctrl-C prints what happens to the results and ends the process; the store keeps all results.
-    pub(super) fn run_work_with_store<R: Send>(
+    pub(super) fn run_with_store<R: Send>(
         &self,
-        (store, done): (&Mutex<Store>, &FinishedRunCounter),
+        store: &Mutex<Store>,
         total: u64,
         work: impl FnOnce() -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
@@ -171,20 +136,20 @@ impl SimulationSetup {
             prints_lines_without_terminal: true,
             is_quiet: self.output.quiet,
         };
-        let lock = || store.lock().unwrap_or_else(PoisonError::into_inner);
         let farewell = || {
-            let store = lock();
-            let text = self.farewell(store.rows().len());
+            let store = lock(store);
+            let text = self.farewell(store.rows.len());
             // A row that is not stored is computed again the next time.
             let _ = store.sync();
             // No row is added from here on.
             std::mem::forget(store);
             (!self.output.quiet).then_some(text)
         };
-        let found = run_with_progress_and_farewell(&bar, &|| done.count(), &farewell, || {
-            self.threads.install(work)
-        })?;
-        lock().sync()?;
+        let before = lock(store).finished_runs;
+        let count = || lock(store).finished_runs - before;
+        let found =
+            run_with_progress_and_farewell(&bar, &count, &farewell, || self.threads.install(work))?;
+        lock(store).sync()?;
         Ok(found)
     }
 
@@ -202,15 +167,22 @@ impl SimulationSetup {
         }
     }
 
-    /// Prints a result in the requested format: as `json`, or as the lines and tables of `sheet`.
-    pub(super) fn print_result(
+    /// Writes the result of a study into its folder, if there is one: `json` into the file `name`, and other files. Then prints the
+    /// result in the requested format: as `json`, or as the lines and tables of `sheet`.
+    pub(super) fn finish<F: IntoIterator<Item = (&'static str, String)>>(
         &self,
         out: &mut dyn Write,
-        json: impl FnOnce() -> Value,
+        name: &'static str,
+        json: Value,
         sheet: impl FnOnce() -> Sheet,
+        files: impl FnOnce() -> F,
     ) -> Result<(), Error> {
+        if let Some(folder) = &self.folder {
+            let json = [(name, format!("{json:#}\n"))];
+            write_files(folder, json.into_iter().chain(files()))?;
+        }
         let form = self.output.form.output_form_unless_quiet(self.output.quiet);
-        print_result(out, form, json, sheet)
+        print_result(out, form, || json, sheet)
     }
 }
 

@@ -1,27 +1,27 @@
 //! Implements `migsim sweep`: plans a sweep from a file and flags, simulates the missing runs, and writes the folder of results.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use cpu_time::ThreadTime;
 use serde_json::Value;
 
-use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
+use super::args::{
+    MergeArguments, OutputFormArguments, SweepArguments, SweepCommand, VariedArguments,
+};
 use super::experiment_file::{SWEEP_SCHEMA, read_experiment, resolve_parameter_file_names};
 use super::print::{escape_json_controls, print_json, print_line, print_text};
 use super::run::{
     background_load_flags_text, background_load_setting, check_policy_flags, chosen_policy_name,
     first_setting, key_value_settings, typed_flags,
 };
-use super::setup::SimulationSetup;
+use super::setup::StudySetup;
 use crate::Registry;
 use crate::error::{Error, Problem, escape_control_characters};
-use crate::experiment::{Layers, Limits};
 use crate::output::OutputForm;
 use crate::sweep::folder::{self, SweepReport};
-use crate::sweep::run::{missing_runs, simulate_run};
-use crate::sweep::{Combine, Parameter, Plan, Shard, SharedRunData, Sweep, ValuesSpec, whole};
+use crate::sweep::run::{lock, missing_runs, simulate_run};
+use crate::sweep::{Combine, Parameter, Plan, Shard, Sweep, ValuesSpec, whole};
 use crate::words::format_count;
 
 /// Runs the sweep that the sweep file and the flags describe, and prints and writes its results. Returns whether all runs
@@ -35,47 +35,45 @@ pub(super) fn run_sweep(
     if let Some(SweepCommand::Merge(merge)) = &arguments.command {
         return merge_parts(merge, out, errors);
     }
-    let sweep = sweep_from_arguments(registry, arguments)?;
+    let mut sweep = sweep_from_arguments(registry, arguments)?;
     if arguments.show {
         let file = serde_json::to_value(sweep.to_sweep_file()?).expect("a sweep is JSON");
         return print_json(out, &file).map(|()| true);
     }
     let output = arguments.output_and_threads;
-    let form = output.form.output_form();
-    let is_silent = output.form.output_form_unless_quiet(output.quiet).is_none();
     let folder = arguments.out.clone();
     let folder = folder.unwrap_or_else(|| default_results_folder(&sweep));
     let memory = &arguments.varied.settings.memory;
-    let setup = SimulationSetup::new(memory, output, Some(&folder))?;
-    let mut plan = setup.plan_with_baselines(&sweep, errors)?;
+    let setup = StudySetup::new(memory, output, Some(&folder))?;
+    let plan = setup.plan(&mut sweep)?;
+    let mut plan = setup.threads.install(|| plan.with_baselines(&sweep))?;
+    setup.print_notes(&plan.notes, errors);
     plan.indifference = arguments.indifference;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     if arguments.dry_run {
-        let text = describe_sweep_plan(
-            (&sweep, &plan),
-            shard,
-            setup.limits_and_shared_run_data(),
-            (&folder, setup.threads.current_num_threads()),
-        )?;
+        let threads = setup.threads.current_num_threads();
+        let text = describe_sweep_plan(&sweep, &plan, shard, &folder, threads)?;
         return print_text(out, &escape_control_characters(&text)).map(|()| true);
     }
-    let store = setup.simulate_plan((&sweep, &plan), shard, errors)?;
-    let report = folder::write_results(&folder, &plan, shard, store.rows(), form)?;
-    print_sweep_report(&report, (is_silent, form), out, errors)
+    let store = setup.simulate_plan(&sweep, &plan, shard, errors)?;
+    let (rows, form) = (&lock(&store).rows, output.form.output_form());
+    let report = folder::write_results(&folder, &plan, shard, rows, form)?;
+    print_sweep_report(report, output.form, output.quiet, out, errors)
 }
 
-/// Prints the report of a sweep, unless `is_silent` is true, and the failures of its runs. Returns `false` if runs failed.
+/// Prints the report of a sweep, unless nothing is to be printed, and the failures of its runs. Returns `false` if runs failed.
 fn print_sweep_report(
-    report: &SweepReport,
-    (is_silent, form): (bool, OutputForm),
+    report: SweepReport,
+    form: OutputFormArguments,
+    is_quiet: bool,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let text = report.results_text.clone();
-    match form {
-        _ if is_silent => {}
-        OutputForm::Json => print_text(out, &escape_json_controls(text))?,
-        _ => print_text(out, &text)?,
+    let text = report.results_text;
+    match form.output_form_unless_quiet(is_quiet) {
+        None => {}
+        Some(OutputForm::Json) => print_text(out, &escape_json_controls(text))?,
+        Some(_) => print_text(out, &text)?,
     }
     if let Some(failures) = &report.failure_description {
         print_line(errors, failures);
@@ -91,11 +89,7 @@ fn merge_parts(
 ) -> Result<bool, Error> {
     let form = arguments.form.output_form();
     let report = folder::merge_folders(&arguments.folders, &arguments.out, form)?;
-    let is_silent = arguments
-        .form
-        .output_form_unless_quiet(arguments.quiet)
-        .is_none();
-    print_sweep_report(&report, (is_silent, form), out, errors)
+    print_sweep_report(report, arguments.form, arguments.quiet, out, errors)
 }
 
 /// Returns the folder for the results of a sweep if the user names no folder: a folder below `sweeps/` with the name of the
@@ -114,10 +108,11 @@ const MAX_TIMED_RUNS: usize = 8;
 /// Describes the plan of a sweep for `--dry-run`: the number of runs, how many already have results, and their estimated
 /// duration.
 fn describe_sweep_plan(
-    (sweep, plan): (&Sweep, &Plan),
+    sweep: &Sweep,
+    plan: &Plan,
     shard: Shard,
-    with: (Limits, &SharedRunData),
-    (folder, threads): (&Path, usize),
+    folder: &Path,
+    threads: usize,
 ) -> Result<String, Error> {
     // The rows are only read, because a dry run makes no folder.
     let rows = crate::sweep::store::read_rows_if_any(folder)?;
@@ -128,40 +123,31 @@ fn describe_sweep_plan(
         "zip" => "the first values of all parameters together, then the second ones, and so on",
         other => other,
     };
-    let mut text = format!(
-        "{} x {} = {} ({combined})\n",
+    let mut lines = vec![format!(
+        "{} x {} = {} ({combined})",
         format_count(plan.settings.len(), "setting"),
         format_count(plan.seeds.len(), "seed"),
         format_count(plan.runs.len(), "run"),
-    );
+    )];
     for parameter in &sweep.varied_parameters {
-        let values = format_count(parameter.values_spec.value_count(), "value");
-        writeln!(
-            text,
-            "  {:<12} {values}: {}",
-            parameter.name,
-            parameter.values_spec.source_text()
-        )
-        .expect("a string can be written to");
+        let (name, spec) = (&parameter.name, &parameter.values_spec);
+        let values = format_count(spec.value_count(), "value");
+        let text = spec.source_text();
+        lines.push(format!("  {name:<12} {values}: {text}"));
     }
     if shard != Shard::WHOLE {
-        writeln!(text, "part {}/{}", shard.index + 1, shard.part_count)
-            .expect("a string can be written to");
+        lines.push(format!("part {}/{}", shard.index + 1, shard.part_count));
     }
-    let samples: Vec<usize> = runs
-        .iter()
-        .step_by(runs.len().div_ceil(MAX_TIMED_RUNS).max(1))
-        .copied()
-        .collect();
+    let step = runs.len().div_ceil(MAX_TIMED_RUNS).max(1);
+    let samples: Vec<usize> = runs.iter().step_by(step).copied().collect();
     let start = ThreadTime::now();
     for &sample in &samples {
-        simulate_run((sweep, plan), sample, with);
+        simulate_run(sweep, plan, sample);
     }
     let each = start.elapsed().as_secs_f64() / samples.len().max(1) as f64;
     let workers = threads.min(runs.len()).max(1);
-    writeln!(
-        text,
-        "{} to do, {} already done in `{}`; estimated time: {} on {} (from {} of {} each)",
+    lines.push(format!(
+        "{} to do, {} already done in `{}`; estimated time: {} on {} (from {} of {} each)\n",
         format_count(runs.len(), "run"),
         plan.runs.iter().filter(|id| rows.contains_key(*id)).count(),
         folder.display(),
@@ -169,9 +155,8 @@ fn describe_sweep_plan(
         format_count(threads, "thread"),
         format_count(samples.len(), "timed run"),
         format_duration(each)
-    )
-    .expect("a string can be written to");
-    Ok(text)
+    ));
+    Ok(lines.join("\n"))
 }
 
 /// Formats a duration \[s\] in hours, minutes, seconds or milliseconds.
@@ -220,7 +205,7 @@ pub(super) fn read_varied_experiment(
         is_sweep_file,
     } = match &arguments.settings.experiment {
         None => SweepWithFileKind {
-            sweep: empty_sweep(registry),
+            sweep: Sweep::new(registry),
             is_sweep_file: false,
         },
         Some(path) => {
@@ -280,19 +265,6 @@ pub(super) fn read_varied_experiment(
         sweep,
         is_sweep_file,
     })
-}
-
-/// Returns a sweep that has neither settings nor parameters.
-fn empty_sweep(registry: &Registry) -> Sweep {
-    Sweep {
-        registry: registry.clone(),
-        base_settings: Layers::default(),
-        fixed_flags: Vec::new(),
-        varied_parameters: Vec::new(),
-        seeds: None,
-        combine: Combine::Grid,
-        draw_seed: 1,
-    }
 }
 
 /// Lists the parameters of `--vary`.
@@ -357,7 +329,7 @@ fn read_sweep_or_experiment(
     let mut sweep = if is_sweep_file {
         Sweep::from_file(registry, &document)?
     } else {
-        let mut sweep = empty_sweep(registry);
+        let mut sweep = Sweep::new(registry);
         sweep.base_settings.push_file(document);
         sweep
     };

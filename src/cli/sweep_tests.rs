@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, json_schema, value_at_path};
 use crate::random::{Stream, StreamPurpose};
 use crate::sweep::run::simulate_run;
-use crate::sweep::{Plan, SharedRunData, Sweep, keys};
+use crate::sweep::{Plan, Sweep, keys};
 
 /// Number of keys that the test draws by default. If the environment variable `MIGSIM_DRAWS` is `full`, it draws `ALL_DRAWS`
 /// keys.
@@ -141,12 +141,12 @@ fn experiment_of_run(words: &[String]) -> Result<Experiment, Error> {
 }
 
 /// Returns the sweep that `migsim sweep` creates from these arguments, and the plan of the sweep.
-fn plan_of_sweep(words: &[String], common: &SharedRunData) -> Result<(Sweep, Plan), Error> {
+fn plan_of_sweep(words: &[String]) -> Result<(Sweep, Plan), Error> {
     let Command::Sweep(arguments) = parse_command(&[&["sweep".to_owned()], words].concat()) else {
         unreachable!("the words say sweep");
     };
     let sweep = sweep_from_arguments(&Registry::standard(), &arguments)?;
-    let plan = Plan::new(&sweep, Limits::default(), &common.shared_inputs)?;
+    let plan = Plan::new(&sweep)?;
     Ok((sweep, plan))
 }
 
@@ -179,8 +179,6 @@ fn enclosing_objects(key: &str) -> Vec<&str> {
 struct RandomComparison<'a> {
     /// Folder for the experiment files and sweep files that the test writes.
     folder: &'a Path,
-    /// Data that all runs of the test share, such as files that were read.
-    common: SharedRunData,
     /// Source of the random numbers of the test.
     random: Stream,
     /// All combinations that were compared up to now: how the other settings were fixed, and how the key was varied.
@@ -305,7 +303,7 @@ impl RandomComparison<'_> {
         let seeds = self.draw_seed_arguments();
         sweep_words.extend(seeds.clone());
         let is_same = effective_settings(runs[0]) == effective_settings(runs[1]);
-        let (sweep, plan) = match plan_of_sweep(&sweep_words, &self.common) {
+        let (sweep, plan) = match plan_of_sweep(&sweep_words) {
             Ok(planned) => planned,
             Err(error) => {
                 let told = error.to_string();
@@ -339,7 +337,7 @@ impl RandomComparison<'_> {
                 experiment_of_run(&words).unwrap()
             })
             .collect();
-        self.compare_rows_with_runs((&sweep, &plan), &singles, &sweep_words);
+        self.compare_rows_with_runs(&sweep, &plan, &singles, &sweep_words);
         self.compared_combinations.insert(way);
     }
 
@@ -347,15 +345,14 @@ impl RandomComparison<'_> {
     /// single runs.
     fn compare_rows_with_runs(
         &mut self,
-        (sweep, plan): (&Sweep, &Plan),
+        sweep: &Sweep,
+        plan: &Plan,
         runs: &[Experiment],
         words: &[String],
     ) {
-        let with = (Limits::default(), &self.common.shared_inputs);
         for (index, single) in runs.iter().enumerate() {
-            let of_sweep = plan
-                .experiment_for_run(sweep, plan.setting_and_seed(index), with)
-                .unwrap();
+            let (setting, seed) = plan.setting_and_seed(index);
+            let of_sweep = plan.experiment(sweep, setting, seed).unwrap();
             assert_eq!(
                 effective_settings(&of_sweep),
                 effective_settings(single),
@@ -368,7 +365,7 @@ impl RandomComparison<'_> {
             return;
         }
         for (index, single) in runs.iter().enumerate() {
-            let row = simulate_run((sweep, plan), index, (Limits::default(), &self.common));
+            let row = simulate_run(sweep, plan, index);
             match single.run(&Progress::default()) {
                 Ok(results) => {
                     for run in &results.scenario_runs {
@@ -390,7 +387,6 @@ fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
     assert!(keys.len() > 60, "{:?}", keys.keys());
     let mut draw = RandomComparison {
         folder: folder.path(),
-        common: SharedRunData::default(),
         random: Stream::new(1, StreamPurpose::SweepSampling),
         compared_combinations: BTreeSet::new(),
         comparison_count: 0,
@@ -422,7 +418,6 @@ fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
 
 #[test]
 fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
-    let common = SharedRunData::default();
     let base = ["--app", "sw", "--n", "8"].map(str::to_owned);
     let inside = ["--set", "load.on=Aquario"].map(str::to_owned);
     let loads = ["walk,step=0.3", "ar", "on-off,busy=5 s,idle=3 s"];
@@ -431,16 +426,14 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
         ["--vary".to_owned(), format!("load={}", loads.join(","))],
     ] {
         let words = [&base[..], &given, &inside].concat();
-        let (sweep, plan) = plan_of_sweep(&words, &common).unwrap();
+        let (sweep, plan) = plan_of_sweep(&words).unwrap();
         assert_eq!(plan.settings.len(), 3);
         for (index, load) in loads.iter().enumerate() {
             assert_eq!(plan.settings[index], [Some(json!(load))]);
             let load = ["--load".to_owned(), (*load).to_owned()];
             let single = experiment_of_run(&[&base[..], &load, &inside].concat()).unwrap();
-            let with = (Limits::default(), &common.shared_inputs);
-            let of_sweep = plan
-                .experiment_for_run(&sweep, plan.setting_and_seed(index), with)
-                .unwrap();
+            let (setting, seed) = plan.setting_and_seed(index);
+            let of_sweep = plan.experiment(&sweep, setting, seed).unwrap();
             assert_eq!(effective_settings(&of_sweep), effective_settings(&single));
         }
         // Compare with the same sweep as a sweep file.
@@ -451,7 +444,7 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
         let document =
             crate::document::Document::parse("sweep.json", Value::Object(file).to_string());
         let again = Sweep::from_file(&sweep.registry, &document.unwrap()).unwrap();
-        let again = Plan::new(&again, Limits::default(), &common.shared_inputs).unwrap();
+        let again = Plan::new(&again).unwrap();
         assert_eq!(again.runs, plan.runs);
     }
 }

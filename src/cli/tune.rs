@@ -1,27 +1,24 @@
 //! Implements `migsim tune`: searches for good settings of a policy, and prints them with the command that runs them.
 
 use std::io::Write;
-use std::path::Path;
-use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
-use super::print::print_line;
 use super::run::typed_flags;
-use super::setup::SimulationSetup;
+use super::setup::StudySetup;
 use super::sweep::{SweepWithFileKind, read_varied_experiment};
 use crate::Registry;
 use crate::document::format_typed_value;
 use crate::error::{Error, Problem};
 use crate::experiment::KeySetting;
-use crate::sweep::folder::{write_plan, write_runs_csv, write_text_files};
+use crate::sweep::folder::{write_plan, write_runs_csv};
 use crate::sweep::goal::Goal;
-use crate::sweep::setting::{layered_settings_of_run, varied_flags as varied_settings};
+use crate::sweep::setting::{Setting, layered_settings_of_run, varied_flags as varied_settings};
 use crate::sweep::spec::value_label;
-use crate::sweep::tune::{FRESH_SEEDS, Setting, Tuning, TuningResult, tunable_parameters};
-use crate::sweep::tune_report;
-use crate::sweep::{FinishedRunCounter, Shard, ValuesSpec, keys};
+use crate::sweep::tune::{FRESH_SEEDS, Tuning, tunable_parameters};
+use crate::sweep::tune_report::REPORT_FILE;
+use crate::sweep::{Shard, ValuesSpec, keys};
 use crate::words::format_count;
 
 const DEFAULT_SEARCH_SEEDS: &str = "1..8";
@@ -32,75 +29,44 @@ pub(super) fn run_tune(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let varied = search_space(registry, arguments)?;
-    let sweep = &varied.sweep;
-    let memory = &arguments.varied.settings.memory;
-    let setup = SimulationSetup::new(
-        memory,
-        arguments.output_and_threads,
-        arguments.out.as_deref(),
-    )?;
-    let store = Mutex::new(setup.open_store(errors)?);
-    let done = FinishedRunCounter::default();
+    let mut varied = search_space(registry, arguments)?;
+    let settings = &arguments.varied.settings;
+    let output = arguments.output_and_threads;
+    let setup = StudySetup::new(&settings.memory, output, arguments.out.as_deref())?;
+    varied.sweep.limits = setup.limits;
+    let store = setup.open_store(errors)?;
     let tuning = Tuning {
-        sweep,
+        sweep: &varied.sweep,
         goal: match arguments.goal {
             GoalChoice::Makespan => Goal::MAKESPAN,
             GoalChoice::Gain => Goal::GAIN,
         },
         indifference: arguments.indifference,
         run_budget: usize::try_from(arguments.budget).expect("at most a million"),
-        fresh_seeds_spec: arguments.fresh.as_ref(),
-        limits: setup.limits,
-        shared_run_data: &setup.shared_run_data,
+        fresh_seeds: arguments.fresh.as_ref(),
         store: &store,
-        finished_runs: &done,
     };
-    let total = count_planned_runs(arguments);
-    let mut found = setup.run_work_with_store((&store, &done), total, || tuning.run())?;
-    found.report.command =
-        best_run_command(&arguments.varied.settings, &varied, &found.best_setting)?;
-    let report = &found.report;
-    if let Some(folder) = &arguments.out {
-        write_results(folder, &found)?;
+    // The best setting and the defaults are compared with each of the new seeds.
+    let fresh = arguments.fresh.as_ref().map(ValuesSpec::value_count);
+    let compared = fresh.unwrap_or(FRESH_SEEDS as u64).saturating_mul(2);
+    let total = compared.saturating_add(u64::from(arguments.budget));
+    let mut found = setup.run_with_store(&store, total, || tuning.run())?;
+    found.report.command = best_run_command(settings, &varied, &found.best_setting)?;
+    let (plan, rows, report) = (&found.plan, &found.rows, &found.report);
+    if let Some(folder) = &setup.folder {
+        write_runs_csv(folder, plan, Shard::WHOLE, rows)?;
+        write_plan(folder, plan)?;
     }
-    setup.print_result(out, || report.to_json(), || report.sheet())?;
-    setup.print_notes(&found.plan_and_rows.0.notes, errors);
-    if let Some((count, first)) = found
-        .failed_run_count_and_first_error
-        .as_ref()
-        .filter(|_| !arguments.output_and_threads.quiet)
-    {
-        let runs = format_count(count, "run");
-        print_line(
-            errors,
-            &format!("note: {runs} failed; the error of the first: {first}"),
-        );
-    }
+    let page = || [("index.html", report.page(plan, rows))];
+    setup.finish(out, REPORT_FILE, report.to_json(), || report.sheet(), page)?;
+    let mut notes = plan.notes.clone();
+    let failed = plan.failures(rows);
+    notes.extend(failed.first().map(|first| {
+        let runs = format_count(failed.len(), "run");
+        format!("{runs} failed; the error of the first: {first}")
+    }));
+    setup.print_notes(&notes, errors);
     Ok(())
-}
-
-/// Returns the number of runs of a search (its budget) and of the comparison of its best setting with the defaults.
-fn count_planned_runs(arguments: &TuneArguments) -> u64 {
-    let fresh = arguments
-        .fresh
-        .as_ref()
-        .map_or(FRESH_SEEDS, ValuesSpec::value_count);
-    let compared = fresh.saturating_mul(2);
-    compared.saturating_add(u64::from(arguments.budget))
-}
-
-/// Writes the report, the results of all runs and the HTML page of a search into a folder.
-fn write_results(folder: &Path, found: &TuningResult) -> Result<(), Error> {
-    let ((plan, rows), report) = (&found.plan_and_rows, &found.report);
-    write_runs_csv(folder, plan, Shard::WHOLE, rows)?;
-    write_plan(folder, plan)?;
-    let json = format!("{:#}\n", report.to_json());
-    let page = report.page(plan, rows);
-    write_text_files(
-        folder,
-        &[(tune_report::REPORT_FILE, &json), ("index.html", &page)],
-    )
 }
 
 /// Returns the experiment with the parameters that the search varies: the parameters with several values, or else the options of

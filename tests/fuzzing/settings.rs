@@ -3,7 +3,7 @@
 use migsim::Registry;
 use migsim::document::Document;
 use migsim::error::Error;
-use migsim::experiment::{Experiment, Layers, Limits, SharedInputs};
+use migsim::experiment::{Experiment, Layers, Limits};
 use migsim::memory::ExperimentPurpose;
 use migsim::sweep::{Combine, Plan, Sweep};
 
@@ -59,19 +59,18 @@ fn load(document: Document) -> Result<Experiment, Error> {
 }
 
 fn sweep(document: &Document) -> Result<(), Error> {
-    let sweep = Sweep::from_file(&Registry::standard(), document)?;
+    let mut sweep = Sweep::from_file(&Registry::standard(), document)?;
+    sweep.limits = LIMITS;
     if is_large(&sweep) {
         return Ok(());
     }
-    let shared = SharedInputs::default();
-    let plan = Plan::new(&sweep, LIMITS, &shared)?;
+    let plan = Plan::new(&sweep)?;
     let file = serde_json::to_string(&sweep.to_sweep_file()?).expect("a sweep is JSON");
     let again = Sweep::from_file(&Registry::standard(), &Document::parse("again.json", file)?);
-    let again = Plan::new(
-        &again.expect("what was read is read again"),
-        LIMITS,
-        &shared,
-    );
+    let again = Plan::new(&Sweep {
+        limits: LIMITS,
+        ..again.expect("what was read is read again")
+    });
     let again = again.expect("what was planned is planned again");
     assert_eq!(
         (again.settings, again.seeds, again.runs),

@@ -8,25 +8,19 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::config::{Parameter, Sweep};
+use super::config::Sweep;
 use super::plan::Plan;
-use super::setting::run_ids;
+use super::setting::SettingProperties;
 use super::settings::MAX_NAMED;
 use super::spec::value_label;
 use super::values::ParameterValues;
 use migsim_base::error::{Error, Problem};
-use migsim_experiment::{Limits, SharedInputs};
 
 /// Checks that every parameter with several values changes at least one run of the plan.
 ///
 /// # Errors
 /// A parameter has no effect.
-pub(super) fn check_parameter_effects(
-    sweep: &Sweep,
-    plan: &Plan,
-    with: (Limits, &SharedInputs),
-) -> Result<(), Error> {
-    let seeds = plan.seeds.len();
+pub(super) fn check_parameter_effects(sweep: &Sweep, plan: &Plan) -> Result<(), Error> {
     for (index, parameter) in sweep.varied_parameters.iter().enumerate() {
         let values = ParameterValues::of_parameter(plan, index);
         if values.count_distinct_values() < 2 {
@@ -40,39 +34,33 @@ pub(super) fn check_parameter_effects(
             other[index] =
                 Some(values.distinct_values[(rank + 1) % values.count_distinct_values()].clone());
             // Settings that cannot be loaded count as different from those that can.
-            let other = run_ids(sweep, &other, &plan.seeds[..1], with);
-            other.map_or(true, |other| other[0] != plan.runs[setting * seeds])
+            let other = SettingProperties::load(sweep, &other, &plan.seeds[..1]);
+            other.map_or(true, |other| other.run_ids[0] != plan.runs_of(setting)[0])
         };
         if !(0..plan.settings.len()).into_par_iter().any(changes) {
-            let shown: Vec<String> = values
+            let shown = values
                 .distinct_values
                 .iter()
-                .map(|value| value_label(value))
-                .collect();
-            return Err(ineffective_parameter_error(parameter, &shown).into());
+                .map(|value| value_label(value));
+            let message = format!(
+                "the parameter `{}` changes nothing: its values mean the same settings, `{}",
+                parameter.name,
+                join_first_names(&shown.collect::<Vec<_>>(), "`, `", "`")
+            );
+            return Err(Problem::new(message)
+                .source(&parameter.definition_text)
+                .hint("leave out this parameter, or name values with which runs differ")
+                .into());
         }
     }
     Ok(())
 }
 
-/// Returns the error for a parameter whose values all lead to the same runs. `values` are the texts of these values for the
-/// message.
-fn ineffective_parameter_error(parameter: &Parameter, values: &[String]) -> Problem {
-    let first = join_first_names(values, "`, `", "`");
-    let message = format!(
-        "the parameter `{}` changes nothing: its values mean the same settings, `{first}",
-        parameter.name
-    );
-    let problem = Problem::new(message).source(&parameter.definition_text);
-    problem.hint("leave out this parameter, or name values with which runs differ")
-}
-
 /// Returns a note on settings that describe the same run as an earlier setting; `None` if there are none. Such a run is simulated
 /// only once.
 pub(super) fn equal_settings_note(plan: &Plan) -> Option<String> {
-    let seeds = plan.seeds.len();
     let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
-    for (setting, run) in plan.runs.iter().step_by(seeds).enumerate() {
+    for (setting, run) in plan.runs.iter().step_by(plan.seeds.len()).enumerate() {
         let before = *first.entry(run).or_insert(setting);
         if before != setting {
             equal.push(format!(
@@ -82,14 +70,12 @@ pub(super) fn equal_settings_note(plan: &Plan) -> Option<String> {
             ));
         }
     }
-    if equal.is_empty() {
-        return None;
-    }
-    Some(format!(
+    let text = format!(
         "of the {} settings, some describe the same run as an earlier setting, whose result they share: {}",
         plan.settings.len(),
         join_first_names(&equal, ", ", "")
-    ))
+    );
+    (!equal.is_empty()).then_some(text)
 }
 
 /// Joins the first few names with `comma`, followed by `end`, and by an ellipsis if there are more names.

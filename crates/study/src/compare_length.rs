@@ -20,18 +20,15 @@ impl Comparison {
             .scenario_i_makespan
             .filter(|_| self.is_application_recorded)?
             .mean;
-        let moving = self
-            .ranked_policy_results
-            .iter()
-            .filter(|one| one.move_count > 0.0);
+        let moving = self.policies.iter().filter(|one| one.moves > 0.0);
         let moving: Vec<&PolicyResults> = moving.collect();
         if moving.is_empty() {
             let text = "No policy moves a process in this recorded run, so that the comparison does not show how long a run must be for moves to pay for themselves: record more supersteps.";
             return Some(text.into());
         }
         let found = moving.into_iter().filter_map(|one| {
-            let [calls, moves] = one.call_and_move_costs;
-            let saved = alone - one.makespan.mean + calls + moves;
+            let (calls, moves) = (one.calls_cost_s, one.moves_cost_s);
+            let saved = alone - one.makespan_s.mean + calls + moves;
             let runs = moves / (saved - calls);
             (saved > calls).then_some((one, runs * alone))
         });
@@ -39,23 +36,23 @@ impl Comparison {
             let text = "Even if their cost is ignored, the moves save no time, so that they would not pay for themselves in a longer run of the same kind.";
             return Some(text.into());
         };
-        let cost = format!("{} s", format_short(first.call_and_move_costs[1]));
-        let least_shown = format!("{} s", format_short(least));
         Some(format!(
-            "The moves of `{}` cost {} once: they pay for themselves if a run of the same kind takes about {} or longer.",
-            &first.policy, cost, least_shown
+            "The moves of `{}` cost {} s once: they pay for themselves if a run of the same kind takes about {} s or longer.",
+            first.policy,
+            format_short(first.moves_cost_s),
+            format_short(least)
         ))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::stats::Sample;
-    use super::super::{row::RunRow, separate::Indifference};
     use super::*;
-    use crate::compare::AdditionalResults;
+    use crate::compare::{AdditionalResults, SeedResults};
+    use crate::row::RunRow;
+    use crate::stats::Sample;
+    use crate::store::Rows;
     use serde_json::json;
-    use std::collections::BTreeMap;
 
     /// Compares `never`, which takes 10 s, with a policy of this makespan and these costs of calls and moves \[s\].
     fn comparison(makespan: f64, costs: [f64; 2], moves: u64) -> Comparison {
@@ -67,21 +64,19 @@ mod tests {
             makespan_s: [Some(10.0), None, Some(time)],
             ..RunRow::default()
         };
-        let rows = BTreeMap::from([("a".to_owned(), row(10.0)), ("b".to_owned(), row(makespan))]);
+        let rows = Rows::from([("a".to_owned(), row(10.0)), ("b".to_owned(), row(makespan))]);
         let known = AdditionalResults {
-            is_application_recorded: true,
+            seeds: vec![SeedResults {
+                is_application_recorded: true,
+                ..SeedResults::default()
+            }],
             ..AdditionalResults::default()
         };
-        let mut found =
-            Comparison::from_rows(&plan.unwrap(), &rows, &known, Indifference::default());
-        for one in found
-            .ranked_policy_results
-            .iter_mut()
-            .filter(|one| one.policy == "greedy")
-        {
-            one.call_and_move_costs = costs;
-            one.move_count = moves as f64;
-        }
+        let mut found = Comparison::from_rows(&plan.unwrap(), &rows, &known);
+        let moving = found.policies.iter_mut().find(|one| one.policy == "greedy");
+        let moving = moving.unwrap();
+        [moving.calls_cost_s, moving.moves_cost_s] = costs;
+        moving.moves = moves as f64;
         found.scenario_i_makespan = Sample::from_numbers(&[10.0]);
         found
     }

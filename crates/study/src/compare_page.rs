@@ -7,21 +7,28 @@
 
 use std::fmt::Write as _;
 
+use rayon::prelude::*;
 use serde_json::json;
 
-use super::compare::Comparison;
+use super::cells::cell_with;
+use super::compare::{Comparison, PolicyResults};
+use super::config::Sweep;
 use super::page::INITIAL_ROWS;
+use super::plan::Plan;
 use super::stats::{Sample, format_short};
+use migsim_base::error::Error;
 use migsim_base::units::{HostId, Time};
 use migsim_base::words::format_count;
-use migsim_bsp::RunOutcome;
-use migsim_experiment::{MakespanLedger, MakespanTerm};
+use migsim_bsp::Scenario;
+use migsim_experiment::{Experiment, MakespanTerm, Progress};
 use migsim_output::figure::{
     ChartRow, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup, round_ticks,
 };
 use migsim_output::frame::{picture_html, script_element, sections_page, sentence_html};
 use migsim_output::{Cell, Table, escape_html, number_column, text_column};
-use migsim_platform::Platform;
+
+/// Maximum number of policies of which the page shows a run.
+const MAX_EXAMPLE_RUNS: usize = 8;
 
 /// The run of one policy that the page of a comparison shows as an example.
 #[derive(Clone, Debug)]
@@ -44,157 +51,168 @@ pub struct ExampleRun {
 }
 
 impl ExampleRun {
-    /// Creates the example run of a policy from the outcome of the run. The terms of the difference from scenario i are taken
-    /// from `ledger`.
-    pub fn from_outcome(
-        policy: &str,
-        outcome: &RunOutcome,
-        ledger: Option<&MakespanLedger>,
-        platform: &Platform,
-    ) -> Self {
-        let dates = |start: Time, computed: Time, end: Time| [start, computed, end].map(Time::get);
+    /// Simulates the run of a policy.
+    fn simulate(policy: &str, experiment: &Experiment) -> Result<Self, Error> {
+        let results = experiment.run(&Progress::default())?;
+        let run = results.get(Scenario::Iii).expect("a comparison runs it");
+        let outcome = &run.outcome;
+        let times = |start: Time, middle: Time, end: Time| [start, middle, end].map(Time::get);
         let supersteps = outcome.supersteps.iter();
-        let calls = outcome.calls.iter();
-        let cluster = |host: HostId| platform.cluster_of(host).index();
+        let calls = outcome.calls.iter().map(|one| {
+            let wait = &one.waiting_period;
+            times(wait.from, wait.until, one.application_delayed_until)
+        });
+        let cluster = |host: HostId| experiment.platform.platform.cluster_of(host).index();
         let moves = outcome.migrations.iter();
-        let mut moves: Vec<_> = moves
-            .map(|one| (one.superstep + 1, cluster(one.from), cluster(one.to)))
-            .collect();
+        let moves = moves.map(|one| (one.superstep + 1, cluster(one.from), cluster(one.to)));
+        let mut moves: Vec<_> = moves.collect();
         moves.sort_by_key(|one| one.0);
-        Self {
+        Ok(Self {
             policy: policy.to_owned(),
             makespan: outcome.makespan.get(),
             superstep_times: supersteps
-                .map(|one| dates(one.start, one.last_computation_end, one.end))
+                .map(|one| times(one.start, one.last_computation_end, one.end))
                 .collect(),
-            call_times: calls
-                .map(|one| {
-                    dates(
-                        one.waiting_period.from,
-                        one.waiting_period.until,
-                        one.application_delayed_until,
-                    )
-                })
-                .collect(),
+            call_times: calls.collect(),
             moves,
-            difference_terms: ledger.map(|ledger| {
-                (
-                    ledger.terms_in_seconds().collect(),
-                    ledger.difference_in_seconds(),
-                )
+            difference_terms: results.ledger(run).map(|ledger| {
+                let terms = ledger.terms_in_seconds().collect();
+                (terms, ledger.difference_in_seconds())
             }),
-        }
+        })
     }
 }
 
 /// The example runs that the page of a comparison shows, one for each policy.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ExampleRuns {
+    /// The title of the page.
+    pub title: String,
     /// A description of the runs for headings, such as `seed 1`.
     pub description: String,
     /// The names of the clusters, each with the number of processes that start in it; empty if this is not known.
-    pub initial_processes_of_clusters: Vec<(String, u32)>,
+    pub clusters: Vec<(String, u32)>,
     /// The example runs in the order of the comparison, the run of the best policy first.
-    pub example_runs: Vec<ExampleRun>,
+    pub runs: Vec<ExampleRun>,
 }
 
-/// Returns the names of the clusters of a platform, each with the number of processes that `placement` puts into it.
-pub fn processes_per_cluster(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)> {
+impl ExampleRuns {
+    /// Simulates a run with the first seed for each of the best policies of a comparison.
+    ///
+    /// # Errors
+    /// A run that succeeded for the comparison cannot be repeated.
+    pub fn simulate(sweep: &Sweep, plan: &Plan, comparison: &Comparison) -> Result<Self, Error> {
+        let seed = plan.seeds[0];
+        let experiment = |one: &PolicyResults| plan.experiment(sweep, one.setting, seed);
+        let policies = &comparison.policies[..comparison.policies.len().min(MAX_EXAMPLE_RUNS)];
+        let runs = policies.par_iter();
+        let runs = runs.map(|one| ExampleRun::simulate(&one.policy, &experiment(one)?));
+        let count = format_count(plan.settings.len(), "policy");
+        let mut examples = Self {
+            title: format!("Comparison of {count}"),
+            description: format!("seed {seed}"),
+            runs: runs.collect::<Result<_, _>>()?,
+            ..Self::default()
+        };
+        if let Some(first) = policies.first() {
+            let first = experiment(first)?;
+            examples.title = format!("{}: {}", examples.title, first.application_name());
+            examples.clusters = processes_per_cluster(&first);
+        }
+        Ok(examples)
+    }
+}
+
+/// Returns the names of the clusters of a platform, each with the number of processes that start in it.
+pub(super) fn processes_per_cluster(experiment: &Experiment) -> Vec<(String, u32)> {
+    let platform = &experiment.platform.platform;
     let names = platform.clusters.iter().map(|one| (one.name.clone(), 0));
     let mut clusters: Vec<(String, u32)> = names.collect();
-    for host in placement {
+    for host in &experiment.placement {
         clusters[platform.cluster_of(*host).index()].1 += 1;
     }
     clusters
 }
 
-/// Returns the HTML page of a comparison of policies; without `examples`, no example runs are shown.
-pub fn comparison_page(
-    title: &str,
-    comparison: &Comparison,
-    table: &Table,
-    examples: Option<&ExampleRuns>,
-) -> String {
-    let examples = examples.filter(|examples| !examples.example_runs.is_empty());
-    let which = examples.map_or("", |examples| &examples.description);
-    let of = |html: fn(&ExampleRuns) -> String| examples.map_or_else(String::new, html);
-    let verdict = sentence_html(&comparison.verdict());
-    let sections = [
-        (
-            "ranking",
-            "Ranking: from best to worst".to_owned(),
-            format!(
-                "<p class=\"verdict\">{verdict}</p>\n{}",
-                table.to_html(INITIAL_ROWS)
+impl Comparison {
+    /// Returns the HTML page of the comparison.
+    pub fn page(&self, examples: &ExampleRuns) -> String {
+        let which = &examples.description;
+        let of = |html: fn(&ExampleRuns) -> String| match examples.runs[..] {
+            [] => String::new(),
+            _ => html(examples),
+        };
+        let sections = [
+            (
+                "ranking",
+                "Ranking: from best to worst".to_owned(),
+                format!(
+                    "<p class=\"verdict\">{}</p>\n{}",
+                    sentence_html(&self.verdict()),
+                    self.table().to_html(INITIAL_ROWS)
+                ),
             ),
-        ),
-        (
-            "makespans",
-            "Makespans of scenario iii (with migrations)".to_owned(),
-            draw_makespans(comparison),
-        ),
-        (
-            "time",
-            format!("Runs: {which}, on one axis of time"),
-            of(|examples| draw_phase_strips(&examples.example_runs)),
-        ),
-        (
-            "places",
-            format!("Places: processes by cluster, {which}"),
-            of(processes_by_cluster_table),
-        ),
-        (
-            "terms",
-            format!(
-                "Parts of the time of scenario iii less that of scenario i (application only), {which}"
+            (
+                "makespans",
+                "Makespans of scenario iii (with migrations)".to_owned(),
+                self.draw_makespans(),
             ),
-            of(|examples| difference_table(&examples.example_runs)),
-        ),
-    ];
-    let policies = format_count(comparison.ranked_policy_results.len(), "policy");
-    let seeds = format_count(comparison.test_conditions.seed_count, "seed");
-    let lead = format!("<p>{policies}, {seeds}.</p>\n");
-    sections_page(title, &lead, sections, &[SLIDER_SCRIPT])
-}
-
-/// Returns a figure as HTML with the makespans of the policies as dots with confidence intervals; empty if no policy ran with all
-/// seeds.
-fn draw_makespans(comparison: &Comparison) -> String {
-    if comparison.ranked_policy_results.is_empty() {
-        return String::new();
+            (
+                "time",
+                format!("Runs: {which}, on one axis of time"),
+                of(draw_phase_strips),
+            ),
+            (
+                "places",
+                format!("Places: processes by cluster, {which}"),
+                of(processes_by_cluster_table),
+            ),
+            (
+                "terms",
+                format!(
+                    "Parts of the time of scenario iii less that of scenario i (application only), {which}"
+                ),
+                of(difference_table),
+            ),
+        ];
+        let policies = format_count(self.policies.len(), "policy");
+        let seeds = format_count(self.test_conditions.seed_count, "seed");
+        let lead = format!("<p>{policies}, {seeds}.</p>\n");
+        sections_page(&examples.title, &lead, sections, &[SLIDER_SCRIPT])
     }
-    let row = |label: String, makespan: Sample| ChartRow {
-        label,
-        dots: vec![Dot::from_half_width(
-            0,
-            makespan.mean,
-            makespan.confidence_half_width(),
-        )],
-    };
-    let policies = comparison.ranked_policy_results.iter();
-    let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
-    let start = comparison
-        .best_static_start
-        .iter()
-        .filter(|one| !one.is_start_of_policies);
-    let rows = policies.chain(start.map(|one| row(one.table_label(), one.makespan)));
-    let axis = match comparison.test_conditions.seed_count {
-        0 | 1 => "makespan [s]",
-        _ => "makespan [s], mean and 95 % interval",
-    };
-    let chart = DotRowChart {
-        name: "Makespans of the policies".into(),
-        axis_title: axis.into(),
-        legend_series: vec![LegendSeries::from_index("scenario iii", 2)],
-        row_groups: vec![RowGroup {
-            heading: String::new(),
-            rows: rows.collect(),
-        }],
-        ..DotRowChart::default()
-    };
-    let svg = Figure::new("makespans", chart.draw(&FigureStyle::default())).to_svg();
-    let label = "Makespans of the policies, from best to worst";
-    picture_html("makespans", label, (300, 480), &svg)
+
+    /// Returns a figure as HTML with the makespans of the policies as dots with confidence intervals; empty if no policy ran with
+    /// all seeds.
+    fn draw_makespans(&self) -> String {
+        if self.policies.is_empty() {
+            return String::new();
+        }
+        let row = |label: String, makespan: Sample| ChartRow {
+            label,
+            dots: vec![Dot::from_half_width(0, makespan.mean, makespan.ci95)],
+        };
+        let policies = self.policies.iter();
+        let policies = policies.map(|one| row(one.policy.clone(), one.makespan_s));
+        let start = self.other_static_start();
+        let start = start.map(|one| row(one.table_label(), one.makespan_s));
+        let axis = match self.test_conditions.seed_count {
+            0 | 1 => "makespan [s]",
+            _ => "makespan [s], mean and 95 % interval",
+        };
+        let chart = DotRowChart {
+            name: "Makespans of the policies".into(),
+            axis_title: axis.into(),
+            legend_series: vec![LegendSeries::from_index("scenario iii", 2)],
+            row_groups: vec![RowGroup {
+                heading: String::new(),
+                rows: policies.chain(start).collect(),
+            }],
+            ..DotRowChart::default()
+        };
+        let svg = Figure::new("makespans", chart.draw(&FigureStyle::default())).to_svg();
+        let label = "Makespans of the policies, from best to worst";
+        picture_html("makespans", label, (300, 480), &svg)
+    }
 }
 
 /// Number of columns into which the time axis of a strip is divided; a strip shows the phases of one run.
@@ -215,7 +233,7 @@ const PHASES: [(&str, &str); 4] = [
 
 /// Returns a figure as HTML with a strip for each run, which shows how its time is divided among computation, communication,
 /// calls and moves.
-fn draw_phase_strips(runs: &[ExampleRun]) -> String {
+fn draw_phase_strips(ExampleRuns { runs, .. }: &ExampleRuns) -> String {
     let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
     let height = AXIS + runs.len() as f64 * (STRIP_HEIGHT + LABEL);
     let mut svg = format!(
@@ -354,28 +372,32 @@ fn round_to_u32(number: f64) -> u32 {
 }
 
 /// Returns the table of the number of processes in each cluster as HTML, with a slider that chooses the superstep.
-fn processes_by_cluster_table(examples: &ExampleRuns) -> String {
-    if examples.initial_processes_of_clusters.is_empty() {
+fn processes_by_cluster_table(ExampleRuns { runs, clusters, .. }: &ExampleRuns) -> String {
+    if clusters.is_empty() {
         return String::new();
     }
-    let clusters = examples.initial_processes_of_clusters.len();
     let mut columns = vec![text_column("cluster", "cluster")];
-    let runs = || examples.example_runs.iter();
-    columns.extend(runs().map(|run| number_column(&run.policy, "processes")));
+    columns.extend(
+        runs.iter()
+            .map(|run| number_column(&run.policy, "processes")),
+    );
     let mut table = Table::new("places", "", &columns);
-    let histories = runs()
-        .map(|run| processes_by_cluster_over_time(run, &examples.initial_processes_of_clusters));
+    let histories = runs
+        .iter()
+        .map(|run| processes_by_cluster_over_time(run, clusters));
     let histories: Vec<Vec<(usize, Vec<u32>)>> = histories.collect();
-    for (index, (cluster, _)) in examples.initial_processes_of_clusters.iter().enumerate() {
-        let mut row = vec![Cell::text(cluster)];
-        for history in &histories {
-            let count = history.last().map_or(0, |last| last.1[index]);
-            row.push(Cell::count(count as usize));
-        }
-        table.push_row(row);
+    for (index, (cluster, _)) in clusters.iter().enumerate() {
+        let last = histories.iter().filter_map(|history| history.last());
+        let counts = last.map(|last| Cell::count(last.1[index] as usize));
+        table.push_row(
+            [Cell::text(cluster)]
+                .into_iter()
+                .chain(counts)
+                .collect::<Vec<_>>(),
+        );
     }
-    let supersteps = examples.example_runs[0].superstep_times.len();
-    let data = json!({ "histories": histories, "clusters": clusters });
+    let supersteps = runs[0].superstep_times.len();
+    let data = json!({ "histories": histories, "clusters": clusters.len() });
     // The data are numbers, so they contain no `<` that could close the element.
     format!(
         "<p><label for=\"barrier\">After superstep <output id=\"barrier-shown\" for=\"barrier\">{supersteps}</output></label> \
@@ -427,38 +449,39 @@ fn processes_by_cluster_over_time(
 
 /// Returns a table as HTML that shows, for each run, the terms of the difference of its makespan from scenario i (no
 /// rescheduling).
-fn difference_table(runs: &[ExampleRun]) -> String {
+fn difference_table(ExampleRuns { runs, .. }: &ExampleRuns) -> String {
     let known = || {
         runs.iter()
             .filter_map(|run| Some((run, run.difference_terms.as_ref()?)))
     };
-    let mut columns = vec![text_column("term [s]", "term")];
-    columns.extend(known().map(|(run, _)| number_column(&run.policy, "seconds")));
-    let mut table = Table::new("terms", "", &columns);
     let Some((_, (first, _))) = known().next() else {
         return "<p>The runs have no scenario i (application only) with which scenario iii could be compared.</p>\n".to_owned();
     };
-    let cell = |(terms, sum): &(Vec<(_, f64)>, f64), seconds: f64| {
-        // A term that is only the rounding of the others is shown as 0.
-        let largest = terms
-            .iter()
-            .fold(sum.abs(), |largest, term| largest.max(term.1.abs()));
-        let shown = if seconds.abs() < 1e-12 * largest {
-            0.0
-        } else {
-            seconds
-        };
-        let sign = if shown > 0.0 { "+" } else { "" };
-        Cell::from_value_and_text(shown, format!("{sign}{}", format_short(shown)))
-    };
-    for (at, (term, _)) in first.iter().enumerate() {
-        let mut row = vec![Cell::text(term.name())];
-        row.extend(known().map(|(_, all)| cell(all, all.0.get(at).map_or(0.0, |one| one.1))));
-        table.push_row(row);
+    let mut columns = vec![text_column("term [s]", "term")];
+    columns.extend(known().map(|(run, _)| number_column(&run.policy, "seconds")));
+    let mut table = Table::new("terms", "", &columns);
+    // The sum is the last row.
+    for at in 0..=first.len() {
+        let name = first.get(at).map_or("sum", |(term, _)| term.name());
+        let cells = known().map(|(_, (terms, sum))| {
+            // A term that is only the rounding of the others is shown as 0.
+            let largest = terms
+                .iter()
+                .fold(sum.abs(), |largest, term| largest.max(term.1.abs()));
+            let seconds = terms.get(at).map_or(*sum, |term| term.1);
+            let is_rounding = seconds.abs() < 1e-12 * largest;
+            cell_with(if is_rounding { 0.0 } else { seconds }, |seconds| {
+                let sign = if seconds > 0.0 { "+" } else { "" };
+                format!("{sign}{}", format_short(seconds))
+            })
+        });
+        table.push_row(
+            [Cell::text(name)]
+                .into_iter()
+                .chain(cells)
+                .collect::<Vec<_>>(),
+        );
     }
-    let mut sum = vec![Cell::text("sum")];
-    sum.extend(known().map(|(_, all)| cell(all, all.1)));
-    table.push_row(sum);
     table.to_html(INITIAL_ROWS)
 }
 
@@ -468,10 +491,8 @@ mod tests {
 
     use super::*;
     use crate::compare::AdditionalResults;
-    use crate::separate::Indifference;
     use crate::{Plan, RunRow};
-    use migsim_bsp::Scenario;
-    use migsim_experiment::{Experiment, Layers, Limits, Progress};
+    use migsim_experiment::{Layers, Limits};
 
     #[test]
     fn the_strips_share_one_axis_and_places_count_all_processes() {
@@ -481,19 +502,12 @@ mod tests {
             ("policy.name", "refine/every=10".into()),
         ]);
         let experiment = Experiment::load(&settings, Limits::default()).unwrap();
-        let results = experiment.run(&Progress::default()).unwrap();
-        let run = results.get(Scenario::Iii).unwrap();
-        let platform = &experiment.platform.platform;
-        let ledger = results.ledger(run);
+        let run = ExampleRun::simulate("refine/every=10", &experiment).unwrap();
+        let makespan = run.makespan;
         let examples = ExampleRuns {
-            description: "seed 1".into(),
-            initial_processes_of_clusters: processes_per_cluster(platform, &experiment.placement),
-            example_runs: vec![ExampleRun::from_outcome(
-                "refine/every=10",
-                &run.outcome,
-                ledger.as_ref(),
-                platform,
-            )],
+            clusters: processes_per_cluster(&experiment),
+            runs: vec![run],
+            ..ExampleRuns::default()
         };
         let labels = |longest: f64| -> Vec<String> {
             let ticks = round_ticks(longest, 9).into_iter();
@@ -508,8 +522,8 @@ mod tests {
         );
         // No column is empty, however the ends of columns are rounded.
         for part in 1..=40 {
-            let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
-            let svg = draw_phase_strip(&examples.example_runs[0], longest, 0.0);
+            let longest = makespan * (1.0 + f64::from(part) / 97.0);
+            let svg = draw_phase_strip(&examples.runs[0], longest, 0.0);
             let mut filled = BTreeMap::new();
             for rectangle in svg.lines() {
                 let number = |key: &str| -> f64 {
@@ -522,12 +536,9 @@ mod tests {
                 assert_eq!(end, x, "{part}");
                 x + width
             });
-            assert!(f64::from(end) >= WIDTH * run.outcome.makespan.get() / longest - 1.0);
+            assert!(f64::from(end) >= WIDTH * makespan / longest - 1.0);
         }
-        for (_, counts) in processes_by_cluster_over_time(
-            &examples.example_runs[0],
-            &examples.initial_processes_of_clusters,
-        ) {
+        for (_, counts) in processes_by_cluster_over_time(&examples.runs[0], &examples.clusters) {
             assert_eq!(counts.iter().sum::<u32>(), 25);
         }
         let plan: Plan = serde_json::from_value(json!({
@@ -540,14 +551,8 @@ mod tests {
             ..RunRow::default()
         };
         let rows = [("a".to_owned(), row)].into();
-        let comparison = Comparison::from_rows(
-            &plan,
-            &rows,
-            &AdditionalResults::default(),
-            Indifference::default(),
-        );
-        let table = Table::new("policies", "", &[text_column("policy", "policy")]);
-        let html = comparison_page("Comparison", &comparison, &table, Some(&examples));
+        let comparison = Comparison::from_rows(&plan, &rows, &AdditionalResults::default());
+        let html = comparison.page(&examples);
         for part in [
             "<p class=\"verdict\">",
             "id=\"barrier\"",

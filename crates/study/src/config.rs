@@ -2,17 +2,18 @@
 //! combined, and the seeds.
 
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::run::SharedRunData;
 use super::spec::ValuesSpec;
 use super::{keys, whole};
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
-use migsim_experiment::Registry;
-use migsim_experiment::{KeySetting, Layers};
+use migsim_experiment::{KeySetting, Layers, Limits, Registry};
 use migsim_policies as policy;
 
 /// The version of the format in which a sweep file is written.
@@ -124,6 +125,10 @@ pub struct Sweep {
     pub combine: Combine,
     /// The seed of the random numbers by which settings are drawn, if `combine` draws them.
     pub draw_seed: u64,
+    /// Limits on the memory of a run, and on what its files may do.
+    pub limits: Limits,
+    /// Data that all runs share, such as files that were already read.
+    pub shared: Arc<SharedRunData>,
 }
 
 impl Parameter {
@@ -170,23 +175,48 @@ impl Parameter {
         values: &Value,
         source: impl Into<String>,
     ) -> Result<Self, String> {
-        match values {
-            Value::String(text) => Self::parse(registry, name, text, source),
-            _ if whole::has_text_form(name) => {
-                let spec = ValuesSpec::from_json(values)?;
-                let values: Result<Vec<Value>, String> = spec
-                    .values()
-                    .map(|one| whole::to_text_form(name, &one))
-                    .collect();
-                let spec = ValuesSpec::from_list(values?, spec.source_text());
-                Ok(Self::new(registry, name, spec, source))
-            }
-            _ => ValuesSpec::from_json(values).map(|spec| Self::new(registry, name, spec, source)),
+        if let Value::String(text) = values {
+            return Self::parse(registry, name, text, source);
         }
+        let mut spec = ValuesSpec::from_json(values)?;
+        if whole::has_text_form(name) {
+            let values = spec.values().map(|one| whole::to_text_form(name, &one));
+            spec = ValuesSpec::from_list(values.collect::<Result<_, _>>()?, spec.source_text());
+        }
+        Ok(Self::new(registry, name, spec, source))
     }
 }
 
 impl Sweep {
+    /// Creates a sweep without settings, in which nothing varies.
+    pub fn new(registry: &Registry) -> Self {
+        Self {
+            registry: registry.clone(),
+            base_settings: Layers::default(),
+            fixed_flags: Vec::new(),
+            varied_parameters: Vec::new(),
+            seeds: None,
+            combine: Combine::Grid,
+            draw_seed: 1,
+            limits: Limits::default(),
+            shared: Arc::default(),
+        }
+    }
+
+    /// Returns the names of the varied parameters.
+    pub(super) fn parameter_names(&self) -> Vec<String> {
+        let parameters = self.varied_parameters.iter();
+        parameters.map(|one| one.name.clone()).collect()
+    }
+
+    /// Returns the sweep without its varied parameters.
+    pub(super) fn without_variation(&self) -> Self {
+        Self {
+            varied_parameters: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Creates the sweep that a sweep file (`document`) defines.
     ///
     /// # Errors
@@ -199,19 +229,17 @@ impl Sweep {
             let text = format!("{:#}", Value::Object(file.experiment.clone()));
             base.push_file(Document::parse(format!("{source}, experiment"), text)?);
         }
-        let set = file.set.iter().map(|(key, value)| KeySetting {
-            key: key.clone(),
-            source_text: format!("{source}, set.{key}"),
-            value: value.clone(),
+        let set = file.set.iter().map(|(key, value)| {
+            KeySetting::new(key, format!("{source}, set.{key}"), value.clone())
         });
         Ok(Self {
-            registry: registry.clone(),
             base_settings: base,
             fixed_flags: set.collect(),
             varied_parameters: file.parse_parameters(registry, source)?,
             seeds: file.parse_seeds(source)?,
             combine: file.combine,
             draw_seed: file.draw_seed,
+            ..Self::new(registry)
         })
     }
 
@@ -235,20 +263,17 @@ impl Sweep {
             name => keys::parameter_key_for_policy(&self.registry, name, policy::DEFAULT_POLICY)
                 .unwrap_or_else(|| name.to_owned()),
         };
-        let replaced: Vec<String> = self.varied_parameters.iter().map(replaced).collect();
-        let is_lost = |flag: &&KeySetting| replaced.iter().any(|key| flag.is_key_inside(key));
-        let (set, merged): (Vec<&KeySetting>, Vec<&KeySetting>) =
-            self.fixed_flags.iter().partition(is_lost);
+        let replaced: Vec<String> = vary.clone().map(replaced).collect();
+        let is_lost = |flag: &KeySetting| replaced.iter().any(|key| flag.is_key_inside(key));
+        let (set, merged): (Vec<_>, Vec<_>) = self.fixed_flags.iter().cloned().partition(is_lost);
         let mut layers = self.base_settings.clone();
-        layers.push_flags(merged.into_iter().cloned().collect());
+        layers.push_flags(merged);
         Ok(SweepFile {
             experiment: match layers.merged_settings()? {
                 Value::Object(experiment) => experiment,
                 _ => Map::new(),
             },
-            set: (set.into_iter())
-                .map(|flag| (flag.key.clone(), flag.value.clone()))
-                .collect(),
+            set: set.into_iter().map(|flag| (flag.key, flag.value)).collect(),
             vary: vary
                 .map(|parameter| (parameter.name.clone(), parameter.values_spec.to_json()))
                 .collect(),

@@ -31,31 +31,21 @@ pub(super) fn main_effect(
     means: &[Option<f64>],
     parameter: usize,
 ) -> MainEffect {
-    let with: Vec<(&Value, f64)> = plan
-        .settings
-        .iter()
-        .zip(means)
-        .filter_map(|(values, mean)| Some((values[parameter].as_ref()?, (*mean)?)))
-        .collect();
+    let pairs = plan.settings.iter().zip(means);
+    let with = pairs.filter_map(|(values, mean)| Some((values[parameter].as_ref()?, (*mean)?)));
+    let with: Vec<(&Value, f64)> = with.collect();
     let all: Vec<f64> = with.iter().map(|(_, goal)| *goal).collect();
     let centre = mean(&all);
     let total: f64 = all.iter().map(|goal| (goal - centre).powi(2)).sum();
     let groups = group_goal_by_parameter_value(&with);
-    let explained: f64 = groups
-        .iter()
+    let explained = groups.iter();
+    let explained: f64 = explained
         .map(|(_, goals)| goals.len() as f64 * (mean(goals) - centre).powi(2))
         .sum();
-    let mut values: Vec<(String, f64)> = groups
-        .into_iter()
-        .map(|(name, goals)| (name, mean(&goals)))
-        .collect();
-    values.sort_by(|a, b| {
-        if goal.is_gain() {
-            b.1.total_cmp(&a.1)
-        } else {
-            a.1.total_cmp(&b.1)
-        }
-    });
+    let values = groups.into_iter().map(|(name, goals)| (name, mean(&goals)));
+    let mut values: Vec<(String, f64)> = values.collect();
+    let rank = |value: &(String, f64)| goal.sign() * value.1;
+    values.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
     // Differences by rounding do not count as variance.
     let is_varied = total > 1e-18 * centre * centre * all.len() as f64;
     MainEffect {

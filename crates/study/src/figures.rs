@@ -4,18 +4,18 @@
 //! interval over the seeds. If a parameter has many values (as in a random sample), they are grouped into ranges. *Heat maps*
 //! (`heat.svg`): two parameters at a time (`heat.rs`).
 
-use std::collections::BTreeMap;
-
-use super::heat::HeatMaps;
+use super::goal::{MEASURES, Measure};
+use super::heat::draw_heat_maps;
 use super::plan::Plan;
-use super::row::RunRow;
 use super::spec::value_label;
 use super::stats::{Sample, mean};
+use super::store::Rows;
 use super::summary::Summary;
 use super::values::{MAX_DRAWN_VALUES, ParameterValues};
 use migsim_bsp::Scenario;
 use migsim_output::figure::{
-    self, Dot, DotRowChart, Drawing, Figure, FigureStyle, LegendSeries, RowGroup, scenario_label,
+    ChartRow, Dot, DotRowChart, Drawing, Figure, FigureStyle, LegendSeries, RowGroup,
+    scenario_label,
 };
 
 /// Number of ranges into which the values of a parameter are grouped if there are too many.
@@ -36,149 +36,129 @@ pub(super) fn figure_description(name: &str) -> (&'static str, &'static str) {
 }
 
 /// Draws the figures `lines` and `heat`; none if the sweep varies no parameter.
-pub fn draw_figures(
+pub(super) fn draw_figures(
     plan: &Plan,
-    rows: &BTreeMap<String, RunRow>,
+    rows: &Rows,
     summary: &Summary,
     style: &FigureStyle,
 ) -> Vec<Figure> {
     if summary.best_settings.is_empty() || summary.parameter_effects.is_empty() {
         return Vec::new();
     }
-    let mut figures = vec![Figure::new(
-        LINES.0,
-        draw_lines_figure(plan, rows, summary, style),
-    )];
-    if let Some(maps) = HeatMaps::from_summary(plan, summary) {
-        figures.push(Figure::new(HEAT.0, maps.draw(style)));
-    }
-    figures
-}
-
-/// Function that extracts from a row the number that is drawn as a dot.
-type Number = Box<dyn Fn(&RunRow) -> Option<f64>>;
-
-fn lines_figure_series(
-    plan: &Plan,
-    rows: &BTreeMap<String, RunRow>,
-    summary: &Summary,
-    style: &FigureStyle,
-) -> Vec<(LegendSeries, Number)> {
-    if summary.goal.is_gain() {
-        let goal = summary.goal;
-        let number: Number = Box::new(move |row| goal.value(row));
-        return vec![(LegendSeries::from_index(goal.name(), 2), number)];
-    }
-    let own = || plan.runs.iter().filter_map(|id| rows.get(id));
-    let is_there = |scenario: Scenario| own().any(|row| row.makespan(scenario).is_some());
-    let all = Scenario::ALL.into_iter().enumerate();
-    all.filter(|(_, one)| is_there(*one))
-        .map(|(place, one)| {
-            let number: Number = Box::new(move |row: &RunRow| row.makespan(one));
-            (
-                LegendSeries::from_index(scenario_label(style, one.name()), place),
-                number,
-            )
-        })
+    let lines = Figure::new(LINES.0, draw_lines_figure(plan, rows, summary, style));
+    let heat = draw_heat_maps(plan, summary, style);
+    [lines]
+        .into_iter()
+        .chain(heat.map(|heat| Figure::new(HEAT.0, heat)))
         .collect()
 }
 
-fn sample_over_seeds(
+/// Returns the measures that the figure of lines shows, each with its entry in the legend.
+fn lines_figure_series(
     plan: &Plan,
-    rows: &BTreeMap<String, RunRow>,
-    settings: &[usize],
-    number: &dyn Fn(&RunRow) -> Option<f64>,
-) -> Option<Sample> {
-    let seeds = plan.seeds.len();
-    let of_seed = |seed: usize| {
-        let numbers: Vec<f64> = settings
-            .iter()
-            .filter_map(|setting| number(rows.get(&plan.runs[setting * seeds + seed])?))
-            .collect();
-        (!numbers.is_empty()).then(|| mean(&numbers))
-    };
-    Sample::from_numbers(&(0..seeds).filter_map(of_seed).collect::<Vec<_>>())
-}
-
-fn draw_lines_figure(
-    plan: &Plan,
-    rows: &BTreeMap<String, RunRow>,
+    rows: &Rows,
     summary: &Summary,
     style: &FigureStyle,
-) -> Drawing {
-    let (keys, numbers): (Vec<LegendSeries>, Vec<Number>) =
+) -> Vec<(LegendSeries, Measure)> {
+    let goal = summary.goal;
+    if goal.is_gain() {
+        return vec![(
+            LegendSeries::from_index(goal.name(), 2),
+            MEASURES[goal.measure].2,
+        )];
+    }
+    let own = || plan.runs.iter().filter_map(|id| rows.get(id));
+    let is_there = |scenario: &Scenario| own().any(|row| row.makespan(*scenario).is_some());
+    let all = Scenario::ALL.into_iter().filter(is_there);
+    all.map(|scenario| {
+        let (label, place) = (scenario_label(style, scenario.name()), scenario as usize);
+        (LegendSeries::from_index(label, place), MEASURES[place].2)
+    })
+    .collect()
+}
+
+/// Returns the statistics over the seeds of the mean of a measure over some settings.
+fn sample_over_seeds(
+    plan: &Plan,
+    rows: &Rows,
+    settings: &[usize],
+    measure: Measure,
+) -> Option<Sample> {
+    let of_seed = |seed: usize| {
+        let ids = settings.iter().map(|setting| &plan.runs_of(*setting)[seed]);
+        let numbers: Vec<f64> = ids.filter_map(|id| measure(rows.get(id)?)).collect();
+        (!numbers.is_empty()).then(|| mean(&numbers))
+    };
+    let seeds = 0..plan.seeds.len();
+    Sample::from_numbers(&seeds.filter_map(of_seed).collect::<Vec<_>>())
+}
+
+fn draw_lines_figure(plan: &Plan, rows: &Rows, summary: &Summary, style: &FigureStyle) -> Drawing {
+    let (legend_series, measures): (Vec<_>, Vec<Measure>) =
         lines_figure_series(plan, rows, summary, style)
             .into_iter()
             .unzip();
     let groups = summary.parameter_effects.iter().map(|effect| {
-        let values = values_or_ranges_with_settings(&ParameterValues::of_parameter(
-            plan,
-            effect.parameter_index,
-        ));
+        let parameter = effect.parameter_index;
+        let values =
+            values_or_ranges_with_settings(&ParameterValues::of_parameter(plan, parameter));
         let row = |(label, settings): (String, Vec<usize>)| {
-            let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
-                let sample = sample_over_seeds(plan, rows, &settings, number)?;
-                let half = sample.confidence_half_width().filter(|half| *half > 0.0);
+            let dots = measures.iter().enumerate().filter_map(|(key, measure)| {
+                let sample = sample_over_seeds(plan, rows, &settings, *measure)?;
+                let half = sample.ci95.filter(|half| *half > 0.0);
                 Some(Dot::from_half_width(key, sample.mean, half))
             });
-            figure::ChartRow {
+            ChartRow {
                 label,
                 dots: dots.collect(),
             }
         };
         RowGroup {
-            heading: plan.names[effect.parameter_index].clone(),
+            heading: plan.names[parameter].clone(),
             rows: values.into_iter().map(row).collect(),
         }
     });
     let what = if summary.goal.is_gain() {
         summary.goal.name()
     } else {
-        style.translate("makespan [s]", "makespan [s]")
+        "makespan [s]"
     };
+    let interval = style.translate("mean and 95 % interval", "média e intervalo de 95 %");
     let chart = DotRowChart {
         name: format!("{what} by parameter"),
-        axis_title: match (
-            plan.seeds.len(),
-            style.translate("mean and 95 % interval", "média e intervalo de 95 %"),
-        ) {
-            (0 | 1, _) => what.to_owned(),
-            (_, interval) => format!("{what}, {interval}"),
+        axis_title: match plan.seeds.len() {
+            0 | 1 => what.to_owned(),
+            _ => format!("{what}, {interval}"),
         },
         row_groups: groups.collect(),
-        legend_series: keys,
+        legend_series,
         ..DotRowChart::default()
     };
     chart.draw(style)
 }
 
+/// Returns the values of a parameter, or ranges of them if there are too many, each with the settings that have such a value.
 fn values_or_ranges_with_settings(values: &ParameterValues<'_>) -> Vec<(String, Vec<usize>)> {
-    let text = |rank: usize| value_label(values.distinct_values[rank]);
+    let text = |rank: &usize| value_label(values.distinct_values[*rank]);
     let settings = values.settings_by_value();
-    if values.count_distinct_values() <= MAX_DRAWN_VALUES {
-        return settings
-            .into_iter()
-            .enumerate()
-            .map(|(rank, with)| (text(rank), with))
-            .collect();
-    }
-    let mut ranks: Vec<usize> = (0..values.count_distinct_values()).collect();
-    let number = |rank: usize| values.distinct_values[rank].as_f64().unwrap_or(0.0);
-    ranks.sort_by(|a, b| number(*a).total_cmp(&number(*b)));
+    let count = values.count_distinct_values();
+    let mut ranks: Vec<usize> = (0..count).collect();
+    let number = |rank: &usize| values.distinct_values[*rank].as_f64().unwrap_or(0.0);
+    let size = if count <= MAX_DRAWN_VALUES {
+        1
+    } else {
+        ranks.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        count.div_ceil(RANGES)
+    };
     let together = |ranks: &[usize]| {
-        let [first, .., last] = ranks else {
-            return (text(ranks[0]), settings[ranks[0]].clone());
-        };
         let with = ranks
             .iter()
             .flat_map(|rank| settings[*rank].iter().copied());
-        (
-            format!("{} … {}", text(*first), text(*last)),
-            with.collect(),
-        )
+        let label = match ranks {
+            [first, .., last] => format!("{} … {}", text(first), text(last)),
+            _ => text(&ranks[0]),
+        };
+        (label, with.collect())
     };
-    ranks
-        .chunks(values.count_distinct_values().div_ceil(RANGES))
-        .map(together)
-        .collect()
+    ranks.chunks(size.max(1)).map(together).collect()
 }

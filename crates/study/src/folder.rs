@@ -9,16 +9,14 @@ use super::page::sweep_page;
 use super::plan::Plan;
 use super::row::RunRow;
 use super::run::Shard;
-use super::store::{self, Store};
+use super::store::{self, Rows, Store};
 use super::summary::Summary;
 use super::table::runs_csv;
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::format_count;
 use migsim_output::figure::{Figure, FigureStyle, select_figures};
-use migsim_output::{
-    OutputForm, cannot_write_error, read_refusing_outside_links, write_file_atomically,
-};
+use migsim_output::{OutputForm, read_refusing_outside_links, write_file_atomically};
 
 const PLAN_FILE: &str = "plan.json";
 
@@ -60,35 +58,28 @@ pub fn check_earlier_plan_is_part(folder: &Path, plan: &Plan) -> Result<(), Erro
 /// # Errors
 /// The plan cannot be written.
 pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
-    let mut bytes = serde_json::to_vec(plan).expect("a plan is JSON");
-    bytes.push(b'\n');
-    write_file_atomically(&folder.join(PLAN_FILE), &bytes)
-}
-
-/// Writes `runs.csv` with the rows of a part (`shard`) of a plan, and returns the path of the file.
-///
-/// # Errors
-/// The file cannot be written.
-pub fn write_runs_csv(
-    folder: &Path,
-    plan: &Plan,
-    shard: Shard,
-    rows: &BTreeMap<String, RunRow>,
-) -> Result<PathBuf, Error> {
-    let path = folder.join("runs.csv");
-    let table = runs_csv(plan, shard, rows)
-        .map_err(|error| cannot_write_error(&path.display().to_string(), &error))?;
-    write_file_atomically(&path, &table)?;
-    Ok(path)
+    let plan = serde_json::to_string(plan).expect("a plan is JSON");
+    write_files(folder, [(PLAN_FILE, plan + "\n")])
 }
 
 /// Writes texts into files of a folder; each text comes with the name of its file.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write_text_files(folder: &Path, texts: &[(&str, &str)]) -> Result<(), Error> {
-    let mut texts = texts.iter();
-    texts.try_for_each(|(name, text)| write_file_atomically(&folder.join(name), text.as_bytes()))
+pub fn write_files<N: AsRef<Path>>(
+    folder: &Path,
+    files: impl IntoIterator<Item = (N, String)>,
+) -> Result<(), Error> {
+    let mut files = files.into_iter();
+    files.try_for_each(|(name, text)| write_file_atomically(&folder.join(name), text.as_bytes()))
+}
+
+/// Writes `runs.csv` with the rows of a part (`shard`) of a plan.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_runs_csv(folder: &Path, plan: &Plan, shard: Shard, rows: &Rows) -> Result<(), Error> {
+    write_files(folder, [("runs.csv", runs_csv(plan, shard, rows))])
 }
 
 /// Writes the tables and figures of the existing rows into the folder. The report of a complete sweep is returned in the output
@@ -100,57 +91,40 @@ pub fn write_results(
     folder: &Path,
     plan: &Plan,
     shard: Shard,
-    rows: &BTreeMap<String, RunRow>,
+    rows: &Rows,
     form: OutputForm,
 ) -> Result<SweepReport, Error> {
-    let path = write_runs_csv(folder, plan, shard, rows)?;
-    let own = shard.runs(plan).filter_map(|(_, id)| rows.get(id));
-    let own: Vec<&RunRow> = own.collect();
-    let failures = describe_failures(&own, &path);
+    write_runs_csv(folder, plan, shard, rows)?;
+    let (finished, failure_description) = count_finished_runs(folder, plan, shard, rows);
     let place = folder.display().to_string();
     if shard != Shard::WHOLE {
-        let runs = format_count(own.len(), "run");
-        let text = format!(
-            "{runs} in {place}: this is one part of a sweep, and `migsim sweep merge` joins the parts\n"
-        );
+        let runs = format_count(finished, "run");
         return Ok(SweepReport {
-            results_text: text,
-            failure_description: failures,
+            results_text: format!(
+                "{runs} in {place}: this is one part of a sweep, and `migsim sweep merge` joins the parts\n"
+            ),
+            failure_description,
         });
     }
     let summary = Summary::from_rows(plan, rows);
-    let path = folder.join("summary.csv");
-    let table = summary
-        .csv(plan)
-        .map_err(|error| cannot_write_error(&path.display().to_string(), &error))?;
-    write_file_atomically(&path, &table)?;
     let figures = figure_svg_files(plan, rows, &summary);
-    for (name, svg) in &figures {
-        write_file_atomically(&folder.join(name), svg.as_bytes())?;
-    }
-    let remarks = Vec::from_iter(failures.clone());
-    let page = sweep_page(plan, &summary, &figures, &remarks);
-    write_file_atomically(&folder.join("index.html"), page.as_bytes())?;
-    let text = summary.to_text(plan, (own.len(), &place), form);
-    let text = text.map_err(|error| cannot_write_error(&place, &error))?;
+    let page = sweep_page(plan, &summary, &figures, failure_description.as_slice());
+    write_files(folder, [("summary.csv", summary.csv(plan))])?;
+    write_files(folder, figures)?;
+    write_files(folder, [("index.html", page)])?;
     Ok(SweepReport {
-        results_text: text,
-        failure_description: failures,
+        results_text: summary.to_text(plan, finished, &place, form),
+        failure_description,
     })
 }
 
 /// Draws the figures for the folder and its page; returns the file name and the SVG text of each figure.
-fn figure_svg_files(
-    plan: &Plan,
-    rows: &BTreeMap<String, RunRow>,
-    summary: &Summary,
-) -> Vec<(&'static str, String)> {
+fn figure_svg_files(plan: &Plan, rows: &Rows, summary: &Summary) -> Vec<(String, String)> {
     let figures = draw_figures(plan, rows, summary, &FigureStyle::default());
-    let file = |figure: &Figure| match figure.name.as_str() {
-        "heat" => ("heat.svg", figure.to_svg()),
-        _ => ("lines.svg", figure.to_svg()),
-    };
-    figures.iter().map(file).collect()
+    let figures = figures.iter();
+    figures
+        .map(|figure| (format!("{}.svg", figure.name), figure.to_svg()))
+        .collect()
 }
 
 /// Returns the figure with the name `wanted` of a sweep folder, or all figures for `all`.
@@ -162,16 +136,22 @@ pub fn figures_of_folder(
     wanted: &str,
     style: &FigureStyle,
 ) -> Result<Vec<Figure>, Error> {
-    let figures = all_figures(folder, style)?;
-    let known: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
-    let wanted: Vec<String> = select_figures(wanted, &known)?
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    Ok(figures
-        .into_iter()
-        .filter(|figure| wanted.contains(&figure.name))
-        .collect())
+    let plan = read_plan(folder)?;
+    let rows = store::read_rows(folder)?;
+    let mut figures = draw_figures(&plan, &rows, &Summary::from_rows(&plan, &rows), style);
+    if figures.is_empty() {
+        let problem = Problem::new(
+            "the sweep has no figure, since nothing varies in it or no run has a result",
+        );
+        let hint = "name a sweep with several values of a parameter, whose runs are finished";
+        let problem = problem.source(folder.display().to_string());
+        return Err(problem.hint(hint).into());
+    }
+    let known: Vec<String> = figures.iter().map(|figure| figure.name.clone()).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let wanted = select_figures(wanted, &known)?;
+    figures.retain(|figure| wanted.contains(&&*figure.name));
+    Ok(figures)
 }
 
 /// Lists the names of the figures of a sweep folder, each with a sentence that describes it.
@@ -179,39 +159,32 @@ pub fn figures_of_folder(
 /// # Errors
 /// The folder cannot be read, or it has no figure.
 pub fn available_figures(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
-    let figures = all_figures(folder, &FigureStyle::default())?;
+    let figures = figures_of_folder(folder, "all", &FigureStyle::default())?;
+    let figures = figures.iter();
     Ok(figures
-        .iter()
         .map(|figure| figure_description(&figure.name))
         .collect())
 }
 
-fn all_figures(folder: &Path, style: &FigureStyle) -> Result<Vec<Figure>, Error> {
-    let plan = read_plan(folder)?;
-    let rows = store::read_rows(folder)?;
-    let figures = draw_figures(&plan, &rows, &Summary::from_rows(&plan, &rows), style);
-    if figures.is_empty() {
-        let problem = Problem::new(
-            "the sweep has no figure, since nothing varies in it or no run has a result",
-        );
-        let problem = problem.source(folder.display().to_string());
-        return Err(problem
-            .hint("name a sweep with several values of a parameter, whose runs are finished")
-            .into());
-    }
-    Ok(figures)
-}
-
-/// Describes the number of failed runs, the first reason, and the table that contains all reasons; `None` if no run failed.
-fn describe_failures(rows: &[&RunRow], table: &Path) -> Option<String> {
-    let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
-    let first = errors.first()?;
-    Some(format!(
-        "{} of {} runs failed; the error of the first: {first}\n  hint: see the error of each run in `{}`",
-        errors.len(),
-        rows.len(),
-        table.display()
-    ))
+/// Counts the finished runs of a part of a plan, and describes the number of failed runs, the first reason, and the table that
+/// contains all reasons; `None` if no run failed.
+fn count_finished_runs(
+    folder: &Path,
+    plan: &Plan,
+    shard: Shard,
+    rows: &Rows,
+) -> (usize, Option<String>) {
+    let own = || shard.runs(plan).filter_map(|(_, id)| rows.get(id));
+    let failed = own().filter_map(|row| row.error.as_deref());
+    let finished = own().count();
+    let failures = failed.clone().next().map(|first| {
+        format!(
+            "{} of {finished} runs failed; the error of the first: {first}\n  hint: see the error of each run in `{}`",
+            failed.clone().count(),
+            folder.join("runs.csv").display()
+        )
+    });
+    (finished, failures)
 }
 
 /// Creates the HTML page of a sweep from the plan and the rows in its folder. If runs are missing, also returns a remark that
@@ -222,16 +195,13 @@ fn describe_failures(rows: &[&RunRow], table: &Path) -> Option<String> {
 pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error> {
     let plan = read_plan(folder)?;
     let rows = store::read_rows(folder)?;
-    let own = Shard::WHOLE.runs(&plan).filter_map(|(_, id)| rows.get(id));
-    let own: Vec<&RunRow> = own.collect();
-    let half_time = (own.len() < plan.runs.len()).then(|| {
+    let (finished, failures) = count_finished_runs(folder, &plan, Shard::WHOLE, &rows);
+    let planned = plan.runs.len();
+    let half_time = (finished < planned).then(|| {
         format!(
-            "only {} of {} runs are finished, so that the best setting and all means may still change; to finish the other runs, repeat the command that began the sweep",
-            own.len(),
-            plan.runs.len()
+            "only {finished} of {planned} runs are finished, so that the best setting and all means may still change; to finish the other runs, repeat the command that began the sweep"
         )
     });
-    let failures = describe_failures(&own, &folder.join("runs.csv"));
     let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
     let summary = Summary::from_rows(&plan, &rows);
     let figures = figure_svg_files(&plan, &rows, &summary);
@@ -256,28 +226,31 @@ pub fn merge_folders(
             Some((first, other)) => check_same_plan(other, first, &plan, folder)?,
         }
         for (id, row) in store::read_rows(folder)? {
-            add_row_from_folder(&mut rows, id, (row, folder))?;
+            match rows.get(&id) {
+                // A run that failed because of its input may have succeeded later, with a corrected input.
+                Some((known, _)) if row.is_input || *known == row => {}
+                Some((known, first)) if !known.is_input => {
+                    let message = format!(
+                        "the results of run {id} in this folder differ from those in `{}`",
+                        first.display()
+                    );
+                    let problem = Problem::new(message).source(folder.display().to_string());
+                    let hint = "find which of the two folders is damaged or of another version of migsim, and run this part again";
+                    return Err(problem.hint(hint).into());
+                }
+                _ => {
+                    rows.insert(id, (row, folder));
+                }
+            }
         }
     }
-    let Some((_, plan)) = whole else {
-        return Err(Problem::new("no folder to merge is named")
-            .hint("name the folders of the parts: `migsim sweep merge half-1 half-2 --out whole`")
-            .into());
-    };
-    let absent = plan
-        .runs
-        .iter()
-        .filter(|id| !rows.contains_key(*id))
-        .count();
+    let (_, plan) = whole.expect("the command needs a folder");
     let mut store = Store::open(out)?;
-    let known: Vec<(&String, &RunRow)> = plan
-        .runs
-        .iter()
-        .filter_map(|id| Some((id, &rows.get(id)?.0)))
-        .collect();
-    for (id, row) in known {
-        if store.get(id) != Some(row) {
-            store.add(id, row.clone())?;
+    let mut absent = 0;
+    for id in &plan.runs {
+        match rows.get(id) {
+            Some((row, _)) => store.add(id, row.clone())?,
+            None => absent += 1,
         }
     }
     store.sync()?;
@@ -293,32 +266,7 @@ pub fn merge_folders(
         );
         return Err(Problem::new(message).hint(hint).into());
     }
-    write_results(out, &plan, Shard::WHOLE, store.rows(), form)
-}
-
-/// Adds a row that was read from a folder. Of two rows for the same run, the first row is kept, unless its run failed because of
-/// its input.
-fn add_row_from_folder<'f>(
-    rows: &mut BTreeMap<String, (RunRow, &'f Path)>,
-    id: String,
-    (row, folder): (RunRow, &'f Path),
-) -> Result<(), Error> {
-    let Some((known, first)) = rows.get(&id) else {
-        rows.insert(id, (row, folder));
-        return Ok(());
-    };
-    // A run that failed because of its input may have succeeded later, with a corrected input.
-    if known.is_input && !row.is_input {
-        rows.insert(id, (row, folder));
-    } else if *known != row && !row.is_input {
-        let first = first.display();
-        let message =
-            format!("the results of run {id} in this folder differ from those in `{first}`");
-        let problem = Problem::new(message).source(folder.display().to_string());
-        let hint = "find which of the two folders is damaged or of another version of migsim, and run this part again";
-        return Err(problem.hint(hint).into());
-    }
-    Ok(())
+    write_results(out, &plan, Shard::WHOLE, &store.rows, form)
 }
 
 /// Reads and checks the plan of a folder.
@@ -345,11 +293,11 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
             .hint("repeat the command that began the sweep, which writes the plan again")
             .into())
     };
-    for (key, count) in [
-        ("settings", plan.settings.len()),
-        ("seeds", plan.seeds.len()),
+    for (key, is_empty) in [
+        ("settings", plan.settings.is_empty()),
+        ("seeds", plan.seeds.is_empty()),
     ] {
-        if count == 0 {
+        if is_empty {
             return wrong(key, format!("the list `{key}` of the plan is empty"));
         }
     }
@@ -382,16 +330,11 @@ fn check_same_plan(
     folder: &Path,
 ) -> Result<(), Error> {
     let difference = if first.version != plan.version {
-        format!(
-            "it is of version {} of migsim instead of {}",
-            plan.version, first.version
-        )
+        let (own, other) = (&plan.version, &first.version);
+        format!("it is of version {own} of migsim instead of {other}")
     } else if first.names != plan.names {
-        format!(
-            "it varies {} instead of {}",
-            plan.names.join(", "),
-            first.names.join(", ")
-        )
+        let [own, other] = [plan, first].map(|plan| plan.names.join(", "));
+        format!("it varies {own} instead of {other}")
     } else if first.settings != plan.settings {
         "its parameters vary over other values".into()
     } else if first.seeds != plan.seeds {

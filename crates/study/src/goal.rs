@@ -20,7 +20,7 @@ pub(super) const MEASURES: [(&str, &str, Measure); 5] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Goal {
     /// Index of the measure in the list of measures.
-    pub(super) measure_index: usize,
+    pub(super) measure: usize,
 }
 
 /// Index of the measure `gain` in the list of measures; the gain is the only measure for which a larger value is better.
@@ -28,16 +28,14 @@ pub(super) const GAIN: usize = 4;
 
 impl Goal {
     /// The makespan of scenario iii, as the goal.
-    pub const MAKESPAN: Self = Self { measure_index: 2 };
+    pub const MAKESPAN: Self = Self { measure: 2 };
 
     /// The gain of scenario iii over scenario i, as the goal.
-    pub const GAIN: Self = Self {
-        measure_index: GAIN,
-    };
+    pub const GAIN: Self = Self { measure: GAIN };
 
     /// Returns the name of the goal, as reports show it.
     pub fn name(self) -> &'static str {
-        match self.measure_index {
+        match self.measure {
             0 => "makespan of scenario i [s]",
             1 => "makespan of scenario ii [s]",
             2 => "makespan of scenario iii [s]",
@@ -56,21 +54,26 @@ impl Goal {
 
     /// Returns the short name of the goal for the heading of a column.
     pub(super) fn column_heading(self) -> &'static str {
-        ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure_index]
+        ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure]
     }
 
     /// Returns the value of the goal in the row of a run, in the unit of the goal; `None` if the row has no value.
     pub fn value(self, row: &RunRow) -> Option<f64> {
-        MEASURES[self.measure_index].2(row)
+        MEASURES[self.measure].2(row)
     }
 
     /// Returns whether the goal is the gain, so that a larger value is better.
     pub fn is_gain(self) -> bool {
-        self.measure_index == GAIN
+        self.measure == GAIN
+    }
+
+    /// Returns the factor that makes lower values better: -1 for the gain, 1 for any other goal.
+    pub(super) fn sign(self) -> f64 {
+        if self.is_gain() { -1.0 } else { 1.0 }
     }
 
     /// Returns whether the value `a` of the goal is better than the value `b`.
     pub fn is_better(self, a: f64, b: f64) -> bool {
-        if self.is_gain() { a > b } else { a < b }
+        self.sign() * a < self.sign() * b
     }
 }

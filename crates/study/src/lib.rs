@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | parse: keys and values | [`spec`] (notation of values), `whole` (loads and applications as texts), `keys`, [`config`] (sweep files) |
 //! | plan: settings and the identities of their runs | `draw`, `settings`, `setting`, `change`, [`plan`] |
-//! | store: rows of runs | [`run`], `ready`, `row`, [`store`], [`folder`] |
+//! | store: rows of runs | [`run`], `row`, [`store`], [`folder`] |
 //! | results: tables, pages, figures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
 //! | comparison and search | [`mod@bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
 //!
@@ -24,6 +24,7 @@
 
 pub mod bench;
 pub mod bottlenecks;
+mod cells;
 mod change;
 pub mod compare;
 mod compare_length;
@@ -41,7 +42,6 @@ pub mod keys;
 pub mod page;
 pub mod plan;
 mod printed;
-mod ready;
 mod row;
 pub mod run;
 pub mod separate;
@@ -62,7 +62,7 @@ pub mod winners;
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;
 pub use row::RunRow;
-pub use run::{FinishedRunCounter, Shard, SharedRunData};
+pub use run::{Shard, SharedRunData};
 pub use settings::MAX_RUNS;
 pub use spec::ValuesSpec;
 pub use static_standing::BestStaticStart;

@@ -1,7 +1,6 @@
 //! `index.html` of a sweep: its results on one self-contained page.
 
-use std::fmt::Write as _;
-
+use super::cells::cell_with;
 use super::effects::describe_extreme_values;
 use super::plan::Plan;
 use super::printed::INTERACTIONS;
@@ -21,10 +20,10 @@ pub const INITIAL_ROWS: usize = 25;
 /// file.
 ///
 /// `figures` has the file name and the SVG text of each figure; `remarks` are shown at the top of the page.
-pub fn sweep_page(
+pub(super) fn sweep_page(
     plan: &Plan,
     summary: &Summary,
-    figures: &[(&str, String)],
+    figures: &[(String, String)],
     remarks: &[String],
 ) -> String {
     let mut lead = format!(
@@ -34,7 +33,7 @@ pub fn sweep_page(
         format_count(plan.runs.len(), "run"),
     );
     for note in plan.notes.iter().chain(remarks) {
-        writeln!(lead, "<p>{}</p>", sentence_html(note)).expect("a string can be written to");
+        lead = lead + "<p>" + &sentence_html(note) + "</p>\n";
     }
     let sweep = serde_json::to_value(&plan.sweep).expect("a sweep is JSON");
     let sections = [
@@ -65,11 +64,8 @@ pub fn sweep_page(
 
 /// Returns the title of the page: the application, and the parameters that vary.
 fn page_title(plan: &Plan) -> String {
-    let app = plan
-        .sweep
-        .experiment
-        .get("workload")
-        .and_then(|workload| workload.get("app"));
+    let workload = plan.sweep.experiment.get("workload");
+    let app = workload.and_then(|workload| workload.get("app"));
     let app = app.map(value_label).unwrap_or_default();
     format!("Sweep of {app} over {}", plan.names.join(", "))
 }
@@ -95,17 +91,13 @@ fn effects_section(plan: &Plan, summary: &Summary) -> String {
         text_column("mean by value, from best to worst", "values"),
     ];
     let mut table = Table::new("sensitivity", "", &columns);
-    let cell = |share: f64| {
-        let shown = format!("{:.1}", 100.0 * share);
-        Cell::from_value_and_text(100.0 * share, shown).with_bar(share)
-    };
+    let cell = |share: f64| cell_with(100.0 * share, |share| format!("{share:.1}")).with_bar(share);
     for effect in &summary.parameter_effects {
-        let share = effect
-            .variance_share
-            .map_or_else(|| Cell::text("none"), cell);
         table.push_row([
             Cell::text(&plan.names[effect.parameter_index]),
-            share,
+            effect
+                .variance_share
+                .map_or_else(|| Cell::text("none"), cell),
             Cell::text(describe_extreme_values(&effect.means_by_value)),
         ]);
     }
@@ -117,8 +109,8 @@ fn effects_section(plan: &Plan, summary: &Summary) -> String {
 
 /// Returns the figures as HTML, each on white background in an area that scrolls; `figures` has the file name and the SVG text of
 /// each figure.
-fn figures_section(figures: &[(&str, String)]) -> String {
-    let of_figure = |(file, svg): &(&str, String)| {
+fn figures_section(figures: &[(String, String)]) -> String {
+    let of_figure = |(file, svg): &(String, String)| {
         let name = file.trim_end_matches(".svg");
         let what = match name {
             "heat" => "Heat maps of the two parameters that matter most",
@@ -140,21 +132,15 @@ fn svg_width(svg: &str) -> u32 {
 }
 
 /// Returns a table of the settings with their ranks as HTML. Settings that the tests do not separate have equal ranks.
-pub fn ranking_table(plan: &Plan, summary: &Summary) -> String {
-    let ranked = summary.ranked_settings();
-    if ranked.is_empty() {
+pub(super) fn ranking_table(plan: &Plan, summary: &Summary) -> String {
+    if summary.ranked.is_empty() {
         return "<p>No run has a result yet.</p>\n".to_owned();
     }
-    let shown = &ranked[..ranked.len().min(MAX_LISTED_SETTINGS)];
-    let mut html = summary.ranking_table(plan, shown).to_html(INITIAL_ROWS);
-    if ranked.len() > MAX_LISTED_SETTINGS {
-        writeln!(
-            html,
-            "<p>The file summary.csv has {} more settings.</p>",
-            ranked.len() - MAX_LISTED_SETTINGS
-        )
-        .expect("a string can be written to");
+    let mut html = summary
+        .ranking_table(plan, MAX_LISTED_SETTINGS)
+        .to_html(INITIAL_ROWS);
+    if let Some(more @ 1..) = summary.ranked.len().checked_sub(MAX_LISTED_SETTINGS) {
+        html = format!("{html}<p>The file summary.csv has {more} more settings.</p>\n");
     }
-    html.push_str("<p class=\"note\">Settings that do not differ from the best by more than the margin of indifference have rank 1; of the others, settings with equal means have the same rank. The length of a bar shows where the mean lies between the best (no bar) and the worst shown (full bar). A difference is coloured where it exceeds the margin of indifference of 0.5 % (with several seeds: significant at 95 %, corrected for the number of settings). A click on a heading sorts.</p>\n");
-    html
+    html + "<p class=\"note\">Settings that do not differ from the best by more than the margin of indifference have rank 1; of the others, settings with equal means have the same rank. The length of a bar shows where the mean lies between the best (no bar) and the worst shown (full bar). A difference is coloured where it exceeds the margin of indifference of 0.5 % (with several seeds: significant at 95 %, corrected for the number of settings). A click on a heading sorts.</p>\n"
 }

@@ -10,20 +10,20 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::config::{Sweep, SweepFile};
-use super::ready::LoadedExperiments;
-use super::run::{SharedRunData, check_no_stop_is_requested};
+use super::change::{check_parameter_effects, equal_settings_note};
+use super::config::{Parameter, Sweep, SweepFile};
+use super::keys;
+use super::row::RunRow;
+use super::run::check_no_stop_is_requested;
 use super::separate::Indifference;
-use super::setting::{
-    SettingProperties, default_setting, load_experiment, load_properties, run_ids,
-};
+use super::setting::{Setting, SettingProperties, default_setting, load_experiment};
 use super::settings::{MAX_RUNS, check_parameters, check_run_count, list_settings};
-use super::spec::{ValuesSpec, value_label};
+use super::spec::value_label;
+use super::store::Rows;
 use super::summary::{format_setting, missing_baselines};
-use super::{change, keys};
 use migsim_base::error::{Error, Problem, UnknownName, did_you_mean};
 use migsim_base::words::most_similar_name;
-use migsim_experiment::{Experiment, Limits, SharedInputs};
+use migsim_experiment::Experiment;
 
 /// The version of the format in which `plan.json` is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,10 +55,10 @@ pub struct Plan {
     pub work: Vec<String>,
     /// The parameter values of each setting, in the order of `names`; `null` if a parameter does not apply (such as α for a
     /// policy without calls).
-    pub settings: Vec<Vec<Option<Value>>>,
+    pub settings: Vec<Setting>,
     /// The values that the parameters have without the sweep, in the order of `names`; empty if they are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub defaults: Vec<Option<Value>>,
+    pub defaults: Setting,
     /// Number of settings at the end that were added as baselines; they are no part of the sensitivity to the parameters.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub added_baselines: usize,
@@ -95,44 +95,17 @@ impl Plan {
     ///
     /// # Errors
     /// Parameters, seeds or their number are wrong, a key is unknown, a parameter has no effect, or no setting can be run.
-    pub fn new(sweep: &Sweep, limits: Limits, shared: &SharedInputs) -> Result<Self, Error> {
-        Self::create_plan(sweep, (limits, shared), None)
-    }
-
-    /// Creates the plan of `sweep` and stores in `common` the files and experiments that were read, so that the runs need not
-    /// read them again.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn new_with_shared_data(
-        sweep: &Sweep,
-        limits: Limits,
-        common: &SharedRunData,
-    ) -> Result<Self, Error> {
-        Self::create_plan(
-            sweep,
-            (limits, &common.shared_inputs),
-            Some(&common.loaded_experiments),
-        )
-    }
-
-    /// Creates the plan of `sweep`, and stores in `ready` the experiments that were loaded for it.
-    fn create_plan(
-        sweep: &Sweep,
-        with: (Limits, &SharedInputs),
-        ready: Option<&LoadedExperiments>,
-    ) -> Result<Self, Error> {
+    pub fn new(sweep: &Sweep) -> Result<Self, Error> {
         check_parameters(sweep)?;
-        check_run_count(sweep, with.0)?;
+        check_run_count(sweep)?;
         let seeds = seeds_of_sweep(sweep)?;
         let mut notes = Vec::new();
         let settings = list_settings(sweep, &mut notes)?;
-        let plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
-        change::check_parameter_effects(sweep, &plan, with)?;
-        let defaults = default_setting(sweep, plan.seeds[0], with).unwrap_or_default();
-        let plan = Self { defaults, ..plan };
-        notes.extend(plan.notes.iter().cloned());
-        notes.extend(change::equal_settings_note(&plan));
+        let mut plan = Self::from_settings(sweep, settings, seeds)?;
+        check_parameter_effects(sweep, &plan)?;
+        plan.defaults = default_setting(sweep, plan.seeds[0]).unwrap_or_default();
+        notes.append(&mut plan.notes);
+        notes.extend(equal_settings_note(&plan));
         Ok(Self { notes, ..plan })
     }
 
@@ -140,30 +113,17 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn with_baselines(
-        mut self,
-        sweep: &Sweep,
-        limits: Limits,
-        common: &SharedRunData,
-    ) -> Result<Self, Error> {
+    pub fn with_baselines(mut self, sweep: &Sweep) -> Result<Self, Error> {
         let baselines = missing_baselines(&self);
+        let known = self.settings.len();
         if baselines.is_empty() {
             return Ok(self);
         }
-        let with = (limits, &common.shared_inputs);
-        let ready = Some(&common.loaded_experiments);
-        let known = self.settings.len();
-        let settings = self.settings.iter().cloned().chain(baselines).collect();
-        let seeds = seeds_of_sweep(sweep)?;
-        let extended = Self::from_settings(sweep, settings, seeds, with, ready)?;
-        let mut runs = extended.runs.chunks(extended.seeds.len());
-        let baseline = runs.clone().nth(known);
+        let settings = [&*self.settings, &baselines].concat();
+        let extended = Self::from_settings(sweep, settings, seeds_of_sweep(sweep)?)?;
+        let baseline = extended.runs_of(known);
         // A value may be the default in another spelling.
-        if let Some(same) = runs
-            .by_ref()
-            .take(known)
-            .position(|own| Some(own) == baseline)
-        {
+        if let Some(same) = (0..known).find(|one| extended.runs_of(*one) == baseline) {
             self.defaults.clone_from(&self.settings[same]);
             return Ok(self);
         }
@@ -172,26 +132,24 @@ impl Plan {
             format_setting(&self.names, &self.defaults)
         ));
         Ok(Self {
-            added_baselines: extended.settings.len() - known,
+            added_baselines: baselines.len(),
             defaults: self.defaults,
             notes: self.notes,
             ..extended
         })
     }
 
-    /// Creates the plan of the given settings of `sweep`, each with all `seeds` (at least one), and stores in `ready` the
-    /// experiments that were loaded for it.
+    /// Creates the plan of the given settings of `sweep`, each with all `seeds` (at least one).
     ///
     /// # Errors
     /// A key is unknown, or no setting can be run.
     pub(super) fn from_settings(
         sweep: &Sweep,
-        settings: Vec<Vec<Option<Value>>>,
-        seeds: Vec<u64>,
-        with: (Limits, &SharedInputs),
-        ready: Option<&LoadedExperiments>,
+        settings: Vec<Setting>,
+        mut seeds: Vec<u64>,
     ) -> Result<Self, Error> {
-        let mut known = load_settings(sweep, &settings, &seeds, with, ready)?;
+        let mut known = load_settings(sweep, &settings, &seeds)?;
+        check_no_stop_is_requested()?;
         let remarks = known.iter_mut().filter_map(|one| one.remark.take());
         let mut notes = migsim_experiment::merge_remarks(remarks);
         for note in known.iter().flat_map(|one| &one.setting_notes) {
@@ -199,47 +157,29 @@ impl Plan {
                 notes.push(note.clone());
             }
         }
-        let mut seeds = seeds;
-        let drawn: Vec<bool> = known.iter().map(|one| one.uses_seed).collect();
+        let mut drawn: Vec<bool> = known.iter().map(|one| one.uses_seed).collect();
         let is_random = drawn.contains(&true);
         if !is_random {
             notes.extend(seeds_without_effect_note(sweep, &seeds));
             seeds.truncate(1);
+            drawn.clear();
         }
-        let names = sweep.varied_parameters.iter().map(|one| one.name.clone());
-        let names: Vec<String> = names.collect();
-        // If a setting draws nothing, only the run with its first seed is known.
-        let with_seeds = |(known, values): (SettingProperties, &Vec<Option<Value>>)| {
-            let mut runs = known.run_ids;
-            if runs.len() < seeds.len() {
-                runs = run_ids(sweep, values, &seeds, with)?;
-            }
-            runs.truncate(seeds.len());
-            Ok(runs)
-        };
-        let known = known.into_par_iter().zip(&settings);
-        let runs: Vec<Vec<String>> = known.map(with_seeds).collect::<Result<_, Error>>()?;
-        let runs = runs.into_iter().flatten().collect();
-        check_no_stop_is_requested()?;
+        let runs = known.into_iter().map(|one| one.run_ids);
+        let runs = runs.flat_map(|ids| ids.into_iter().take(seeds.len()));
+        let names = sweep.parameter_names();
+        let is_work = |name: &&String| keys::changes_work_or_platform(&sweep.registry, name);
         Ok(Self {
-            schema: PlanVersion::One,
             version: env!("CARGO_PKG_VERSION").into(),
             sweep: sweep.to_sweep_file()?,
-            work: names
-                .iter()
-                .filter(|name| keys::changes_work_or_platform(&sweep.registry, name))
-                .cloned()
-                .collect(),
+            work: names.iter().filter(is_work).cloned().collect(),
             names,
             settings,
-            defaults: Vec::new(),
-            added_baselines: 0,
+            runs: runs.collect(),
             seeds,
             is_random,
-            drawn: if is_random { drawn } else { Vec::new() },
-            indifference: Indifference::default(),
-            runs,
+            drawn,
             notes,
+            ..Self::default()
         })
     }
 
@@ -248,68 +188,80 @@ impl Plan {
         (run / self.seeds.len(), self.seeds[run % self.seeds.len()])
     }
 
-    /// Creates the experiment for a run of the plan, given the index of its setting and its seed.
+    /// Returns the identities of the runs of a setting, by seed.
+    pub fn runs_of(&self, setting: usize) -> &[String] {
+        let seeds = self.seeds.len();
+        &self.runs[setting * seeds..(setting + 1) * seeds]
+    }
+
+    /// Returns the rows of the runs of a setting, by seed; `None` for a run without a row.
+    pub(super) fn rows_of<'r>(&self, setting: usize, rows: &'r Rows) -> Vec<Option<&'r RunRow>> {
+        let ids = self.runs_of(setting).iter();
+        ids.map(|id| rows.get(id)).collect()
+    }
+
+    /// Returns the error messages of the runs that failed, in the order of the plan.
+    pub fn failures<'r>(&self, rows: &'r Rows) -> Vec<&'r str> {
+        let own = self.runs.iter().filter_map(|id| rows.get(id));
+        own.filter_map(|row| row.error.as_deref()).collect()
+    }
+
+    /// Creates the experiment for the run of a setting, given by its index, with a seed.
     ///
     /// # Errors
     /// The settings cannot be run.
-    pub fn experiment_for_run(
+    pub fn experiment(
         &self,
         sweep: &Sweep,
-        (setting, seed): (usize, u64),
-        (limits, shared): (Limits, &SharedInputs),
+        setting: usize,
+        seed: u64,
     ) -> Result<Experiment, Error> {
-        load_experiment(sweep, &self.settings[setting], seed, (limits, shared))
+        load_experiment(sweep, &self.settings[setting], seed)
     }
 }
 
-/// Hint in the note that seeds have no effect: a setting that makes runs depend on the seed.
-const NOISE_HINT: &str =
-    "to disturb the work of each process at random, add `--set runtime.noise=0.01`";
-
 /// Returns the note for the user that the seeds have no effect; `None` if the user did not choose a seed.
 fn seeds_without_effect_note(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
-    let first = seeds.first()?;
-    let is_chosen = || {
-        let given = sweep.seeds.as_ref().map(ValuesSpec::value_count);
-        given.map_or_else(
-            || sweep.fixed_settings().is_chosen_by_user("seed"),
-            |count| count == 1,
-        )
+    let first = seeds[0];
+    let is_chosen = || match &sweep.seeds {
+        Some(spec) => spec.value_count() == 1,
+        None => sweep.fixed_settings().is_chosen_by_user("seed"),
     };
-    match seeds {
-        [_, _, ..] => Some(format!(
-            "the seeds have no effect, since nothing in the runs is random, so that only seed {first} is simulated; {NOISE_HINT}"
-        )),
-        _ => is_chosen().then(|| {
-            format!("seed {first} has no effect, since nothing in the runs is random; {NOISE_HINT}")
-        }),
-    }
+    let (what, end) = match seeds.len() {
+        1 if !is_chosen() => return None,
+        1 => (format!("seed {first} has no effect"), String::new()),
+        _ => (
+            "the seeds have no effect".to_owned(),
+            format!(", so that only seed {first} is simulated"),
+        ),
+    };
+    Some(format!(
+        "{what}, since nothing in the runs is random{end}; to disturb the work of each process at random, add `--set runtime.noise=0.01`"
+    ))
 }
 
 /// Loads each setting, and returns the identities of its runs, whether seeds change them, and notes. A setting that cannot be
 /// loaded is kept as failed, unless all fail or a name is misspelt.
 fn load_settings(
     sweep: &Sweep,
-    settings: &[Vec<Option<Value>>],
+    settings: &[Setting],
     seeds: &[u64],
-    with: (Limits, &SharedInputs),
-    ready: Option<&LoadedExperiments>,
 ) -> Result<Vec<SettingProperties>, Error> {
-    let of_one = |values: &Vec<Option<Value>>| load_properties(sweep, values, seeds, with, ready);
-    let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
+    let loaded: Vec<_> = (settings.par_iter())
+        .map(|values| SettingProperties::load(sweep, values, seeds))
+        .collect();
     let all_fail = loaded.iter().all(Result::is_err);
-    let mut all = Vec::with_capacity(loaded.len());
-    for (values, loaded) in settings.iter().zip(loaded) {
-        all.push(match loaded {
-            Ok(known) => known,
+    let pairs = settings.iter().zip(loaded);
+    pairs
+        .map(|(values, loaded)| match loaded {
             Err(error) if all_fail || is_unknown_name_error(&error) => {
-                return Err(add_nearest_key_hint(error, sweep, seeds[0], with));
+                Err(add_nearest_key_hint(error, sweep, seeds[0]))
             }
             // The setting becomes a row with its error.
-            Err(_) => SettingProperties::of_invalid_setting(sweep, values, seeds)?,
-        });
-    }
-    Ok(all)
+            Err(_) => SettingProperties::of_invalid_setting(sweep, values, seeds),
+            known => known,
+        })
+        .collect()
 }
 
 fn is_unknown_name_error(error: &Error) -> bool {
@@ -317,55 +269,37 @@ fn is_unknown_name_error(error: &Error) -> bool {
 }
 
 /// Adds the most similar known key as a hint to an error about an unknown varied key.
-fn add_nearest_key_hint(
-    error: Error,
-    sweep: &Sweep,
-    seed: u64,
-    with: (Limits, &SharedInputs),
-) -> Error {
-    let Error::Input(problems) = error else {
+fn add_nearest_key_hint(error: Error, sweep: &Sweep, seed: u64) -> Error {
+    // Load the same experiment without the varied keys, of which one is unknown.
+    let (Error::Input(mut problems), Ok(experiment)) = (
+        error.clone(),
+        load_experiment(&sweep.without_variation(), &[], seed),
+    ) else {
         return error;
     };
-    // Load the same experiment without the varied keys, of which one is unknown.
-    let alone = Sweep {
-        varied_parameters: Vec::new(),
-        ..sweep.clone()
-    };
-    let known = load_experiment(&alone, &[], seed, with).map(|experiment| {
-        keys::variable_parameter_names(&sweep.registry, &experiment.resolved_settings)
-    });
-    let hinted = |problem: Problem| {
-        let source = problem.location.source.clone().unwrap_or_default();
-        let varied = sweep
-            .varied_parameters
-            .iter()
-            .find(|one| source.starts_with(&format!("{} ", one.name)));
-        let (Some(one), Ok(known)) = (varied, &known) else {
-            return problem;
+    let known = keys::variable_parameter_names(&sweep.registry, &experiment.resolved_settings);
+    for problem in &mut problems {
+        let source = problem.location.source.as_deref().unwrap_or_default();
+        let is_varied = |one: &&Parameter| source.starts_with(&format!("{} ", one.name));
+        let Some(one) = sweep.varied_parameters.iter().find(is_varied) else {
+            continue;
         };
-        let problem = Problem {
-            location: migsim_base::error::Location {
-                source: Some(one.definition_text.clone()),
-                ..problem.location
-            },
-            ..problem
-        };
+        problem.location.source = Some(one.definition_text.clone());
+        let is_key = matches!(problem.unknown_name.as_deref(), Some(UnknownName::Key(_)));
         // The nearest of all keys helps more than a list of the known keys; any other hint is kept.
-        let is_open = problem
-            .hint
-            .as_ref()
-            .is_none_or(|hint| hint.starts_with("known ") || hint.starts_with("did you mean "));
-        match most_similar_name(&one.name, known.iter().map(String::as_str)) {
-            Some(nearest)
-                if is_open
-                    && matches!(problem.unknown_name.as_deref(), Some(UnknownName::Key(_))) =>
-            {
-                problem.hint(did_you_mean(nearest))
-            }
-            _ => problem,
+        let is_open = problem.hint.as_ref().is_none_or(|hint| {
+            ["known ", "did you mean "]
+                .iter()
+                .any(|start| hint.starts_with(start))
+        });
+        if let Some(nearest) = most_similar_name(&one.name, known.iter().map(String::as_str))
+            && is_open
+            && is_key
+        {
+            problem.hint = Some(did_you_mean(nearest).into());
         }
-    };
-    Error::Input(problems.into_iter().map(hinted).collect())
+    }
+    Error::Input(problems)
 }
 
 /// Returns the seeds of each setting: the seeds that the user requested, or else the seed of the experiment.
@@ -377,33 +311,22 @@ pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));
     let given: Vec<Value> = match &sweep.seeds {
         Some(spec) if spec.value_count() > MAX_RUNS => {
-            let message = format!(
+            return Err(wrong(format!(
                 "the list of seeds has {} entries, more than the maximum of {MAX_RUNS}",
                 spec.value_count()
-            );
-            return Err(wrong(message));
+            )));
         }
         Some(spec) => spec.values().collect(),
-        None => vec![
-            sweep
-                .fixed_settings()
-                .get("seed")
-                .unwrap_or_else(|| 1.into()),
-        ],
+        None => vec![sweep.fixed_settings().get("seed").unwrap_or(1.into())],
     };
     let mut seen = BTreeSet::new();
-    let one = |value: &Value| {
-        let label = value_label(value);
-        let seed = value.as_u64().ok_or_else(|| {
-            wrong(format!(
-                "the seed `{label}` is not a whole number of at least 0"
-            ))
-        })?;
-        if seen.insert(seed) {
-            Ok(seed)
-        } else {
-            Err(wrong(format!("the list of seeds has seed {seed} twice")))
-        }
+    let one = |value: &Value| match value.as_u64() {
+        None => Err(wrong(format!(
+            "the seed `{}` is not a whole number of at least 0",
+            value_label(value)
+        ))),
+        Some(seed) if seen.insert(seed) => Ok(seed),
+        Some(seed) => Err(wrong(format!("the list of seeds has seed {seed} twice"))),
     };
     given.iter().map(one).collect()
 }

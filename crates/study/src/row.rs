@@ -45,6 +45,12 @@ impl RunRow {
         self.makespan_s[scenario as usize]
     }
 
+    /// Returns the numbers of rescheduling calls, of migrations and of straight returns in scenario iii.
+    pub(super) fn counts(&self) -> [Option<f64>; 3] {
+        let counts = [self.calls[1], self.migrations, self.straight_returns];
+        counts.map(|count| Some(count? as f64))
+    }
+
     /// Returns the overhead of scenario ii (scheduler without moves) over scenario i, `100 (T_ii - T_i) / T_i` with the makespans
     /// T \[%\]; `None` if a scenario was not run.
     pub fn overhead_percent(&self) -> Option<f64> {

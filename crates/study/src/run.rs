@@ -6,28 +6,24 @@
 //! ([`migsim_bsp::Memo`]). The rows depend neither on this sharing nor on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
 use super::config::Sweep;
 use super::plan::Plan;
-use super::ready::LoadedExperiments;
 use super::row::RunRow;
 use super::setting::scenario_i_key;
-use super::store::Store;
+use super::store::{Rows, Store};
 use migsim_base::error::{Error, Problem, catch_panic};
 use migsim_bsp::{Memo, MemoBudget, RunOutcome, Scenario};
-use migsim_experiment::{Experiment, Limits, Progress, SharedInputs, get_or_compute};
+use migsim_experiment::{Experiment, Progress, SharedInputs, get_or_compute};
 
 /// The data that all runs of a sweep share, so that files are read and common work is done only once.
 #[derive(Debug, Default)]
 pub struct SharedRunData {
     /// Platforms and built-in experiments that were already read from files.
     pub shared_inputs: SharedInputs,
-    /// Experiments that were loaded when the plan was created, and that will soon be run.
-    pub(super) loaded_experiments: LoadedExperiments,
     /// The data shared by runs that differ only in their policies; the key is a text of all other settings.
     policy_independent_data: Mutex<BTreeMap<String, Arc<PolicyIndependentData>>>,
     /// The memory that is still available for caches of simulated supersteps.
@@ -42,22 +38,6 @@ struct PolicyIndependentData {
     scenario_i_makespan: OnceLock<f64>,
     /// The cache of supersteps that were simulated, by placement.
     superstep_memo: Memo,
-}
-
-/// A counter of the finished runs for a progress bar, which any thread can increase.
-#[derive(Debug, Default)]
-pub struct FinishedRunCounter(AtomicU64);
-
-impl FinishedRunCounter {
-    /// Returns the number of runs that are finished.
-    pub fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Increases the number of finished runs by one.
-    pub(super) fn add_run(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// A part of a plan for one of several computers or jobs: every n-th run, starting with the run `index` (counted from 0), where n
@@ -78,7 +58,7 @@ impl Shard {
     };
 
     /// Returns the runs of `plan` that belong to this part, each with its index in the plan and its identity.
-    pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
+    pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> + Clone {
         let own = plan.runs.iter().map(String::as_str).enumerate();
         own.skip(self.index).step_by(self.part_count)
     }
@@ -88,7 +68,7 @@ impl Shard {
 /// their input, which may have changed.
 ///
 /// If several runs have the same identity, only the first of them is returned.
-pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, RunRow>) -> Vec<usize> {
+pub fn missing_runs(plan: &Plan, shard: Shard, rows: &Rows) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
     let own = shard.runs(plan);
@@ -108,49 +88,33 @@ pub(super) fn check_no_stop_is_requested() -> Result<(), Error> {
     Ok(())
 }
 
-/// Simulates the runs with the given indices in the plan, on all threads, and adds their rows to `store`. `done` counts the
-/// finished runs.
+/// Simulates the runs with the given indices in the plan, on all threads, and adds their rows to `store`.
 ///
 /// # Errors
 /// A row cannot be written. A run that fails is no error: its row contains the reason.
 pub fn simulate_runs(
-    (sweep, plan): (&Sweep, &Plan),
+    sweep: &Sweep,
+    plan: &Plan,
     runs: &[usize],
-    (limits, common): (Limits, &SharedRunData),
     store: &Mutex<Store>,
-    done: &FinishedRunCounter,
 ) -> Result<(), Error> {
-    let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
-        let row = simulate_run((sweep, plan), run, (limits, common));
+    runs.par_iter().with_max_len(1).try_for_each(|&run| {
+        let row = simulate_run(sweep, plan, run);
         check_no_stop_is_requested()?;
-        let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = &plan.runs[run];
-        if store.get(id) != Some(&row) {
-            store.add(id, row)?;
-        }
-        done.add_run();
-        Ok(())
-    });
-    common.loaded_experiments.clear();
-    done_with
+        lock(store).add(&plan.runs[run], row)
+    })
+}
+
+/// Returns the store for the calling thread alone.
+pub fn lock(store: &Mutex<Store>) -> MutexGuard<'_, Store> {
+    store.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Simulates the run with the given index in the plan, and returns its row of results, or the row with the reason of its failure.
-pub fn simulate_run(
-    (sweep, plan): (&Sweep, &Plan),
-    run: usize,
-    (limits, common): (Limits, &SharedRunData),
-) -> RunRow {
-    let load = || match common.loaded_experiments.take_experiment(&plan.runs[run]) {
-        Some(experiment) => Ok(experiment),
-        None => plan.experiment_for_run(
-            sweep,
-            plan.setting_and_seed(run),
-            (limits, &common.shared_inputs),
-        ),
-    };
-    let attempt = || match load() {
-        Ok(experiment) => simulate_scenarios(&experiment, common)
+pub fn simulate_run(sweep: &Sweep, plan: &Plan, run: usize) -> RunRow {
+    let (setting, seed) = plan.setting_and_seed(run);
+    let attempt = || match plan.experiment(sweep, setting, seed) {
+        Ok(experiment) => simulate_scenarios(&experiment, &sweep.shared)
             .unwrap_or_else(|error| failed_row(&error, false)),
         Err(error) => failed_row(&error, true),
     };

@@ -23,6 +23,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::plan::Plan;
 use super::stats::{Sample, student_quantile, student_upper_tail};
 
 /// Maximum probability that a comparison of policies contains any false statement (significance level of its tests).
@@ -96,6 +97,16 @@ pub struct TestConditions {
 }
 
 impl TestConditions {
+    /// Returns the conditions for the results of a plan.
+    pub(super) fn of_plan(plan: &Plan) -> Self {
+        let seed_count = plan.seeds.len();
+        Self {
+            seed_count,
+            has_random_results: plan.is_random || seed_count > 1,
+            indifference: plan.indifference,
+        }
+    }
+
     /// Returns whether tests are possible, that is, whether there are several seeds and the seed changes results.
     pub fn are_tests_possible(self) -> bool {
         self.has_random_results && self.seed_count > 1
@@ -147,18 +158,8 @@ impl TestConditions {
     }
 
     /// Counts for each policy the policies that the tests show to be faster. `times` has the makespans of each policy by seed, in
-    /// the unit of `margin`.
-    pub fn count_faster_policies(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
-        self.count_faster_policies_if_some_random(
-            times,
-            &vec![self.has_random_results; times.len()],
-            margin,
-        )
-    }
-
-    /// Counts for each policy the policies that the tests show to be faster, if the seed changes only the makespans of policies
-    /// for which `drawn` is true. Every other policy needs one run. `margin` has the unit of `times`.
-    pub fn count_faster_policies_if_some_random(
+    /// the unit of `margin`; a policy for which `drawn` is false does not depend on seeds, so that one run of it is enough.
+    pub fn count_faster_policies(
         self,
         times: &[&[f64]],
         drawn: &[bool],
@@ -209,12 +210,9 @@ impl TestConditions {
             let power = student_quantile(2.0 * POWER - 1.0, freedom);
             (level + power) * deviation <= above * (seeds as f64).sqrt()
         };
-        let (mut low, mut high) = (1, 2);
-        while !suffices(high) {
-            if high >= MAX_SEEDS {
-                return None;
-            }
-            (low, high) = (high, (2 * high).min(MAX_SEEDS));
+        let (mut low, mut high) = (1, MAX_SEEDS);
+        if !suffices(high) {
+            return None;
         }
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
@@ -273,23 +271,23 @@ mod tests {
         // Differences 1, 2, 3: mean 2, s = 1, t = 2 √3 = 3.46 < 4.303, the quantile with 2 degrees of freedom.
         let slow: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[11.0, 12.0, 13.0]];
         assert_eq!(
-            basis(3, true, 0.0).count_faster_policies(&slow, 0.0),
+            basis(3, true, 0.0).count_faster_policies(&slow, &[true; 3], 0.0),
             [0, 0]
         );
         // Differences 2, 3, 4: t = 3 √3 = 5.196; with a margin of 1 it is 3.46 again.
         let slower: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[12.0, 13.0, 14.0]];
         assert_eq!(
-            basis(3, true, 0.0).count_faster_policies(&slower, 0.0),
+            basis(3, true, 0.0).count_faster_policies(&slower, &[true; 3], 0.0),
             [0, 1]
         );
         assert_eq!(
-            basis(3, true, 10.0).count_faster_policies(&slower, 1.0),
+            basis(3, true, 10.0).count_faster_policies(&slower, &[true; 3], 1.0),
             [0, 0]
         );
         // A third policy makes six hypotheses of two: t = 5.196 has p = 0.0175, above 0.05/6.
         let three: [&[f64]; 3] = [slower[0], slower[1], &[9.0, 12.0, 13.0]];
         assert_eq!(
-            basis(3, true, 0.0).count_faster_policies(&three, 0.0),
+            basis(3, true, 0.0).count_faster_policies(&three, &[true; 3], 0.0),
             [0, 0, 0]
         );
     }
@@ -298,21 +296,21 @@ mod tests {
     fn one_run_decides_only_where_nothing_is_drawn_and_only_beyond_the_margin() {
         let times: [&[f64]; 3] = [&[100.0], &[100.28], &[101.0]];
         assert_eq!(
-            basis(1, false, 0.5).count_faster_policies(&times, 0.5),
+            basis(1, false, 0.5).count_faster_policies(&times, &[false; 3], 0.5),
             [0, 0, 2]
         );
         assert_eq!(
-            basis(1, false, 0.0).count_faster_policies(&times, 0.0),
+            basis(1, false, 0.0).count_faster_policies(&times, &[false; 3], 0.0),
             [0, 1, 2]
         );
         assert_eq!(
-            basis(1, true, 0.0).count_faster_policies(&times, 0.0),
+            basis(1, true, 0.0).count_faster_policies(&times, &[true; 3], 0.0),
             [0, 0, 0]
         );
         // Only the second policy depends on seeds.
         let drawn = [false, true, false];
         assert_eq!(
-            basis(1, true, 0.0).count_faster_policies_if_some_random(&times, &drawn, 0.0),
+            basis(1, true, 0.0).count_faster_policies(&times, &drawn, 0.0),
             [0, 0, 1]
         );
     }

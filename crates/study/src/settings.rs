@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::config::{Combine, Parameter, Sweep};
-use super::setting::policy_of_setting;
+use super::setting::{Setting, policy_of_setting};
 use super::spec::{ValuesSpec, value_label};
 use super::whole::object_from_text_form;
 use super::{draw, keys};
 use migsim_base::error::{Error, Problem};
-use migsim_base::memory::{self, Limits};
+use migsim_base::memory;
 use migsim_experiment::{KeySetting, value_at_path};
 
 /// Maximum number of runs of a plan, because their names and rows must fit into memory.
@@ -120,7 +120,7 @@ fn check_parts_of_varied_objects(sweep: &Sweep) -> Vec<Problem> {
 }
 
 /// Returns an error if a plan has too many runs, before memory is allocated for the runs.
-pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
+pub(super) fn check_run_count(sweep: &Sweep) -> Result<(), Error> {
     let counts = parameter_value_counts(sweep);
     let settings = match sweep.combine {
         Combine::Grid => counts
@@ -152,22 +152,22 @@ pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error
         .map_or("--seeds", |one| &one.definition_text);
     if runs <= u128::from(MAX_RUNS) {
         let needed = memory::study_plan_memory(runs as f64);
-        let checked = limits.check_memory("the plan", needed, format!("{runs} runs"));
+        let checked = sweep
+            .limits
+            .check_memory("the plan", needed, format!("{runs} runs"));
         return checked.map_err(|problem| problem.source(place).into());
     }
-    let by: Vec<String> = counts.iter().map(u64::to_string).collect();
-    let by = by.join(" x ");
-    let of_seeds = if seeds > 1 {
-        format!(" x {seeds} seeds")
-    } else {
-        String::new()
+    let by: Vec<String> = match sweep.combine {
+        Combine::Grid => counts.iter().map(u64::to_string).collect(),
+        _ => vec![settings.to_string()],
     };
-    let how = match sweep.combine {
-        Combine::Grid => format!(" ({by} settings{of_seeds})"),
-        _ => format!(" ({settings} settings{of_seeds})"),
+    let of_seeds = match seeds {
+        0 | 1 => String::new(),
+        _ => format!(" x {seeds} seeds"),
     };
     Err(Problem::new(format!(
-        "the sweep has {runs} runs{how}, more than the maximum of {MAX_RUNS}"
+        "the sweep has {runs} runs ({} settings{of_seeds}), more than the maximum of {MAX_RUNS}",
+        by.join(" x ")
     ))
     .source(place)
     .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
@@ -204,10 +204,7 @@ pub(super) fn parameter_value_counts(sweep: &Sweep) -> Vec<u64> {
 
 /// Lists the values of the parameters in all settings of a plan. If several settings differ only in parameters that do not apply,
 /// only the first one is kept.
-pub(super) fn list_settings(
-    sweep: &Sweep,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Vec<Option<Value>>>, Error> {
+pub(super) fn list_settings(sweep: &Sweep, notes: &mut Vec<String>) -> Result<Vec<Setting>, Error> {
     let drawn = draw::select_settings(
         sweep.combine,
         &parameter_value_counts(sweep),
@@ -240,10 +237,10 @@ pub(super) fn list_settings(
 
 /// Returns the values of the parameters in one setting; `ranks` has, for each parameter, the index of its value in the list of
 /// values. The result is `None` for a parameter that does not apply in the setting.
-pub(super) fn parameter_values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
+pub(super) fn parameter_values_at(sweep: &Sweep, ranks: &[u64]) -> Setting {
     let specs = sweep.varied_parameters.iter().zip(ranks);
     let values = specs.map(|(one, rank)| Some(one.values_spec.value_at(*rank)));
-    let mut values: Vec<Option<Value>> = values.collect();
+    let mut values: Setting = values.collect();
     let policy = policy_of_setting(sweep, &values);
     // Without a load, the parameters of the load do not apply.
     let is_gone = |(one, value): (&Parameter, &Option<Value>)| {
@@ -264,16 +261,13 @@ pub(super) fn parameter_values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Va
 }
 
 /// Checks that each parameter applies to at least one setting of the plan.
-pub(super) fn check_parameters_apply(
-    sweep: &Sweep,
-    settings: &[Vec<Option<Value>>],
-) -> Result<(), Error> {
+pub(super) fn check_parameters_apply(sweep: &Sweep, settings: &[Setting]) -> Result<(), Error> {
     for (index, one) in sweep.varied_parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {
-            let policies: BTreeSet<String> = (0..settings.len())
-                .map(|setting| policy_of_setting(sweep, &settings[setting]))
-                .collect();
-            let policies: Vec<String> = policies.into_iter().collect();
+            let policies = settings
+                .iter()
+                .map(|values| policy_of_setting(sweep, values));
+            let policies: Vec<String> = policies.collect::<BTreeSet<_>>().into_iter().collect();
             let message = format!(
                 "`{}` is not an option of the policy `{}`",
                 one.name,

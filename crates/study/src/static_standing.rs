@@ -5,40 +5,52 @@
 //! migration is no merit of a policy. The comparison therefore also names the built-in mapping rule whose initial placement has
 //! the lowest mean makespan of scenario i.
 
-use super::separate::TestConditions;
-use super::stats::{Sample, format_short};
-use migsim_experiment::StaticPlacementMakespan;
+use serde::Serialize;
+
+use super::compare::SeedResults;
+use super::separate::{TestConditions, paired_difference};
+use super::stats::{Sample, format_short, mean};
 use migsim_output::compare_makespans;
 
 /// Makespan from the best static start (the best initial placement without migrations), compared with the best policy.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BestStaticStart {
     /// Name of the mapping rule that creates this initial placement; `own` for that of the policies, if no rule creates it.
-    pub mapping_rule: &'static str,
-    /// Makespan of scenario i from this initial placement \[s\], over the seeds.
-    pub makespan: Sample,
+    pub rule: &'static str,
+    /// Makespan of scenario i from this initial placement \[s\].
+    pub makespan_s: Sample,
     /// Whether the compared policies begin with the same initial placement.
-    pub is_start_of_policies: bool,
-    /// Makespan of scenario i from this initial placement minus the makespan of the best policy with the same seed \[s\], over
-    /// the seeds. The best policy has the lowest mean makespan.
-    pub behind_best_policy: Sample,
-    /// Gain of scenario i from this initial placement over scenario i from the initial placement of the policies \[%\], over the
-    /// seeds.
+    pub own: bool,
+    /// Makespan of scenario i from this initial placement minus the makespan of the best policy with the same seed \[s\]. The best
+    /// policy has the lowest mean makespan.
+    pub behind_best_s: Sample,
+    /// Gain of scenario i from this initial placement over scenario i from the initial placement of the policies \[%\].
     pub gain_percent: Option<Sample>,
-    /// Makespan of scenario i \[s\], over the seeds, from each initial placement, by the name of its
-    /// mapping rule.
-    pub makespans_by_rule: Vec<(&'static str, Sample)>,
+    /// Makespan of scenario i from each initial placement.
+    #[serde(skip)]
+    pub makespans_by_rule: Vec<RuleMakespan>,
     /// Mean makespan of the best policy over the seeds \[s\].
+    #[serde(skip)]
     best_policy_makespan: f64,
     /// Description of this initial placement, as the subject of a sentence.
+    #[serde(skip)]
     description: &'static str,
+}
+
+/// Makespan of scenario i from the initial placement that a mapping rule creates.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleMakespan {
+    /// Name of the mapping rule.
+    pub rule: &'static str,
+    /// Makespan of scenario i \[s\].
+    pub makespan_s: Sample,
 }
 
 impl BestStaticStart {
     /// Returns the label in tables of a run without migrations from this initial placement.
     pub fn table_label(&self) -> String {
-        format!("never from {}", self.mapping_rule)
+        format!("never from {}", self.rule)
     }
 
     /// Returns a sentence that compares the static start with `policy`, the best of `policies` policies.
@@ -51,11 +63,11 @@ impl BestStaticStart {
         basis: TestConditions,
         policies: usize,
     ) -> String {
-        if self.is_start_of_policies {
+        if self.own {
             return "Without moves, no built-in initial placement is faster than that of these runs."
                 .into();
         }
-        let mean = self.makespan.mean;
+        let mean = self.makespan_s.mean;
         let start = format!(
             "the application without moves after {} (`{}`, mean makespan {} s)",
             self.description,
@@ -64,11 +76,7 @@ impl BestStaticStart {
         );
         let margin = basis.indifference_margin(false, self.best_policy_makespan);
         let tests = policies * self.makespans_by_rule.len();
-        let size = Sample {
-            mean: self.behind_best_policy.mean.abs(),
-            ..self.behind_best_policy
-        };
-        if !basis.is_significant(size, margin, tests) {
+        if !basis.is_significant(self.behind_best_s.abs(), margin, tests) {
             return if basis.has_random_results {
                 format!("The difference between `{policy}` and {start} is not significant.")
             } else {
@@ -81,57 +89,49 @@ impl BestStaticStart {
 }
 
 /// Finds the initial placement with the lowest mean makespan of scenario i (without migrations); `None` if there is no placement
-/// with a makespan for each seed.
+/// with a makespan for each of `seeds`.
 ///
-/// `starts` has, for each seed, the results from the initial placement of each mapping rule. `best_policy` has the makespans of
-/// the best policy by seed \[s\], and `alone` the makespans of scenario i by seed from the initial placement of the compared
-/// policies \[s\].
+/// `best_policy` has the makespans of the best policy by seed \[s\], and `alone` the makespans of scenario i by seed from the
+/// initial placement of the compared policies \[s\].
 pub(super) fn find_best_static_start(
-    starts: &[Vec<StaticPlacementMakespan>],
+    seeds: &[SeedResults],
     best_policy: &[f64],
     alone: Option<&[f64]>,
 ) -> Option<BestStaticStart> {
-    let first = starts.first()?;
-    if starts.len() != best_policy.len() {
-        return None;
-    }
+    let first = seeds.first().filter(|_| seeds.len() == best_policy.len())?;
     // A rule counts if it has a makespan with each seed.
     let times = |rule: &str| -> Option<Vec<f64>> {
-        let found = starts.iter().map(|seed| {
-            let start = seed.iter().find(|one| one.rule_name() == rule)?;
-            Some(start.makespan_s)
+        let found = seeds.iter().map(|seed| {
+            let mut starts = seed.static_starts.iter();
+            Some(starts.find(|one| one.rule_name() == rule)?.makespan_s)
         });
         found.collect()
     };
-    let mut all = Vec::new();
-    let mut best: Option<(&StaticPlacementMakespan, Vec<f64>, Sample)> = None;
-    for start in first {
-        let Some(times) = times(start.rule_name()) else {
-            continue;
-        };
-        let sample = Sample::from_numbers(&times)?;
-        all.push((start.rule_name(), sample));
-        if best.as_ref().is_none_or(|best| sample.mean < best.2.mean) {
-            best = Some((start, times, sample));
-        }
-    }
-    let (start, times, makespan) = best?;
-    let behind = times.iter().zip(best_policy);
-    let behind: Vec<f64> = behind.map(|(own, best)| own - best).collect();
+    let starts = first.static_starts.iter();
+    let all = starts.filter_map(|start| Some((start, times(start.rule_name())?)));
+    let all: Vec<_> = all.collect();
+    let best = all.iter().min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
+    let (start, times) = best?;
     let gain = alone.filter(|alone| alone.iter().all(|time| *time > 0.0));
-    let gain = gain.map(|alone| {
-        let each = times.iter().zip(alone);
-        each.map(|(own, alone)| 100.0 * (alone - own) / alone)
-            .collect::<Vec<f64>>()
+    let gain = gain.and_then(|alone| {
+        let pairs = times.iter().zip(alone);
+        let gains = pairs.map(|(own, alone)| 100.0 * (alone - own) / alone);
+        Sample::from_numbers(&gains.collect::<Vec<f64>>())
+    });
+    let by_rule = all.iter().filter_map(|(start, times)| {
+        Some(RuleMakespan {
+            rule: start.rule_name(),
+            makespan_s: Sample::from_numbers(times)?,
+        })
     });
     Some(BestStaticStart {
-        mapping_rule: start.rule_name(),
-        makespan,
-        is_start_of_policies: start.is_initial_placement_of_run,
-        behind_best_policy: Sample::from_numbers(&behind)?,
-        gain_percent: gain.and_then(|gain| Sample::from_numbers(&gain)),
-        makespans_by_rule: all,
-        best_policy_makespan: Sample::from_numbers(best_policy)?.mean,
+        rule: start.rule_name(),
+        makespan_s: Sample::from_numbers(times)?,
+        own: start.is_initial_placement_of_run,
+        behind_best_s: paired_difference(times, best_policy)?,
+        gain_percent: gain,
+        makespans_by_rule: by_rule.collect(),
+        best_policy_makespan: mean(best_policy),
         description: start.placement_description(),
     })
 }
@@ -140,13 +140,17 @@ pub(super) fn find_best_static_start(
 mod tests {
     use super::*;
     use crate::separate::Indifference;
+    use migsim_experiment::StaticPlacementMakespan;
     use migsim_platform::MappingRule;
 
-    fn seed(contiguous: f64, by_core: f64) -> Vec<StaticPlacementMakespan> {
-        vec![
-            StaticPlacementMakespan::new(MappingRule::Contiguous, contiguous, true),
-            StaticPlacementMakespan::new(MappingRule::ByCore, by_core, false),
-        ]
+    fn seed(contiguous: f64, by_core: f64) -> SeedResults {
+        SeedResults {
+            static_starts: vec![
+                StaticPlacementMakespan::new(MappingRule::Contiguous, contiguous, true),
+                StaticPlacementMakespan::new(MappingRule::ByCore, by_core, false),
+            ],
+            ..SeedResults::default()
+        }
     }
 
     fn basis(seeds: usize) -> TestConditions {
@@ -163,10 +167,7 @@ mod tests {
         // The policy is 12 s behind with each seed: its mean is 24 s, compared with 12 s.
         let best = find_best_static_start(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0]))
             .unwrap();
-        assert_eq!(
-            (best.mapping_rule, best.behind_best_policy.mean),
-            ("by-core", -12.0)
-        );
+        assert_eq!((best.rule, best.behind_best_s.mean), ("by-core", -12.0));
         assert_eq!(best.gain_percent.unwrap().mean, 75.0);
         assert_eq!(
             best.comparison_sentence("refine", basis(3), 1),
@@ -189,12 +190,12 @@ mod tests {
     fn the_own_start_may_be_the_best_and_there_may_be_none() {
         let own = find_best_static_start(&[seed(9.0, 10.0)], &[8.0], None).unwrap();
         assert!(
-            own.is_start_of_policies
+            own.own
                 && own
                     .comparison_sentence("refine", basis(1), 1)
                     .starts_with("Without moves, no built-in initial placement is faster")
         );
         assert!(find_best_static_start(&[], &[8.0], None).is_none());
-        assert!(find_best_static_start(&[Vec::new()], &[8.0], None).is_none());
+        assert!(find_best_static_start(&[SeedResults::default()], &[8.0], None).is_none());
     }
 }

@@ -2,16 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Count, mean and standard deviation of a sample of numbers; in JSON it has the form of an [`Estimate`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(into = "Estimate")]
+/// Statistics of a sample of numbers, such as the values of a quantity over the seeds, in the unit of the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sample {
-    /// Number of values in the sample.
+    /// Number of values in the sample; files do not have it.
+    #[serde(skip)]
     pub count: usize,
-    /// Mean of the sample, in the unit of its numbers.
+    /// Mean of the sample.
     pub mean: f64,
-    /// Standard deviation, estimated with the divisor n - 1, in the unit of the numbers; `None` for a single number.
+    /// Standard deviation, estimated with the divisor n - 1; `None` for a single number.
     pub deviation: Option<f64>,
+    /// Half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908), with the standard deviation s of n
+    /// numbers; `None` for a single number.
+    pub ci95: Option<f64>,
 }
 
 impl Sample {
@@ -26,54 +30,28 @@ impl Sample {
             let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
             (squares / (count - 1) as f64).sqrt()
         });
+        let half = |deviation: f64| {
+            student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt()
+        };
         Some(Self {
             count,
             mean,
             deviation,
+            ci95: deviation.map(half),
         })
     }
 
-    /// Computes half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908), with the standard
-    /// deviation s of n numbers. `None` for a single number.
-    pub fn confidence_half_width(&self) -> Option<f64> {
-        let deviation = self.deviation?;
-        Some(student_quantile(CONFIDENCE, self.count - 1) * deviation / (self.count as f64).sqrt())
+    /// Returns the sample with the absolute value of its mean.
+    pub(super) fn abs(self) -> Self {
+        Self {
+            mean: self.mean.abs(),
+            ..self
+        }
     }
 
-    /// Formats the mean, followed by half the width of its 95 % confidence interval (if there is more than one number).
-    pub fn format(&self) -> String {
-        format_with_half_width(self.mean, self.confidence_half_width())
-    }
-}
-
-/// Mean of a quantity over seeds, with its uncertainty, in the form that is stored in files.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Estimate {
-    /// Mean over the seeds, in the unit of the quantity.
-    pub mean: f64,
-    /// Standard deviation over the seeds, estimated with the divisor n - 1, in the unit of the quantity; absent for a single
-    /// seed.
-    pub deviation: Option<f64>,
-    /// Half the width of the 95 % confidence interval of the mean, in the unit of the quantity; absent for a single seed.
-    pub ci95: Option<f64>,
-}
-
-impl Estimate {
     /// Formats the mean, followed by half the width of its 95 % confidence interval (if there is one).
     pub fn format(&self) -> String {
         format_with_half_width(self.mean, self.ci95)
-    }
-}
-
-impl From<Sample> for Estimate {
-    fn from(sample: Sample) -> Self {
-        Self {
-            mean: sample.mean,
-            deviation: sample.deviation,
-            ci95: sample.confidence_half_width(),
-        }
     }
 }
 
@@ -188,18 +166,13 @@ mod tests {
         let sample = Sample::from_numbers(&[1.0, 2.0, 3.0, 6.0]).unwrap();
         assert_eq!(sample.mean, 3.0);
         assert!((sample.deviation.unwrap() - 2.160_246_9).abs() < 1e-7);
-        assert!(
-            (sample.confidence_half_width().unwrap() - 3.182_446 * 2.160_246_9 / 2.0).abs() < 1e-5
-        );
+        assert!((sample.ci95.unwrap() - 3.182_446 * 2.160_246_9 / 2.0).abs() < 1e-5);
     }
 
     #[test]
     fn one_number_has_no_interval_and_none_no_mean() {
         let one = Sample::from_numbers(&[0.1]).unwrap();
-        assert_eq!(
-            (one.mean, one.deviation, one.confidence_half_width()),
-            (0.1, None, None)
-        );
+        assert_eq!((one.mean, one.deviation, one.ci95), (0.1, None, None));
         assert_eq!(Sample::from_numbers(&[]), None);
         assert_eq!(
             Sample::from_numbers(&[0.1; 7]).unwrap().deviation,

@@ -15,7 +15,8 @@ use std::fs::{File, OpenOptions, symlink_metadata};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::row::RunRow;
 use migsim_base::document::sha256;
@@ -25,25 +26,31 @@ use migsim_output::{Draft, cannot_write_error, lock_folder, path_refusing_outsid
 /// Name of the file with the rows of finished runs.
 pub const ROWS_FILE: &str = "runs.jsonl";
 
+/// The rows of finished runs, by the identities of the runs.
+pub type Rows = BTreeMap<String, RunRow>;
+
 const CHECKSUM_DIGITS: usize = 16;
 
 /// The text between the JSON of a line and its checksum.
 const CHECKSUM_KEY: &str = ",\"sha256\":\"";
 
-/// A line of the file without its checksum: the identity of a run and its row.
-#[derive(Debug, Serialize, Deserialize)]
+/// A line of the file without its checksum.
+#[derive(Debug, Deserialize)]
 struct StoreLine {
-    /// Identity of the run, as a hexadecimal hash.
     id: String,
     row: RunRow,
 }
 
-/// The rows of the finished runs in a folder. Each row that is added is immediately written to the file.
-#[derive(Debug)]
+/// The rows of the finished runs in a folder. Each row that is added is immediately written to the file. By default, the rows are
+/// only in memory.
+#[derive(Debug, Default)]
 pub struct Store {
     /// Path and open file of the rows; `None` if the rows are only in memory.
     rows_file: Option<(PathBuf, File)>,
-    rows: BTreeMap<String, RunRow>,
+    /// The rows of all finished runs.
+    pub rows: Rows,
+    /// Number of runs that were finished since the store was opened.
+    pub finished_runs: u64,
     /// Number of lines that did not match their checksums, and that were removed when the file was opened.
     pub dropped_line_count: usize,
     /// Path of the page that `migsim report` wrote from the rows at the opening of the store. The page is removed when a row is
@@ -99,13 +106,11 @@ impl Store {
         let mut file = lock_folder(open_rows_file(&path)?, "sweep", folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let (rows, dropped) = read_lines(&bytes);
+        let (rows, whole) = read_lines(&bytes);
+        let dropped_line_count = split_lines(&bytes).count() - whole.len();
         let mut replaced = None;
-        if dropped > 0 {
+        if dropped_line_count > 0 {
             // A new file is written and renamed: if the process is killed, either the old or the new file is left.
-            let whole: Vec<&[u8]> = split_lines(&bytes)
-                .filter(|line| parse_stored_line(line).is_some())
-                .collect();
             let (draft, mended) = Draft::create(&path)?;
             let mut mended = lock_folder(mended, "sweep", folder)?;
             mended.write_all(&whole.concat()).map_err(failed)?;
@@ -117,38 +122,22 @@ impl Store {
             rows_file: Some((path, file)),
             stale_page_path: report_page_path(folder),
             rows,
-            dropped_line_count: dropped,
+            dropped_line_count,
+            finished_runs: 0,
             _replaced_file: replaced,
         })
     }
 
-    /// Creates an empty store that keeps its rows in memory and writes no file.
-    pub fn in_memory() -> Self {
-        Self {
-            rows_file: None,
-            stale_page_path: None,
-            rows: BTreeMap::new(),
-            dropped_line_count: 0,
-            _replaced_file: None,
-        }
-    }
-
-    /// Returns the rows of all finished runs, by the identities of the runs.
-    pub fn rows(&self) -> &BTreeMap<String, RunRow> {
-        &self.rows
-    }
-
-    /// Returns the row of the run with the identity `id`; `None` if the store has no such row.
-    pub fn get(&self, id: &str) -> Option<&RunRow> {
-        self.rows.get(id)
-    }
-
-    /// Adds the row of the run with the identity `id`, and immediately writes it to the file. The row is therefore not lost if
-    /// the process is killed.
+    /// Adds the row of the run with the identity `id`, and immediately writes it to the file, unless the store has the same row.
+    /// The row is therefore not lost if the process is killed.
     ///
     /// # Errors
     /// The row cannot be written.
     pub fn add(&mut self, id: &str, row: RunRow) -> Result<(), Error> {
+        self.finished_runs += 1;
+        if self.rows.get(id) == Some(&row) {
+            return Ok(());
+        }
         if let Some((path, file)) = &mut self.rows_file {
             let end = file.stream_position();
             file.write_all(format_line(id, &row).as_bytes())
@@ -180,11 +169,7 @@ impl Store {
 }
 
 fn format_line(id: &str, row: &RunRow) -> String {
-    let record = StoreLine {
-        id: id.to_owned(),
-        row: row.clone(),
-    };
-    let json = serde_json::to_string(&record).expect("a row is JSON");
+    let json = json!({ "id": id, "row": row }).to_string();
     let sum = checksum(json.as_bytes());
     format!("{}{CHECKSUM_KEY}{sum}\"}}\n", &json[..json.len() - 1])
 }
@@ -200,19 +185,12 @@ fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// Returns the rows of all lines that match their checksums, by the identities of the runs, and the number of lines that do not
-/// match.
-fn read_lines(bytes: &[u8]) -> (BTreeMap<String, RunRow>, usize) {
-    let (mut rows, mut dropped) = (BTreeMap::new(), 0);
-    for line in split_lines(bytes) {
-        match parse_stored_line(line) {
-            Some(record) => {
-                rows.insert(record.id, record.row);
-            }
-            None => dropped += 1,
-        }
-    }
-    (rows, dropped)
+/// Returns the rows of all lines that match their checksums, and these lines.
+fn read_lines(bytes: &[u8]) -> (Rows, Vec<&[u8]>) {
+    let lines = split_lines(bytes);
+    lines
+        .filter_map(|line| parse_stored_line(line).map(|record| ((record.id, record.row), line)))
+        .unzip()
 }
 
 /// Parses a line of the file; returns `None` if the line does not match its checksum.
@@ -239,7 +217,7 @@ fn parse_stored_line(line: &[u8]) -> Option<StoreLine> {
 ///
 /// # Errors
 /// The file of rows does not exist or cannot be read.
-pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, RunRow>, Error> {
+pub fn read_rows(folder: &Path) -> Result<Rows, Error> {
     let path = folder.join(ROWS_FILE);
     let cannot = |error: &dyn std::fmt::Display| {
         let problem = Problem::new(format!("cannot read the results of the runs: {error}"));
@@ -260,11 +238,11 @@ pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, RunRow>, Error> {
 ///
 /// # Errors
 /// The file of rows exists but cannot be read.
-pub fn read_rows_if_any(folder: &Path) -> Result<BTreeMap<String, RunRow>, Error> {
+pub fn read_rows_if_any(folder: &Path) -> Result<Rows, Error> {
     if folder.join(ROWS_FILE).exists() {
         read_rows(folder)
     } else {
-        Ok(BTreeMap::new())
+        Ok(Rows::new())
     }
 }
 
@@ -311,7 +289,7 @@ mod tests {
         filled(folder.path());
         let store = Store::open(folder.path()).unwrap();
         assert_eq!((store.rows.len(), store.dropped_line_count), (3, 0));
-        assert_eq!(store.get("r2"), Some(&row(2.1)));
+        assert_eq!(store.rows.get("r2"), Some(&row(2.1)));
     }
 
     #[test]
@@ -363,7 +341,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         assert_eq!((store.rows.len(), store.dropped_line_count), (2, 1));
-        assert!(store.get("r1").is_none());
+        assert!(!store.rows.contains_key("r1"));
         store.add("r1", row(1.1)).unwrap();
         // The lock belongs to the file without the damaged line.
         assert!(Store::open(folder.path()).is_err());

@@ -1,13 +1,13 @@
 //! `runs.csv`: one row per run, in the order of the plan, with the values of all varied keys, the seed and the results. The
 //! content depends neither on the number of threads and processes nor on interruptions of the sweep.
 
-use std::collections::BTreeMap;
-use std::io;
+use std::borrow::Cow;
 
+use super::cells::csv_text;
 use super::plan::Plan;
-use super::row::RunRow;
 use super::run::Shard;
 use super::spec::csv_field;
+use super::store::Rows;
 use migsim_output::protect_formula_like_text;
 
 /// Headings of the columns with results; these follow the columns of the parameters and the seed.
@@ -28,55 +28,43 @@ const RESULT_COLUMNS: [&str; 14] = [
     "straight_returns",
 ];
 
-/// Creates the CSV table of the finished runs in one part (shard) of a plan; runs without a row in `rows` are left out.
-///
-/// # Errors
-/// None in practice, because the table is written to memory.
-pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, RunRow>) -> io::Result<Vec<u8>> {
-    let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_field("setting")?;
-    for name in &plan.names {
-        table.write_field(protect_formula_like_text(name).as_ref())?;
-    }
-    table.write_record(["seed"].into_iter().chain(RESULT_COLUMNS))?;
-    for (run, id) in shard.runs(plan) {
-        let Some(row) = rows.get(id) else {
-            continue;
-        };
-        let (setting, seed) = plan.setting_and_seed(run);
-        table.write_field((setting + 1).to_string())?;
-        for value in &plan.settings[setting] {
-            table.write_field(csv_field(value.as_ref()))?;
-        }
-        table.write_field(seed.to_string())?;
-        for field in result_fields(row) {
-            table.write_field(field)?;
-        }
-        let returns = row.straight_returns.map(|count| count.to_string());
-        table.write_record([id, plan.version.as_str(), &returns.unwrap_or_default()])?;
-    }
-    table.into_inner().map_err(csv::IntoInnerError::into_error)
-}
-
-/// Formats the results of a run as fields of a CSV table. A float has as many digits as are needed to read exactly the same
-/// number again.
-fn result_fields(row: &RunRow) -> [String; 11] {
+/// Creates the CSV table of the finished runs in one part (shard) of a plan; runs without a row in `rows` are left out. A float has
+/// as many digits as are needed to read exactly the same number again.
+pub(super) fn runs_csv(plan: &Plan, shard: Shard, rows: &Rows) -> String {
     let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let [i, ii, iii] = row.makespan_s.map(float);
-    let [calls_ii, calls_iii] = row.calls.map(count);
-    let [calls_cost, migrations_cost] = row.cost_s.map(float);
-    [
-        i,
-        ii,
-        iii,
-        float(row.overhead_percent()),
-        float(row.gain_percent()),
-        calls_ii,
-        calls_iii,
-        count(row.migrations),
-        calls_cost,
-        migrations_cost,
-        protect_formula_like_text(row.error.as_deref().unwrap_or_default()).into_owned(),
-    ]
+    let own = shard
+        .runs(plan)
+        .filter_map(|(run, id)| Some((run, id, rows.get(id)?)));
+    let lines = own.map(|(run, id, row)| {
+        let (setting, seed) = plan.setting_and_seed(run);
+        let values = plan.settings[setting]
+            .iter()
+            .map(|value| csv_field(value.as_ref()));
+        let mut fields = vec![(setting + 1).to_string()];
+        fields.extend(values);
+        fields.push(seed.to_string());
+        fields.extend(row.makespan_s.map(float));
+        fields.extend([row.overhead_percent(), row.gain_percent()].map(float));
+        fields.extend(row.calls.map(count));
+        fields.push(count(row.migrations));
+        fields.extend(row.cost_s.map(float));
+        let error = row.error.as_deref().unwrap_or_default();
+        fields.push(protect_formula_like_text(error).into_owned());
+        fields.extend([
+            id.to_owned(),
+            plan.version.clone(),
+            count(row.straight_returns),
+        ]);
+        fields
+    });
+    let names = plan
+        .names
+        .iter()
+        .map(|name| protect_formula_like_text(name));
+    let columns = ["setting".into()].into_iter().chain(names);
+    let columns = columns
+        .chain(["seed".into()])
+        .chain(RESULT_COLUMNS.map(Into::into));
+    csv_text(columns.map(Cow::into_owned), lines)
 }

@@ -14,34 +14,35 @@
 //! Settings are drawn from one stream of random numbers ([`StreamPurpose::TuningStart`]) and compared on the same seeds. The choice of runs
 //! does not depend on the number of threads.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
+use super::change::check_parameter_effects;
 use super::config::{Combine, Parameter, Sweep};
+use super::draw::draw_random_settings;
 use super::goal::Goal;
+use super::keys;
 use super::plan::{Plan, seeds_of_sweep};
-use super::row::RunRow;
-use super::run::{FinishedRunCounter, Shard, SharedRunData, missing_runs, simulate_runs};
+use super::run::{Shard, lock, missing_runs, simulate_runs};
 use super::separate::Indifference;
-use super::setting::{default_setting, policy_of_setting};
+use super::setting::{Setting, default_setting, policy_of_setting};
 use super::settings::{
     check_parameters, check_parameters_apply, parameter_value_counts, parameter_values_at,
 };
 use super::spec::{ValuesSpec, value_label};
-use super::stats::{Estimate, Sample};
-use super::store::Store;
+use super::stats::Sample;
+use super::store::{Rows, Store};
 use super::summary::setting_values_by_parameter;
 use super::tune_report::{
-    self as report, DefaultsComparison, NamedValues, SearchRound, TuneReport,
+    DefaultsComparison, NamedValues, SearchExtent, SearchRound, TuneReport, no_correction,
 };
-use super::{change, draw, keys};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::words::format_count;
 use migsim_experiment::Registry;
-use migsim_experiment::{Limits, SharedInputs};
 
 /// Maximum number of values of a parameter. It is limited because the search compares all values with the default value to find
 /// the value nearest to the default.
@@ -58,10 +59,7 @@ const SAMPLED_SETTINGS: u64 = 32;
 const FIRST_STEP_DIVISOR: u64 = 4;
 
 /// Default number of new seeds on which the best setting is compared with the defaults.
-pub const FRESH_SEEDS: u64 = 20;
-
-/// One value for each varied parameter, in the order of the parameters; `None` for a parameter that does not apply.
-pub type Setting = Vec<Option<Value>>;
+pub const FRESH_SEEDS: usize = 20;
 
 /// Lists those options of `policy` that have a default range for tuning and for which `is_fixed` returns false.
 ///
@@ -105,15 +103,9 @@ pub struct Tuning<'a> {
     pub run_budget: usize,
     /// Seeds for the comparison of the best setting with the defaults; `None` stands for the 20 seeds after the largest seed of
     /// the search.
-    pub fresh_seeds_spec: Option<&'a ValuesSpec>,
-    /// Limits on the memory of a run.
-    pub limits: Limits,
-    /// Data that all runs share, such as files that were already read.
-    pub shared_run_data: &'a SharedRunData,
+    pub fresh_seeds: Option<&'a ValuesSpec>,
     /// Store of the rows of finished runs.
     pub store: &'a Mutex<Store>,
-    /// Counter of the finished runs, for a progress bar.
-    pub finished_runs: &'a FinishedRunCounter,
 }
 
 /// Result of a search for good settings: the best setting, a report, and all runs.
@@ -124,10 +116,10 @@ pub struct TuningResult {
     pub best_setting: Setting,
     /// Report of the search; its field `command` is still empty.
     pub report: TuneReport,
-    /// Number of failed runs, and the error of the first failed run; `None` if no run failed.
-    pub failed_run_count_and_first_error: Option<(usize, String)>,
-    /// Plan of all runs of the search, and the rows of these runs by their identities.
-    pub plan_and_rows: (Plan, BTreeMap<String, RunRow>),
+    /// Plan of all runs of the search.
+    pub plan: Plan,
+    /// The rows of the runs that the search requested.
+    pub rows: Rows,
 }
 
 impl Tuning<'_> {
@@ -137,88 +129,79 @@ impl Tuning<'_> {
     /// A parameter, the seeds or the budget is wrong, no setting can be run, or a row cannot be written.
     pub fn run(&self) -> Result<TuningResult, Error> {
         self.check_varied_parameters()?;
-        let seeds = seeds_of_sweep(self.sweep)?;
+        let mut seeds = seeds_of_sweep(self.sweep)?;
         let fresh = self.fresh_seeds(&seeds)?;
-        let with = (self.limits, &self.shared_run_data.shared_inputs);
-        let defaults = default_setting(self.sweep, seeds[0], with)?;
-        let is_random = self.seeds_change_results(&defaults, &seeds)?;
-        let seeds = if is_random { seeds } else { vec![seeds[0]] };
-        let mut search = SearchState {
+        let defaults = default_setting(self.sweep, seeds[0])?;
+        let is_random = self.seeds_change_results(&defaults, seeds[0])?;
+        if !is_random {
+            seeds.truncate(1);
+        }
+        let mut search = Search {
             tuning: self,
-            seeds: &seeds,
-            finished_run_count: 0,
+            seeds,
             run_ids: BTreeSet::new(),
-            tried_settings: vec![defaults.clone()],
-            mean_goals: BTreeMap::new(),
+            tried: vec![defaults.clone()],
+            means: BTreeMap::new(),
             rounds: Vec::new(),
         };
         let best = search.search(&defaults)?;
-        let SearchState {
-            finished_run_count: spent,
-            run_ids: mut asked,
-            tried_settings: tried,
-            mean_goals: means,
-            rounds,
-            ..
-        } = search;
-        let mean = |setting: &Setting| means.get(&setting_key(setting)).copied().flatten();
-        let ties = tried
-            .iter()
-            .filter(|one| setting_key(one) != setting_key(&best) && mean(one) == mean(&best));
-        let ties = ties.filter(|one| mean(one).is_some());
+        let runs = search.run_ids.len();
+        let mean = |setting: &Setting| search.means.get(&key(setting)).copied().flatten();
+        let ties = search.tried.iter().filter(|one| {
+            key(one) != key(&best) && mean(one).is_some() && mean(one) == mean(&best)
+        });
         let ties: Vec<NamedValues> = ties.map(|one| self.named_values(one)).collect();
-        let pair = if setting_key(&best) == setting_key(&defaults) {
-            vec![best.clone()]
+        let mut pair = vec![best.clone(), defaults.clone()];
+        if key(&best) == key(&defaults) {
+            pair.truncate(1);
+        }
+        let compared_seeds = if is_random {
+            fresh
         } else {
-            vec![best.clone(), defaults.clone()]
+            search.seeds.clone()
         };
-        let plan = self.run_plan(pair, if is_random { fresh } else { seeds.clone() })?;
-        let comparison = self.compare_with_defaults(&plan);
-        let compared = plan.seeds.iter();
-        let all_seeds: BTreeSet<u64> = seeds.iter().chain(compared).copied().collect();
-        asked.extend(plan.runs.iter().cloned());
-        let settings = tried.len();
-        let all = self.create_plan(tried, all_seeds.into_iter().collect())?;
-        let rows = self.stored_rows(&asked);
-        // Use the order of the plan; the order of the rows is that of the run identities, which has no meaning.
-        let done = all.runs.iter().filter_map(|id| rows.get(id));
-        let errors: Vec<&String> = done.filter_map(|row| row.error.as_ref()).collect();
+        let compared = self.run_plan(pair, compared_seeds)?;
+        let all_seeds: BTreeSet<u64> = search
+            .seeds
+            .iter()
+            .chain(&compared.seeds)
+            .copied()
+            .collect();
+        search.run_ids.extend(compared.runs.iter().cloned());
+        let settings = search.tried.len();
+        let all_seeds = all_seeds.into_iter().collect();
+        let plan = Plan::from_settings(self.sweep, search.tried, all_seeds)?;
+        let mut rows = lock(self.store).rows.clone();
+        rows.retain(|id, _| search.run_ids.contains(id));
         let report = TuneReport {
             goal: self.goal.name().to_owned(),
-            parameters: self.parameter_names(),
+            parameters: plan.names.clone(),
             best: self.named_values(&best),
             ties,
             defaults: self.named_values(&defaults),
-            search: report::SearchExtent {
-                runs: spent,
+            search: SearchExtent {
+                runs,
                 settings,
-                seeds,
+                seeds: search.seeds,
                 draw_seed: self.sweep.draw_seed,
-                failed: errors.len(),
-                rounds,
+                failed: plan.failures(&rows).len(),
+                rounds: search.rounds,
             },
             is_random,
-            comparison,
+            comparison: self.compare_with_defaults(&compared),
             command: String::new(),
         };
         Ok(TuningResult {
-            failed_run_count_and_first_error: errors
-                .first()
-                .map(|&first| (errors.len(), first.clone())),
             best_setting: best,
             report,
-            plan_and_rows: (all, rows),
+            plan,
+            rows,
         })
-    }
-
-    fn parameter_names(&self) -> Vec<String> {
-        let parameters = self.sweep.varied_parameters.iter();
-        parameters.map(|one| one.name.clone()).collect()
     }
 
     /// Returns the values of a setting by the names of the parameters; parameters that do not apply are left out.
     fn named_values(&self, setting: &Setting) -> NamedValues {
-        setting_values_by_parameter(&self.parameter_names(), setting)
+        setting_values_by_parameter(&self.sweep.parameter_names(), setting)
     }
 
     /// Checks that there are parameters, that they can vary, and that none has more than the maximum number of values.
@@ -229,9 +212,9 @@ impl Tuning<'_> {
             let message = format!(
                 "there is nothing to tune: no option of the policy `{policy}` has a usual range"
             );
-            return Err(Problem::new(message)
-                .hint("name what is to vary, for example `--vary costs.move.order=serial,parallel`")
-                .into());
+            let hint =
+                "name what is to vary, for example `--vary costs.move.order=serial,parallel`";
+            return Err(Problem::new(message).hint(hint).into());
         }
         // A range without a step is allowed here.
         check_parameters(&Sweep {
@@ -255,16 +238,12 @@ impl Tuning<'_> {
     /// # Errors
     /// A new seed is in `known`, the seeds of the search, or the seeds are wrong.
     fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
-        let known: BTreeSet<u64> = known.iter().copied().collect();
-        let Some(spec) = self.fresh_seeds_spec else {
+        let Some(spec) = self.fresh_seeds else {
             // After the largest 64-bit number, seeds continue at 0.
-            let after = |next| known.last().copied().unwrap_or(0).wrapping_add(next);
-            let others = (1..=u64::MAX)
-                .map(after)
-                .filter(|seed| !known.contains(seed));
-            return Ok(others
-                .take(usize::try_from(FRESH_SEEDS).unwrap_or(usize::MAX))
-                .collect());
+            let last = known.iter().max().copied().unwrap_or(0);
+            let others = (1..=u64::MAX).map(|next| last.wrapping_add(next));
+            let others = others.filter(|seed| !known.contains(seed));
+            return Ok(others.take(FRESH_SEEDS).collect());
         };
         let fresh = seeds_of_sweep(&Sweep {
             seeds: Some(spec.clone()),
@@ -279,140 +258,105 @@ impl Tuning<'_> {
         }
     }
 
-    fn seeds_change_results(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
+    fn seeds_change_results(&self, defaults: &Setting, seed: u64) -> Result<bool, Error> {
         let mut some = self.draw_settings(SAMPLED_SETTINGS);
         check_parameters_apply(self.sweep, &some)?;
         some.push(defaults.clone());
-        let two = vec![seeds[0], seeds[0].wrapping_add(1)];
-        let plan = self.create_plan(some, two)?;
-        change::check_parameter_effects(
-            self.sweep,
-            &plan,
-            (self.limits, &self.shared_run_data.shared_inputs),
-        )?;
-        Ok(plan.seeds.len() > 1)
+        let plan = Plan::from_settings(self.sweep, some, vec![seed, seed.wrapping_add(1)])?;
+        check_parameter_effects(self.sweep, &plan)?;
+        Ok(plan.is_random)
     }
 
     /// Draws `count` random settings; every call of this function draws the same settings, and equal settings are returned once.
     fn draw_settings(&self, count: u64) -> Vec<Setting> {
         let mut stream = Stream::new(self.sweep.draw_seed, StreamPurpose::TuningStart);
-        let ranks =
-            draw::draw_random_settings(count, &parameter_value_counts(self.sweep), &mut stream);
-        let settings = ranks
+        let drawn = draw_random_settings(count, &parameter_value_counts(self.sweep), &mut stream);
+        let mut seen = BTreeSet::new();
+        let settings = drawn
             .iter()
             .map(|ranks| parameter_values_at(self.sweep, ranks));
-        let mut seen = BTreeSet::new();
         settings
-            .filter(|setting| seen.insert(setting_key(setting)))
+            .filter(|setting| seen.insert(key(setting)))
             .collect()
-    }
-
-    /// Creates a plan that runs each of `settings` with each of `seeds`.
-    fn create_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
-        let (shared, ready): (&SharedInputs, _) = (
-            &self.shared_run_data.shared_inputs,
-            Some(&self.shared_run_data.loaded_experiments),
-        );
-        Plan::from_settings(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
     /// Creates a plan that runs each of `settings` with each of `seeds`, and simulates those runs that have no row yet.
     fn run_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
-        let plan = self.create_plan(settings, seeds)?;
-        let runs = {
-            let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-            missing_runs(&plan, Shard::WHOLE, store.rows())
-        };
-        let with = (self.limits, self.shared_run_data);
-        simulate_runs(
-            (self.sweep, &plan),
-            &runs,
-            with,
-            self.store,
-            self.finished_runs,
-        )?;
+        let plan = Plan::from_settings(self.sweep, settings, seeds)?;
+        let runs = missing_runs(&plan, Shard::WHOLE, &lock(self.store).rows);
+        simulate_runs(self.sweep, &plan, &runs, self.store)?;
         Ok(plan)
     }
 
-    /// Returns the stored rows of the runs with the identities `ids`.
-    fn stored_rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, RunRow> {
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = ids.iter();
-        own.filter_map(|id| Some((id.clone(), store.get(id)?.clone())))
-            .collect()
-    }
-
-    /// Returns the goal of each run of a plan, in a list per setting with a number per seed; `None` for a run without a value of
-    /// the goal.
-    fn goals_by_setting(&self, plan: &Plan) -> Vec<Vec<Option<f64>>> {
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = |id: &String| store.get(id).and_then(|row| self.goal.value(row));
-        let settings = plan.runs.chunks(plan.seeds.len());
-        settings.map(|ids| ids.iter().map(of).collect()).collect()
+    /// Returns the goal of each run of a setting of a plan, by seed; `None` for a run without a value of the goal.
+    fn goals(&self, plan: &Plan, setting: usize) -> Vec<Option<f64>> {
+        let store = lock(self.store);
+        let rows = plan.rows_of(setting, &store.rows).into_iter();
+        rows.map(|row| self.goal.value(row?)).collect()
     }
 
     /// Compares the first setting of a plan (the best setting) with its last setting (the defaults), seed by seed.
     fn compare_with_defaults(&self, plan: &Plan) -> DefaultsComparison {
-        let goals = self.goals_by_setting(plan);
-        let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
-        let pairs: Vec<(f64, f64)> = best
-            .iter()
-            .zip(defaults)
-            .filter_map(|(best, defaults)| Some(((*best)?, (*defaults)?)))
-            .collect();
-        let sign = if self.goal.is_gain() { 1.0 } else { -1.0 };
-        let estimate = |numbers: &[f64]| Sample::from_numbers(numbers).map(Estimate::from);
-        let of_pairs = |number: &dyn Fn(&(f64, f64)) -> f64| {
-            estimate(&pairs.iter().map(number).collect::<Vec<f64>>())
+        let best = self.goals(plan, 0);
+        let defaults = self.goals(plan, plan.settings.len() - 1);
+        let pairs = || {
+            best.iter()
+                .zip(&defaults)
+                .map(|(best, defaults)| (*best).zip(*defaults))
         };
-        let of = |goals: &[Option<f64>]| {
-            estimate(&goals.iter().flatten().copied().collect::<Vec<f64>>())
+        let sample = |numbers: &mut dyn Iterator<Item = Option<f64>>| {
+            Sample::from_numbers(&numbers.flatten().collect::<Vec<f64>>())
         };
+        let gains = pairs().map(|pair| {
+            let (best, defaults) = pair.filter(|_| !self.goal.is_gain())?;
+            Some(100.0 * (defaults - best) / defaults)
+        });
+        let improvements = pairs().map(|pair| {
+            let (best, defaults) = pair?;
+            Some(self.goal.sign() * (defaults - best))
+        });
         DefaultsComparison {
             seeds: plan.seeds.clone(),
-            best: of(best),
-            defaults: of(defaults),
-            improvement: of_pairs(&|(best, defaults)| sign * (best - defaults)),
-            gain_percent: of_pairs(&|(best, defaults)| 100.0 * (defaults - best) / defaults)
-                .filter(|_| !self.goal.is_gain()),
-            correction: report::no_correction(),
+            best: sample(&mut best.iter().copied()),
+            defaults: sample(&mut defaults.iter().copied()),
+            improvement: sample(&mut { improvements }),
+            gain_percent: sample(&mut { gains }),
+            correction: no_correction(),
             indifference: self.indifference,
         }
     }
 }
 
-/// Returns the texts of the values of a setting. Settings are equal if these texts are equal.
-fn setting_key(setting: &[Option<Value>]) -> Vec<Option<String>> {
+/// Texts of the values of a setting. Settings are equal if these texts are equal.
+type SettingKey = Vec<Option<String>>;
+
+fn key(setting: &[Option<Value>]) -> SettingKey {
     let labels = setting.iter().map(|value| value.as_ref().map(value_label));
     labels.collect()
 }
 
 /// State of a search for good settings: the runs, means and rounds up to now.
-struct SearchState<'a> {
+struct Search<'a> {
     /// Task of the search: its parameters, goal and budget.
     tuning: &'a Tuning<'a>,
     /// Seeds of the search, with which settings are compared.
-    seeds: &'a [u64],
-    /// Number of different runs that the search has done up to now.
-    finished_run_count: usize,
+    seeds: Vec<u64>,
     /// Identities of the runs that the search has done up to now.
     run_ids: BTreeSet<String>,
     /// All different settings that were run up to now, in the order of their first run; the defaults come first.
-    tried_settings: Vec<Setting>,
-    /// Mean goal over all seeds of each setting that was run with all seeds, by the texts of its values; `None` if a run failed.
-    mean_goals: BTreeMap<Vec<Option<String>>, Option<f64>>,
+    tried: Vec<Setting>,
+    /// Mean goal over all seeds of each setting that was run with all seeds; `None` if a run failed.
+    means: BTreeMap<SettingKey, Option<f64>>,
     rounds: Vec<SearchRound>,
 }
 
 /// A setting, and the mean of its goal over the seeds with which it was run; `None` if a run failed.
 type ScoredSetting = (Setting, Option<f64>);
 
-impl SearchState<'_> {
-    /// Returns the number of runs of the budget that are not yet used.
-    fn remaining_runs(&self) -> usize {
-        self.tuning
-            .run_budget
-            .saturating_sub(self.finished_run_count)
+impl Search<'_> {
+    /// Returns the number of settings that the rest of the budget can run with all seeds.
+    fn affordable_settings(&self) -> usize {
+        self.tuning.run_budget.saturating_sub(self.run_ids.len()) / self.seeds.len()
     }
 
     /// Runs the settings with the first `seeds` seeds, and returns them sorted from the best to the worst mean goal. Settings
@@ -425,78 +369,63 @@ impl SearchState<'_> {
     ) -> Result<Vec<ScoredSetting>, Error> {
         let plan = self
             .tuning
-            .run_plan(settings.clone(), self.seeds[..seeds].to_vec())?;
-        let before = self.finished_run_count;
-        for id in &plan.runs {
-            self.finished_run_count += usize::from(self.run_ids.insert(id.clone()));
-        }
-        let known: BTreeSet<_> = self
-            .tried_settings
-            .iter()
-            .map(|setting| setting_key(setting))
-            .collect();
-        let new = settings
-            .iter()
-            .filter(|one| !known.contains(&setting_key(one)));
-        self.tried_settings.extend(new.cloned());
-        let means = self
-            .tuning
-            .goals_by_setting(&plan)
-            .into_iter()
-            .map(|goals| {
-                let whole: Option<Vec<f64>> = goals.into_iter().collect();
-                Some(Sample::from_numbers(&whole?)?.mean)
-            });
-        let count = settings.len();
-        let mut scored: Vec<ScoredSetting> = settings.into_iter().zip(means).collect();
+            .run_plan(settings, self.seeds[..seeds].to_vec())?;
+        let before = self.run_ids.len();
+        self.run_ids.extend(plan.runs.iter().cloned());
+        let mut known: BTreeSet<SettingKey> = self.tried.iter().map(|one| key(one)).collect();
+        let new = plan.settings.iter().filter(|one| known.insert(key(one)));
+        self.tried.extend(new.cloned());
+        let settings = plan.settings.iter().enumerate();
+        let scored = settings.map(|(index, setting)| {
+            let goals: Option<Vec<f64>> = self.tuning.goals(&plan, index).into_iter().collect();
+            let mean = goals.and_then(|goals| Some(Sample::from_numbers(&goals)?.mean));
+            (setting.clone(), mean)
+        });
+        let mut scored: Vec<ScoredSetting> = scored.collect();
         if seeds == self.seeds.len() {
-            let all = scored.iter();
-            self.mean_goals
-                .extend(all.map(|(one, mean)| (setting_key(one), *mean)));
+            self.means
+                .extend(scored.iter().map(|(one, mean)| (key(one), *mean)));
         }
-        scored.sort_by(|(_, a), (_, b)| self.compare_mean_goals(*a, *b));
+        scored.sort_by(|a, b| self.compare_means(a, b));
         self.rounds.push(SearchRound {
             method: method.to_owned(),
-            settings: count,
+            settings: scored.len(),
             seeds,
-            runs: self.finished_run_count - before,
+            runs: self.run_ids.len() - before,
             best: self.tuning.named_values(&scored[0].0),
             mean: scored[0].1,
         });
         Ok(scored)
     }
 
-    /// Orders two means of the goal: the better mean comes first, and a missing mean (a failed run) comes last.
-    fn compare_mean_goals(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
-        let sign = if self.tuning.goal.is_gain() {
-            -1.0
-        } else {
-            1.0
-        };
-        let number = |mean: Option<f64>| mean.map_or(f64::INFINITY, |mean| sign * mean);
-        number(a).total_cmp(&number(b))
+    /// Orders two settings by their mean goals: the better mean comes first, and a missing mean (a failed run) comes last.
+    fn compare_means(&self, (_, a): &ScoredSetting, (_, b): &ScoredSetting) -> Ordering {
+        let sign = self.tuning.goal.sign();
+        let [a, b] = [a, b].map(|mean| mean.map_or(f64::INFINITY, |mean| sign * mean));
+        a.total_cmp(&b)
     }
 
     /// Runs successive halving and then compass searches within the budget, and returns the best setting.
     fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
         let mut found = self.run_successive_halving(defaults)?;
         for centre in found.clone() {
-            if self.remaining_runs() < self.seeds.len() {
+            if self.affordable_settings() == 0 {
                 break;
             }
             let end = self.run_compass_search(centre)?;
             found.push(end);
         }
-        found.sort_by(|(_, a), (_, b)| self.compare_mean_goals(*a, *b));
+        found.sort_by(|a, b| self.compare_means(a, b));
         let (best, mean) = found.swap_remove(0);
         if mean.is_some() {
             return Ok(best);
         }
-        let rows = self.tuning.stored_rows(&self.run_ids);
-        let error = rows.values().find_map(|row| row.error.clone());
-        let message = error.unwrap_or_else(|| "no run has a value of the goal".into());
+        let store = lock(self.tuning.store);
+        let mut rows = self.run_ids.iter().filter_map(|id| store.rows.get(id));
+        let error = rows.find_map(|row| row.error.as_deref());
         let problem = Problem::new(format!(
-            "the runs of all settings failed; the error of the first: {message}"
+            "the runs of all settings failed; the error of the first: {}",
+            error.unwrap_or("no run has a value of the goal")
         ));
         Err(Error::SimulationFailure(problem.hint(
             "give the varying parameters other values, or examine one setting with `migsim run`",
@@ -506,36 +435,31 @@ impl SearchState<'_> {
     /// Runs successive halving, and returns the settings of the last round from the best to the worst. The defaults take part in
     /// every round.
     fn run_successive_halving(&mut self, defaults: &Setting) -> Result<Vec<ScoredSetting>, Error> {
-        let seeds = self.seeds.len();
-        let first = first_round_setting_count(
-            self.tuning.run_budget.div_ceil(2).saturating_sub(seeds),
-            seeds,
-        );
+        let (seeds, budget) = (self.seeds.len(), self.tuning.run_budget);
+        let first = first_round_setting_count(budget.div_ceil(2).saturating_sub(seeds), seeds);
         let Some(first) = first else {
             let problem = Problem::new(format!(
-                "a budget of {} runs is too small for a search with {}",
-                self.tuning.run_budget,
+                "a budget of {budget} runs is too small for a search with {}",
                 format_count(seeds, "seed")
             ));
+            let least = 8 * seeds;
             return Err(problem
                 .source("--budget")
                 .hint(format!(
-                    "give a `--budget` of at least {}, or fewer `--seeds`",
-                    8 * seeds
+                    "give a `--budget` of at least {least}, or fewer `--seeds`"
                 ))
                 .into());
         };
         let mut settings = self.tuning.draw_settings(first as u64);
-        settings.retain(|one| setting_key(one) != setting_key(defaults));
         let mut own = 1;
         loop {
+            settings.retain(|one| key(one) != key(defaults));
             settings.insert(0, defaults.clone());
             let mut scored = self.run_and_sort_settings("halving", settings, own)?;
             if own == seeds {
                 return Ok(scored);
             }
-            let is_default = |(one, _): &ScoredSetting| setting_key(one) == setting_key(defaults);
-            scored.retain(|one| !is_default(one));
+            scored.retain(|(one, _)| key(one) != key(defaults));
             scored.truncate(scored.len().div_ceil(HALVING_FACTOR));
             settings = scored.into_iter().map(|(one, _)| one).collect();
             own = (own * HALVING_FACTOR).min(seeds);
@@ -544,24 +468,19 @@ impl SearchState<'_> {
 
     /// Runs a compass search that begins at `centre`, and returns the best setting that it finds, with its mean goal.
     fn run_compass_search(&mut self, mut centre: ScoredSetting) -> Result<ScoredSetting, Error> {
-        let longest = parameter_value_counts(self.tuning.sweep)
-            .into_iter()
-            .max()
-            .unwrap_or(1);
+        let counts = parameter_value_counts(self.tuning.sweep).into_iter();
+        let longest = counts.max().unwrap_or(1);
         let mut step = (longest / FIRST_STEP_DIVISOR).max(1);
-        while self.remaining_runs() >= self.seeds.len() {
-            let around = self.neighbour_settings(&centre.0, step);
-            let is_new = |one: &Setting| !self.mean_goals.contains_key(&setting_key(one));
-            let affordable = self.remaining_runs() / self.seeds.len();
-            let mut new: Vec<Setting> = around.into_iter().filter(is_new).collect();
-            new.truncate(affordable);
+        while self.affordable_settings() > 0 {
+            let mut new = self.neighbour_settings(&centre.0, step, longest);
+            new.retain(|one| !self.means.contains_key(&key(one)));
+            new.truncate(self.affordable_settings());
             if !new.is_empty() {
                 // The centre, which needs no new run, comes first, so that it stays among equal ones.
                 new.insert(0, centre.0.clone());
-                let best = self
-                    .run_and_sort_settings("compass", new, self.seeds.len())?
-                    .swap_remove(0);
-                if setting_key(&best.0) != setting_key(&centre.0) {
+                let mut scored = self.run_and_sort_settings("compass", new, self.seeds.len())?;
+                let best = scored.swap_remove(0);
+                if key(&best.0) != key(&centre.0) {
                     centre = best;
                     continue;
                 }
@@ -575,19 +494,16 @@ impl SearchState<'_> {
     }
 
     /// Lists the settings that differ from `centre` in the value of one parameter, to either side. The distance in the list of
-    /// values is `step` for the parameter with most values, and proportionally smaller (at least 1) for each other parameter.
-    fn neighbour_settings(&self, centre: &Setting, step: u64) -> Vec<Setting> {
-        let sweep = self.tuning.sweep;
-        let longest = parameter_value_counts(sweep).into_iter().max().unwrap_or(1);
+    /// values is `step` for the parameter with most values, `longest`, and proportionally smaller (at least 1) for each other
+    /// parameter.
+    fn neighbour_settings(&self, centre: &Setting, step: u64, longest: u64) -> Vec<Setting> {
         let mut around = Vec::new();
-        for (index, one) in sweep.varied_parameters.iter().enumerate() {
+        for (index, one) in self.tuning.sweep.varied_parameters.iter().enumerate() {
             let Some(value) = &centre[index] else {
                 continue; // this policy has no such option
             };
-            let (place, count) = (
-                nearest_value_index(&one.values_spec, value),
-                one.values_spec.value_count(),
-            );
+            let place = nearest_value_index(&one.values_spec, value);
+            let count = one.values_spec.value_count();
             // The step is in proportion: a quarter of the longest parameter is a quarter of each parameter.
             let own = (step * count / longest).max(1);
             let sides = [place.checked_sub(own), Some(place), place.checked_add(own)];
@@ -597,7 +513,7 @@ impl SearchState<'_> {
                 if one.name == "policy" {
                     other = self.adapt_setting_to_policy(other);
                 }
-                if setting_key(&other) != setting_key(centre) {
+                if key(&other) != key(centre) {
                     around.push(other);
                 }
             }
@@ -611,12 +527,11 @@ impl SearchState<'_> {
         let sweep = self.tuning.sweep;
         let policy = policy_of_setting(sweep, &setting);
         let parameters = sweep.varied_parameters.iter().zip(setting);
-        parameters
-            .map(|(one, value)| {
-                keys::parameter_key_for_policy(&sweep.registry, &one.name, &policy)
-                    .map(|_| value.unwrap_or_else(|| one.values_spec.value_at(0)))
-            })
-            .collect()
+        let adapted = parameters.map(|(one, value)| {
+            keys::parameter_key_for_policy(&sweep.registry, &one.name, &policy)?;
+            Some(value.unwrap_or_else(|| one.values_spec.value_at(0)))
+        });
+        adapted.collect()
     }
 }
 

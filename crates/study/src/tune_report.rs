@@ -1,19 +1,18 @@
 //! Report of a search for good settings of a policy: the file `tune.json`, the text for a terminal, and the page.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::cells::number_cell;
 use super::folder::read_plan;
 use super::goal::Goal;
 use super::page::{INITIAL_ROWS, ranking_table};
 use super::plan::Plan;
-use super::row::RunRow;
 use super::separate::{Indifference, TestConditions};
-use super::stats::{Estimate, Sample, format_short};
-use super::store;
+use super::stats::{Sample, format_short};
+use super::store::{Rows, read_rows};
 use super::summary::{Summary, format_setting};
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem, escape_control_characters};
@@ -100,14 +99,14 @@ pub struct DefaultsComparison {
     /// The new seeds, with which both settings were run.
     pub seeds: Vec<u64>,
     /// Goal of the best setting over the new seeds; absent if all its runs failed.
-    pub best: Option<Estimate>,
+    pub best: Option<Sample>,
     /// Goal of the defaults over the new seeds; absent if all runs with the defaults failed.
-    pub defaults: Option<Estimate>,
+    pub defaults: Option<Sample>,
     /// Advantage of the best setting over the defaults in the unit of the goal, over pairs of runs with the same seed. It is
     /// positive if the best setting is better.
-    pub improvement: Option<Estimate>,
+    pub improvement: Option<Sample>,
     /// Advantage of the best setting in percent of the goal with the defaults \[%\]; absent if the goal itself is a gain.
-    pub gain_percent: Option<Estimate>,
+    pub gain_percent: Option<Sample>,
     /// Method that corrects for the number of comparisons: `none`, because there is only one comparison.
     #[serde(default = "no_correction")]
     pub correction: String,
@@ -134,8 +133,8 @@ impl TuneReport {
         sheet.add_line("");
         sheet.add_table(self.round_table());
         sheet.add_line("");
-        for (name, estimate, setting) in self.compared_settings() {
-            let mean = estimate.map_or("cannot be run".to_owned(), |one| format_short(one.mean));
+        for (name, goal, setting) in self.compared_settings() {
+            let mean = goal.map_or("cannot be run".to_owned(), |goal| format_short(goal.mean));
             sheet.add_line(format!(
                 "{name:<8}  {mean}  {}",
                 self.format_setting(setting)
@@ -151,7 +150,7 @@ impl TuneReport {
     }
 
     /// Creates the text of the page `index.html` with the report and all settings that were tried.
-    pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, RunRow>) -> String {
+    pub fn page(&self, plan: &Plan, rows: &Rows) -> String {
         let settings = ranking_table(plan, &Summary::from_rows(plan, rows));
         let ties = self.describe_ties().map(|ties| format!("Ties: {ties}."));
         let result = format!(
@@ -181,6 +180,10 @@ impl TuneReport {
         sections_page(&title, &lead, sections, &[])
     }
 
+    fn is_gain(&self) -> bool {
+        self.goal == Goal::GAIN.name()
+    }
+
     /// Returns the title of the report.
     fn heading(&self) -> String {
         let search = &self.search;
@@ -189,17 +192,13 @@ impl TuneReport {
             format_count(search.runs, "run"),
             format_count(search.settings, "setting"),
             format_count(search.seeds.len(), "seed"),
-            if self.goal == Goal::GAIN.name() {
-                "highest"
-            } else {
-                "lowest"
-            },
+            if self.is_gain() { "highest" } else { "lowest" },
             Goal::with_scenario_glosses(&self.goal)
         )
     }
 
     /// Returns the best setting and the defaults, each with its name, its goal on the new seeds, and its values.
-    fn compared_settings(&self) -> [(&'static str, Option<Estimate>, &NamedValues); 2] {
+    fn compared_settings(&self) -> [(&'static str, Option<Sample>, &NamedValues); 2] {
         let compared = &self.comparison;
         [
             ("best", compared.best, &self.best),
@@ -219,13 +218,13 @@ impl TuneReport {
         ];
         let mut table = Table::new("search", "", &columns);
         for round in &self.search.rounds {
-            let mean = round.mean;
+            let mean = round.mean.map_or("-".to_owned(), format_short);
             table.push_row([
                 Cell::text(&round.method),
                 Cell::count(round.settings),
                 Cell::count(round.seeds),
                 Cell::count(round.runs),
-                Cell::from_value_and_text(mean, mean.map_or("-".to_owned(), format_short)),
+                Cell::from_value_and_text(round.mean, mean),
                 Cell::text(self.format_setting(&round.best)),
             ]);
         }
@@ -235,24 +234,21 @@ impl TuneReport {
     /// Describes the settings whose mean goal in the search equals the mean goal of the best setting; `None` if there are no such
     /// settings.
     fn describe_ties(&self) -> Option<String> {
-        let ties = &self.ties;
-        let named = ties
-            .iter()
-            .take(MAX_NAMED_TIES)
-            .map(|one| self.format_setting(one));
-        let named = named.collect::<Vec<_>>().join("; ");
-        let more = if ties.len() > MAX_NAMED_TIES {
+        let named = self.ties.iter().take(MAX_NAMED_TIES);
+        let named: Vec<String> = named.map(|one| self.format_setting(one)).collect();
+        let more = if self.ties.len() > MAX_NAMED_TIES {
             "; ..."
         } else {
             ""
         };
-        let (count, verb) = match ties.len() {
+        let count = match self.ties.len() {
             0 => return None,
-            1 => ("1 other".to_owned(), "is"),
-            count => (format!("{count} others"), "are"),
+            1 => "1 other is".to_owned(),
+            count => format!("{count} others are"),
         };
         Some(format!(
-            "{count} {verb} as good as the best setting of the search: {named}{more}"
+            "{count} as good as the best setting of the search: {}{more}",
+            named.join("; ")
         ))
     }
 
@@ -265,26 +261,18 @@ impl TuneReport {
             text_column("setting", "setting"),
         ];
         let mut table = Table::new("comparison", "", &columns);
-        let means = self
-            .compared_settings()
-            .map(|(_, one, _)| one.map(|one| one.mean));
-        let largest = means.into_iter().flatten().fold(0.0, f64::max);
-        for (name, estimate, setting) in self.compared_settings() {
-            let mean = estimate.map_or_else(
-                || Cell::text("cannot be run"),
-                |one| {
-                    Cell::from_value_and_text(one.mean, format_short(one.mean))
-                        .with_bar(one.mean / largest)
-                },
-            );
-            let half = estimate.and_then(|one| one.ci95);
-            let half = half.map_or_else(Cell::empty, |half| {
-                Cell::from_value_and_text(half, format_short(half))
-            });
+        let goals = self.compared_settings().map(|(_, goal, _)| goal);
+        let largest = goals
+            .into_iter()
+            .flatten()
+            .map(|goal| goal.mean)
+            .fold(0.0, f64::max);
+        for (name, goal, setting) in self.compared_settings() {
+            let mean = goal.map(|goal| number_cell(goal.mean).with_bar(goal.mean / largest));
             table.push_row([
                 Cell::text(name),
-                mean,
-                half,
+                mean.unwrap_or_else(|| Cell::text("cannot be run")),
+                number_cell(goal.and_then(|goal| goal.ci95)),
                 Cell::text(self.format_setting(setting)),
             ]);
         }
@@ -300,66 +288,58 @@ impl TuneReport {
         if self.best == self.defaults {
             return "none: no setting better than the defaults was found".into();
         }
-        let unit = if self.goal == Goal::GAIN.name() {
+        let unit = if self.is_gain() {
             "percentage points"
         } else {
             "%"
         };
+        let seeds = &compared.seeds;
         let basis = TestConditions {
-            seed_count: compared.seeds.len(),
+            seed_count: seeds.len(),
             has_random_results: self.is_random,
             indifference: compared.indifference,
         };
-        let sample = Sample {
-            count: compared.seeds.len(),
-            mean: gain.mean,
-            deviation: gain.deviation,
+        let gain = Sample {
+            count: seeds.len(),
+            ..gain
         };
         let margin = basis.indifference.percent();
-        let is_shown = basis.is_significant(sample, margin, 1);
+        let is_shown = basis.is_significant(gain, margin, 1);
         let mean = format_short(gain.mean);
-        if !self.is_random {
-            let doubt = if is_shown {
-                String::new()
-            } else {
+        let fresh = match seeds[..] {
+            [first, .., last] => format!("{} fresh seeds from {first} to {last}", seeds.len()),
+            _ => "one fresh seed".into(),
+        };
+        let (shown, doubt) = match gain.deviation {
+            _ if !self.is_random => (
+                format!(
+                    "{mean} {unit}, without an interval, since nothing in these runs is random"
+                ),
                 format!(
                     "; this counts as no gain, since it is not above {margin} %, the margin of indifference"
-                )
-            };
-            return format!(
-                "{mean} {unit}, without an interval, since nothing in these runs is random{doubt}"
-            );
-        }
-        let seeds = describe_fresh_seeds(&compared.seeds);
-        let Some(deviation) = gain.deviation else {
-            return format!("{mean} {unit} (from {seeds}, therefore without an interval)");
+                ),
+            ),
+            None => {
+                return format!("{mean} {unit} (from {fresh}, therefore without an interval)");
+            }
+            Some(deviation) => (
+                format!(
+                    "{} {unit} (mean and 95 % interval over {fresh}, compared seed by seed)",
+                    gain.format()
+                ),
+                describe_doubt_about_gain(basis, gain, deviation, unit),
+            ),
         };
-        let doubt = if is_shown {
-            String::new()
-        } else {
-            describe_doubt_about_gain(basis, (sample, deviation), unit)
-        };
-        format!(
-            "{} {unit} (mean and 95 % interval over {seeds}, compared seed by seed){doubt}",
-            gain.format()
-        )
+        if is_shown { shown } else { shown + &doubt }
     }
 
     /// Formats the values of a setting with the names of the parameters, such as `alpha=4 x=0.5`.
     fn format_setting(&self, setting: &NamedValues) -> String {
-        let values = self.parameters.iter().map(|name| setting.get(name));
-        let values: Vec<Option<Value>> = values.map(Option::<&Value>::cloned).collect();
-        format_setting(&self.parameters, &values)
-    }
-}
-
-/// Returns the number of the seeds of a comparison with the first and the last seed, such as `30 fresh seeds from 9 to 38`.
-fn describe_fresh_seeds(seeds: &[u64]) -> String {
-    match (seeds.first(), seeds.last()) {
-        (Some(first), Some(last)) if first != last => {
-            format!("{} fresh seeds from {first} to {last}", seeds.len())
-        }
-        _ => "one fresh seed".into(),
+        let values = self
+            .parameters
+            .iter()
+            .map(|name| setting.get(name).cloned());
+        format_setting(&self.parameters, &values.collect::<Vec<_>>())
     }
 }
 
@@ -368,15 +348,12 @@ fn describe_fresh_seeds(seeds: &[u64]) -> String {
 /// gain over the seeds, in `unit`.
 fn describe_doubt_about_gain(
     basis: TestConditions,
-    (gain, deviation): (Sample, f64),
+    gain: Sample,
+    deviation: f64,
     unit: &str,
 ) -> String {
     let margin = basis.indifference.percent();
-    let size = Sample {
-        mean: gain.mean.abs(),
-        ..gain
-    };
-    if basis.is_significant(size, 0.0, 1) {
+    if basis.is_significant(gain.abs(), 0.0, 1) {
         return if gain.mean < 0.0 {
             "; the defaults are better with these seeds".to_owned()
         } else {
@@ -416,5 +393,5 @@ pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
         let hint = "repeat the command of the search, which writes both files again";
         return Err(problem.source(name).hint(hint).into());
     }
-    Ok(report.page(&plan, &store::read_rows(folder)?))
+    Ok(report.page(&plan, &read_rows(folder)?))
 }

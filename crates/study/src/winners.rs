@@ -6,18 +6,72 @@
 //! rank 1. Each pair of values is a separate comparison: if all policies are equal, 5 % of the pairs may have a separated winner
 //! by chance.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
-use super::compare::{AdditionalResults, Comparison};
+use super::cells::{csv_text, mean_cell};
+use super::compare::{AdditionalResults, Comparison, PolicyResults};
+use super::config::Parameter;
 use super::plan::Plan;
-use super::row::RunRow;
-use super::separate::Indifference;
+use super::separate::TestConditions;
 use super::spec::{csv_field, value_label};
-use super::stats::format_short;
+use super::stats::{Sample, format_short};
+use super::store::Rows;
 use super::values::ParameterValues;
-use migsim_output::figure::{self, Figure, FigureStyle};
+use migsim_base::error::{Error, Problem};
+use migsim_base::words::format_count;
+use migsim_experiment::Registry;
+use migsim_output::figure::{Figure, FigureStyle, WinnerCell, WinnerMap};
+use migsim_output::frame::{picture_html, sections_page, sentence_html};
+use migsim_output::{Cell, Sheet, Table, number_column, text_column};
+
+/// Parses the value of `--map`, which describes two parameters: `KEY=VALUES,KEY=VALUES`. A comma that is followed by `KEY=`
+/// separates the parameters.
+///
+/// # Errors
+/// The text does not describe two different parameters.
+pub fn parse_map_parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2], Error> {
+    let wrong = |message: String| {
+        let problem = Problem::new(message).source(format!("--map {map}"));
+        let hint = "name two parameters with their values, for example `--map workload.spread=0,0.5,1,costs.move.fixed=0s,0.1s,1s`";
+        Error::from(problem.hint(hint))
+    };
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for part in map.split(',') {
+        match (part.split_once('='), found.last_mut()) {
+            (Some((key, value)), _) => found.push((key.trim(), value.to_owned())),
+            (None, Some((_, values))) => *values = format!("{values},{part}"),
+            (None, None) => {
+                return Err(wrong(format!(
+                    "the map begins with `{part}`, which is a value without a key"
+                )));
+            }
+        }
+    }
+    let parameter = |(key, values): &(&str, String)| {
+        if key.trim_start_matches("policy").is_empty() || key.starts_with("policy.name") {
+            return Err(wrong(
+                "the map names the policy as a parameter, but `--policies` names the policies"
+                    .into(),
+            ));
+        }
+        Parameter::parse(registry, key, values, format!("--map {key}={values}")).map_err(wrong)
+    };
+    let [first, second] = &found[..] else {
+        return Err(wrong(format!(
+            "the number of parameters of the map is {} instead of two",
+            found.len()
+        )));
+    };
+    let pair = [parameter(first)?, parameter(second)?];
+    if pair[0].name == pair[1].name {
+        let name = &pair[0].name;
+        return Err(wrong(format!("the map names the parameter `{name}` twice")));
+    }
+    Ok(pair)
+}
+
+/// Number of rows of the table that the page shows before the reader expands it.
+const VISIBLE_ROWS: usize = 50;
 
 /// Comparison of the policies at one pair of values of the two parameters, which is one cell of the map.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,25 +83,33 @@ pub struct PolicyWinnerCell {
 }
 
 impl PolicyWinnerCell {
+    fn best(&self) -> &PolicyResults {
+        &self.comparison.policies[0]
+    }
+
     /// Computes how much longer the second best policy takes than the best policy, in percent of the best mean makespan \[%\];
     /// `None` if only one policy ran.
-    pub fn lead_percent(&self) -> Option<f64> {
-        let best = self.comparison.ranked_policy_results.first()?;
-        let next = self.comparison.second_best_policy()?;
-        Some(100.0 * next.makespan_behind_best_policy?.mean / best.makespan.mean)
+    pub fn lead_percent(&self) -> Option<Sample> {
+        let behind = self.comparison.second_best_policy()?.behind_best_s?;
+        let percent = |seconds: f64| 100.0 * seconds / self.best().makespan_s.mean;
+        Some(Sample {
+            mean: percent(behind.mean),
+            deviation: behind.deviation.map(percent),
+            ci95: behind.ci95.map(percent),
+            ..behind
+        })
     }
 
     /// Returns whether the best policy is separated: all other policies are slower by more than the margin of indifference,
     /// significantly so if the seed changes results.
     pub fn is_separated(&self) -> bool {
-        let mut others = self.comparison.ranked_policy_results.iter().skip(1);
-        self.is_compared() && others.all(|other| !other.is_rank_one())
+        let mut others = self.comparison.policies.iter().skip(1);
+        self.is_compared() && others.all(|other| other.rank > 1)
     }
 
     /// Returns whether the cell shows a comparison, because at least two policies ran or no policy failed.
     fn is_compared(&self) -> bool {
-        self.comparison.ranked_policy_results.len() > 1
-            || self.comparison.failed_policies.is_empty()
+        self.comparison.policies.len() > 1 || self.comparison.failed_policies.is_empty()
     }
 }
 
@@ -60,52 +122,43 @@ pub struct PolicyWinnerMap {
     pub policies: Vec<String>,
     /// Comparisons at all pairs of values at which at least one policy ran with all seeds.
     pub cells: Vec<PolicyWinnerCell>,
+    seed_count: usize,
 }
 
 impl PolicyWinnerMap {
     /// Creates the map of winners from the finished runs of a plan. Returns `None` unless the plan varies the policy and exactly
     /// two other parameters.
-    pub fn from_rows(
-        plan: &Plan,
-        rows: &BTreeMap<String, RunRow>,
-        indifference: Indifference,
-    ) -> Option<Self> {
+    pub fn from_rows(plan: &Plan, rows: &Rows) -> Option<Self> {
         let policy = plan.names.iter().position(|name| name == "policy")?;
         let others: Vec<usize> = (0..plan.names.len()).filter(|one| *one != policy).collect();
         let [x, y] = others[..] else {
             return None;
         };
         let values = |parameter: usize| -> Vec<Value> {
-            let distinct = ParameterValues::of_parameter(plan, parameter)
-                .distinct_values
-                .into_iter();
-            distinct.cloned().collect()
+            let distinct = ParameterValues::of_parameter(plan, parameter).distinct_values;
+            distinct.into_iter().cloned().collect()
         };
         let axes = [x, y].map(|parameter| (plan.names[parameter].clone(), values(parameter)));
-        let seeds = plan.seeds.len();
         let mut cells = Vec::new();
         for (row, above) in axes[1].1.iter().enumerate() {
             for (column, beside) in axes[0].1.iter().enumerate() {
-                let is_here = |setting: &Vec<Option<Value>>| {
-                    setting[x].as_ref() == Some(beside) && setting[y].as_ref() == Some(above)
-                };
                 let mut here = Plan {
                     names: vec![plan.names[policy].clone()],
                     seeds: plan.seeds.clone(),
                     is_random: plan.is_random,
+                    indifference: plan.indifference,
                     ..Plan::default()
                 };
                 for (index, setting) in plan.settings.iter().enumerate() {
-                    if is_here(setting) {
+                    if [&setting[x], &setting[y]].map(Option::as_ref) == [Some(beside), Some(above)]
+                    {
                         here.settings.push(vec![setting[policy].clone()]);
                         here.drawn.extend(plan.drawn.get(index));
-                        let runs = &plan.runs[index * seeds..(index + 1) * seeds];
-                        here.runs.extend_from_slice(runs);
+                        here.runs.extend_from_slice(plan.runs_of(index));
                     }
                 }
-                let comparison =
-                    Comparison::from_rows(&here, rows, &AdditionalResults::default(), indifference);
-                if !comparison.ranked_policy_results.is_empty() {
+                let comparison = Comparison::from_rows(&here, rows, &AdditionalResults::default());
+                if !comparison.policies.is_empty() {
                     cells.push(PolicyWinnerCell {
                         value_indices: [column, row],
                         comparison,
@@ -117,6 +170,7 @@ impl PolicyWinnerMap {
             policies: values(policy).iter().map(value_label).collect(),
             axes,
             cells,
+            seed_count: plan.seeds.len(),
         })
     }
 
@@ -127,10 +181,10 @@ impl PolicyWinnerMap {
         let all = self.axes[0].1.len() * self.axes[1].1.len();
         for policy in &self.policies {
             let is_best = |won: &&PolicyWinnerCell| {
-                let results = &won.comparison.ranked_policy_results;
-                let best = results[0].makespan.mean;
-                let mut equal = results.iter().filter(|one| one.makespan.mean <= best);
-                won.is_compared() && equal.any(|one| one.policy == *policy)
+                let best = won.best().makespan_s.mean;
+                let mut results = won.comparison.policies.iter();
+                won.is_compared()
+                    && results.any(|one| one.policy == *policy && one.makespan_s.mean <= best)
             };
             let won: Vec<&PolicyWinnerCell> = self.cells.iter().filter(is_best).collect();
             let separated = won.iter().filter(|won| won.is_separated()).count();
@@ -160,104 +214,157 @@ impl PolicyWinnerMap {
     }
 
     /// Returns the values of a cell of the map: the value on the horizontal axis and the value on the vertical axis.
-    pub fn values_of_cell(&self, won: &PolicyWinnerCell) -> [&Value; 2] {
+    fn values_of_cell(&self, won: &PolicyWinnerCell) -> [&Value; 2] {
         [0, 1].map(|axis: usize| &self.axes[axis].1[won.value_indices[axis]])
     }
 
-    /// Creates the text of `map.csv`, with one row for each pair of values.
-    pub fn csv(&self) -> String {
-        let mut text = format!(
-            "{},{},best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_separated\n",
-            csv_field(Some(&json!(self.axes[0].0))),
-            csv_field(Some(&json!(self.axes[1].0)))
-        );
-        for won in &self.cells {
-            let best = &won.comparison.ranked_policy_results[0];
+    /// Returns the texts of the files of the map: `map.csv`, `map.svg` and `index.html`.
+    pub fn files(&self) -> [(&'static str, String); 3] {
+        let svg = self.figure(&FigureStyle::default()).to_svg();
+        [
+            ("map.csv", self.csv()),
+            ("index.html", self.page(&svg)),
+            ("map.svg", svg),
+        ]
+    }
+
+    fn csv(&self) -> String {
+        let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+        let lines = self.cells.iter().map(|won| {
+            let (best, lead) = (won.best(), won.lead_percent());
             let next = won.comparison.second_best_policy();
-            let half =
-                next.and_then(|next| next.makespan_behind_best_policy?.confidence_half_width());
-            let number =
-                |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-            let [beside, above] = self.values_of_cell(won);
-            let fields = [
-                csv_field(Some(beside)),
-                csv_field(Some(above)),
+            let [beside, above] = self.values_of_cell(won).map(|value| csv_field(Some(value)));
+            vec![
+                beside,
+                above,
                 best.policy.clone(),
-                best.makespan.mean.to_string(),
-                number(best.makespan.confidence_half_width()),
+                best.makespan_s.mean.to_string(),
+                number(best.makespan_s.ci95),
                 next.map_or(String::new(), |next| next.policy.clone()),
-                number(won.lead_percent()),
-                number(half.map(|half| 100.0 * half / best.makespan.mean)),
+                number(lead.map(|lead| lead.mean)),
+                number(lead.and_then(|lead| lead.ci95)),
                 won.is_separated().to_string(),
-            ];
-            text += &fields.join(",");
-            text.push('\n');
-        }
-        text
+            ]
+        });
+        let axes = self.axes.iter().map(|axis| csv_field(Some(&json!(axis.0))));
+        let columns = "best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_separated";
+        csv_text(axes.chain(columns.split(',').map(str::to_owned)), lines)
     }
 
     /// Returns the map as JSON.
     pub fn to_json(&self) -> Value {
-        let axes = self
-            .axes
-            .each_ref()
-            .map(|axis| json!({ "parameter": axis.0, "values": axis.1 }));
+        let axes = self.axes.each_ref();
         let of_cell = |won: &PolicyWinnerCell| {
             json!({
                 "values": self.values_of_cell(won),
-                "best": won.comparison.ranked_policy_results[0].policy,
-                "margin_percent": won.lead_percent(),
+                "best": won.best().policy,
+                "margin_percent": won.lead_percent().map(|lead| lead.mean),
                 "is_separated": won.is_separated(),
                 "comparison": won.comparison.to_json(),
             })
         };
+        let basis = self.cells.first().map(|won| won.comparison.test_conditions);
         json!({
-            "correction": self.cells.first().map(|won| won.comparison.test_conditions.correction_method()),
-            "indifference_percent": self.cells.first().map(|won| won.comparison.test_conditions.indifference.percent()),
+            "correction": basis.map(TestConditions::correction_method),
+            "indifference_percent": basis.map(|basis| basis.indifference),
             "verdict": self.separated_wins_text(),
-            "axes": axes,
+            "axes": axes.map(|axis| json!({ "parameter": axis.0, "values": axis.1 })),
             "cells": self.cells.iter().map(of_cell).collect::<Vec<_>>(),
         })
     }
 
+    /// Returns the printed output of the map: the table of the fastest policies and how many of them are separated.
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::default();
+        sheet.add_table(self.table());
+        sheet.add_line("");
+        sheet.add_line(self.separated_wins_text());
+        sheet
+    }
+
+    fn table(&self) -> Table {
+        let [(beside, _), (above, _)] = &self.axes;
+        let columns = [
+            text_column(beside, "x"),
+            text_column(above, "y"),
+            text_column("best", "best"),
+            number_column("makespan iii [s]", "makespan_s"),
+            text_column("next", "next"),
+            number_column("margin [%]", "margin_percent"),
+            text_column("separated", "is_separated"),
+        ];
+        let mut table = Table::new("map", "", &columns);
+        for won in &self.cells {
+            let next = won.comparison.second_best_policy();
+            let [beside, above] = self.values_of_cell(won).map(value_label);
+            table.push_row([
+                Cell::text(beside),
+                Cell::text(above),
+                Cell::text(&won.best().policy),
+                mean_cell(won.best().makespan_s),
+                next.map_or_else(Cell::empty, |next| Cell::text(&next.policy)),
+                mean_cell(won.lead_percent()),
+                Cell::text(if won.is_separated() { "yes" } else { "no" }),
+            ]);
+        }
+        table
+    }
+
     /// Draws the map of winners: each pair of values has the colour of its fastest policy.
-    pub fn figure(&self, style: &FigureStyle) -> Figure {
-        let winner = |won: &PolicyWinnerCell| {
-            let best = &won.comparison.ranked_policy_results[0].policy;
-            self.policies.iter().position(|policy| policy == best)
-        };
+    fn figure(&self, style: &FigureStyle) -> Figure {
         let of_cell = |won: &PolicyWinnerCell| {
-            Some(figure::WinnerCell {
+            let mut policies = self.policies.iter();
+            let lead = won.lead_percent();
+            Some(WinnerCell {
                 column_and_row: won.value_indices,
-                winner_index: winner(won)?,
-                winner_margin_text: won.lead_percent().map_or(String::new(), |margin| {
-                    format!("{} %", format_short(margin))
+                winner_index: policies.position(|policy| *policy == won.best().policy)?,
+                winner_margin_text: lead.map_or(String::new(), |lead| {
+                    format!("{} %", format_short(lead.mean))
                 }),
                 is_clear_winner: won.is_separated(),
             })
         };
-        let axes = self
-            .axes
-            .each_ref()
-            .map(|(name, values)| (name.clone(), values.iter().map(value_label).collect()));
-        let chart = figure::WinnerMap {
-            name: format!(
-                "The fastest policy by {} and {}",
-                self.axes[0].0, self.axes[1].0
-            ),
+        let axes = self.axes.each_ref();
+        let chart = WinnerMap {
+            name: format!("The fastest policy by {} and {}", axes[0].0, axes[1].0),
             policy_names: self.policies.clone(),
             remark_below_legend: "%: advantage over the next policy; hatched: not clearly faster"
                 .into(),
-            axis_parameters: axes,
+            axis_parameters: axes
+                .map(|(name, values)| (name.clone(), values.iter().map(value_label).collect())),
             winner_cells: self.cells.iter().filter_map(of_cell).collect(),
         };
         Figure::new("map", chart.draw(style))
+    }
+
+    fn page(&self, svg: &str) -> String {
+        let label = "The fastest policy at each pair of values";
+        let verdict = sentence_html(&self.separated_wins_text());
+        let map = picture_html("map", label, (300, 640), svg);
+        let sections = [
+            (
+                "map",
+                "Map: the fastest policy".to_owned(),
+                format!("<p class=\"verdict\">{verdict}</p>\n{map}"),
+            ),
+            (
+                "values",
+                "Values: margin over the next policy".to_owned(),
+                self.table().to_html(VISIBLE_ROWS),
+            ),
+        ];
+        let policies = format_count(self.policies.len(), "policy");
+        let seeds = format_count(self.seed_count, "seed");
+        let lead = format!("<p>{policies}, {seeds}.</p>\n");
+        let title = format!("Policies by {} and {}", self.axes[0].0, self.axes[1].0);
+        sections_page(&title, &lead, sections, &[])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::RunRow;
 
     #[test]
     fn the_winner_of_each_pair_with_its_margin() {
@@ -291,15 +398,15 @@ mod tests {
                 },
             )
         };
-        let rows: BTreeMap<String, RunRow> = runs.iter().zip(&times).map(row).collect();
-        let winners = PolicyWinnerMap::from_rows(&plan, &rows, Indifference::default()).unwrap();
+        let rows: Rows = runs.iter().zip(&times).map(row).collect();
+        let winners = PolicyWinnerMap::from_rows(&plan, &rows).unwrap();
         let [left, right] = &winners.cells[..] else {
             panic!()
         };
-        assert_eq!(left.comparison.ranked_policy_results[0].policy, "a");
-        assert!((left.lead_percent().unwrap() - 100.0 * 2.0 / 15.0).abs() < 1e-12);
+        assert_eq!(left.comparison.policies[0].policy, "a");
+        assert!((left.lead_percent().unwrap().mean - 100.0 * 2.0 / 15.0).abs() < 1e-12);
         assert!(!left.is_separated() && right.is_separated());
-        assert_eq!(right.comparison.ranked_policy_results[0].policy, "b");
+        assert_eq!(right.comparison.policies[0].policy, "b");
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());
         let verdict = "`a` is fastest at 1 of 2 pairs of values. At 0 of these it is clearly faster than all others: by more than the margin of indifference and, if runs are random, significantly. \
                        `b` is fastest at 1 of 2 pairs of values. At 1 of these it is clearly faster than all others: by more than the margin of indifference and, if runs are random, significantly.";
@@ -317,12 +424,42 @@ mod tests {
             ..plan
         };
         let separated = |plan: &Plan| {
-            let winners = PolicyWinnerMap::from_rows(plan, &rows, Indifference::default()).unwrap();
+            let winners = PolicyWinnerMap::from_rows(plan, &rows).unwrap();
             let cells = winners.cells.iter().map(PolicyWinnerCell::is_separated);
             cells.collect::<Vec<bool>>()
         };
         assert_eq!(separated(&single), [false, false]);
         single.drawn = vec![false, true, false, true];
         assert_eq!(separated(&single), [true, false]);
+    }
+
+    #[test]
+    fn a_comma_before_a_key_begins_the_second_parameter() {
+        let registry = Registry::standard();
+        let pair = parse_map_parameters(&registry, "workload.spread=0,0.5,procs=10,20").unwrap();
+        assert_eq!(pair.map(|one| one.name), ["workload.spread", "procs"]);
+        for (map, part) in [
+            (
+                "procs=1,2",
+                "the number of parameters of the map is 1 instead of two",
+            ),
+            (
+                "1,2",
+                "the map begins with `1`, which is a value without a key",
+            ),
+            (
+                "procs=1,procs=2",
+                "the map names the parameter `procs` twice",
+            ),
+            (
+                "policy=never,procs=2",
+                "but `--policies` names the policies",
+            ),
+        ] {
+            let error = parse_map_parameters(&registry, map)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(part), "{map}: {error}");
+        }
     }
 }

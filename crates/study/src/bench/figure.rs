@@ -7,7 +7,7 @@ use super::rows::{BenchResults, PolicyStatistics};
 use migsim_output::figure::{Colour, Curve, CurveChart, Drawing, FigureStyle};
 
 /// Largest factor of the best known makespan on the horizontal axis of the figure.
-pub const MAX_FACTOR: f64 = 2.0;
+const MAX_FACTOR: f64 = 2.0;
 
 /// Maximum number of policies whose curves the figure shows.
 const MAX_CURVES: usize = 6;
@@ -29,32 +29,29 @@ const COLOURS: [Colour; MAX_CURVES] = [
 /// Returns the results of the policies that the figure shows: the rivals, which the user added, `migbsp` and `never`, and the
 /// policies with the lowest mean ratios to the best known makespan.
 fn policies_to_draw(bench: &BenchResults) -> Vec<&PolicyStatistics> {
-    let rows = &bench.ranked_policy_statistics;
+    let rows = &bench.policies;
     let is_always = |one: &&PolicyStatistics| {
         !one.is_in_default_set || ALWAYS_SHOWN_POLICIES.contains(&one.policy.as_str())
     };
-    let always = rows.iter().filter(is_always).count().min(MAX_CURVES - 1);
-    let mut best = rows
-        .iter()
-        .filter(|one| !is_always(one))
-        .take(MAX_CURVES - always)
-        .collect::<Vec<_>>();
-    best.extend(rows.iter().filter(is_always).take(always));
+    let others = rows.iter().filter(|one| !is_always(one));
+    let always = rows.iter().filter(is_always).take(MAX_CURVES - 1);
+    let mut best: Vec<_> = others
+        .take(MAX_CURVES - always.clone().count())
+        .chain(always)
+        .collect();
     best.sort_by(|a, b| a.mean_ratio.total_cmp(&b.mean_ratio));
     best
 }
 
 /// Draws the performance profiles of the selected policies as a figure.
-pub fn draw_performance_profiles(bench: &BenchResults, style: &FigureStyle) -> Drawing {
-    let curves = policies_to_draw(bench)
-        .into_iter()
-        .zip(COLOURS)
-        .map(|(one, colour)| Curve {
-            name: one.policy.clone(),
-            colour,
-            curve_points: performance_profile_corners(one),
-        });
-    let series = CurveChart {
+pub(super) fn draw_performance_profiles(bench: &BenchResults) -> Drawing {
+    let curves = policies_to_draw(bench).into_iter().zip(COLOURS);
+    let curves = curves.map(|(one, colour)| Curve {
+        name: one.policy.clone(),
+        colour,
+        curve_points: performance_profile_corners(one),
+    });
+    let chart = CurveChart {
         name: "Performance profiles of the policies".into(),
         axis_titles: [
             "factor of the best known makespan".into(),
@@ -62,7 +59,7 @@ pub fn draw_performance_profiles(bench: &BenchResults, style: &FigureStyle) -> D
         ],
         curves: curves.collect(),
     };
-    series.draw(style)
+    chart.draw(&FigureStyle::default())
 }
 
 /// Returns the corners of the step curve that is a policy's performance profile, from factor 1 on: the factor, and the share of

@@ -8,7 +8,7 @@
 //! known* makespan of a case and seed is therefore the lowest makespan of that set and of the stored best results ([`best`]). The
 //! *ratio* of a policy in a case is its makespan divided by the best known makespan of the same case and seed, averaged over the
 //! seeds; it is at least 1 for the default set. A policy that fails in a case has no ratio in this case and no rank. After
-//! [`MAX_FAILURES`] failed runs a rival is stopped. A *static start* is an initial placement by a built-in mapping rule that no process leaves.
+//! three failed runs a rival is stopped. A *static start* is an initial placement by a built-in mapping rule that no process leaves.
 //!
 //! The runs of a benchmark are runs of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore
 //! work as for sweeps.
@@ -19,39 +19,32 @@ mod page;
 mod report;
 mod rows;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-pub use figure::{MAX_FACTOR, draw_performance_profiles};
-pub use page::benchmark_page_html;
-pub use report::{
-    best_makespans_csv, cases_csv, classes_csv, policies_csv, policy_table, printed_sheet, schema,
-};
+pub use report::schema;
 pub use rows::{BenchCaseResults, BenchResults, PolicyCaseResults, PolicyStatistics};
 
-use super::config::{Combine, Parameter, Sweep};
+use super::config::{Parameter, Sweep};
 use super::plan::Plan;
-use super::row::RunRow;
 use super::run::{Shard, missing_runs};
 use super::spec::ValuesSpec;
+use super::store::Rows;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 use migsim_experiment::suite::{BenchmarkCase, BenchmarkSuite, CaseSet};
-use migsim_experiment::{KeySetting, Layers, Registry};
+use migsim_experiment::{KeySetting, Registry};
 use migsim_platform::MappingRule;
-
-/// Maximum number of cases that one benchmark may run.
-pub const MAX_CASES: u64 = 10_000;
 
 /// Name of the row of results of the best static start: the rival that never moves a process and starts each case from the
 /// built-in mapping rule with the lowest mean makespan over the seeds. This rule is only known after the runs, so the row does not
 /// count for the best known makespans.
-pub const BEST_START: &str = "never from the best static start";
+const BEST_START: &str = "never from the best static start";
 
 /// Number of failed runs after which a rival is not run on further cases.
-pub const MAX_FAILURES: usize = 3;
+const MAX_FAILURES: usize = 3;
 
 /// The cases, policies and seeds of a benchmark, as the user requested them.
 #[derive(Clone, Debug)]
@@ -105,23 +98,22 @@ impl BenchRequest {
     }
 
     /// Returns the runs of some cases (counted from 0) that must still be simulated for the part `shard` of a plan, without those
-    /// of rivals that failed in [`MAX_FAILURES`] runs of earlier cases. The first `spared` policies of each case are never
-    /// stopped.
+    /// of rivals that failed in three runs of earlier cases. The first `spared` policies of each case are never stopped.
     pub fn missing_runs_of_cases(
         &self,
-        (plan, spared): (&Plan, usize),
+        plan: &Plan,
+        spared: usize,
         cases: &Range<usize>,
         shard: Shard,
-        rows: &BTreeMap<String, RunRow>,
+        rows: &Rows,
     ) -> Vec<usize> {
         let seeds = plan.seeds.len();
         let policies = plan.settings.len() / self.create_cases().len().max(1);
         let policy_of = |run: usize| run / seeds % policies;
-        let has_failed = |id: &String| rows.get(id).is_some_and(|row| row.error.is_some());
         let mut failed: Vec<BTreeSet<&String>> = vec![BTreeSet::new(); policies];
-        let earlier = plan.runs.iter().enumerate();
-        for (run, id) in earlier.take(cases.start * policies * seeds) {
-            if has_failed(id) {
+        let earlier = plan.runs.iter().take(cases.start * policies * seeds);
+        for (run, id) in earlier.enumerate() {
+            if rows.get(id).is_some_and(|row| row.error.is_some()) {
                 failed[policy_of(run)].insert(id);
             }
         }
@@ -159,48 +151,35 @@ impl BenchRequest {
         values: &[String],
         scenarios: &[&str],
     ) -> Result<Sweep, Error> {
-        let name = self.suite.suite_file().name.as_str();
-        let source = format!("suite {name}");
+        let file = self.suite.suite_file();
+        let source = format!("suite {}", file.name);
         let wrong = |message: String| Error::from(Problem::new(message).source(&source));
         let seeds = match &self.seeds {
             Some(seeds) => seeds.clone(),
-            None => ValuesSpec::parse(&self.suite.suite_file().seeds).map_err(wrong)?,
+            None => ValuesSpec::parse(&file.seeds).map_err(wrong)?,
         };
-        let cases =
-            (1..=self.case_count).map(|number| format!("{name}.{}.{number}", self.case_draw));
-        let list = |values: Vec<Value>, text: &str| ValuesSpec::from_list(values, text);
-        let cases = list(cases.map(Value::from).collect(), "the cases");
-        let values = list(
-            values.iter().map(|value| json!(value)).collect(),
-            &values.join(","),
-        );
-        let limit = self.answer_time_limit.map(|limit| KeySetting {
-            key: "policy.exec.timeout".into(),
-            source_text: "--timeout".into(),
-            value: json!(limit),
-        });
-        let scenarios = KeySetting {
-            key: "scenarios".into(),
-            source_text: source.clone(),
-            value: json!(scenarios),
+        let cases = 1..=self.case_count;
+        let cases = cases.map(|number| format!("{}.{}.{number}", file.name, self.case_draw));
+        let cases: Vec<String> = cases.collect();
+        let parameter = |key: &str, values: &[String], text: String| {
+            let values = values.iter().map(|value| json!(value)).collect();
+            Parameter::new(registry, key, ValuesSpec::from_list(values, text), &source)
         };
+        let limit = self.answer_time_limit;
+        let limit =
+            limit.map(|limit| KeySetting::new("policy.exec.timeout", "--timeout", json!(limit)));
+        let scenarios = KeySetting::new("scenarios", &source, json!(scenarios));
         Ok(Sweep {
-            registry: registry.clone(),
-            base_settings: Layers::default(),
             fixed_flags: std::iter::once(scenarios).chain(limit).collect(),
             varied_parameters: vec![
-                Parameter::new(registry, "extends", cases, &source),
-                Parameter::new(registry, key, values, &source),
+                parameter("extends", &cases, "the cases".to_owned()),
+                parameter(key, values, values.join(",")),
             ],
             seeds: Some(seeds),
-            combine: Combine::Grid,
-            draw_seed: 1,
+            ..Sweep::new(registry)
         })
     }
 }
-
-/// The best makespan \[s\] for each pair of a case number and a seed.
-pub(super) type BestMakespans = BTreeMap<(u64, u64), f64>;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,5 @@
 //! Rows of a small benchmark, worked by hand.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::*;
@@ -57,7 +55,7 @@ fn bench(
     let cases = usize::try_from(request.case_count).unwrap();
     let rules = migsim_platform::MappingRule::ALL.len();
     let (own, starts) = (plan(cases * policies, 0), plan(cases * rules, 100_000));
-    let mut rows = BTreeMap::new();
+    let mut rows = Rows::new();
     for case in 0..cases {
         for seed in 0..2 {
             for policy in 0..policies {
@@ -79,7 +77,7 @@ fn bench(
 
 fn standing<'b>(bench: &'b BenchResults, policy: &str) -> &'b PolicyStatistics {
     bench
-        .ranked_policy_statistics
+        .policies
         .iter()
         .find(|one| one.policy == policy)
         .unwrap()
@@ -113,7 +111,7 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
             mine.mean_ratio,
             mine.median_ratio,
             mine.worst_ratio,
-            mine.worst_case_number
+            mine.worst_case
         ),
         (1.125, 1.125, 1.25, 2)
     );
@@ -128,25 +126,25 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     // Its makespan in case 1 has the mean 14 s, less than 15 s. One of its runs is below the best known.
     assert_eq!(
         (
-            mine.win_count,
-            mine.new_best_case_and_run_counts,
+            mine.wins,
+            mine.new_best_cases_and_runs,
             mine.is_in_default_set
         ),
         (1, [1, 1], false)
     );
-    assert_eq!(standing(&bench, first).win_count, 1);
-    let [share, _] = mine.call_and_move_cost_percent;
+    assert_eq!(standing(&bench, first).wins, 1);
+    let [share, _] = mine.cost_percent;
     assert!((share - 10.0).abs() < 1e-12, "{share}");
     // The best start takes 35 s: 3.5 and 1.75 times the best known in case 1, and 7/6 of it in case 2.
     let start = standing(&bench, BEST_START);
     assert!((start.mean_ratio - f64::midpoint(2.625, 35.0 / 30.0)).abs() < 1e-12);
-    assert_eq!(start.mean_call_move_and_return_counts, [0.0; 3]);
+    assert_eq!([start.calls, start.moves, start.straight_returns], [0.0; 3]);
     let [low, high] = mine.mean_ratio_ci95;
     assert!(
         (1.0..=1.125).contains(&low) && (1.125..=1.25).contains(&high),
         "{low} {high}"
     );
-    assert!(best_makespans_csv(&bench).contains("\n1,2,mine,16\n"));
+    assert!(bench.best_makespans_csv().contains("\n1,2,mine,16\n"));
 }
 
 #[test]
@@ -159,15 +157,15 @@ fn a_policy_that_failed_has_no_rank_and_no_factor_covers_it() {
     };
     let bench = bench(&request, time, 10.0);
     let row = standing(&bench, "mine");
-    assert_eq!((row.failed_case_count, row.win_count), (1, 0));
-    assert_eq!(bench.ranked_policy_statistics.last(), Some(row));
+    assert_eq!((row.failures, row.wins), (1, 0));
+    assert_eq!(bench.policies.last(), Some(row));
     let json = bench.to_json();
     let json = json["policies"].as_array().unwrap().last().unwrap();
     assert_eq!(
         (&json["policy"], &json["mean_ratio"], &json["failures"]),
         (&json!("mine"), &json!(null), &json!(1))
     );
-    assert!(policies_csv(&bench).contains("\nmine,,,,,,,,1,0,0,"));
+    assert!(bench.policies_csv().contains("\nmine,,,,,,,,1,0,0,"));
     assert_eq!(row.percent_of_cases_within(1e9), 0.0);
     assert!(bench.first_error.as_deref().unwrap().contains("it hangs"));
     assert!(
@@ -184,13 +182,13 @@ fn three_failed_runs_stop_a_rival() {
     assert_eq!(request.case_stages(), [0..1, 1..2, 2..4, 4..8, 8..9]);
     let policies = request.policy_names().len();
     let plan = plan(9 * policies, 0);
-    let spared = (&plan, request.suite.suite_file().policies.len());
-    let mut rows = BTreeMap::new();
-    let left = |rows: &BTreeMap<String, RunRow>| {
-        let left = request.missing_runs_of_cases(spared, &(4..8), Shard::WHOLE, rows);
+    let spared = request.suite.suite_file().policies.len();
+    let mut rows = Rows::new();
+    let left = |rows: &Rows| {
+        let left = request.missing_runs_of_cases(&plan, spared, &(4..8), Shard::WHOLE, rows);
         left.len() / 2
     };
-    let fail = |rows: &mut BTreeMap<String, RunRow>, setting: usize, seed: usize| {
+    let fail = |rows: &mut Rows, setting: usize, seed: usize| {
         let id = (2 * setting + seed).to_string();
         rows.insert(id, RunRow::failed("it hangs".into(), false));
     };

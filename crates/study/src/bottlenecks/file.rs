@@ -4,14 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{CausalProfile, SimulatedChange};
-use migsim_experiment::CriticalPathShare;
+use super::CausalProfile;
 
 /// The version of the format in which `migsim bottlenecks --json` prints a profile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 enum Version {
     /// `migsim-bottlenecks-1`, which is the only version so far.
-    #[default]
     #[serde(rename = "migsim-bottlenecks-1")]
     One,
 }
@@ -104,51 +102,37 @@ impl CausalProfile {
     /// Returns the profile as JSON: makespan, critical path and changes. Pairs of changes and gains with kept decisions are
     /// present only if the user requested them.
     pub fn to_json(&self) -> Value {
-        let changes = self.quantity_rows.iter().flat_map(|row| {
-            let all = [Some(&row.improvement), row.limit_removal.as_ref()];
-            all.into_iter()
-                .flatten()
-                .map(|tried| self.change_row(tried))
+        let changes = self.rows.iter().flat_map(|row| &row.changes);
+        let changes = changes.map(|tried| ChangeRow {
+            change: tried.change.to_string(),
+            makespan_s: tried.makespan.mean,
+            gain_percent: tried.gain.mean,
+            gain_ci95_percent: tried.gain.ci95,
+            held_gain_percent: tried.held_gain.map(|held| held.mean),
+            held_only: tried.held_only,
         });
-        let pairs = self.change_pairs.iter().map(|pair| PairRow {
+        let pairs = self.pairs.iter().map(|pair| PairRow {
             changes: pair.changes.each_ref().map(ToString::to_string),
             makespan_s: pair.makespan.mean,
             gain_percent: pair.gain.mean,
             beyond_percent: pair.excess_gain,
+        });
+        let path = self.critical_path.iter().map(|share| PathPart {
+            kind: share.activity_kind.name(),
+            resource: share.resource.clone(),
+            process: share.process.map(|process| process.index() + 1),
+            seconds: share.time.get(),
+            percent: share.percent,
         });
         let file = BottlenecksOutput {
             schema: Version::One,
             version: env!("CARGO_PKG_VERSION"),
             makespan_s: self.makespan.mean,
             verdict: self.verdict(),
-            path: self.critical_path.iter().map(path_part).collect(),
+            path: path.collect(),
             changes: changes.collect(),
             pairs: pairs.collect(),
         };
         serde_json::to_value(file).expect("numbers and texts are JSON")
-    }
-
-    fn change_row(&self, tried: &SimulatedChange) -> ChangeRow {
-        ChangeRow {
-            change: tried.change.to_string(),
-            makespan_s: tried.makespan.mean,
-            gain_percent: tried.gain.mean,
-            gain_ci95_percent: tried
-                .gain
-                .confidence_half_width()
-                .filter(|_| self.seed_count > 1),
-            held_gain_percent: tried.gain_with_kept_decisions.map(|held| held.mean),
-            held_only: tried.is_held_only,
-        }
-    }
-}
-
-fn path_part(share: &CriticalPathShare) -> PathPart {
-    PathPart {
-        kind: share.activity_kind.name(),
-        resource: share.resource.clone(),
-        process: share.process.map(|process| process.index() + 1),
-        seconds: share.time.get(),
-        percent: share.percent,
     }
 }

@@ -13,44 +13,48 @@
 
 mod file;
 mod page;
-mod pages;
-mod pairs;
 mod verdict;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::row::RunRow as StoredRow;
-use super::run::FinishedRunCounter;
-use super::setting::run_id;
+use super::config::{Parameter, Sweep};
+use super::plan::seeds_of_sweep;
+use super::run::lock;
+use super::setting::{load_experiment, run_id};
+use super::spec::ValuesSpec;
 use super::stats::Sample;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::{RunOutcome, Scenario};
 use migsim_experiment::{
-    Amount, CaseChange, ChangedQuantity, CriticalPathShare, Experiment, KeySetting, Layers, Limits,
-    Progress, Registry, ReschedulingPlan, ScenarioRun, SharedInputs,
+    Amount, CaseChange, ChangedQuantity, CriticalPathShare, Experiment, KeySetting, Progress,
+    ReschedulingPlan,
 };
 use migsim_policies::NEVER;
 
 pub use file::schema;
-pub use pairs::ChangePair;
 
 /// Percentage by which each quantity is improved in the first change.
 const STEP_PERCENT: f64 = 10.0;
+
 /// Gain \[%\] below which a change counts as ineffective. A quantity whose gains are all below this value has no row in the
 /// tables and is only named.
 const MIN_GAIN_PERCENT: f64 = 0.005;
 
-/// The options of a causal profile: scenario, seeds, and further runs.
-#[derive(Clone, Debug, Default)]
+/// Maximum number of quantities whose changes are simulated in pairs; the quantities with the largest gains are taken.
+const MAX_PAIRED_QUANTITIES: usize = 5;
+
+/// Differences of gains below this value are considered to be rounding errors \[percentage points\].
+const ROUNDING_TOLERANCE: f64 = 1e-9;
+
+/// The options of a causal profile.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ProfileOptions {
     /// The scenario that is profiled; `None` stands for the last scenario of the settings.
     pub scenario: Option<Scenario>,
-    /// The seeds with which each run is repeated; empty for the seed of the settings.
-    pub seeds: Vec<u64>,
     /// Whether changes are ranked by their gains with the rescheduling decisions of the unchanged run.
     pub keeps_decisions: bool,
     /// Whether the changes with the largest gains are also simulated in pairs.
@@ -63,29 +67,29 @@ pub struct ProfileOptions {
 pub struct SimulatedChange {
     /// The quantity that was changed, and the amount of the change.
     pub change: CaseChange,
-    /// Makespan of the run with the change \[s\]: mean and spread over the seeds.
+    /// Makespan of the run with the change \[s\].
     pub makespan: Sample,
-    /// Reduction of the makespan by the change \[%\]: mean and spread over the seeds.
+    /// Reduction of the makespan by the change \[%\].
     pub gain: Sample,
-    /// Reduction of the makespan by the change if the rescheduling decisions of the unchanged run are kept \[%\], over the seeds;
-    /// `None` if no policy may move processes, unless this was requested.
-    pub gain_with_kept_decisions: Option<Sample>,
+    /// Reduction of the makespan by the change if the rescheduling decisions of the unchanged run are kept \[%\]; `None` if no
+    /// policy may move processes, unless this was requested.
+    pub held_gain: Option<Sample>,
     /// Whether the change was simulated with the decisions of the unchanged run only, so that the makespan and both gains are
     /// those of these runs.
-    pub is_held_only: bool,
+    pub held_only: bool,
 }
 
 impl SimulatedChange {
-    /// Returns the gain by which the change is ranked \[%\], over the seeds: with the decisions of the unchanged run if `is_held`
-    /// is true, otherwise with new decisions.
+    /// Returns the gain by which the change is ranked \[%\]: with the decisions of the unchanged run if `is_held` is true, otherwise
+    /// with new decisions.
     fn ranking_gain(&self, is_held: bool) -> Sample {
-        let held = self.gain_with_kept_decisions.filter(|_| is_held);
+        let held = self.held_gain.filter(|_| is_held);
         held.unwrap_or(self.gain)
     }
 
-    /// Returns the gain with new decisions \[%\], over the seeds; `None` if the change was not simulated with new decisions.
+    /// Returns the gain with new decisions \[%\]; `None` if the change was not simulated with new decisions.
     fn free_gain(&self) -> Option<Sample> {
-        (!self.is_held_only).then_some(self.gain)
+        (!self.held_only).then_some(self.gain)
     }
 }
 
@@ -93,32 +97,50 @@ impl SimulatedChange {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct QuantityRow {
-    /// The quantity that is changed.
-    pub quantity: ChangedQuantity,
-    /// The improvement of the quantity by 10 %, or by one process per host, with its gain.
-    pub improvement: SimulatedChange,
-    /// The removal of the quantity's limit, with its gain; `None` for the number of processes per host.
-    pub limit_removal: Option<SimulatedChange>,
+    /// The improvement of the quantity by 10 %, or by one process per host; then the removal of the quantity's limit, except for
+    /// the number of processes per host.
+    pub changes: Vec<SimulatedChange>,
     /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` for the load, the imbalance and
     /// the number of processes per host.
     pub critical_path_percent: Option<f64>,
 }
 
 impl QuantityRow {
-    /// Returns the quantity with its step as a text, such as `link wan bandwidth +10%`.
-    pub fn label(&self) -> String {
-        self.improvement.change.to_string()
+    /// Returns the improvement of the quantity.
+    fn improvement(&self) -> &SimulatedChange {
+        &self.changes[0]
+    }
+
+    /// Returns the quantity that is changed.
+    fn quantity(&self) -> &ChangedQuantity {
+        &self.improvement().change.quantity
     }
 
     /// Returns whether a change of the quantity shortens or lengthens the makespan by at least 0.005 %.
     fn has_effect(&self) -> bool {
-        let all = [Some(&self.improvement), self.limit_removal.as_ref()];
-        let gains = all.into_iter().flatten().flat_map(|one| {
-            let held = one.gain_with_kept_decisions.map(|held| held.mean);
-            [Some(one.gain.mean), held].into_iter().flatten()
-        });
-        gains.into_iter().any(|gain| gain.abs() >= MIN_GAIN_PERCENT)
+        let gains = self
+            .changes
+            .iter()
+            .flat_map(|one| [Some(one.gain), one.held_gain]);
+        gains
+            .flatten()
+            .any(|gain| gain.mean.abs() >= MIN_GAIN_PERCENT)
     }
+}
+
+/// Two changes made together, with the gain by which they shorten the makespan.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ChangePair {
+    /// The two changes that are made together.
+    pub changes: [CaseChange; 2],
+    /// Makespan of the run with both changes \[s\].
+    pub makespan: Sample,
+    /// Reduction of the makespan by both changes together \[%\].
+    pub gain: Sample,
+    /// Gain of both changes together minus the sum of the gains of each change alone \[percentage points\]; differences by
+    /// rounding are replaced by 0.
+    pub excess_gain: f64,
 }
 
 /// The causal profile of a run: the gain of changing each of its quantities.
@@ -127,46 +149,24 @@ impl QuantityRow {
 pub struct CausalProfile {
     /// The scenario that was profiled.
     pub scenario: Scenario,
-    /// The number of seeds with which the run was simulated.
-    pub seed_count: usize,
     /// Whether the gains with the decisions of the unchanged run determine the order of the rows.
     pub keeps_decisions: bool,
     /// Whether each change was also simulated with the decisions of the unchanged run.
     pub has_held_gains: bool,
-    /// Makespan of the unchanged run \[s\]: mean and spread over the seeds.
+    /// Makespan of the unchanged run \[s\].
     pub makespan: Sample,
     /// The quantities with their gains, sorted by the gain of the step, then by the gain without limit, then by their order on
     /// the platform.
-    pub quantity_rows: Vec<QuantityRow>,
+    pub rows: Vec<QuantityRow>,
     /// The gains of pairs of changes; empty if pairs were not requested.
-    pub change_pairs: Vec<ChangePair>,
+    pub pairs: Vec<ChangePair>,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process; the longest time
     /// first.
     pub critical_path: Vec<CriticalPathShare>,
     /// The settings of the unchanged run, including all default values.
     pub settings: Value,
     /// Notes for the user, such as quantities that were left out of the profile.
-    pub user_notes: Vec<String>,
-}
-
-/// A quantity of the experiment, with the changes of this quantity that will be simulated.
-#[derive(Debug)]
-struct PlannedQuantity {
-    quantity: ChangedQuantity,
-    improvement: CaseChange,
-    limit_removal: Option<CaseChange>,
-    /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` if it cannot be determined for
-    /// this quantity.
-    critical_path_percent: Option<f64>,
-}
-
-impl PlannedQuantity {
-    /// Returns the changes of the quantity: the improvement, then the removal of the limit if there is one.
-    fn changes(&self) -> impl Iterator<Item = &CaseChange> {
-        [Some(&self.improvement), self.limit_removal.as_ref()]
-            .into_iter()
-            .flatten()
-    }
+    pub notes: Vec<String>,
 }
 
 /// Returns whether a change is simulated with the placement of the unchanged run only: hosts of endless speed would attract all
@@ -178,43 +178,31 @@ fn keeps_placement(change: &CaseChange) -> bool {
 
 /// A profile that is ready to be simulated: the results of the unchanged runs, and the changes that will be simulated.
 #[derive(Debug)]
-pub struct PreparedProfile<'a> {
-    registry_layers_limits: (&'a Registry, &'a Layers, Limits),
-    options: ProfileOptions,
-    scenario: Scenario,
-    /// Whether each change is also simulated with the decisions of the unchanged run.
-    has_held_gains: bool,
-    /// Files that are read only once and shared by all runs.
-    shared_files: SharedInputs,
+pub struct PreparedProfile {
+    /// The experiment, in which the changes vary.
+    sweep: Sweep,
     /// The changes that the user's settings already contain (key `changes`).
     changes_in_settings: Vec<String>,
     /// The seeds, each with the outcome of the run without changes.
     unchanged_runs: Vec<(u64, RunOutcome)>,
-    /// The quantities, each with its changes that will be simulated.
-    planned_quantities: Vec<PlannedQuantity>,
-    /// The critical path of the run with the first seed, summed by kind of activity, resource and process.
-    critical_path: Vec<CriticalPathShare>,
-    /// Notes for the user, such as quantities that were left out of the profile.
-    user_notes: Vec<String>,
-    /// The settings of the unchanged run, including all default values.
-    settings: Value,
-    superstep_count: u64,
-    finished_runs: FinishedRunCounter,
+    /// The changes of each quantity that will be simulated, with its share of the critical path \[%\].
+    planned_quantities: Vec<(Vec<CaseChange>, Option<f64>)>,
+    simulates_pairs: bool,
+    /// The profile, without its rows and pairs.
+    profile: CausalProfile,
 }
 
-/// Reads the settings, runs the unchanged experiment with each seed, and lists the changes that will be simulated.
+/// Reads the settings of `sweep`, in which nothing varies, runs the unchanged experiment with each seed, and lists the changes
+/// that will be simulated.
 ///
 /// # Errors
 /// The settings cannot be read or run, or decisions are to be kept in a scenario without decisions.
-pub fn prepare_profile<'a>(
-    with: (&'a Registry, &'a Layers, Limits),
-    wanted: ProfileOptions,
-) -> Result<PreparedProfile<'a>, Error> {
-    let shared = SharedInputs::default();
-    let (registry, layers, limits) = with;
-    let experiment = Experiment::load_shared(registry, layers, limits, &shared)?;
-    let chosen = wanted.scenario;
-    let scenario = chosen.or(experiment.config.scenarios.last().copied());
+pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<PreparedProfile, Error> {
+    let (layers, shared) = (sweep.fixed_settings(), &sweep.shared.shared_inputs);
+    let experiment = Experiment::load_shared(&sweep.registry, &layers, sweep.limits, shared)?;
+    let scenario = wanted
+        .scenario
+        .or(experiment.config.scenarios.last().copied());
     let scenario = scenario.unwrap_or(Scenario::I);
     if wanted.keeps_decisions && scenario == Scenario::I {
         let problem = Problem::new(
@@ -223,176 +211,128 @@ pub fn prepare_profile<'a>(
         let hint = "leave out `--hold-decisions`, or choose `--scenario ii` or `--scenario iii`";
         return Err(problem.source("--hold-decisions").hint(hint).into());
     }
-    let mut seeds = wanted.seeds.clone();
-    if seeds.is_empty() {
-        seeds.push(experiment.config.seed);
-    }
-    if !experiment.uses_seed() {
+    let mut notes = Vec::new();
+    let mut seeds = match sweep.seeds {
+        Some(_) => seeds_of_sweep(&sweep)?,
+        None => vec![experiment.config.seed],
+    };
+    if !experiment.uses_seed() && seeds.len() > 1 {
+        let note = "this experiment draws no random number, so that one seed gives the result of all seeds";
+        notes.push(note.to_owned());
         seeds.truncate(1);
     }
+    let source = "migsim bottlenecks";
+    let scenarios = KeySetting::new("scenarios", source, json!([scenario.name()]));
+    sweep.fixed_flags.push(scenarios);
+    let spec = ValuesSpec::from_list(Vec::new(), "");
+    sweep.varied_parameters = vec![Parameter::new(&sweep.registry, "changes", spec, source)];
     let changes = experiment.config.changes.clone();
-    let may_move = scenario == Scenario::Iii && experiment.policy_name() != NEVER;
-    let mut prepared = PreparedProfile {
-        registry_layers_limits: with,
-        scenario,
-        has_held_gains: may_move || wanted.keeps_decisions,
-        shared_files: shared,
-        changes_in_settings: changes,
-        unchanged_runs: Vec::new(),
-        planned_quantities: Vec::new(),
-        critical_path: Vec::new(),
-        user_notes: Vec::new(),
-        superstep_count: experiment.workload.supersteps() as u64,
-        settings: experiment.resolved_settings,
-        finished_runs: FinishedRunCounter::default(),
-        options: wanted,
-    };
-    if prepared.options.seeds.len() > seeds.len() {
-        let note = "this experiment draws no random number, so that one seed gives the result of all seeds";
-        prepared.user_notes.push(note.to_owned());
-    }
-    let base = |seed: &u64| {
-        let experiment = prepared.experiment_with_changes(*seed, &[])?;
+    let run = |seed: &u64| {
+        let experiment = load_experiment(&sweep, &[Some(json!(changes))], *seed)?;
         let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None)?;
         Ok((*seed, run.outcome))
     };
-    prepared.unchanged_runs = seeds.par_iter().map(base).collect::<Result<_, Error>>()?;
-    prepared.collect_planned_changes()?;
-    Ok(prepared)
+    let runs = seeds
+        .par_iter()
+        .map(run)
+        .collect::<Result<Vec<_>, Error>>()?;
+    let first = load_experiment(&sweep, &[Some(json!(changes))], runs[0].0)?;
+    let (_, path) = first.run_with_path(scenario, &Progress::default())?;
+    let possible = first.possible_changes(&runs[0].1);
+    if possible.omitted_link_count > 0 {
+        notes.push(format!(
+            "{} more links are not tried; to try one of them, add `--change` with its name",
+            possible.omitted_link_count
+        ));
+    }
+    let quantities = possible.changeable_quantities.into_iter().map(|changed| {
+        let sign = if changed.is_rate() { 1.0 } else { -1.0 };
+        let share = first.path_percent_of_quantity(&path, &changed);
+        let amounts = [Amount::Percent(sign * STEP_PERCENT), Amount::Unlimited];
+        let changes = amounts.map(|amount| CaseChange::new(changed.clone(), amount));
+        (changes.to_vec(), share)
+    });
+    let processes = possible.processes_per_host_changes.into_iter();
+    let processes = processes.map(|amount| {
+        (
+            vec![CaseChange::new(ChangedQuantity::ProcessesPerHost, amount)],
+            None,
+        )
+    });
+    let may_move = scenario == Scenario::Iii && experiment.policy_name() != NEVER;
+    Ok(PreparedProfile {
+        planned_quantities: quantities.chain(processes).collect(),
+        simulates_pairs: wanted.simulates_pairs,
+        profile: CausalProfile {
+            scenario,
+            keeps_decisions: wanted.keeps_decisions,
+            has_held_gains: may_move || wanted.keeps_decisions,
+            makespan: sample(runs.iter().map(|run| run.1.makespan.get())),
+            rows: Vec::new(),
+            pairs: Vec::new(),
+            critical_path: first.path_shares(&path),
+            settings: experiment.resolved_settings,
+            notes,
+        },
+        changes_in_settings: changes,
+        unchanged_runs: runs,
+        sweep,
+    })
 }
 
-impl PreparedProfile<'_> {
-    /// Lists the changes to be simulated, each with the share of the first seed's critical path that depends on the changed
-    /// quantity.
-    fn collect_planned_changes(&mut self) -> Result<(), Error> {
-        let (seed, outcome) = &self.unchanged_runs[0];
-        let experiment = self.experiment_with_changes(*seed, &[])?;
-        let (_, path) = experiment.run_with_path(self.scenario, &Progress::default())?;
-        let possible = experiment.possible_changes(outcome);
-        if possible.omitted_link_count > 0 {
-            self.user_notes.push(format!(
-                "{} more links are not tried; to try one of them, add `--change` with its name",
-                possible.omitted_link_count
-            ));
-        }
-        for changed in possible.changeable_quantities {
-            let step = if changed.is_rate() {
-                STEP_PERCENT
-            } else {
-                -STEP_PERCENT
-            };
-            self.planned_quantities.push(PlannedQuantity {
-                improvement: CaseChange::new(changed.clone(), Amount::Percent(step)),
-                limit_removal: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
-                critical_path_percent: experiment.path_percent_of_quantity(&path, &changed),
-                quantity: changed,
-            });
-        }
-        for amount in possible.processes_per_host_changes {
-            let changed = ChangedQuantity::ProcessesPerHost;
-            self.planned_quantities.push(PlannedQuantity {
-                improvement: CaseChange::new(changed.clone(), amount),
-                limit_removal: None,
-                critical_path_percent: None,
-                quantity: changed,
-            });
-        }
-        self.critical_path = experiment.path_shares(&path);
-        Ok(())
-    }
+fn sample(numbers: impl Iterator<Item = f64>) -> Sample {
+    Sample::from_numbers(&numbers.collect::<Vec<_>>()).expect("there is a seed")
+}
 
+impl PreparedProfile {
     /// Returns the number of runs that the profile simulates in addition to the unchanged runs.
     pub fn run_count(&self) -> u64 {
+        let has_held_gains = self.profile.has_held_gains;
         let changes = self
             .planned_quantities
             .iter()
-            .flat_map(PlannedQuantity::changes);
-        let changes: u64 = changes
-            .map(|change| 1 + u64::from(self.has_held_gains && !keeps_placement(change)))
-            .sum();
-        let pairs = if self.options.simulates_pairs {
-            pairs::simulated_pair_count(self.planned_quantities.len())
-        } else {
-            0
-        };
-        (changes + pairs) * self.unchanged_runs.len() as u64
+            .flat_map(|(changes, _)| changes);
+        let changes =
+            changes.map(|change| 1 + usize::from(has_held_gains && !keeps_placement(change)));
+        let paired = self.planned_quantities.len().min(MAX_PAIRED_QUANTITIES);
+        let pairs = usize::from(self.simulates_pairs) * paired * paired.saturating_sub(1) / 2;
+        ((changes.sum::<usize>() + pairs) * self.unchanged_runs.len()) as u64
     }
 
-    /// Returns the counter of the runs that are finished.
-    pub fn finished_runs(&self) -> &FinishedRunCounter {
-        &self.finished_runs
-    }
-
-    /// Returns the number of supersteps of the unchanged run.
-    pub fn superstep_count(&self) -> u64 {
-        self.superstep_count
-    }
-
-    /// Creates the experiment with a seed, and with `changes` in addition to the changes in the settings.
-    fn experiment_with_changes(
-        &self,
-        seed: u64,
-        changes: &[&CaseChange],
-    ) -> Result<Experiment, Error> {
-        let (registry, layers, limits) = self.registry_layers_limits;
-        let mut layers = layers.clone();
-        let all = self.changes_in_settings.iter().cloned();
-        let all = all.chain(changes.iter().map(ToString::to_string));
-        let all: Vec<String> = all.collect();
-        let flag = |key: &str, value| KeySetting {
-            key: key.to_owned(),
-            source_text: "migsim bottlenecks".to_owned(),
-            value,
-        };
-        layers.push_flags(vec![
-            flag("seed", seed.into()),
-            flag("scenarios", json!([self.scenario.name()])),
-            flag("changes", json!(all)),
-        ]);
-        Experiment::load_shared(registry, &layers, limits, &self.shared_files)
-    }
-
-    /// Returns the makespan of the run with these changes \[s\], with new decisions, or with those of the unchanged run.
+    /// Returns the makespan of the run with these changes \[s\], with new decisions, or with those of the unchanged run, from the
+    /// run's row in the store. If there is no row, simulates the run and adds a row.
     fn makespan_with_changes(
         &self,
         (seed, base): &(u64, RunOutcome),
-        (changes, is_held): (&[&CaseChange], bool),
+        changes: &[&CaseChange],
+        is_held: bool,
         store: &Mutex<Store>,
     ) -> Result<f64, Error> {
+        let scenario = self.profile.scenario;
         let progress = Progress::default();
-        let experiment = self.experiment_with_changes(*seed, changes)?;
-        let id = run_id(&experiment);
+        let all = self.changes_in_settings.iter().cloned();
+        let all = all.chain(changes.iter().map(ToString::to_string));
+        let all: Vec<String> = all.collect();
+        let experiment = load_experiment(&self.sweep, &[Some(json!(all))], *seed)?;
+        let mut id = run_id(&experiment);
         if is_held {
-            return self.stored_or_simulated_makespan(&format!("{id}-held"), store, || {
-                let plan = ReschedulingPlan::from_outcome(base);
-                experiment.run_with_plan(self.scenario, &plan, &progress, &mut (), None)
-            });
+            id += "-held";
         }
-        self.stored_or_simulated_makespan(&id, store, || {
-            experiment.run_scenario(self.scenario, &progress, &mut (), None)
-        })
-    }
-
-    /// Returns the makespan of a run \[s\] from the run's row in the store. If there is no row, simulates the run by `simulate`
-    /// and adds a row.
-    fn stored_or_simulated_makespan(
-        &self,
-        id: &str,
-        store: &Mutex<Store>,
-        simulate: impl FnOnce() -> Result<ScenarioRun, Error>,
-    ) -> Result<f64, Error> {
-        let rows = || store.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = rows().get(id).and_then(|row| row.makespan(self.scenario));
-        let makespan = if let Some(makespan) = known {
+        let known = lock(store).rows.get(&id).cloned();
+        let mut row = known.unwrap_or_default();
+        let makespan = if let Some(makespan) = row.makespan(scenario) {
             makespan
         } else {
-            let makespan = simulate()?.outcome.makespan.get();
-            let mut row = StoredRow::default();
-            row.makespan_s[self.scenario as usize] = Some(makespan);
-            rows().add(id, row)?;
-            makespan
+            let run = if is_held {
+                let plan = ReschedulingPlan::from_outcome(base);
+                experiment.run_with_plan(scenario, &plan, &progress, &mut (), None)?
+            } else {
+                experiment.run_scenario(scenario, &progress, &mut (), None)?
+            };
+            run.outcome.makespan.get()
         };
-        self.finished_runs.add_run();
+        row.makespan_s[scenario as usize] = Some(makespan);
+        lock(store).add(&id, row)?;
         Ok(makespan)
     }
 
@@ -405,19 +345,14 @@ impl PreparedProfile<'_> {
         store: &Mutex<Store>,
     ) -> Result<(Sample, Sample), Error> {
         let bases = self.unchanged_runs.iter();
-        let times = bases.map(|base| self.makespan_with_changes(base, (changes, is_held), store));
+        let times = bases.map(|base| self.makespan_with_changes(base, changes, is_held, store));
         let times: Vec<f64> = times.collect::<Result<_, _>>()?;
-        let gain = |(time, base): (&f64, &(u64, RunOutcome))| {
-            let base = base.1.makespan.get();
-            if base > 0.0 {
-                100.0 * (base - time) / base
-            } else {
-                0.0
-            }
-        };
-        let gains: Vec<f64> = times.iter().zip(&self.unchanged_runs).map(gain).collect();
-        let sample = |numbers: &[f64]| Sample::from_numbers(numbers).expect("there is a seed");
-        Ok((sample(&times), sample(&gains)))
+        let pairs = times.iter().zip(&self.unchanged_runs);
+        let gains = pairs.map(|(time, (_, base))| match base.makespan.get() {
+            base if base > 0.0 => 100.0 * (base - time) / base,
+            _ => 0.0,
+        });
+        Ok((sample(times.iter().copied()), sample(gains)))
     }
 
     fn simulate_change(
@@ -426,19 +361,20 @@ impl PreparedProfile<'_> {
         store: &Mutex<Store>,
     ) -> Result<SimulatedChange, Error> {
         let simulate = |is_held| self.simulate_changes(&[change], is_held, store);
-        let is_held_only = self.has_held_gains && keeps_placement(change);
-        let (makespan, gain) = simulate(is_held_only)?;
-        let held = match (self.has_held_gains, is_held_only) {
-            (false, _) => None,
-            (true, true) => Some(gain),
-            (true, false) => Some(simulate(true)?.1),
+        let has_held_gains = self.profile.has_held_gains;
+        let held_only = has_held_gains && keeps_placement(change);
+        let (makespan, gain) = simulate(held_only)?;
+        let held_gain = if has_held_gains && !held_only {
+            Some(simulate(true)?.1)
+        } else {
+            held_only.then_some(gain)
         };
         Ok(SimulatedChange {
             change: change.clone(),
             makespan,
             gain,
-            gain_with_kept_decisions: held,
-            is_held_only,
+            held_gain,
+            held_only,
         })
     }
 
@@ -448,76 +384,74 @@ impl PreparedProfile<'_> {
     /// # Errors
     /// The program has an internal fault, or a row cannot be written to the store.
     pub fn simulate_all_changes(&self, store: &Mutex<Store>) -> Result<CausalProfile, Error> {
-        let all: Vec<&CaseChange> = self
-            .planned_quantities
-            .iter()
-            .flat_map(PlannedQuantity::changes)
-            .collect();
-        let tried: Vec<_> = all
-            .into_par_iter()
-            .map(|change| self.simulate_change(change, store))
-            .collect();
-        let mut tried = tried.into_iter();
-        let mut notes = self.user_notes.clone();
-        let mut rows = Vec::new();
-        for planned in &self.planned_quantities {
-            let step = tried.next().expect("a result for each change");
-            let without = planned
-                .limit_removal
-                .as_ref()
-                .and_then(|_| tried.next())
-                .transpose();
-            match (step, without) {
-                (Ok(step), Ok(unlimited)) => rows.push(QuantityRow {
-                    quantity: planned.quantity.clone(),
-                    improvement: step,
-                    limit_removal: unlimited,
-                    critical_path_percent: planned.critical_path_percent,
+        let mut profile = self.profile.clone();
+        let quantities = self.planned_quantities.par_iter();
+        let tried = quantities.map(|(changes, _)| {
+            let changes = changes
+                .par_iter()
+                .map(|change| self.simulate_change(change, store));
+            changes.collect::<Vec<_>>()
+        });
+        let tried: Vec<Vec<Result<SimulatedChange, Error>>> = tried.collect();
+        for ((planned, critical_path_percent), tried) in self.planned_quantities.iter().zip(tried) {
+            match tried.into_iter().collect::<Result<_, Error>>() {
+                Ok(changes) => profile.rows.push(QuantityRow {
+                    changes,
+                    critical_path_percent: *critical_path_percent,
                 }),
-                (Err(fault @ (Error::InternalFault(_) | Error::Output(_))), _)
-                | (_, Err(fault @ (Error::InternalFault(_) | Error::Output(_)))) => {
-                    return Err(fault);
-                }
-                (Err(error), _) | (_, Err(error)) => {
-                    let change = &planned.improvement;
-                    notes.push(format!("`{change}` cannot be run: {}", error.first_line()));
+                Err(fault @ (Error::InternalFault(_) | Error::Output(_))) => return Err(fault),
+                Err(error) => {
+                    let note = format!("`{}` cannot be run: {}", planned[0], error.first_line());
+                    profile.notes.push(note);
                 }
             }
         }
-        let is_held = self.options.keeps_decisions;
-        let gain = |one: &SimulatedChange| one.ranking_gain(is_held).mean;
-        let rank = |row: &QuantityRow| {
-            (
-                gain(&row.improvement),
-                row.limit_removal.as_ref().map_or(0.0, gain),
-            )
+        let is_held = profile.keeps_decisions;
+        let rank = |row: &QuantityRow, which: usize| {
+            let change = row.changes.get(which);
+            change.map_or(0.0, |one| one.ranking_gain(is_held).mean)
         };
-        rows.sort_by(|a, b| {
-            let ((a, a_most), (b, b_most)) = (rank(a), rank(b));
-            b.total_cmp(&a).then(b_most.total_cmp(&a_most))
+        profile.rows.sort_by(|a, b| {
+            let [by_step, by_limit] = [0, 1].map(|which| rank(b, which).total_cmp(&rank(a, which)));
+            by_step.then(by_limit)
         });
-        let pairs = if self.options.simulates_pairs {
-            self.simulate_pairs(&rows, store)?
-        } else {
-            Vec::new()
-        };
-        let times: Vec<f64> = self
-            .unchanged_runs
+        if self.simulates_pairs {
+            profile.pairs = self.simulate_pairs(&profile.rows, store)?;
+        }
+        Ok(profile)
+    }
+
+    /// Simulates pairs of the changes with the largest gains, and returns the pairs sorted by their gain, the largest first.
+    fn simulate_pairs(
+        &self,
+        rows: &[QuantityRow],
+        store: &Mutex<Store>,
+    ) -> Result<Vec<ChangePair>, Error> {
+        let best = rows
             .iter()
-            .map(|one| one.1.makespan.get())
-            .collect();
-        Ok(CausalProfile {
-            scenario: self.scenario,
-            seed_count: self.unchanged_runs.len(),
-            keeps_decisions: is_held,
-            has_held_gains: self.has_held_gains,
-            makespan: Sample::from_numbers(&times).expect("there is a seed"),
-            quantity_rows: rows,
-            change_pairs: pairs,
-            critical_path: self.critical_path.clone(),
-            settings: self.settings.clone(),
-            user_notes: notes,
-        })
+            .take(MAX_PAIRED_QUANTITIES)
+            .map(QuantityRow::improvement);
+        let best: Vec<&SimulatedChange> = best.collect();
+        let pairs = best.iter().enumerate();
+        let pairs = pairs.flat_map(|(place, a)| best[place + 1..].iter().map(move |b| [*a, *b]));
+        let is_held = self.profile.keeps_decisions;
+        let simulate = |pair: [&SimulatedChange; 2]| {
+            let changes = pair.map(|one| &one.change);
+            let (makespan, gain) = self.simulate_changes(&changes, is_held, store)?;
+            let [a, b] = pair.map(|one| one.ranking_gain(is_held).mean);
+            let beyond = gain.mean - a - b;
+            let is_rounding = beyond.abs() < ROUNDING_TOLERANCE;
+            Ok(ChangePair {
+                changes: changes.map(Clone::clone),
+                makespan,
+                gain,
+                excess_gain: if is_rounding { 0.0 } else { beyond },
+            })
+        };
+        let pairs = pairs.collect::<Vec<_>>().into_par_iter().map(simulate);
+        let mut pairs = pairs.collect::<Result<Vec<ChangePair>, Error>>()?;
+        pairs.sort_by(|a, b| b.gain.mean.total_cmp(&a.gain.mean));
+        Ok(pairs)
     }
 }
 

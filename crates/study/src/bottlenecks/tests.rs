@@ -1,6 +1,7 @@
 //! Tests of causal profiles.
 
 use super::*;
+use migsim_experiment::{Layers, Limits, Registry};
 use serde_json::Value;
 
 /// Two clusters of two hosts of 1 GHz and 2 GHz, joined by the link `wan` of 1 MB/s.
@@ -32,20 +33,24 @@ fn layers(settings: &[(&str, Value)]) -> (tempfile::TempDir, Layers) {
     (folder, Layers::from_pairs(all))
 }
 
+fn sweep(layers: &Layers) -> Sweep {
+    Sweep {
+        base_settings: layers.clone(),
+        ..Sweep::new(&Registry::standard())
+    }
+}
+
 fn profile(settings: &[(&str, Value)], wanted: ProfileOptions) -> CausalProfile {
     let (_folder, layers) = layers(settings);
-    let registry = Registry::standard();
-    let prepared = prepare_profile((&registry, &layers, Limits::default()), wanted).unwrap();
-    prepared
-        .simulate_all_changes(&Mutex::new(Store::in_memory()))
-        .unwrap()
+    let prepared = prepare_profile(sweep(&layers), wanted).unwrap();
+    prepared.simulate_all_changes(&Mutex::default()).unwrap()
 }
 
 fn row<'p>(profile: &'p CausalProfile, name: &str) -> &'p QuantityRow {
     let found = profile
-        .quantity_rows
+        .rows
         .iter()
-        .find(|row| row.quantity.to_string() == name);
+        .find(|row| row.quantity().to_string() == name);
     found.unwrap_or_else(|| panic!("no row {name}"))
 }
 
@@ -66,27 +71,21 @@ fn gains_are_those_of_the_closed_form() {
         |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     let wan = row(&profile, "link wan bandwidth");
     close(
-        wan.improvement.gain.mean,
+        wan.improvement().gain.mean,
         100.0 * 2.0 * (1.0 - 1.0 / 1.1) / superstep,
     );
     let latency = row(&profile, "link wan latency");
-    close(
-        latency.limit_removal.as_ref().unwrap().gain.mean,
-        100.0 * 0.010 / superstep,
-    );
+    close(latency.changes[1].gain.mean, 100.0 * 0.010 / superstep);
     let slow = row(&profile, "cluster slow speed");
     close(
-        slow.improvement.gain.mean,
+        slow.improvement().gain.mean,
         100.0 * (1.0 - 1.0 / 1.1) / superstep,
     );
     // The fast hosts wait for the slow ones.
     let fast = row(&profile, "cluster fast speed");
-    close(fast.limit_removal.as_ref().unwrap().gain.mean, 0.0);
+    close(fast.changes[1].gain.mean, 0.0);
     // With both processes on one host, no message crosses the wan. Of all resources, the wan therefore has the largest gain.
-    let mut names = profile
-        .quantity_rows
-        .iter()
-        .map(|row| row.quantity.to_string());
+    let mut names = profile.rows.iter().map(|row| row.quantity().to_string());
     let most = names.find(|name| name != "processes per host");
     assert_eq!(most.as_deref(), Some("link wan bandwidth"));
     // The path contains the work of a slow host, the latency and the transfer, except the 2 us of access links.
@@ -159,25 +158,24 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
         ("load", json!({ "kind": "ar", "mean": 0.3 })),
     ];
     let wanted = ProfileOptions {
-        seeds: vec![1, 2, 3],
         keeps_decisions: true,
         simulates_pairs: true,
         ..ProfileOptions::default()
     };
-    let profile = profile(&settings, wanted);
-    assert_eq!(profile.seed_count, 3);
-    for row in &profile.quantity_rows {
-        assert!(
-            row.improvement.gain.confidence_half_width().is_some()
-                && row.improvement.gain_with_kept_decisions.is_some()
-        );
+    let (_folder, layers) = layers(&settings);
+    let sweep = Sweep {
+        seeds: Some(ValuesSpec::parse("1..3").unwrap()),
+        ..sweep(&layers)
+    };
+    let prepared = prepare_profile(sweep, wanted).unwrap();
+    let profile = prepared.simulate_all_changes(&Mutex::default()).unwrap();
+    assert_eq!(profile.makespan.count, 3);
+    for row in &profile.rows {
+        assert!(row.improvement().gain.ci95.is_some() && row.improvement().held_gain.is_some());
     }
-    let load = row(&profile, "load").limit_removal.as_ref().unwrap();
+    let load = &row(&profile, "load").changes[1];
     // A policy that makes other decisions may lose the gain of the hosts.
-    assert!(
-        load.gain_with_kept_decisions.unwrap().mean > 0.0,
-        "{load:?}"
-    );
+    assert!(load.held_gain.unwrap().mean > 0.0, "{load:?}");
     let json = profile.to_json();
     assert!(json["changes"][0]["gain_ci95_percent"].is_f64());
     assert!(
@@ -185,13 +183,13 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
             .as_array()
             .is_some_and(|pairs| pairs.len() == 10)
     );
-    for pair in &profile.change_pairs {
+    for pair in &profile.pairs {
         let alone = pair.changes.each_ref().map(|change| {
             let found = profile
-                .quantity_rows
+                .rows
                 .iter()
-                .find(|row| row.improvement.change == *change);
-            found.unwrap().improvement.ranking_gain(true).mean
+                .find(|row| row.improvement().change == *change);
+            found.unwrap().improvement().ranking_gain(true).mean
         });
         assert!((pair.gain.mean - alone[0] - alone[1] - pair.excess_gain).abs() < 1e-9);
     }
@@ -200,12 +198,11 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
 #[test]
 fn scenario_i_has_no_decisions_to_hold() {
     let (_folder, layers) = layers(&[]);
-    let registry = Registry::standard();
     let wanted = ProfileOptions {
         keeps_decisions: true,
         ..ProfileOptions::default()
     };
-    let error = prepare_profile((&registry, &layers, Limits::default()), wanted).unwrap_err();
+    let error = prepare_profile(sweep(&layers), wanted).unwrap_err();
     assert!(
         error
             .to_string()
@@ -217,14 +214,6 @@ fn scenario_i_has_no_decisions_to_hold() {
 #[test]
 fn a_profile_that_was_stopped_goes_on_with_equal_bytes() {
     let (folder, layers) = layers(&[]);
-    let registry = Registry::standard();
-    let with = (&registry, &layers, Limits::default());
-    let files = [
-        "bottlenecks.json",
-        "quantities.csv",
-        "changes.csv",
-        "index.html",
-    ];
     let run = |name: &str| {
         let out = folder.path().join(name);
         let store = Mutex::new(Store::open(&out).unwrap());
@@ -232,20 +221,13 @@ fn a_profile_that_was_stopped_goes_on_with_equal_bytes() {
             simulates_pairs: true,
             ..ProfileOptions::default()
         };
-        let prepared = prepare_profile(with, wanted).unwrap();
-        let before = store.lock().unwrap().rows().len();
-        prepared
-            .simulate_all_changes(&store)
-            .unwrap()
-            .write_into_folder(&out)
-            .unwrap();
-        let after = store.lock().unwrap().rows().len();
-        assert_eq!(prepared.finished_runs().count(), prepared.run_count());
-        (
-            before,
-            after,
-            files.map(|file| std::fs::read(out.join(file)).unwrap()),
-        )
+        let prepared = prepare_profile(sweep(&layers), wanted).unwrap();
+        let before = store.lock().unwrap().rows.len();
+        let profile = prepared.simulate_all_changes(&store).unwrap();
+        let store = store.into_inner().unwrap();
+        assert_eq!(store.finished_runs, prepared.run_count());
+        let texts = (profile.to_json().to_string(), profile.files());
+        (before, store.rows.len(), texts)
     };
     let (_, all, whole) = run("whole");
     // Of a run that was killed some rows are left, and half of one more.
@@ -271,24 +253,22 @@ fn the_verdict_names_equal_gains_together_the_decisions_and_the_losses() {
         change: text.parse().unwrap(),
         makespan: sample(1.0),
         gain: sample(free),
-        gain_with_kept_decisions: Some(sample(held)),
-        is_held_only: false,
+        held_gain: Some(sample(held)),
+        held_only: false,
     };
     let row = |name: &str, [step, held]: [f64; 2], unlimited: f64| QuantityRow {
-        quantity: format!("{name} +10%")
-            .parse::<CaseChange>()
-            .unwrap()
-            .quantity,
-        improvement: tried(&format!("{name} +10%"), step, held),
-        limit_removal: Some(SimulatedChange {
-            is_held_only: true,
-            ..tried(&format!("{name} unlimited"), unlimited, unlimited)
-        }),
+        changes: vec![
+            tried(&format!("{name} +10%"), step, held),
+            SimulatedChange {
+                held_only: true,
+                ..tried(&format!("{name} unlimited"), unlimited, unlimited)
+            },
+        ],
         critical_path_percent: None,
     };
     let mut all = profile(&[], ProfileOptions::default());
     all.has_held_gains = true;
-    all.quantity_rows = vec![
+    all.rows = vec![
         row("cluster slow speed", [5.8, 1.0], 20.0),
         row("cluster fast speed", [5.8, 2.0], 20.0),
         row("link wan bandwidth", [-3.0, 2.5], 0.001),
@@ -303,7 +283,7 @@ fn the_verdict_names_equal_gains_together_the_decisions_and_the_losses() {
     }
     // Ranked by held decisions, the verdict follows that column and says so.
     all.keeps_decisions = true;
-    all.quantity_rows.reverse();
+    all.rows.reverse();
     let verdict = all.verdict();
     let sentence = "`link wan bandwidth +10%` shortens the run most, by 2.50 % with the decisions of the unchanged run (-3.00 % if the policy decides again).";
     assert!(verdict.contains(sentence), "{verdict}");

@@ -45,19 +45,17 @@ impl CausalProfile {
 
     /// Describes with which decisions these changes were simulated; empty if there is only one possibility.
     fn decisions(&self, tried: &[&SimulatedChange]) -> String {
-        let is_held = self.keeps_decisions || tried.iter().all(|one| one.is_held_only);
+        let is_held = self.keeps_decisions || tried.iter().all(|one| one.held_only);
         match (tried, is_held && self.has_held_gains) {
-            ([one], true) if !one.is_held_only => format!(
+            ([one], true) if !one.held_only => format!(
                 " with the decisions of the unchanged run ({} % if the policy decides again)",
                 format_short(one.gain.mean)
             ),
             (_, true) => " with the decisions of the unchanged run".to_owned(),
-            ([one], false) => one
-                .gain_with_kept_decisions
-                .map_or_else(String::new, |held| {
-                    let held = format_short(held.mean);
-                    format!(" ({held} % with the decisions of the unchanged run)")
-                }),
+            ([one], false) => one.held_gain.map_or_else(String::new, |held| {
+                let held = format_short(held.mean);
+                format!(" ({held} % with the decisions of the unchanged run)")
+            }),
             _ => String::new(),
         }
     }
@@ -65,8 +63,7 @@ impl CausalProfile {
     /// Returns the sentence on the changes with the largest gain by a step of 10 % or one process per host.
     fn best_improvement_sentence(&self) -> String {
         let (time, step) = (self.makespan.format(), super::STEP_PERCENT);
-        let steps = self.quantity_rows.iter().map(|row| &row.improvement);
-        let Some((best, gain)) = self.best(steps) else {
+        let Some((best, gain)) = self.best(self.rows.iter().map(QuantityRow::improvement)) else {
             return format!(
                 "The run takes {time} s. No single change by {step} % or by one process per host makes it faster."
             );
@@ -76,94 +73,69 @@ impl CausalProfile {
         } else {
             ("shortens", "")
         };
+        let names = join_names(best.iter().map(|one| &one.change));
+        let (gain, decisions) = (format_short(gain), self.decisions(&best));
         format!(
-            "The run takes {time} s. Of all changes by {step} % or by one process per host, {names} {verb} the run most, by {gain} %{each}{decisions}.",
-            names = join_names(
-                &best
-                    .iter()
-                    .map(|one| one.change.to_string())
-                    .collect::<Vec<_>>()
-            ),
-            gain = format_short(gain),
-            decisions = self.decisions(&best),
+            "The run takes {time} s. Of all changes by {step} % or by one process per host, {names} {verb} the run most, by {gain} %{each}{decisions}."
         )
     }
 
     /// Returns the sentence on the quantities that would gain most if they had no limit (an unbounded capacity, or a cost of 0).
     fn best_limit_removal_sentence(&self) -> String {
-        let rows = self.quantity_rows.iter();
-        let Some((best, gain)) = self.best(rows.filter_map(|row| row.limit_removal.as_ref()))
+        let Some((best, gain)) = self.best(self.rows.iter().filter_map(|row| row.changes.get(1)))
         else {
             return "Even if a single quantity had no limit (a capacity without bound, a cost of 0), the run would not be faster.".to_owned();
         };
-        let exceeds = |row: &QuantityRow| self.mean_ranking_gain(&row.improvement) > gain;
+        let exceeds = |row: &QuantityRow| self.mean_ranking_gain(row.improvement()) > gain;
         // The number of processes cannot be unlimited, so the gain of its step may be larger.
-        let end = if self.quantity_rows.iter().any(exceeds) {
+        let end = if self.rows.iter().any(exceeds) {
             ""
         } else {
             ", and no change of a single quantity would gain more"
         };
+        let names = join_names(best.iter().map(|one| &one.change.quantity));
+        let (gain, decisions) = (format_short(gain), self.decisions(&best));
+        let each = if best.len() > 1 { " each" } else { "" };
         format!(
-            "If a single quantity had no limit (a capacity without bound, a cost of 0), {names} would gain most, {gain} % of the time{each}{decisions}{end}.",
-            names = join_names(
-                &best
-                    .iter()
-                    .map(|one| one.change.quantity.to_string())
-                    .collect::<Vec<_>>()
-            ),
-            gain = format_short(gain),
-            each = if best.len() > 1 { " each" } else { "" },
-            decisions = self.decisions(&best),
+            "If a single quantity had no limit (a capacity without bound, a cost of 0), {names} would gain most, {gain} % of the time{each}{decisions}{end}."
         )
     }
 
     /// Returns the sentence on the improvements that make the run slower; `None` if there are none. A change of the number of
     /// processes per host is no improvement.
     fn losses_sentence(&self) -> Option<String> {
-        let rows = self.quantity_rows.iter();
-        let rows = rows.filter(|row| row.quantity != ChangedQuantity::ProcessesPerHost);
-        let tried = rows.flat_map(|row| [Some(&row.improvement), row.limit_removal.as_ref()]);
-        let tried: Vec<&SimulatedChange> = tried.flatten().collect();
+        let tried = || {
+            let tried = self.rows.iter().flat_map(|row| &row.changes);
+            tried.filter(|one| one.change.quantity != ChangedQuantity::ProcessesPerHost)
+        };
         let is_loss = |gain: f64| gain <= -super::MIN_GAIN_PERCENT;
-        let losses = tried.iter().filter(|one| is_loss(one.gain.mean));
-        let by_decisions = losses.clone().filter(|one| {
-            let held = one.gain_with_kept_decisions;
-            held.is_some_and(|held| !is_loss(held.mean))
-        });
-        let (losses, by_decisions) = (losses.count(), by_decisions.count());
-        let since = match by_decisions {
+        let losses = || tried().filter(|one| is_loss(one.gain.mean));
+        let by_decisions =
+            losses().filter(|one| one.held_gain.is_some_and(|held| !is_loss(held.mean)));
+        let (all, losses) = (tried().count(), losses().count());
+        let since = match by_decisions.count() {
             0 => String::new(),
             all if all == losses => ", since the policy then decides otherwise".to_owned(),
             some => format!(", {some} of them since the policy then decides otherwise"),
         };
         let verb = if losses == 1 { "makes" } else { "make" };
-        let all = tried.len();
         (losses > 0)
             .then(|| format!("{losses} of {all} improvements {verb} the run slower{since}."))
     }
 
     /// Returns the sentence on the quantities whose changes have hardly an effect.
     fn ineffective_quantities_sentence(&self) -> String {
-        let all = self.quantity_rows.len();
-        let vain: Vec<&QuantityRow> = self
-            .quantity_rows
-            .iter()
-            .filter(|row| !row.has_effect())
-            .collect();
-        let count = vain.len();
-        let first = vain
-            .iter()
-            .find(|row| row.improvement.change.amount != Amount::ProcessCount(1));
-        match first {
+        let (all, least) = (self.rows.len(), super::MIN_GAIN_PERCENT);
+        let vain = || self.rows.iter().filter(|row| !row.has_effect());
+        let mut others =
+            vain().filter(|row| row.improvement().change.amount != Amount::ProcessCount(1));
+        match others.next() {
             Some(row) => format!(
-                "Without limit, {count} of the {all} quantities still change the time by less than {} %, for example `{}`.",
-                super::MIN_GAIN_PERCENT,
-                row.quantity
+                "Without limit, {} of the {all} quantities still change the time by less than {least} %, for example `{}`.",
+                vain().count(),
+                row.quantity()
             ),
-            None => format!(
-                "Each of the {all} quantities changes the time by {} % or more.",
-                super::MIN_GAIN_PERCENT
-            ),
+            None => format!("Each of the {all} quantities changes the time by {least} % or more."),
         }
     }
 }

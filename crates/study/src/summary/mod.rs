@@ -17,18 +17,19 @@
 mod tests;
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::{Map, Value};
 
+use super::cells::csv_text;
 use super::effects::{MainEffect, main_effect};
-use super::goal::{GAIN, Goal, MEASURES, Measure};
+use super::goal::{GAIN, Goal, MEASURES};
 use super::plan::Plan;
-use super::row::RunRow;
 use super::separate::{TestConditions, paired_difference};
+use super::setting::Setting;
 use super::settings::MAX_NAMED;
 use super::spec::{csv_field, value_label};
-use super::stats::{Estimate, Sample, mean};
+use super::stats::{Sample, mean};
+use super::store::Rows;
 use super::values::ParameterValues;
 use migsim_base::words::format_count;
 use migsim_output::protect_formula_like_text;
@@ -38,14 +39,14 @@ use migsim_output::protect_formula_like_text;
 pub struct SettingStatistics {
     /// Statistics of the goal (the makespan or the gain by which settings are ranked) over the seeds for which it has a value.
     /// `None` if there is no such seed.
-    pub goal_statistics: Option<Sample>,
+    pub goal: Option<Sample>,
     /// Statistics of each measure over the seeds, in the order of the list `MEASURES`; `None` if a measure has no value.
-    measure_statistics: [Option<Sample>; 5],
-    failed_run_count: usize,
+    measures: [Option<Sample>; 5],
+    failed_runs: usize,
     /// Index of the baseline, which is the setting with which this setting is compared.
-    pub(super) baseline_index: usize,
+    pub(super) baseline: usize,
     /// Goal of this setting minus goal of its baseline with the same seed, over the seeds, in the unit of the goal.
-    pub difference_from_baseline: Option<Sample>,
+    pub difference: Option<Sample>,
 }
 
 /// Summary of a sweep: the statistics of all settings, the best setting, and the effects of the parameters.
@@ -55,6 +56,9 @@ pub struct Summary {
     pub goal: Goal,
     /// Statistics of each setting, in the order of the plan.
     pub settings: Vec<SettingStatistics>,
+    /// Indices of the settings that have a mean of the goal, from the best to the worst. Settings with equal means stay in the
+    /// order of the plan.
+    pub ranked: Vec<usize>,
     /// Indices of the settings with the best mean of the goal; several indices if their means are equal.
     pub best_settings: Vec<usize>,
     /// Indices of further settings that the tests do not show to be worse than the best setting by more than the margin of
@@ -68,122 +72,88 @@ pub struct Summary {
 
 impl Summary {
     /// Computes the summary of a plan from the rows of its finished runs, given by the identities of the runs.
-    pub fn from_rows(plan: &Plan, rows: &BTreeMap<String, RunRow>) -> Self {
+    pub fn from_rows(plan: &Plan, rows: &Rows) -> Self {
         let values = ParameterValues::of_all_parameters(plan);
         let goal = choose_goal(plan, &values, rows);
         let baselines = find_baselines(plan, &values);
-        let of_setting = |setting: usize| -> Vec<Option<&RunRow>> {
-            let seeds = plan.seeds.len();
-            let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
-            ids.iter().map(|id| rows.get(id)).collect()
-        };
-        let one = |setting: usize| {
-            let own = of_setting(setting);
-            let sample = |measure: Measure| {
-                let numbers: Vec<f64> = own
-                    .iter()
-                    .flatten()
-                    .filter_map(|row| measure(row))
-                    .collect();
-                Sample::from_numbers(&numbers)
-            };
+        let of_setting = |setting: usize| {
+            let own = plan.rows_of(setting, rows);
             let baseline = baselines[setting];
-            let pairs = own.iter().zip(of_setting(baseline));
-            let differences: Vec<f64> = pairs
-                .filter_map(|(own, base)| Some(goal.value((*own)?)? - goal.value(base?)?))
-                .collect();
+            let measures = MEASURES.map(|(_, _, measure)| {
+                let numbers = own.iter().filter_map(|row| measure((*row)?));
+                Sample::from_numbers(&numbers.collect::<Vec<_>>())
+            });
+            let pairs = own.iter().zip(plan.rows_of(baseline, rows));
+            let differences =
+                pairs.filter_map(|(own, base)| Some(goal.value((*own)?)? - goal.value(base?)?));
+            let failed = own.iter().flatten().filter(|row| row.error.is_some());
             SettingStatistics {
-                goal_statistics: sample(MEASURES[goal.measure_index].2),
-                measure_statistics: MEASURES.map(|(_, _, measure)| sample(measure)),
-                failed_run_count: own
-                    .iter()
-                    .flatten()
-                    .filter(|row| row.error.is_some())
-                    .count(),
-                baseline_index: baseline,
-                difference_from_baseline: Sample::from_numbers(&differences),
+                goal: measures[goal.measure],
+                measures,
+                failed_runs: failed.count(),
+                baseline,
+                difference: Sample::from_numbers(&differences.collect::<Vec<_>>()),
             }
         };
-        let settings: Vec<SettingStatistics> = (0..plan.settings.len()).map(one).collect();
-        let listed = settings.len() - plan.added_baselines;
-        let means: Vec<Option<f64>> = (settings.iter().enumerate())
-            .map(|(index, setting)| Some(setting.goal_statistics.filter(|_| index < listed)?.mean))
-            .collect();
-        let effects = (0..plan.names.len())
+        let settings: Vec<SettingStatistics> = (0..plan.settings.len()).map(of_setting).collect();
+        let means = settings.iter().map(|setting| Some(setting.goal?.mean));
+        let means: Vec<Option<f64>> = means.collect();
+        let swept = &means[..means.len() - plan.added_baselines];
+        let parameters = 0..plan.names.len();
+        let effects = parameters
             .filter(|parameter| values[*parameter].count_distinct_values() > 1)
-            .map(|parameter| main_effect(plan, goal, &means, parameter))
-            .filter(|effect| effect.means_by_value.len() != 1)
+            .map(|parameter| main_effect(plan, goal, swept, parameter))
+            .filter(|effect| effect.means_by_value.len() != 1);
+        let mut ranked: Vec<usize> = (0..means.len())
+            .filter(|setting| means[*setting].is_some())
             .collect();
-        let best = best_settings(goal, &settings);
-        let basis = TestConditions {
-            seed_count: plan.seeds.len(),
-            has_random_results: plan.is_random || plan.seeds.len() > 1,
-            indifference: plan.indifference,
-        };
-        let goals = |setting: usize| -> Option<Vec<f64>> {
-            let own = of_setting(setting).into_iter();
-            own.map(|row| goal.value(row?)).collect()
-        };
-        Self {
+        let rank = |setting: &usize| means[*setting].map_or(0.0, |mean| goal.sign() * mean);
+        ranked.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let equal = ranked
+            .iter()
+            .take_while(|one| means[**one] == means[ranked[0]]);
+        let mut summary = Self {
             goal,
-            not_separated_settings: settings_not_separated_from_best(
-                basis,
-                goal,
-                (&best, settings.len()),
-                goals,
-            ),
-            best_settings: best,
-            test_conditions: basis,
+            best_settings: equal.copied().collect(),
+            ranked,
+            not_separated_settings: Vec::new(),
+            test_conditions: TestConditions::of_plan(plan),
             settings,
-            parameter_effects: effects,
-        }
+            parameter_effects: effects.collect(),
+        };
+        summary.not_separated_settings = summary.settings_not_separated_from_best(|setting| {
+            let own = plan.rows_of(setting, rows).into_iter();
+            own.map(|row| goal.value(row?)).collect()
+        });
+        summary
     }
 
     /// Returns the content of `summary.csv`, with one row per setting.
-    ///
-    /// # Errors
-    /// None in practice, because the table is written to memory.
-    pub fn csv(&self, plan: &Plan) -> io::Result<Vec<u8>> {
-        let mut table = csv::Writer::from_writer(Vec::new());
-        let mut head = vec!["setting".to_owned()];
-        head.extend(
-            plan.names
+    pub fn csv(&self, plan: &Plan) -> String {
+        let named = self.settings.iter().map(|setting| {
+            let mut named = setting.named_statistics(self.goal);
+            // In the table, the baseline is before the difference from it.
+            let place = named.len() - 1 - STATISTICS_SUFFIXES.len();
+            named[place..].rotate_right(1);
+            named
+        });
+        let first = named.clone().next().unwrap_or_default();
+        let names = plan.names.iter();
+        let names = names.map(|name| protect_formula_like_text(name).into_owned());
+        let columns = ["setting".to_owned()].into_iter().chain(names);
+        let columns = columns.chain(first.into_iter().map(|(name, _)| name));
+        let lines = named.enumerate().map(|(index, named)| {
+            let values = plan.settings[index].iter().map(Option::as_ref);
+            let statistics = named
                 .iter()
-                .map(|name| protect_formula_like_text(name).into_owned()),
-        );
-        head.extend(["seeds", "failed"].map(str::to_owned));
-        for (name, unit, _) in MEASURES {
-            head.extend(STATISTICS_SUFFIXES.map(|what| format!("{name}_{what}{unit}")));
-        }
-        let (name, unit, _) = MEASURES[self.goal.measure_index];
-        head.push("baseline".to_owned());
-        head.extend(STATISTICS_SUFFIXES.map(|what| format!("{name}_difference_{what}{unit}")));
-        table.write_record(&head)?;
-        for (index, setting) in self.settings.iter().enumerate() {
-            let mut fields = vec![(index + 1).to_string()];
-            fields.extend(
-                plan.settings[index]
-                    .iter()
-                    .map(|value| csv_field(value.as_ref())),
-            );
-            fields.push(
-                setting
-                    .goal_statistics
-                    .map_or(0, |sample| sample.count)
-                    .to_string(),
-            );
-            fields.push(setting.failed_run_count.to_string());
-            fields.extend(
-                setting
-                    .measure_statistics
-                    .into_iter()
-                    .flat_map(statistics_fields),
-            );
-            fields.push((setting.baseline_index + 1).to_string());
-            fields.extend(statistics_fields(setting.difference_from_baseline));
-            table.write_record(&fields)?;
-        }
-        table.into_inner().map_err(csv::IntoInnerError::into_error)
+                .map(|(_, value)| Some(value).filter(|one| !one.is_null()));
+            let fields = values.chain(statistics).map(csv_field);
+            [(index + 1).to_string()]
+                .into_iter()
+                .chain(fields)
+                .collect()
+        });
+        csv_text(columns, lines)
     }
 
     /// Returns the share of the variance of the goal that the values of the parameters explain together and not one by one; `None`
@@ -195,36 +165,17 @@ impl Summary {
         (shares.len() > 1 && rest > -1e-9).then_some(rest.max(0.0))
     }
 
-    /// Lists the indices of the settings that have a mean of the goal, from the best to the worst. Settings with equal means stay
-    /// in the order of the plan.
-    pub(super) fn ranked_settings(&self) -> Vec<usize> {
-        let mut order: Vec<(usize, f64)> = Vec::new();
-        for (index, setting) in self.settings.iter().enumerate() {
-            order.extend(setting.goal_statistics.map(|sample| (index, sample.mean)));
-        }
-        let sign = if self.goal.is_gain() { -1.0 } else { 1.0 };
-        order.sort_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
-        order.into_iter().map(|(index, _)| index).collect()
-    }
-
-    /// Returns the number of settings that have a mean of the goal; the best setting is chosen from these.
-    pub(super) fn count_ranked_settings(&self) -> usize {
-        let settings = self.settings.iter();
-        settings
-            .filter(|setting| setting.goal_statistics.is_some())
-            .count()
-    }
-
     /// Describes the number of settings that are not separated from the best setting; `None` if there are no such settings.
     fn not_separated_line(&self) -> Option<String> {
-        let count = self.not_separated_settings.len();
-        let margin = self.test_conditions.indifference.percent();
-        let others = match count {
+        let basis = self.test_conditions;
+        let margin = basis.indifference.percent();
+        let others = match self.not_separated_settings.len() {
+            0 => return None,
             1 => "1 other setting is".to_owned(),
-            _ => format!("{count} other settings are"),
+            count => format!("{count} other settings are"),
         };
-        let text = if self.test_conditions.has_random_results {
-            let seeds = format_count(self.test_conditions.seed_count, "seed");
+        Some(if basis.has_random_results {
+            let seeds = format_count(basis.seed_count, "seed");
             format!(
                 "  {others} not significantly worse with {seeds} (at 95 %, corrected for the number of pairs of settings; differences up to {margin} %, the margin of indifference, count as none)."
             )
@@ -232,21 +183,18 @@ impl Summary {
             format!(
                 "  {others} worse by at most {margin} %, the margin of indifference, which is treated as equally good."
             )
-        };
-        (count > 0).then_some(text)
+        })
     }
 
     /// Describes the best setting (or several settings with equal means) and its advantage over the baseline.
     pub(super) fn best_setting_lines(&self, plan: &Plan) -> Vec<String> {
-        let first = self.best_settings.first();
-        let Some((best, sample)) =
-            first.and_then(|best| Some((*best, self.settings[*best].goal_statistics?)))
-        else {
+        let Some(&best) = self.ranked.first() else {
             return Vec::new();
         };
-        let (tried, ties) = (self.count_ranked_settings(), self.best_settings.len());
+        let statistics = &self.settings[best];
+        let (tried, ties) = (self.ranked.len(), self.best_settings.len());
         let goal = Goal::with_scenario_glosses(self.goal.name());
-        let mean = format_with_confidence_interval(sample);
+        let mean = format_with_confidence_interval(statistics.goal);
         let chosen = match ties {
             1 if tried == 1 => format!("{goal}: {mean}"),
             1 => format!("best {goal} of {tried} settings: {mean}"),
@@ -262,105 +210,85 @@ impl Summary {
         if ties > MAX_NAMED {
             lines.push(format!("  and {} more settings", ties - MAX_NAMED));
         }
-        let SettingStatistics {
-            difference_from_baseline: difference,
-            baseline_index: baseline,
-            ..
-        } = self.settings[best];
-        if let Some(difference) = difference.filter(|_| baseline != best) {
-            let name = format_setting(&plan.names, &plan.settings[baseline]);
+        if statistics.difference.is_some() && statistics.baseline != best {
+            let name = format_setting(&plan.names, &plan.settings[statistics.baseline]);
             lines.push(format!(
                 "  difference from the baseline, {name}: {}",
-                format_with_confidence_interval(difference)
+                format_with_confidence_interval(statistics.difference)
             ));
         }
         lines.extend(self.not_separated_line());
-        let differs = sample.deviation.is_some_and(|deviation| deviation > 0.0);
-        if tried > 1 && plan.seeds.len() > 1 && differs {
+        let deviation = statistics.goal.and_then(|goal| goal.deviation);
+        if tried > 1 && deviation > Some(0.0) {
             lines.push(format!(
                 "  This setting was chosen as the best of {tried} on these seeds, so its result is probably too good; `migsim tune` compares the best setting with the defaults on other seeds."
             ));
         }
         lines
     }
-}
 
-/// Lists the settings, other than the best settings, that the tests do not show to be worse by more than the margin of
-/// indifference. `goals` returns the goals of a setting by seed.
-fn settings_not_separated_from_best(
-    basis: TestConditions,
-    goal: Goal,
-    (best, settings): (&[usize], usize),
-    goals: impl Fn(usize) -> Option<Vec<f64>>,
-) -> Vec<usize> {
-    let Some(of_best) = best.first().and_then(|best| goals(*best)) else {
-        return Vec::new();
-    };
-    let all = (0..settings).filter(|one| best.binary_search(one).is_err());
-    let others: Vec<(usize, Vec<f64>)> = all.filter_map(|one| Some((one, goals(one)?))).collect();
-    let tried = others.len() + best.len();
-    let margin = basis.indifference_margin(goal.is_gain(), mean(&of_best));
-    let is_as_good = |other: &[f64]| {
-        let worse = if goal.is_gain() {
-            paired_difference(&of_best, other)
-        } else {
-            paired_difference(other, &of_best)
+    /// Lists the settings, other than the best settings, that the tests do not show to be worse by more than the margin of
+    /// indifference. `goals` returns the goals of a setting by seed.
+    fn settings_not_separated_from_best(
+        &self,
+        goals: impl Fn(usize) -> Option<Vec<f64>>,
+    ) -> Vec<usize> {
+        let (basis, is_gain) = (self.test_conditions, self.goal.is_gain());
+        let Some(of_best) = self.best_settings.first().and_then(|best| goals(*best)) else {
+            return Vec::new();
         };
-        worse.is_none_or(|worse| !basis.is_significant(worse, margin, tried * (tried - 1) / 2))
-    };
-    let found = others.into_iter().filter(|other| is_as_good(&other.1));
-    found.map(|other| other.0).collect()
+        let all =
+            (0..self.settings.len()).filter(|one| self.best_settings.binary_search(one).is_err());
+        let others: Vec<(usize, Vec<f64>)> =
+            all.filter_map(|one| Some((one, goals(one)?))).collect();
+        let tried = others.len() + self.best_settings.len();
+        let margin = basis.indifference_margin(is_gain, mean(&of_best));
+        let is_as_good = |(_, other): &(usize, Vec<f64>)| {
+            let (slow, fast) = if is_gain {
+                (&of_best, other)
+            } else {
+                (other, &of_best)
+            };
+            paired_difference(slow, fast)
+                .is_none_or(|worse| !basis.is_significant(worse, margin, tried * (tried - 1) / 2))
+        };
+        let found = others.into_iter().filter(is_as_good);
+        found.map(|other| other.0).collect()
+    }
 }
 
 /// Formats a mean, followed by half the width of its 95 % confidence interval and the number of seeds.
-fn format_with_confidence_interval(sample: Sample) -> String {
+fn format_with_confidence_interval(sample: Option<Sample>) -> String {
+    let Some(sample) = sample else {
+        return String::new();
+    };
     let seeds = format!(" (95 % interval, {} seeds)", sample.count);
-    sample.format() + sample.confidence_half_width().map_or("", |_| &seeds)
-}
-
-/// Lists the indices of the settings with the best mean of the goal; several indices if their means are equal.
-fn best_settings(goal: Goal, settings: &[SettingStatistics]) -> Vec<usize> {
-    let mut best: Vec<usize> = Vec::new();
-    for (index, setting) in settings.iter().enumerate() {
-        let Some(sample) = setting.goal_statistics else {
-            continue;
-        };
-        let other = best
-            .first()
-            .and_then(|best| settings[*best].goal_statistics);
-        match other {
-            Some(other) if goal.is_better(other.mean, sample.mean) => {}
-            Some(other) if other.mean == sample.mean => best.push(index),
-            _ => best = vec![index],
-        }
-    }
-    best
+    sample.format() + sample.ci95.map_or("", |_| &seeds)
 }
 
 impl SettingStatistics {
-    /// Returns the statistics of the setting, each with the name of its column in `summary.csv`.
+    /// Returns the statistics of the setting, each with its key in JSON; `null` for a missing number.
     pub(super) fn named_statistics(&self, goal: Goal) -> Vec<(String, Value)> {
-        let seeds = self.goal_statistics.map_or(0, |sample| sample.count);
+        let seeds = self.goal.map_or(0, |sample| sample.count);
         let mut all = vec![
             ("seeds".to_owned(), seeds.into()),
-            ("failed".to_owned(), self.failed_run_count.into()),
+            ("failed".to_owned(), self.failed_runs.into()),
         ];
         let mut push = |name: &str, unit: &str, sample: Option<Sample>| {
-            let named = STATISTICS_SUFFIXES
-                .into_iter()
-                .zip(mean_deviation_and_half_width(sample));
+            let numbers = [
+                sample.map(|sample| sample.mean),
+                sample.and_then(|sample| sample.deviation),
+                sample.and_then(|sample| sample.ci95),
+            ];
+            let named = STATISTICS_SUFFIXES.into_iter().zip(numbers);
             all.extend(named.map(|(what, one)| (format!("{name}_{what}{unit}"), one.into())));
         };
-        for ((name, unit, _), sample) in MEASURES.into_iter().zip(self.measure_statistics) {
+        for ((name, unit, _), sample) in MEASURES.into_iter().zip(self.measures) {
             push(name, unit, sample);
         }
-        let (name, unit, _) = MEASURES[goal.measure_index];
-        push(
-            &format!("{name}_difference"),
-            unit,
-            self.difference_from_baseline,
-        );
-        all.push(("baseline".to_owned(), (self.baseline_index + 1).into()));
+        let (name, unit, _) = MEASURES[goal.measure];
+        push(&format!("{name}_difference"), unit, self.difference);
+        all.push(("baseline".to_owned(), (self.baseline + 1).into()));
         all
     }
 }
@@ -376,62 +304,29 @@ pub fn setting_values_by_parameter(
 }
 
 /// Formats the values of a setting with the names of their parameters, as in `alpha=4 x=0.5`.
-pub fn format_setting<'n>(
-    names: impl IntoIterator<Item = &'n String>,
-    setting: &[Option<Value>],
-) -> String {
-    let pairs = names.into_iter().zip(setting);
-    let given: Vec<String> = pairs
-        .filter_map(|(name, value)| Some(format!("{name}={}", value_label(value.as_ref()?))))
-        .collect();
-    given.join(" ")
+pub fn format_setting(names: &[String], setting: &[Option<Value>]) -> String {
+    let given = setting_values_by_parameter(names, setting).into_iter();
+    let given = given.map(|(name, value)| format!("{name}={}", value_label(&value)));
+    given.collect::<Vec<_>>().join(" ")
 }
 
 /// Endings of the names of the columns in `summary.csv` with the statistics of a measure.
 const STATISTICS_SUFFIXES: [&str; 3] = ["mean", "deviation", "ci95"];
 
-/// Returns the mean, the standard deviation, and half the width of the 95 % confidence interval of a sample. A missing number is
-/// `None`.
-fn mean_deviation_and_half_width(sample: Option<Sample>) -> [Option<f64>; 3] {
-    let Some(sample) = sample.map(Estimate::from) else {
-        return [None; 3];
-    };
-    [Some(sample.mean), sample.deviation, sample.ci95]
-}
-
-/// Formats the mean, the standard deviation, and half the width of the 95 % confidence interval as fields of a CSV table. A
-/// missing number is an empty field.
-fn statistics_fields(sample: Option<Sample>) -> [String; 3] {
-    mean_deviation_and_half_width(sample)
-        .map(|number| number.map_or_else(String::new, |number| number.to_string()))
-}
-
 /// Chooses the goal by which the settings of a sweep are ranked: the makespan of the last scenario that was run, or the gain if
 /// makespans cannot be compared.
-fn choose_goal(
-    plan: &Plan,
-    values: &[ParameterValues<'_>],
-    rows: &BTreeMap<String, RunRow>,
-) -> Goal {
+fn choose_goal(plan: &Plan, values: &[ParameterValues<'_>], rows: &Rows) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
-    let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
-    let varies = |index: usize| values[index].count_distinct_values() > 1;
-    let differ = plan
-        .names
-        .iter()
-        .enumerate()
-        .any(|(index, name)| plan.work.contains(name) && varies(index));
-    if differ && has(GAIN) {
+    let has = |measure: &usize| own().any(|row| MEASURES[*measure].2(row).is_some());
+    let mut parameters = plan.names.iter().zip(values);
+    let differ = parameters
+        .any(|(name, values)| plan.work.contains(name) && values.count_distinct_values() > 1);
+    if differ && has(&GAIN) {
         return Goal::GAIN;
     }
-    let measure = (0..3).rev().find(|measure| has(*measure)).unwrap_or(2);
-    Goal {
-        measure_index: measure,
-    }
+    let measure = (0..3).rev().find(has).unwrap_or(2);
+    Goal { measure }
 }
-
-/// For each parameter, the index of its value in a setting; `None` for a parameter that does not apply.
-type ValueIndices = Vec<Option<usize>>;
 
 fn is_default(value: &Value, default: Option<&Value>) -> bool {
     let numbers = value.as_f64().zip(default.and_then(Value::as_f64));
@@ -450,11 +345,10 @@ fn has_defaults(plan: &Plan, setting: &[Option<Value>]) -> bool {
 }
 
 /// Returns the defaults as settings, one for each work and platform of the plan, if no setting of the plan is a baseline.
-pub(super) fn missing_baselines(plan: &Plan) -> Vec<Vec<Option<Value>>> {
-    let is_never =
-        |setting: &Vec<Option<Value>>| setting.iter().flatten().any(|one| one == "never");
-    let has = |setting: &Vec<Option<Value>>| is_never(setting) || has_defaults(plan, setting);
-    let mut baselines: Vec<Vec<Option<Value>>> = Vec::new();
+pub(super) fn missing_baselines(plan: &Plan) -> Vec<Setting> {
+    let is_never = |setting: &Setting| setting.iter().flatten().any(|one| one == "never");
+    let has = |setting: &Setting| is_never(setting) || has_defaults(plan, setting);
+    let mut baselines: Vec<Setting> = Vec::new();
     if plan.settings.len() < 2 || plan.defaults.is_empty() || plan.settings.iter().any(has) {
         return baselines;
     }
@@ -474,50 +368,44 @@ pub(super) fn missing_baselines(plan: &Plan) -> Vec<Vec<Option<Value>>> {
 
 /// Finds for each setting the index of its baseline, which is the setting with which it is compared; its own index if it has none.
 fn find_baselines(plan: &Plan, values: &[ParameterValues<'_>]) -> Vec<usize> {
-    let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> ValueIndices {
-        let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));
-        meant
-            .map(|parameter| values[parameter].value_indices[setting])
-            .collect()
-    };
     let settings = 0..plan.settings.len();
     let policy = plan.names.iter().position(|name| name == "policy");
     let never = policy.and_then(|policy| {
-        let policies = &values[policy].distinct_values;
-        Some((policy, policies.iter().position(|name| **name == "never")?))
+        let mut policies = values[policy].distinct_values.iter();
+        Some((policy, policies.position(|name| **name == "never")?))
     });
-    let Some((policy, never)) = never else {
-        let is_meant = |parameter: usize| plan.work.contains(&plan.names[parameter]);
-        let defaults = settings
-            .clone()
-            .filter(|setting| has_defaults(plan, &plan.settings[*setting]));
-        let bases: BTreeMap<ValueIndices, usize> = defaults
-            .map(|setting| (ranks(setting, &is_meant), setting))
-            .collect();
-        let of_setting = |setting| bases.get(&ranks(setting, &is_meant)).copied();
-        return settings
-            .map(|setting| of_setting(setting).unwrap_or(setting))
-            .collect();
+    let is_base = |setting: &usize| match never {
+        Some((policy, never)) => values[policy].value_indices[*setting] == Some(never),
+        None => has_defaults(plan, &plan.settings[*setting]),
     };
-    let base = Some(never);
-    // Index the settings of the base policy by the parameters that apply to them: the values of these must be equal.
-    let mut bases: BTreeMap<Vec<usize>, BTreeMap<ValueIndices, usize>> = BTreeMap::new();
-    for setting in settings
-        .clone()
-        .filter(|one| values[policy].value_indices[*one] == base)
-    {
-        let applies = |parameter: &usize| {
-            *parameter != policy && values[*parameter].value_indices[setting].is_some()
-        };
-        let own: Vec<usize> = (0..values.len()).filter(applies).collect();
-        let key = ranks(setting, &|parameter| own.contains(&parameter));
-        bases.entry(own).or_default().entry(key).or_insert(setting);
+    // The values of these parameters must be equal: all that apply to the setting with `never`, or those of the work.
+    let is_compared = |base: usize, parameter: usize| match never {
+        Some((policy, _)) => parameter != policy && values[parameter].value_indices[base].is_some(),
+        None => plan.work.contains(&plan.names[parameter]),
+    };
+    let ranks = |setting: usize, parameters: &[usize]| -> Vec<Option<usize>> {
+        let parameters = parameters.iter();
+        parameters
+            .map(|one| values[*one].value_indices[setting])
+            .collect()
+    };
+    let mut bases: BTreeMap<Vec<usize>, BTreeMap<_, usize>> = BTreeMap::new();
+    for base in settings.clone().filter(is_base) {
+        let parameters = (0..values.len()).filter(|one| is_compared(base, *one));
+        let parameters: Vec<usize> = parameters.collect();
+        let key = ranks(base, &parameters);
+        bases
+            .entry(parameters)
+            .or_default()
+            .entry(key)
+            .or_insert(base);
     }
     let of_setting = |setting: usize| {
-        let found = bases.iter().filter_map(|(own, bases)| {
-            bases.get(&ranks(setting, &|parameter| own.contains(&parameter)))
-        });
-        found.min().copied().unwrap_or(0)
+        let found = bases
+            .iter()
+            .filter_map(|(own, bases)| bases.get(&ranks(setting, own)));
+        let none = if never.is_some() { 0 } else { setting };
+        found.min().copied().unwrap_or(none)
     };
     settings.map(of_setting).collect()
 }

@@ -1,17 +1,18 @@
 //! Tests of the summary of a sweep.
 
 use super::*;
+use crate::row::RunRow;
 use serde_json::json;
 
 /// Makes two parameters with two values each, and two seeds. The makespan is 10·a + b + seed, so that a explains 100 times as much variance
 /// as b.
-fn swept() -> (Plan, BTreeMap<String, RunRow>) {
+fn swept() -> (Plan, Rows) {
     let mut plan = Plan {
         names: vec!["a".into(), "b".into()],
         seeds: vec![1, 2],
         ..Plan::default()
     };
-    let mut rows = BTreeMap::new();
+    let mut rows = Rows::new();
     for a in [2, 1] {
         for b in [1, 2] {
             plan.settings.push(vec![Some(json!(a)), Some(json!(b))]);
@@ -36,7 +37,7 @@ fn the_best_setting_and_the_effects_worked_by_hand() {
     let summary = Summary::from_rows(&plan, &rows);
     // a = 1, b = 1: (12 + 13) / 2.
     assert_eq!(summary.best_settings, [2]);
-    assert_eq!(summary.settings[2].goal_statistics.unwrap().mean, 12.5);
+    assert_eq!(summary.settings[2].goal.unwrap().mean, 12.5);
     // Between settings: 4 · 5² for a, 4 · 0.5² for b.
     assert!((summary.parameter_effects[0].variance_share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
     assert!((summary.parameter_effects[1].variance_share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
@@ -52,11 +53,11 @@ fn differences_are_paired_by_seed() {
     let (mut plan, rows) = swept();
     plan.defaults.clone_from(&plan.settings[0]);
     let summary = Summary::from_rows(&plan, &rows);
-    let difference = summary.settings[2].difference_from_baseline.unwrap();
+    let difference = summary.settings[2].difference.unwrap();
     // The difference is -10 with each seed: it has no deviation, although the makespans have one.
     assert_eq!((difference.mean, difference.deviation), (-10.0, Some(0.0)));
     assert_eq!(
-        summary.settings[2].goal_statistics.unwrap().deviation,
+        summary.settings[2].goal.unwrap().deviation,
         Some(0.5_f64.sqrt())
     );
 }
@@ -162,10 +163,7 @@ fn a_setting_that_failed_is_counted_and_not_judged() {
     }
     let summary = Summary::from_rows(&plan, &rows);
     assert_eq!(
-        (
-            summary.settings[2].failed_run_count,
-            summary.settings[2].goal_statistics
-        ),
+        (summary.settings[2].failed_runs, summary.settings[2].goal),
         (2, None)
     );
     assert_eq!(summary.best_settings, [3]);
@@ -179,7 +177,7 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
         is_random: true,
         ..Plan::default()
     };
-    let mut rows = BTreeMap::new();
+    let mut rows = Rows::new();
     // Differences from the first are 1 and 3 s, which two seeds do not separate, and 20 s with both seeds.
     for (a, times) in [(1, [10.0, 20.0]), (2, [11.0, 23.0]), (3, [30.0, 40.0])] {
         plan.settings.push(vec![Some(json!(a))]);
@@ -200,8 +198,6 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
     let lines = summary.best_setting_lines(&plan).join("\n");
     let expected = "1 other setting is not significantly worse with 2 seeds (at 95 %, corrected for the number of pairs of settings; differences up to 0.5 %, the margin of indifference, count as none).";
     assert!(lines.contains(expected), "{lines}");
-    let table = summary
-        .ranking_table(&plan, &summary.ranked_settings())
-        .to_html(9);
+    let table = summary.ranking_table(&plan, 9).to_html(9);
     assert_eq!(table.matches("1=").count(), 2, "{table}");
 }
