@@ -155,14 +155,11 @@ impl UlbaOptions {
     fn assign(&self, instance: &Instance<'_>, rates: &[f64]) -> Assignment {
         let factors = self.host_factors(instance, rates);
         let aim = instance.balanced_time();
-        let mut times: Vec<f64> = instance
-            .host_times(&instance.current_hosts)
-            .iter()
-            .map(|time| time.get())
-            .collect();
-        let mut donors: Vec<usize> = (0..times.len()).collect();
-        donors.sort_by(|&a, &b| (times[b] / factors[b]).total_cmp(&(times[a] / factors[a])));
         let mut room = TentativePlacement::new(instance);
+        let hosts = 0..instance.host_count();
+        let mut donors: Vec<usize> = hosts.clone().collect();
+        let relative_time = |host: &usize| room.times[*host] / factors[*host];
+        donors.sort_by(|a, b| relative_time(b).total_cmp(&relative_time(a)));
         let lists = instance.processes_by_host();
         let mut tries = 0;
         for donor in donors {
@@ -176,33 +173,28 @@ impl UlbaOptions {
                 rates[a].total_cmp(&rates[b]).then_with(heavier)
             });
             for process in list {
-                let now = times[donor] / factors[donor];
+                let now = room.times[donor] / factors[donor];
                 if now <= aim {
                     break;
                 }
                 let work = instance.process_works[process].get();
-                let after =
-                    |host: usize| (times[host] + work / instance.host_speeds[host]) / factors[host];
-                let open = (0..times.len())
-                    .filter(|&host| host != donor && room.has_memory_for(process, host));
-                tries += times.len() as u64;
+                let after = |host: usize| room.time_with(process, host) / factors[host];
+                let is_open = |host: &usize| *host != donor && room.has_memory_for(process, *host);
+                let open = hosts.clone().filter(is_open);
+                tries += hosts.len() as u64;
                 if let Some(host) = candidate_with_min_key(open, None, after)
                     .filter(|&host| work > 0.0 && is_clearly_less(after(host), now))
                 {
-                    times[donor] -= work / instance.host_speeds[donor];
-                    times[host] += work / instance.host_speeds[host];
-                    room.move_process(process, host);
+                    room.transfer(process, host);
                 }
             }
         }
         let overloading = factors.iter().filter(|factor| **factor < 1.0).count();
-        let mut assignment = Assignment::from_central_decision(
-            room.into_hosts_of_processes(),
-            tries + rates.len() as u64,
-        );
+        let mut assignment =
+            Assignment::from_central_decision(room.hosts, tries + rates.len() as u64);
+        let cores = hosts.len();
         assignment.remarks.push(format!(
-            "the work of {overloading} of {} cores grows unusually fast",
-            times.len()
+            "the work of {overloading} of {cores} cores grows unusually fast"
         ));
         assignment
     }

@@ -50,12 +50,11 @@ impl Strategy for CRandomOptions {
         instance: &Instance<'_>,
         random: &mut Stream,
     ) -> Result<Assignment, Error> {
-        let load = instance.host_times(&instance.current_hosts);
         let mut room = TentativePlacement::new(instance);
         for (host, own) in instance.processes_by_host().into_iter().enumerate() {
             let asked = draw_random_hosts(host, instance.host_count(), self.choices, random);
-            let other = candidate_with_min_key(asked.into_iter(), None, |other| load[other].get());
-            let other = other.filter(|&other| load[other].get() + self.margin < load[host].get());
+            let other = candidate_with_min_key(asked.into_iter(), None, |other| room.times[other]);
+            let other = other.filter(|&other| room.times[other] + self.margin < room.times[host]);
             if let (Some(other), Some(&process)) = (other, own.first())
                 && room.has_memory_for(process, other)
             {
@@ -63,7 +62,7 @@ impl Strategy for CRandomOptions {
             }
         }
         Ok(Assignment {
-            assigned_hosts: room.into_hosts_of_processes(),
+            assigned_hosts: room.hosts,
             operation_count: u64::from(self.choices),
             // The two messages are the question and the answer.
             communication_pattern: Gather::BetweenNeighbours {

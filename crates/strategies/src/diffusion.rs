@@ -120,8 +120,7 @@ impl DiffusionOptions {
         edges: &mut [NeighbourFlow],
         degree: &[u32],
     ) -> u32 {
-        let times = instance.host_times(&instance.current_hosts);
-        let mut load: Vec<f64> = times.iter().map(|time| time.get()).collect();
+        let mut load = TentativePlacement::new(instance).times;
         let aim = instance.balanced_time() * (1.0 + self.epsilon);
         for round in 0..self.rounds {
             if load.iter().all(|&load| load <= aim) {
@@ -159,8 +158,8 @@ fn move_processes_along_flows(instance: &Instance<'_>, edges: &[NeighbourFlow]) 
         flows.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         for (receiver, mut flow) in flows {
             for &process in &order {
-                let is_own = instance.current_hosts[process] == donor
-                    && room.hosts_of_processes()[process] == donor;
+                let is_own =
+                    instance.current_hosts[process] == donor && room.hosts[process] == donor;
                 let work = works[process];
                 if is_own
                     && work > 0.0
@@ -173,7 +172,7 @@ fn move_processes_along_flows(instance: &Instance<'_>, edges: &[NeighbourFlow]) 
             }
         }
     }
-    room.into_hosts_of_processes()
+    room.hosts
 }
 
 #[cfg(test)]

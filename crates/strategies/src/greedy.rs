@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::blocks::{
     LibraryHeap, Real, descending_order_and_comparisons, larger, sort_counting_comparisons,
 };
-use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -89,13 +89,10 @@ impl StrategyOptions for GreedyOptions {
 impl Strategy for GreedyOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            GreedyEdition::Ours => {
-                let placed = assign_variant_ours(instance);
-                (
-                    placed.tentative_placement.into_hosts_of_processes(),
-                    placed.operation_count,
-                )
-            }
+            GreedyEdition::Ours => (
+                assign_variant_ours(instance).hosts,
+                operations_of_variant_ours(instance),
+            ),
             GreedyEdition::Charm6 => {
                 let works = instance.measured_works();
                 let (order, comparisons) = descending_order_and_comparisons(&works);
@@ -222,17 +219,6 @@ impl TreeLbInput {
     }
 }
 
-/// The result of the greedy assignment in migsim's own variant `ours`, which respects speeds and memory of hosts.
-#[derive(Debug)]
-pub(super) struct GreedyOursPlacement {
-    /// The numbers of the processes in decreasing order of work.
-    pub(super) processes_by_decreasing_work: Vec<usize>,
-    /// The time of each host in a superstep after the assignment \[s\].
-    pub(super) host_times: Vec<f64>,
-    tentative_placement: TentativePlacement,
-    operation_count: u64,
-}
-
 /// Returns the numbers of the processes in decreasing order of work. Of processes with equal work, those on faster hosts come
 /// first, so that they keep these hosts, then those with lower numbers.
 pub(super) fn processes_by_decreasing_work(instance: &Instance<'_>) -> Vec<usize> {
@@ -248,26 +234,19 @@ pub(super) fn processes_by_decreasing_work(instance: &Instance<'_>) -> Vec<usize
 
 /// Assigns each process, in decreasing order of work, to the host that would then finish first: migsim's own variant `ours` of
 /// the strategy `greedy`.
-pub(super) fn assign_variant_ours(instance: &Instance<'_>) -> GreedyOursPlacement {
-    let works = instance.works_in_seconds();
-    let mut placed = GreedyOursPlacement {
-        processes_by_decreasing_work: processes_by_decreasing_work(instance),
-        host_times: instance.background_times_in_seconds(),
-        tentative_placement: TentativePlacement::new(instance),
-        operation_count: (instance.process_count() * (instance.host_count() + 1)) as u64,
-    };
-    for &process in &placed.processes_by_decreasing_work {
-        let after =
-            |host: usize| placed.host_times[host] + works[process] / instance.host_speeds[host];
-        let open = (0..instance.host_count())
-            .filter(|&host| placed.tentative_placement.has_memory_for(process, host));
-        let present = Some(instance.current_hosts[process]);
-        if let Some(host) = candidate_with_min_key(open, present, after) {
-            placed.host_times[host] = after(host);
-            placed.tentative_placement.move_process(process, host);
-        }
+pub(super) fn assign_variant_ours<'a>(instance: &'a Instance<'a>) -> TentativePlacement<'a> {
+    let mut room = TentativePlacement::with_background_times(instance);
+    for process in processes_by_decreasing_work(instance) {
+        let (hosts, present) = (0..instance.host_count(), instance.current_hosts[process]);
+        let host = room.first_to_finish(process, hosts, Some(present));
+        room.place(process, host.unwrap_or(present));
     }
-    placed
+    room
+}
+
+/// Returns the number of operations of [`assign_variant_ours`].
+pub(super) fn operations_of_variant_ours(instance: &Instance<'_>) -> u64 {
+    (instance.process_count() * (instance.host_count() + 1)) as u64
 }
 
 /// Imbalance of host loads (max/avg − 1) up to which the variant `vt` moves no process.

@@ -232,43 +232,38 @@ impl GreedyCommOptions {
     /// Decides as migsim's own variant `ours` of the strategy (times on the hosts, costs from the links); returns the host of
     /// each process and the number of operations.
     fn assign_variant_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let (works, graph) = (
-            instance.works_in_seconds(),
-            communication_partners(instance),
-        );
-        let mut load = instance.background_times_in_seconds();
-        let mut room = TentativePlacement::new(instance);
-        let mut place: Vec<Option<usize>> = vec![None; works.len()];
+        let graph = communication_partners(instance);
+        let mut room = TentativePlacement::with_background_times(instance);
+        let mut place: Vec<Option<usize>> = vec![None; graph.len()];
         let mut operations = 0;
         for process in processes_by_decreasing_work(instance) {
             let present = instance.current_hosts[process];
             let placed = assigned_partners(&graph[process], &place);
-            let compute = |host: usize| load[host] + works[process] / instance.host_speeds[host];
             let messages = |host: usize| -> f64 {
                 let costs = placed.iter().map(|(other, neighbour)| {
                     self.message_cost(instance, [host, *other], neighbour)
                 });
                 costs.sum()
             };
-            let open = (0..load.len()).filter(|&host| room.has_memory_for(process, host));
-            let lightest = candidate_with_min_key(open, Some(present), compute).unwrap_or(present);
+            let lightest = room.first_to_finish(process, 0..instance.host_count(), Some(present));
+            let lightest = lightest.unwrap_or(present);
             let mut candidates: Vec<usize> = placed.iter().map(|(host, _)| *host).collect();
             candidates.retain(|&host| room.has_memory_for(process, host));
             candidates.push(lightest);
             candidates.sort_unstable();
             candidates.dedup();
-            operations += (load.len() + candidates.len() * (placed.len() + 1)) as u64;
-            let ends = |host: usize| compute(host) + messages(host);
+            operations += (instance.host_count() + candidates.len() * (placed.len() + 1)) as u64;
+            let ends = |host: usize| room.time_with(process, host) + messages(host);
             let host = candidate_with_min_key(candidates.into_iter(), Some(present), ends)
                 .unwrap_or(lightest);
-            load[host] = ends(host);
+            room.times[host] = ends(host);
             for (other, neighbour) in &placed {
-                load[*other] += self.message_cost(instance, [host, *other], neighbour);
+                room.times[*other] += self.message_cost(instance, [host, *other], neighbour);
             }
             place[process] = Some(host);
             room.move_process(process, host);
         }
-        (room.into_hosts_of_processes(), operations)
+        (room.hosts, operations)
     }
 }
 

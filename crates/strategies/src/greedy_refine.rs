@@ -23,8 +23,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{PositionHeap, Real, descending_order_and_comparisons, larger};
-use super::greedy::{self, TreeLbInput, heap_path_comparisons};
-use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
+use super::greedy::{
+    self, TreeLbInput, heap_path_comparisons, operations_of_variant_ours,
+    processes_by_decreasing_work,
+};
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -128,25 +131,18 @@ impl Strategy for GreedyRefineOptions {
 /// Decides as migsim's own variant `ours` of the strategy (times on hosts, with memory limits); returns the host of each process
 /// and the number of operations.
 fn assign_variant_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
-    let works = instance.works_in_seconds();
-    let aim = greedy::assign_variant_ours(instance);
-    let mut most = tolerance * aim.host_times.iter().copied().fold(0.0, f64::max);
-    let mut loads = instance.background_times_in_seconds();
-    let mut room = TentativePlacement::new(instance);
-    for &process in &aim.processes_by_decreasing_work {
-        let after = |host: usize| loads[host] + works[process] / instance.host_speeds[host];
-        let old = instance.current_hosts[process];
-        let open = (0..instance.host_count()).filter(|&host| room.has_memory_for(process, host));
-        let host = match after(old) {
-            stay if !is_clearly_less(most, stay) => old,
-            _ => candidate_with_min_key(open, Some(old), after).unwrap_or(old),
-        };
-        loads[host] = after(host);
-        most = most.max(loads[host]);
-        room.move_process(process, host);
+    let mut most = tolerance * greedy::assign_variant_ours(instance).max_time();
+    let mut room = TentativePlacement::with_background_times(instance);
+    for process in processes_by_decreasing_work(instance) {
+        let mut host = instance.current_hosts[process];
+        if is_clearly_less(most, room.time_with(process, host)) {
+            let found = room.first_to_finish(process, 0..instance.host_count(), Some(host));
+            host = found.unwrap_or(host);
+        }
+        room.place(process, host);
+        most = most.max(room.times[host]);
     }
-    let operations = 2 * (instance.process_count() * (instance.host_count() + 1)) as u64;
-    (room.into_hosts_of_processes(), operations)
+    (room.hosts, 2 * operations_of_variant_ours(instance))
 }
 
 /// Maximum background load of a host \[s\] up to which the variant `charm-6.10.2` does not build its heap, so that it initially

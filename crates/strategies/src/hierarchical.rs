@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::greedy::processes_by_decreasing_work;
-use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{
     Assignment, Gather, GreedyOptions, GreedyRefineOptions, Instance, RefineOptions, Strategy,
     StrategyOptions, check_not_negative,
@@ -109,10 +109,9 @@ impl Strategy for HierarchicalOptions {
 }
 
 fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..instance.host_count()).collect();
-    order.sort_by_key(|&host| instance.cluster(host));
-    let chunks = order.chunk_by(|&a, &b| instance.cluster(a) == instance.cluster(b));
-    chunks.map(<[usize]>::to_vec).collect()
+    let mut clusters = instance.hosts_by_cluster();
+    clusters.retain(|hosts| !hosts.is_empty());
+    clusters
 }
 
 /// Returns the instance restricted to one cluster: to the hosts `cluster`, and to the processes `part`, all of which are on these
@@ -124,62 +123,47 @@ fn instance_of_cluster(
     hosts: &[usize],
 ) -> Instance<'static> {
     let place = |host: usize| cluster.iter().position(|&own| own == host).unwrap_or(0);
-    let current: Vec<usize> = part.iter().map(|&process| place(hosts[process])).collect();
-    let speeds: Vec<f64> = cluster
+    let speeds = cluster.iter().map(|&host| instance.host_speeds[host]);
+    let background = cluster.iter().map(|&host| instance.background_times[host]);
+    let memory = part
         .iter()
-        .map(|&host| instance.host_speeds[host])
-        .collect();
-    let work: Vec<Seconds> = part
-        .iter()
-        .map(|&process| instance.process_works[process])
-        .collect();
-    let times = work.iter().zip(&current);
-    Instance {
-        background_times: cluster
+        .filter_map(|&one| instance.process_memory.get(one));
+    let limits = (cluster.iter()).filter_map(|&host| instance.host_memory.get(host));
+    let mut inner = Instance {
+        host_speeds: speeds.collect(),
+        background_times: background.collect(),
+        current_hosts: part.iter().map(|&one| place(hosts[one])).collect(),
+        process_works: part
             .iter()
-            .map(|&host| instance.background_times[host])
+            .map(|&one| instance.process_works[one])
             .collect(),
-        process_times: times
-            .map(|(work, &host)| Seconds::of(work.get() / speeds[host]))
-            .collect(),
-        process_memory: part
-            .iter()
-            .filter_map(|&process| instance.process_memory.get(process).copied())
-            .collect(),
-        host_memory: cluster
-            .iter()
-            .filter_map(|&host| instance.host_memory.get(host).copied())
-            .collect(),
-        host_speeds: speeds,
-        current_hosts: current,
-        process_works: work,
+        process_memory: memory.copied().collect(),
+        host_memory: limits.copied().collect(),
         ..Instance::default()
-    }
+    };
+    let works = inner.process_works.iter().zip(&inner.current_hosts);
+    inner.process_times = works
+        .map(|(work, &host)| Seconds::of(work.get() / inner.host_speeds[host]))
+        .collect();
+    inner
 }
 
 impl HierarchicalOptions {
     /// Moves processes between clusters as the flow of work requires; returns the host of each process afterwards.
     fn balance_clusters(&self, instance: &Instance<'_>) -> Vec<usize> {
         let (works, clusters) = (instance.works_in_seconds(), hosts_by_cluster(instance));
-        let times = instance.host_times(&instance.current_hosts);
-        let mut times: Vec<f64> = times.iter().map(|time| time.get()).collect();
+        let mut room = TentativePlacement::new(instance);
         let balanced = instance.balanced_time();
         // Of each cluster: its load beyond its share, and the tolerance.
         let mut excess: Vec<[f64; 2]> = (clusters.iter())
             .map(|hosts| {
-                let load: f64 = hosts
-                    .iter()
-                    .map(|&host| times[host] * instance.host_speeds[host])
-                    .sum();
-                let share: f64 = hosts
-                    .iter()
-                    .map(|&host| instance.host_speeds[host])
-                    .sum::<f64>()
-                    * balanced;
+                let speed = |host: usize| instance.host_speeds[host];
+                let load = hosts.iter().map(|&host| room.times[host] * speed(host));
+                let load: f64 = load.sum();
+                let share = hosts.iter().map(|&host| speed(host)).sum::<f64>() * balanced;
                 [load - share, self.epsilon * share]
             })
             .collect();
-        let mut room = TentativePlacement::new(instance);
         let order = processes_by_decreasing_work(instance);
         for donor in 0..clusters.len() {
             for receiver in 0..clusters.len() {
@@ -191,24 +175,18 @@ impl HierarchicalOptions {
                 let flow = excess[donor][0].min(-excess[receiver][0]);
                 let mut left = flow;
                 for &process in &order {
-                    let (from, work) = (room.hosts_of_processes()[process], works[process]);
+                    let (from, work) = (room.hosts[process], works[process]);
                     if work <= 0.0
                         || is_clearly_less(left, work)
                         || !clusters[donor].contains(&from)
                     {
                         continue;
                     }
-                    let open = clusters[receiver]
-                        .iter()
-                        .copied()
-                        .filter(|&host| room.has_memory_for(process, host));
-                    let after = |host: usize| times[host] + work / instance.host_speeds[host];
-                    if let Some(to) = candidate_with_min_key(open, None, after)
-                        .filter(|&to| is_clearly_less(after(to), times[from]))
+                    let hosts = clusters[receiver].iter().copied();
+                    if let Some(to) = room.first_to_finish(process, hosts, None)
+                        && is_clearly_less(room.time_with(process, to), room.times[from])
                     {
-                        times[from] -= work / instance.host_speeds[from];
-                        times[to] += work / instance.host_speeds[to];
-                        room.move_process(process, to);
+                        room.transfer(process, to);
                         left -= work;
                     }
                 }
@@ -216,7 +194,7 @@ impl HierarchicalOptions {
                 excess[receiver][0] += flow;
             }
         }
-        room.into_hosts_of_processes()
+        room.hosts
     }
 }
 

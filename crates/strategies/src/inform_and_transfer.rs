@@ -25,8 +25,9 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::load_tree::LoadTree;
-use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts};
+use super::room::{
+    TentativePlacement, candidate_with_min_key, draw_random_hosts, first_with_min_key,
+};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -164,7 +165,7 @@ impl Strategy for InformAndTransferOptions {
             },
         };
         Ok(Assignment {
-            assigned_hosts: state.placement.into_hosts_of_processes(),
+            assigned_hosts: state.placement.hosts,
             operation_count: operations,
             communication_pattern: gather,
             remarks: Vec::new(),
@@ -218,10 +219,7 @@ struct TransferState<'a> {
     message_indices: Vec<Vec<usize>>,
     /// For each host: the bytes that it receives from other hosts, and the bytes that it sends to other hosts, in a superstep.
     received_and_sent_bytes: Vec<[f64; 2]>,
-    placement: TentativePlacement,
-    /// Tree of the loads of all hosts, which finds the best destination without a visit to each host; only for the variant `ours`
-    /// without messages, otherwise `None`.
-    load_tree: Option<LoadTree>,
+    placement: TentativePlacement<'a>,
 }
 
 impl<'a> TransferState<'a> {
@@ -232,28 +230,18 @@ impl<'a> TransferState<'a> {
             process_works: instance.works_in_seconds(),
             host_loads: Vec::new(),
             processes_of_host: instance.processes_by_host(),
-            message_indices: vec![Vec::new(); instance.process_count()],
+            message_indices: instance.message_indices(),
             received_and_sent_bytes: vec![[0.0; 2]; instance.host_count()],
             placement: TentativePlacement::new(instance),
-            load_tree: None,
         };
         state.host_loads = (0..instance.host_count())
             .map(|host| state.recompute_host_load(host))
             .collect();
-        if !state.is_variant_lbaf() && options.beta == 0.0 {
-            state.load_tree = Some(LoadTree::new(&state.host_loads, &instance.host_speeds));
-        }
-        if options.beta > 0.0 {
-            for (at, row) in instance.communication.iter().enumerate() {
-                state.message_indices[row.from].push(at);
-                if row.to != row.from {
-                    state.message_indices[row.to].push(at);
-                }
-                let [from, to] = [row.from, row.to].map(|process| instance.current_hosts[process]);
-                if from != to {
-                    state.received_and_sent_bytes[to][0] += row.bytes.get();
-                    state.received_and_sent_bytes[from][1] += row.bytes.get();
-                }
+        for row in &instance.communication {
+            let [from, to] = [row.from, row.to].map(|process| instance.current_hosts[process]);
+            if from != to {
+                state.received_and_sent_bytes[to][0] += row.bytes.get();
+                state.received_and_sent_bytes[from][1] += row.bytes.get();
             }
         }
         state
@@ -334,12 +322,12 @@ impl<'a> TransferState<'a> {
             for process in order {
                 let hosts = known.map_or(self.host_loads.len() - 1, |known| known[donor].len());
                 offers += hosts as u64;
-                let target = match (known, &self.load_tree) {
-                    (Some(known), _) => {
-                        self.draw_destination(process, donor, &known[donor], random)
+                let target = match known {
+                    Some(known) => self.draw_destination(process, donor, &known[donor], random),
+                    None if self.is_variant_lbaf() || self.options.beta > 0.0 => {
+                        self.best_destination(process, donor)
                     }
-                    (None, Some(tree)) => self.best_destination_by_tree(process, donor, tree),
-                    (None, None) => self.best_destination(process, donor),
+                    None => self.best_destination_by_load(process, donor),
                 };
                 if let Some(host) = target {
                     self.move_process(process, donor, host);
@@ -387,20 +375,19 @@ impl<'a> TransferState<'a> {
             .then_some(host)
     }
 
-    /// Returns the same host as `best_destination`, by a search in the tree of loads. It is used for the variant `ours` without
-    /// messages. The larger work before a move is the work of the donor, since a move to a host with more work cannot decrease
-    /// the larger work.
-    fn best_destination_by_tree(
-        &self,
-        process: usize,
-        donor: usize,
-        tree: &LoadTree,
-    ) -> Option<usize> {
-        let (work, load) = (self.process_works[process], self.host_loads[donor]);
+    /// Returns the same host as `best_destination` for the variant `ours` without messages. The larger work before a move is the
+    /// work of the donor, since a move to a host with more work cannot decrease the larger work.
+    fn best_destination_by_load(&self, process: usize, donor: usize) -> Option<usize> {
+        let load = self.host_loads[donor];
         let left = load - self.process_load(process, donor);
-        let loss = |other: f64, speed: f64| -(load - f64::max(left, other + work / speed));
-        let is_open = |host: usize| host != donor && self.placement.has_memory_for(process, host);
-        let (host, loss) = tree.host_with_min_key(loss, is_open)?;
+        let loss = |host: usize| {
+            let received = self.host_loads[host] + self.process_load(process, host);
+            -(load - f64::max(left, received))
+        };
+        let is_open =
+            |host: &usize| *host != donor && self.placement.has_memory_for(process, *host);
+        let open = (0..self.host_loads.len()).filter(is_open);
+        let (host, loss) = first_with_min_key(open, loss)?;
         (-loss > 0.0).then_some(host)
     }
 
@@ -477,7 +464,7 @@ impl<'a> TransferState<'a> {
             if other == process {
                 continue;
             }
-            let place = self.placement.hosts_of_processes()[other];
+            let place = self.placement.hosts[other];
             let bytes = row.bytes.get();
             if place == from {
                 volume[0][1 - incoming] += bytes;
@@ -504,9 +491,6 @@ impl<'a> TransferState<'a> {
         self.placement.move_process(process, to);
         for host in [from, to] {
             self.host_loads[host] = self.recompute_host_load(host);
-            if let Some(tree) = &mut self.load_tree {
-                tree.set_load(host, self.host_loads[host]);
-            }
         }
     }
 }

@@ -100,6 +100,35 @@ impl Instance<'_> {
             .collect()
     }
 
+    /// Returns the memory of a process \[B\]; 0 if it is unknown.
+    pub fn memory_of(&self, process: usize) -> f64 {
+        let memory = self.process_memory.get(process);
+        memory.map_or(0.0, |bytes| bytes.get())
+    }
+
+    /// Returns the hosts of each cluster, by cluster number.
+    pub(super) fn hosts_by_cluster(&self) -> Vec<Vec<usize>> {
+        let mut clusters = Vec::new();
+        for host in 0..self.host_count() {
+            let cluster = self.cluster(host);
+            clusters.resize(clusters.len().max(cluster + 1), Vec::new());
+            clusters[cluster].push(host);
+        }
+        clusters
+    }
+
+    /// Returns for each process the indices of the entries of `communication` that it sends or receives.
+    pub(super) fn message_indices(&self) -> Vec<Vec<usize>> {
+        let mut indices = vec![Vec::new(); self.process_count()];
+        for (at, row) in self.communication.iter().enumerate() {
+            indices[row.from].push(at);
+            if row.to != row.from {
+                indices[row.to].push(at);
+            }
+        }
+        indices
+    }
+
     /// Returns the processes of each host, in increasing order of process numbers.
     pub fn processes_by_host(&self) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.host_count()];
@@ -146,11 +175,7 @@ impl Instance<'_> {
     /// Returns the largest time of any host in a superstep if process i runs on `hosts[i]` (the maximum of [`Self::host_times`]);
     /// zero if there are no hosts.
     pub fn max_host_time(&self, hosts: &[usize]) -> Seconds {
-        let times = self.host_times(hosts);
-        Seconds::of(
-            times
-                .iter()
-                .fold(0.0, |max, time| f64::max(max, time.get())),
-        )
+        let times = self.host_times(hosts).into_iter().map(Seconds::get);
+        Seconds::of(times.fold(0.0, f64::max))
     }
 }

@@ -25,7 +25,6 @@ mod greedy_refine;
 mod hierarchical;
 mod inform_and_transfer;
 mod instance;
-mod load_tree;
 mod migcube;
 mod migpf;
 mod optimum;

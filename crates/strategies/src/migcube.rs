@@ -59,7 +59,7 @@ impl MetricPoint {
 
 impl Strategy for MigCubeOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let clusters = hosts_by_cluster(instance);
+        let clusters = instance.hosts_by_cluster();
         let mut points: Vec<MetricPoint> = (0..instance.process_count())
             .filter_map(|process| best_metric_point(instance, &clusters, process))
             .collect();
@@ -82,7 +82,7 @@ impl Strategy for MigCubeOptions {
                     .axis_distances(point)
                     .iter()
                     .all(|part| *part <= half_edge);
-                let from = room.hosts_of_processes()[point.process];
+                let from = room.hosts[point.process];
                 if !is_inside || instance.cluster(from) == point.cluster {
                     continue;
                 }
@@ -96,7 +96,7 @@ impl Strategy for MigCubeOptions {
             }
         }
         Ok(Assignment {
-            assigned_hosts: room.into_hosts_of_processes(),
+            assigned_hosts: room.hosts,
             operation_count: (instance.process_count() * clusters.len()) as u64,
             communication_pattern: Gather::ThroughManagers,
             remarks: Vec::new(),
@@ -106,18 +106,6 @@ impl Strategy for MigCubeOptions {
     fn needs_communication(&self) -> bool {
         true
     }
-}
-
-fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
-    let mut clusters: Vec<Vec<usize>> = Vec::new();
-    for host in 0..instance.host_count() {
-        let cluster = instance.cluster(host);
-        if clusters.len() <= cluster {
-            clusters.resize(cluster + 1, Vec::new());
-        }
-        clusters[cluster].push(host);
-    }
-    clusters
 }
 
 /// Returns the metrics of a process for the cluster for which its potential of migration (PM) is largest; `None` if there is no
@@ -150,19 +138,13 @@ fn best_metric_point(
         let inside =
             rows.filter(|(_, other)| instance.cluster(instance.current_hosts[*other]) == cluster);
         let communication = inside.map(|(row, other)| {
-            let to = instance.current_hosts[other];
-            prices.latency(instance, from, to) * row.message_count
-                + row.bytes.get() / prices.bandwidth(instance, from, to)
+            let ends = [from, instance.current_hosts[other]];
+            prices.message_time(instance, ends, row.message_count, row.bytes.get())
         });
-        let bytes = instance
-            .process_memory
-            .get(process)
-            .map_or(0.0, |bytes| bytes.get());
         let memory = if instance.cluster(from) == cluster {
             0.0
         } else {
-            prices.latency(instance, from, hosts[0])
-                + bytes / prices.bandwidth(instance, from, hosts[0])
+            prices.message_time(instance, [from, hosts[0]], 1.0, instance.memory_of(process))
         };
         MetricPoint {
             process,

@@ -20,8 +20,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::load_tree::LoadTree;
-use super::room::{TentativePlacement, is_clearly_less};
+use super::room::{TentativePlacement, first_with_min_key, is_clearly_less};
 use super::{Assignment, CallCostConstants, Instance, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -50,17 +49,11 @@ impl StrategyOptions for MigPfOptions {
 impl Strategy for MigPfOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let mut plan = MigrationPlan::new(instance);
-        let load: Vec<f64> = (instance.host_times(&instance.current_hosts).iter())
-            .map(|time| time.get())
-            .collect();
-        let mut load = LoadTree::new(&load, &instance.host_speeds);
         let mut ranked: Vec<(f64, usize)> = Vec::new();
         for process in 0..instance.process_count() {
-            if let Some((_, after)) = plan.best_destination(process, &load) {
-                ranked.push((
-                    load.load_of_host(instance.current_hosts[process]) - after,
-                    process,
-                ));
+            if let Some((_, after)) = plan.best_destination(process) {
+                let now = plan.placement.times[instance.current_hosts[process]];
+                ranked.push((now - after, process));
             }
         }
         ranked.retain(|(gain, _)| *gain > 0.0);
@@ -68,14 +61,9 @@ impl Strategy for MigPfOptions {
         let mut best = (plan.predicted_time(self.horizon), 0);
         let mut moves: Vec<(usize, usize)> = Vec::new();
         for (_, process) in ranked {
-            let Some((to, after)) = plan.best_destination(process, &load) else {
+            let Some((to, _)) = plan.best_destination(process) else {
                 continue;
             };
-            let from = instance.current_hosts[process];
-            let without = load.load_of_host(from)
-                - instance.process_works[process].get() / instance.host_speeds[from];
-            load.set_load(from, without);
-            load.set_load(to, after);
             plan.add_move(process, to);
             moves.push((process, to));
             let predicted = plan.predicted_time(self.horizon);
@@ -108,7 +96,7 @@ impl Strategy for MigPfOptions {
 struct MigrationPlan<'a> {
     instance: &'a Instance<'a>,
     cost_model: CallCostConstants,
-    placement: TentativePlacement,
+    placement: TentativePlacement<'a>,
     /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
     /// For each entry of `instance.communication`, the time of its messages \[s\]; 0 if sender and receiver are on the same host.
@@ -124,25 +112,24 @@ struct MigrationPlan<'a> {
     host_transfer_times: HostSums,
 }
 
-/// A sum of terms for each host, whose maximum over all hosts can be found quickly.
+/// A sum of terms for each host.
 #[derive(Debug)]
 struct HostSums {
     /// For each host, the indices of the terms in the sum of the host.
     term_indices: Vec<BTreeSet<usize>>,
-    /// The negative of the sum of each host, so that the smallest entry of the tree is the largest sum.
-    negative_sums: LoadTree,
+    sums: Vec<f64>,
 }
 
 impl HostSums {
     fn new(hosts: usize) -> Self {
         Self {
             term_indices: vec![BTreeSet::new(); hosts],
-            negative_sums: LoadTree::new(&vec![0.0; hosts], &vec![1.0; hosts]),
+            sums: vec![0.0; hosts],
         }
     }
 
     fn largest_sum(&self) -> f64 {
-        f64::max(0.0, -self.negative_sums.min_load())
+        self.sums.iter().copied().fold(0.0, f64::max)
     }
 }
 
@@ -153,7 +140,7 @@ impl<'a> MigrationPlan<'a> {
             instance,
             cost_model: CallCostConstants::default(),
             placement: TentativePlacement::new(instance),
-            message_indices: vec![Vec::new(); instance.process_count()],
+            message_indices: instance.message_indices(),
             message_times: vec![0.0; instance.communication.len()],
             memory_transfer_times: vec![0.0; instance.process_count()],
             host_times: HostSums::new(hosts),
@@ -166,10 +153,6 @@ impl<'a> MigrationPlan<'a> {
         for (at, row) in instance.communication.iter().enumerate() {
             plan.message_times[at] = plan.message_time_of_pair(at);
             plan.sent_message_times.term_indices[instance.current_hosts[row.from]].insert(at);
-            plan.message_indices[row.from].push(at);
-            if row.to != row.from {
-                plan.message_indices[row.to].push(at);
-            }
         }
         for host in 0..hosts {
             plan.update_sums_of_host(host);
@@ -179,26 +162,23 @@ impl<'a> MigrationPlan<'a> {
 
     /// Returns the host, other than the present host, that would finish first with the process on it, and the time at which this
     /// host would finish \[s\]. Returns `None` if no host has enough memory.
-    fn best_destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
-        let (work, from) = (
-            self.instance.process_works[process].get(),
-            self.placement.hosts_of_processes()[process],
-        );
-        load.host_with_min_key(
-            |load, speed| load + work / speed,
-            |host| host != from && self.placement.has_memory_for(process, host),
-        )
+    fn best_destination(&self, process: usize) -> Option<(usize, f64)> {
+        let room = &self.placement;
+        let is_open =
+            |host: &usize| *host != room.hosts[process] && room.has_memory_for(process, *host);
+        let open = (0..room.times.len()).filter(is_open);
+        first_with_min_key(open, |host| room.time_with(process, host))
     }
 
     /// Adds to the plan the move of a process from its present host to the host `to`.
     fn add_move(&mut self, process: usize, to: usize) {
         let from = self.instance.current_hosts[process];
-        self.placement.move_process(process, to);
+        self.placement.transfer(process, to);
         self.host_times.term_indices[from].remove(&process);
         self.host_times.term_indices[to].insert(process);
-        let memory = self.instance.process_memory.get(process);
-        let bytes = memory.map_or(0.0, |bytes| bytes.get());
-        self.memory_transfer_times[process] = self.message_time((from, to), 1.0, bytes);
+        let bytes = self.instance.memory_of(process);
+        self.memory_transfer_times[process] =
+            (self.cost_model).message_time(self.instance, [from, to], 1.0, bytes);
         let mut concerned = BTreeSet::from([from, to]);
         for host in [from, to] {
             self.host_transfer_times.term_indices[host].insert(process);
@@ -210,7 +190,7 @@ impl<'a> MigrationPlan<'a> {
                 self.sent_message_times.term_indices[from].remove(&at);
                 self.sent_message_times.term_indices[to].insert(at);
             } else {
-                concerned.insert(self.placement.hosts_of_processes()[row.from]);
+                concerned.insert(self.placement.hosts[row.from]);
             }
             self.message_times[at] = self.message_time_of_pair(at);
         }
@@ -219,23 +199,16 @@ impl<'a> MigrationPlan<'a> {
         }
     }
 
-    /// Returns the time to send `messages` messages with a total of `bytes` bytes from one host to another, one after another
-    /// \[s\].
-    fn message_time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
-        self.cost_model.latency(self.instance, from, to) * messages
-            + bytes / self.cost_model.bandwidth(self.instance, from, to)
-    }
-
     /// Returns the time of the messages of the entry with index `at` of `instance.communication` \[s\]; 0 if sender and receiver
     /// are on the same host.
     fn message_time_of_pair(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
-        let [from, to] =
-            [row.from, row.to].map(|process| self.placement.hosts_of_processes()[process]);
-        if from == to {
+        let ends = [row.from, row.to].map(|process| self.placement.hosts[process]);
+        if ends[0] == ends[1] {
             return 0.0;
         }
-        self.message_time((from, to), row.message_count, row.bytes.get())
+        let (messages, bytes) = (row.message_count, row.bytes.get());
+        (self.cost_model).message_time(self.instance, ends, messages, bytes)
     }
 
     /// Recomputes all sums of a host, adding the terms in the order of their indices.
@@ -248,11 +221,9 @@ impl<'a> MigrationPlan<'a> {
         let moves = sum(&self.host_transfer_times, &self.memory_transfer_times);
         let processes = self.host_times.term_indices[host].iter().copied();
         let busy = self.instance.host_time_with_processes(host, processes);
-        self.host_times.negative_sums.set_load(host, -busy);
-        self.sent_message_times.negative_sums.set_load(host, -sent);
-        self.host_transfer_times
-            .negative_sums
-            .set_load(host, -moves);
+        self.host_times.sums[host] = busy;
+        self.sent_message_times.sums[host] = sent;
+        self.host_transfer_times.sums[host] = moves;
     }
 
     /// Returns the value of the prediction function: the predicted time of a superstep under the plan \[s\], with the cost of

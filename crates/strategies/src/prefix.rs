@@ -17,8 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::LibraryHeap;
 use super::greedy::heap_path_comparisons;
-use super::load_tree::LoadTree;
-use super::room::{TentativePlacement, is_clearly_less};
+use super::room::{TentativePlacement, first_with_min_key, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -126,38 +125,31 @@ fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let works = instance.works_in_seconds();
     let mut room = TentativePlacement::new(instance);
-    let mut lists: Vec<BTreeSet<usize>> = instance
-        .processes_by_host()
-        .into_iter()
-        .map(BTreeSet::from_iter)
-        .collect();
-    let times = instance.host_times(room.hosts_of_processes());
-    let loads: Vec<f64> = times.iter().map(|time| time.get()).collect();
-    let mut tree = LoadTree::new(&loads, &instance.host_speeds);
-    let negative: Vec<f64> = loads.iter().map(|load| -load).collect();
-    let mut donors = LoadTree::new(&negative, &instance.host_speeds);
+    let lists = instance.processes_by_host().into_iter();
+    let mut lists: Vec<BTreeSet<usize>> = lists.map(BTreeSet::from_iter).collect();
+    let hosts = 0..lists.len();
     let mut operations = 0;
     for _ in 0..max_rounds(instance) {
-        let Some((donor, _)) = donors.host_with_min_key(|negative, _| negative, |_| true) else {
+        let Some((donor, _)) = first_with_min_key(hosts.clone(), |host| -room.times[host]) else {
             break;
         };
         let own = lists[donor].iter().copied();
         let own: Vec<usize> = own.filter(|&process| works[process] > 0.0).collect();
         let mut has_moved = false;
         for process in sorted_by_decreasing_work(&own, &works) {
-            let after = |load: f64, speed: f64| load + works[process] / speed;
-            let is_open = |host: usize| host != donor && room.has_memory_for(process, host);
-            operations += loads.len() as u64;
-            if let Some((host, after)) = tree.host_with_min_key(after, is_open)
-                && is_clearly_less(after, tree.load_of_host(donor))
+            let is_open = |host: &usize| *host != donor && room.has_memory_for(process, *host);
+            operations += hosts.len() as u64;
+            let open = hosts.clone().filter(is_open);
+            if let Some((host, after)) =
+                first_with_min_key(open, |host| room.time_with(process, host))
+                && is_clearly_less(after, room.times[donor])
             {
                 room.move_process(process, host);
                 lists[donor].remove(&process);
                 lists[host].insert(process);
                 for host in [donor, host] {
-                    let time = instance.host_time_with_processes(host, lists[host].iter().copied());
-                    tree.set_load(host, time);
-                    donors.set_load(host, -time);
+                    let own = lists[host].iter().copied();
+                    room.times[host] = instance.host_time_with_processes(host, own);
                 }
                 has_moved = true;
             }
@@ -166,7 +158,7 @@ fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
             break;
         }
     }
-    (room.into_hosts_of_processes(), operations)
+    (room.hosts, operations)
 }
 
 #[cfg(test)]

@@ -47,11 +47,10 @@ impl CallCostConstants {
     /// # Errors
     /// A constant is not finite and positive.
     pub fn check_constants(&self) -> Result<(), Error> {
-        let [latency, bandwidth, operation] = [self.latency, self.bandwidth, self.operation];
         check_positive([
-            ("latency", latency),
-            ("bandwidth", bandwidth),
-            ("operation", operation),
+            ("latency", self.latency),
+            ("bandwidth", self.bandwidth),
+            ("operation", self.operation),
         ])
     }
 
@@ -63,37 +62,37 @@ impl CallCostConstants {
         let speed = match assignment.communication_pattern {
             Gather::Central | Gather::ThroughManagers => instance.host_speeds[DECIDING_HOST],
             // Each host decides; the slowest one determines the time.
-            _ => instance
-                .host_speeds
-                .iter()
-                .copied()
-                .fold(f64::INFINITY, f64::min),
+            _ => (instance.host_speeds.iter().copied()).fold(f64::INFINITY, f64::min),
         };
         let decision = assignment.operation_count as f64 * self.operation / speed;
+        let messages = self.gather_and_scatter_time(instance, assignment.communication_pattern);
         let moves = self.migration_time(instance, &assignment.assigned_hosts);
-        Seconds::of(
-            self.gather_and_scatter_time(instance, assignment.communication_pattern)
-                + decision
-                + moves,
-        )
+        Seconds::of(messages + decision + moves)
     }
 
-    /// Returns the time of an empty message from one host to another \[s\]: the latency of the instance if it is known, otherwise
-    /// the option `latency`.
-    pub(super) fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
-        let known = instance
-            .host_paths
-            .map(|paths| paths.latency(from, to).get());
-        known.unwrap_or(self.latency)
+    /// Returns the latency \[s\] and the bandwidth \[B/s\] from one host to another: those of the instance if they are known,
+    /// otherwise the options.
+    fn path(&self, instance: &Instance<'_>, [from, to]: [usize; 2]) -> (f64, f64) {
+        let known = instance.host_paths;
+        known.map_or((self.latency, self.bandwidth), |paths| {
+            (
+                paths.latency(from, to).get(),
+                paths.bandwidth(from, to).get(),
+            )
+        })
     }
 
-    /// Returns the rate of a large message from one host to another \[B/s\]: the bandwidth of the instance if it is known,
-    /// otherwise the option `bandwidth`.
-    pub(super) fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
-        let known = instance
-            .host_paths
-            .map(|paths| paths.bandwidth(from, to).get());
-        known.unwrap_or(self.bandwidth)
+    /// Returns the time to send `messages` messages with a total of `bytes` bytes from one host to another, one after another
+    /// \[s\].
+    pub(super) fn message_time(
+        &self,
+        instance: &Instance<'_>,
+        ends: [usize; 2],
+        messages: f64,
+        bytes: f64,
+    ) -> f64 {
+        let (latency, bandwidth) = self.path(instance, ends);
+        latency * messages + bytes / bandwidth
     }
 
     /// Returns the time to gather the loads and to scatter the decision by the communication pattern `gather` \[s\].
@@ -101,35 +100,30 @@ impl CallCostConstants {
         let counts: Vec<f64> = (instance.processes_by_host().iter())
             .map(|list| list.len() as f64)
             .collect();
-        let all: Vec<usize> = (0..instance.host_count()).collect();
         let both_ways = |root: usize, hosts: &[usize], count: &dyn Fn(usize) -> f64| {
-            let there = self.one_by_one_message_time(instance, root, hosts, &|host| {
-                HOST_AND_PROCESS_REPORT_SIZE[0] + HOST_AND_PROCESS_REPORT_SIZE[1] * count(host)
-            });
-            there
-                + self.one_by_one_message_time(instance, root, hosts, &|host| {
-                    ANSWER_SIZE_PER_PROCESS * count(host)
-                })
+            let [host_size, process_size] = HOST_AND_PROCESS_REPORT_SIZE;
+            let report = |host| host_size + process_size * count(host);
+            let answer = |host| ANSWER_SIZE_PER_PROCESS * count(host);
+            self.one_by_one_message_time(instance, root, hosts, report)
+                + self.one_by_one_message_time(instance, root, hosts, answer)
         };
+        let all = 0..instance.host_count();
         match gather {
             Gather::None => 0.0,
-            Gather::Central => both_ways(DECIDING_HOST, &all, &|host| counts[host]),
+            Gather::Central => {
+                let hosts: Vec<usize> = all.collect();
+                both_ways(DECIDING_HOST, &hosts, &|host| counts[host])
+            }
             Gather::ThroughManagers => {
                 // The first host of a cluster is its manager: all managers gather at the same time, then they report.
-                let mut clusters: Vec<Vec<usize>> = Vec::new();
-                let mut order = all;
-                order.sort_by_key(|&host| instance.cluster(host));
-                for chunk in order.chunk_by(|&a, &b| instance.cluster(a) == instance.cluster(b)) {
-                    clusters.push(chunk.to_vec());
-                }
-                let inner = clusters
-                    .iter()
-                    .map(|hosts| both_ways(hosts[0], hosts, &|host| counts[host]));
+                let clusters = instance.hosts_by_cluster();
+                let used = || clusters.iter().filter(|hosts| !hosts.is_empty());
+                let inner = used().map(|hosts| both_ways(hosts[0], hosts, &|host| counts[host]));
                 let inner = inner.fold(0.0, f64::max);
-                let managers: Vec<usize> = clusters.iter().map(|hosts| hosts[0]).collect();
+                let managers: Vec<usize> = used().map(|hosts| hosts[0]).collect();
                 let sum = |manager: usize| {
-                    let own = clusters.iter().find(|hosts| hosts[0] == manager);
-                    own.map_or(0.0, |hosts| hosts.iter().map(|&host| counts[host]).sum())
+                    let own = clusters[instance.cluster(manager)].iter();
+                    own.map(|&host| counts[host]).sum()
                 };
                 inner + both_ways(managers[0], &managers, &sum)
             }
@@ -137,12 +131,11 @@ impl CallCostConstants {
                 rounds,
                 max_messages_per_round: messages,
             } => {
+                let bytes = HOST_AND_PROCESS_REPORT_SIZE[0] * f64::from(messages);
                 let mut slowest = 0.0;
-                for from in 0..instance.host_count() {
-                    for to in (0..instance.host_count()).filter(|&to| to != from) {
-                        let bytes = HOST_AND_PROCESS_REPORT_SIZE[0] * f64::from(messages);
-                        let time = self.latency(instance, from, to)
-                            + bytes / self.bandwidth(instance, from, to);
+                for from in all.clone() {
+                    for to in all.clone().filter(|&to| to != from) {
+                        let time = self.message_time(instance, [from, to], 1.0, bytes);
                         slowest = f64::max(slowest, time);
                     }
                 }
@@ -158,12 +151,15 @@ impl CallCostConstants {
         instance: &Instance<'_>,
         root: usize,
         hosts: &[usize],
-        bytes: &dyn Fn(usize) -> f64,
+        bytes: impl Fn(usize) -> f64,
     ) -> f64 {
-        let others = || hosts.iter().copied().filter(|&host| host != root);
-        let latency = others().map(|host| self.latency(instance, host, root));
-        let transfer = others().map(|host| bytes(host) / self.bandwidth(instance, host, root));
-        latency.fold(0.0, f64::max) + transfer.sum::<f64>()
+        let (mut latest, mut transfers) = (0.0, 0.0);
+        for &host in hosts.iter().filter(|&&host| host != root) {
+            let (latency, bandwidth) = self.path(instance, [host, root]);
+            latest = f64::max(latest, latency);
+            transfers += bytes(host) / bandwidth;
+        }
+        latest + transfers
     }
 
     /// Returns the time of the migrations if process i moves to `hosts[i]` \[s\]; each host sends and receives one process after
@@ -172,12 +168,8 @@ impl CallCostConstants {
         let mut busy = vec![0.0; instance.host_count()];
         for (process, (&from, &to)) in (instance.current_hosts.iter()).zip(hosts).enumerate() {
             if from != to {
-                let bytes = instance
-                    .process_memory
-                    .get(process)
-                    .map_or(0.0, |bytes| bytes.get());
-                let time =
-                    self.latency(instance, from, to) + bytes / self.bandwidth(instance, from, to);
+                let bytes = instance.memory_of(process);
+                let time = self.message_time(instance, [from, to], 1.0, bytes);
                 busy[from] += time;
                 busy[to] += time;
             }

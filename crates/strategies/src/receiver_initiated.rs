@@ -48,50 +48,36 @@ impl Strategy for ReceiverInitiatedOptions {
         random: &mut Stream,
     ) -> Result<Assignment, Error> {
         let hosts = instance.host_count();
-        let works = instance.works_in_seconds();
         let mut room = TentativePlacement::new(instance);
-        let mut load: Vec<f64> = (instance.host_times(&instance.current_hosts).iter())
-            .map(|time| time.get())
-            .collect();
-        let average = load.iter().sum::<f64>() / hosts.max(1) as f64;
+        let average = room.times.iter().sum::<f64>() / hosts.max(1) as f64;
         let mut thieves = draw_random_hosts(usize::MAX, hosts, u32::MAX, random);
-        thieves.retain(|&host| load[host] < (1.0 - self.tolerance) * average);
+        thieves.retain(|&host| room.times[host] < (1.0 - self.tolerance) * average);
         let mut operations = 0;
         for thief in thieves {
             let mut probed = draw_random_hosts(thief, hosts, self.probes, random);
-            let own = |victim: usize| {
-                let places = room.hosts_of_processes().iter().enumerate();
-                let own = places.filter(|(_, place)| **place == victim);
-                own.map(|(process, _)| process).collect::<Vec<_>>()
-            };
+            let place = &room.hosts;
+            let own =
+                |victim: usize| (0..place.len()).filter(move |&process| place[process] == victim);
             probed.retain(|&victim| {
-                load[victim] > (1.0 + self.tolerance) * average && own(victim).len() > 1
+                room.times[victim] > (1.0 + self.tolerance) * average
+                    && own(victim).nth(1).is_some()
             });
-            let Some(victim) =
-                candidate_with_min_key(probed.into_iter(), None, |victim| -load[victim])
-            else {
-                continue;
-            };
-            let time = |process: usize, host: usize| works[process] / instance.host_speeds[host];
+            let victim = candidate_with_min_key(probed.into_iter(), None, |host| -room.times[host]);
+            let Some(victim) = victim else { continue };
             let after = |process: usize| {
-                f64::max(
-                    load[victim] - time(process, victim),
-                    load[thief] + time(process, thief),
-                )
+                let left = room.times[victim] - room.process_time(process, victim);
+                f64::max(left, room.time_with(process, thief))
             };
-            let mut open = own(victim);
-            operations += open.len() as u64;
-            open.retain(|&process| room.has_memory_for(process, thief));
-            let process = candidate_with_min_key(open.into_iter(), None, after)
-                .filter(|&process| is_clearly_less(after(process), load[victim]));
+            operations += own(victim).count() as u64;
+            let open = own(victim).filter(|&process| room.has_memory_for(process, thief));
+            let process = candidate_with_min_key(open, None, after)
+                .filter(|&process| is_clearly_less(after(process), room.times[victim]));
             if let Some(process) = process {
-                load[victim] -= time(process, victim);
-                load[thief] += time(process, thief);
-                room.move_process(process, thief);
+                room.transfer(process, thief);
             }
         }
         Ok(Assignment {
-            assigned_hosts: room.into_hosts_of_processes(),
+            assigned_hosts: room.hosts,
             operation_count: operations,
             // The two messages are the probe and the answer.
             communication_pattern: Gather::BetweenNeighbours {

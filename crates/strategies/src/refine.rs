@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
-use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -100,18 +100,12 @@ impl RefineOptions {
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let mut state = CharmRefineState::new(instance);
         let max = state.host_loads.iter().copied().fold(0.0, f64::max);
-        let mut high = self.max_steps(max, state.average_load);
+        let high = self.max_steps(max, state.average_load);
         if !state.try_threshold(self.start) && state.try_threshold(self.threshold_at_step(high)) {
-            let mut low = 0;
-            while high.saturating_sub(low) > 1 {
-                let middle = u64::midpoint(low, high);
+            bisect(high, |steps| {
                 state.move_all_processes_back();
-                if state.try_threshold(self.threshold_at_step(middle)) {
-                    high = middle;
-                } else {
-                    low = middle;
-                }
-            }
+                state.try_threshold(self.threshold_at_step(steps))
+            });
         }
         (state.host_of_process, state.operation_count)
     }
@@ -121,20 +115,16 @@ impl RefineOptions {
     fn assign_variant_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = RefineAttempt::new(instance);
-        let max = start.max_load();
         if average <= 0.0 {
-            return (
-                start.placement.into_hosts_of_processes(),
-                instance.host_count() as u64,
-            );
+            return (start.placement.hosts, instance.host_count() as u64);
         }
-        let (mut low, mut high) = (0, self.max_steps(max, average));
+        let high = self.max_steps(start.placement.max_time(), average);
         let (mut best, mut operations) = (start, 0);
         let mut attempt = |steps: u64| {
             let mut state = RefineAttempt::new(instance);
             let is_reached = state.try_limit(self.threshold_at_step(steps) * average);
             operations += state.operation_count;
-            let (new, old) = (state.max_load(), best.max_load());
+            let (new, old) = (state.placement.max_time(), best.placement.max_time());
             let is_tie = !is_clearly_less(old, new) && state.move_count < best.move_count;
             if is_clearly_less(new, old) || is_tie {
                 best = state;
@@ -142,16 +132,22 @@ impl RefineOptions {
             is_reached
         };
         if !attempt(0) && attempt(high) {
-            while high.saturating_sub(low) > 1 {
-                let middle = u64::midpoint(low, high);
-                if attempt(middle) {
-                    high = middle;
-                } else {
-                    low = middle;
-                }
-            }
+            bisect(high, attempt);
         }
-        (best.placement.into_hosts_of_processes(), operations)
+        (best.placement.hosts, operations)
+    }
+}
+
+/// Searches the smallest number of steps with which `attempt` succeeds, between 0, with which it failed, and `high`.
+fn bisect(mut high: u64, mut attempt: impl FnMut(u64) -> bool) {
+    let mut low = 0;
+    while high.saturating_sub(low) > 1 {
+        let middle = u64::midpoint(low, high);
+        if attempt(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
     }
 }
 
@@ -282,21 +278,16 @@ impl<'a> CharmRefineState<'a> {
 #[derive(Debug)]
 struct RefineAttempt<'a> {
     instance: &'a Instance<'a>,
-    process_works: Vec<f64>,
-    host_loads: Vec<f64>,
     processes_of_host: Vec<Vec<usize>>,
-    placement: TentativePlacement,
+    placement: TentativePlacement<'a>,
     move_count: usize,
     operation_count: u64,
 }
 
 impl<'a> RefineAttempt<'a> {
     fn new(instance: &'a Instance<'a>) -> Self {
-        let load = instance.host_times(&instance.current_hosts);
         Self {
             instance,
-            process_works: instance.works_in_seconds(),
-            host_loads: load.iter().map(|time| time.get()).collect(),
             processes_of_host: instance.processes_by_host(),
             placement: TentativePlacement::new(instance),
             move_count: 0,
@@ -304,18 +295,16 @@ impl<'a> RefineAttempt<'a> {
         }
     }
 
-    fn max_load(&self) -> f64 {
-        self.host_loads.iter().copied().fold(0.0, f64::max)
+    fn work(&self, process: usize) -> f64 {
+        self.instance.process_works[process].get()
     }
 
     /// Repeatedly moves the largest process that fits from the most loaded host to the host that would finish it first, until no
     /// host has a load above `limit` \[s\]. Returns whether this was achieved.
     fn try_limit(&mut self, limit: f64) -> bool {
         loop {
-            let donor = candidate_with_min_key(0..self.host_loads.len(), None, |host| {
-                -self.host_loads[host]
-            });
-            let Some(donor) = donor.filter(|&host| self.host_loads[host] > limit) else {
+            let donor = self.placement.slowest_host();
+            let Some(donor) = donor.filter(|&host| self.placement.times[host] > limit) else {
                 return true;
             };
             let Some((process, receiver)) = self.best_move(donor, limit) else {
@@ -323,20 +312,14 @@ impl<'a> RefineAttempt<'a> {
             };
             self.processes_of_host[donor].retain(|&other| other != process);
             self.processes_of_host[receiver].push(process);
-            self.host_loads[receiver] = self.host_load_after_receiving(process, receiver);
+            self.placement.place(process, receiver);
             // The sum is computed from scratch, so that no rounding error of moved processes remains.
-            let own = self.processes_of_host[donor]
-                .iter()
-                .map(|&process| self.process_works[process]);
-            self.host_loads[donor] = self.instance.background_times[donor].get()
-                + own.sum::<f64>() / self.instance.host_speeds[donor];
-            self.placement.move_process(process, receiver);
+            let own = self.processes_of_host[donor].iter();
+            let own: f64 = own.map(|&process| self.work(process)).sum();
+            self.placement.times[donor] = self.instance.background_times[donor].get()
+                + own / self.instance.host_speeds[donor];
             self.move_count += 1;
         }
-    }
-
-    fn host_load_after_receiving(&self, process: usize, host: usize) -> f64 {
-        self.host_loads[host] + self.process_works[process] / self.instance.host_speeds[host]
     }
 
     /// Returns the largest process of the host `donor` that another host can take without exceeding the load `limit` \[s\], and
@@ -344,22 +327,14 @@ impl<'a> RefineAttempt<'a> {
     /// there is no such process.
     fn best_move(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
         let mut own = self.processes_of_host[donor].clone();
-        own.sort_unstable_by(|&a, &b| {
-            self.process_works[b]
-                .total_cmp(&self.process_works[a])
-                .then(a.cmp(&b))
-        });
+        own.sort_unstable_by(|&a, &b| self.work(b).total_cmp(&self.work(a)).then(a.cmp(&b)));
+        let hosts = self.instance.host_count();
         for process in own {
-            let work = self.process_works[process];
-            self.operation_count += self.host_loads.len() as u64;
-            let open = (0..self.host_loads.len())
-                .filter(|&host| host != donor && self.placement.has_memory_for(process, host));
-            let host = candidate_with_min_key(open, None, |host| {
-                self.host_load_after_receiving(process, host)
-            });
-            if let Some(host) = host
-                && work > 0.0
-                && self.host_load_after_receiving(process, host) <= limit
+            self.operation_count += hosts as u64;
+            let others = (0..hosts).filter(|&host| host != donor);
+            if let Some(host) = self.placement.first_to_finish(process, others, None)
+                && self.work(process) > 0.0
+                && self.placement.time_with(process, host) <= limit
             {
                 return Some((process, host));
             }

@@ -23,8 +23,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{LibraryHeap, Real, larger, sort_counting_comparisons};
-use super::greedy::{self, TreeLbInput, processes_by_decreasing_work};
-use super::room::{TentativePlacement, candidate_with_min_key, is_clearly_less};
+use super::greedy::{self, TreeLbInput, operations_of_variant_ours, processes_by_decreasing_work};
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
@@ -417,62 +417,47 @@ impl LeakyHeap {
 /// Decides as migsim's own variant `ours` of the strategy (times on hosts, with memory limits); returns the host of each process
 /// and the number of operations.
 fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
-    let aim = greedy::assign_variant_ours(instance);
-    let lower = aim.host_times.iter().copied().fold(0.0, f64::max);
-    let mut best = instance.max_host_time(&instance.current_hosts).get();
-    let mut hosts = instance.current_hosts.clone();
-    let mut operations = (instance.process_count() * (instance.host_count() + 1)) as u64;
-    let works = instance.works_in_seconds();
+    let lower = greedy::assign_variant_ours(instance).max_time();
+    let start = TentativePlacement::new(instance);
+    let (mut best, mut hosts) = (start.max_time(), instance.current_hosts.clone());
+    let mut operations = operations_of_variant_ours(instance);
     let order = processes_by_decreasing_work(instance);
     bisect_load_bound(lower, |bound| {
-        let (max, places) = attempt_variant_ours(instance, &works, &order, bound);
+        let mut room = start.clone();
+        attempt_variant_ours(instance, &mut room, &order, bound);
         operations += (instance.process_count() + instance.host_count()) as u64;
+        let max = room.max_time();
         if is_clearly_less(max, best) {
-            (best, hosts) = (max, places);
+            (best, hosts) = (max, room.hosts);
         }
         max
     });
     (hosts, operations)
 }
 
-/// Makes one try of migsim's own variant `ours` of the strategy; returns the maximum host load \[s\] and the host of each
-/// process. The most loaded host repeatedly gives its heaviest process that some host can take within the load `bound`, to the
-/// host that would finish first.
+/// Makes one try of migsim's own variant `ours` of the strategy. The most loaded host repeatedly gives its heaviest process that
+/// some host can take within the load `bound`, to the host that would finish first.
 fn attempt_variant_ours(
     instance: &Instance<'_>,
-    works: &[f64],
+    room: &mut TentativePlacement<'_>,
     order: &[usize],
     bound: f64,
-) -> (f64, Vec<usize>) {
-    let mut room = TentativePlacement::new(instance);
-    let start = instance.host_times(&instance.current_hosts);
-    let mut load: Vec<f64> = start.iter().map(|time| time.get()).collect();
-    loop {
-        let donor = candidate_with_min_key(0..load.len(), None, |host| -load[host]);
-        let Some(donor) = donor.filter(|&host| load[host] > bound) else {
-            break;
+) {
+    let hosts = 0..instance.host_count();
+    while let Some(donor) = room.slowest_host().filter(|&host| room.times[host] > bound) {
+        let is_given = |process: &usize| {
+            room.hosts[*process] == donor && instance.process_works[*process].get() > 0.0
         };
-        let after =
-            |process: usize, host: usize| load[host] + works[process] / instance.host_speeds[host];
-        let own = (order.iter()).filter(|&&process| {
-            room.hosts_of_processes()[process] == donor && works[process] > 0.0
-        });
-        let found = own.copied().find_map(|process| {
-            let others =
-                (0..load.len()).filter(|&host| host != donor && room.has_memory_for(process, host));
-            let host = candidate_with_min_key(others, None, |host| after(process, host))?;
-            (after(process, host) <= bound).then_some((process, host))
+        let found = order.iter().copied().filter(is_given).find_map(|process| {
+            let others = hosts.clone().filter(|&host| host != donor);
+            let host = room.first_to_finish(process, others, None)?;
+            (room.time_with(process, host) <= bound).then_some((process, host))
         });
         let Some((process, host)) = found else { break };
         // The sum need not be computed from scratch: a host that has received stays within the bound, so that each process moves at most once.
-        load[host] = after(process, host);
-        room.move_process(process, host);
-        load[donor] = instance.host_times(room.hosts_of_processes())[donor].get();
+        room.place(process, host);
+        room.times[donor] = instance.host_times(&room.hosts)[donor].get();
     }
-    (
-        load.iter().copied().fold(0.0, f64::max),
-        room.into_hosts_of_processes(),
-    )
 }
 
 #[cfg(test)]

@@ -72,10 +72,8 @@ impl Strategy for TemperedOptions {
                 break;
             }
         }
-        Ok(Assignment::from_central_decision(
-            state.placement.into_hosts_of_processes(),
-            weighed,
-        ))
+        let hosts = state.placement.hosts;
+        Ok(Assignment::from_central_decision(hosts, weighed))
     }
 
     fn needs_communication(&self) -> bool {
@@ -107,7 +105,7 @@ struct SwapState<'a> {
     processes_of_host: Vec<Vec<usize>>,
     /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
-    placement: TentativePlacement,
+    placement: TentativePlacement<'a>,
 }
 
 impl<'a> SwapState<'a> {
@@ -122,16 +120,12 @@ impl<'a> SwapState<'a> {
             options,
             host_work_terms: times.iter().map(|time| host(time.get())).collect(),
             processes_of_host: instance.processes_by_host(),
-            message_indices: vec![Vec::new(); instance.process_count()],
+            message_indices: instance.message_indices(),
             placement: TentativePlacement::new(instance),
         };
         for (at, row) in instance.communication.iter().enumerate() {
-            let ends = [row.from, row.to];
-            state.message_indices[row.from].push(at);
-            if row.to != row.from {
-                state.message_indices[row.to].push(at);
-            }
-            state.add_message_bytes(at, 1.0, ends.map(|process| instance.current_hosts[process]));
+            let ends = [row.from, row.to].map(|process| instance.current_hosts[process]);
+            state.add_message_bytes(at, 1.0, ends);
         }
         state
     }
@@ -141,8 +135,7 @@ impl<'a> SwapState<'a> {
     fn add_message_bytes(&mut self, row: usize, sign: f64, known: [usize; 2]) {
         let row = self.instance.communication[row];
         let bytes = sign * row.bytes.get();
-        let [from, to] =
-            [row.from, row.to].map(|process| self.placement.hosts_of_processes()[process]);
+        let [from, to] = [row.from, row.to].map(|process| self.placement.hosts[process]);
         if from == to {
             self.host_work_terms[from].on_host_bytes += bytes;
             return;
@@ -242,7 +235,7 @@ impl<'a> SwapState<'a> {
         let mut both = [own, others].concat();
         both.sort_unstable();
         for host in [a, b] {
-            let is_on = |process: &usize| self.placement.hosts_of_processes()[*process] == host;
+            let is_on = |process: &usize| self.placement.hosts[*process] == host;
             self.processes_of_host[host] = both.iter().copied().filter(is_on).collect();
         }
         true
