@@ -400,14 +400,14 @@ impl Narrator for BalancerNarrator {
         scene: &ExplainContext<'_>,
         call: DecisionRecord<'_>,
     ) -> Vec<String> {
-        let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
-        let moves = call.migrations.len() as u64;
-        let mut sentences = vec![format!(
-            "The strategy `{}` predicts the longest computation of a core in a superstep: {} instead of {}, after {}.",
+        let time_of = |key: &str| format_time(call.number(key).unwrap_or_default());
+        let (strategy, moves) = (
             scene.policy_name,
-            format_time(number("max_time_s").unwrap_or_default()),
-            format_time(number("max_time_before_s").unwrap_or_default()),
-            format_count(moves, "move")
+            format_count(call.migrations.len(), "move"),
+        );
+        let [after, before] = ["max_time_s", "max_time_before_s"].map(time_of);
+        let mut sentences = vec![format!(
+            "The strategy `{strategy}` predicts the longest computation of a core in a superstep: {after} instead of {before}, after {moves}."
         )];
         if let Some(kept) = call.explanation.get(STAYED_FOR_MEMORY_KEY) {
             sentences.push(format!(
@@ -417,7 +417,7 @@ impl Narrator for BalancerNarrator {
         if let Some(words) = call.explanation.get("words").and_then(Value::as_str) {
             sentences.push(format!("The strategy reports: {words}."));
         }
-        if let Some(operations) = number("operations") {
+        if let Some(operations) = call.number("operations") {
             sentences.push(format!(
                 "The computation of the strategy took {operations} elementary operations, which are part of the cost of the call."
             ));

@@ -130,19 +130,12 @@ pub fn time_ratio(go: f64, stay: f64) -> f64 {
 /// Returns the words for the time that a candidate would save or lose by its move, without a full stop. The array has the
 /// predicted times t1 without and t2 with the move \[s\].
 pub(crate) fn describe_saving(candidate: &RecordedCandidate, [stay, go]: [f64; 2]) -> String {
-    let process = candidate.process.to_string();
+    let process = candidate.process;
+    let difference = format_time((stay - go).abs());
     if stay > go {
-        format!(
-            "p{} would save t1 - t2 = {}",
-            process,
-            format_time(stay - go)
-        )
+        format!("p{process} would save t1 - t2 = {difference}")
     } else if stay < go {
-        format!(
-            "p{} would lose t2 - t1 = {}",
-            process,
-            format_time(go - stay)
-        )
+        format!("p{process} would lose t2 - t1 = {difference}")
     } else {
         format!("p{process} would gain nothing, since t1 = t2")
     }

@@ -20,12 +20,9 @@ pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> String {
     let call = scene.call_in_question();
     let reason = call.and_then(|call| call.explanation.get(TRIGGER_KEY)?[REASON_KEY].as_str());
     let reason = reason.filter(|reason| !reason.is_empty());
-    format!(
-        "{} requested a rescheduling call after superstep {}{}.",
-        describe_asker(scene),
-        scene.superstep_in_question,
-        reason.map_or_else(String::new, |reason| format!(", since {reason}"))
-    )
+    let (asker, after) = (describe_asker(scene), scene.superstep_in_question);
+    let reason = reason.map_or_else(String::new, |reason| format!(", since {reason}"));
+    format!("{asker} requested a rescheduling call after superstep {after}{reason}.")
 }
 
 /// Names what requests the calls of the run: the trigger, or the policy if it has none.
@@ -48,23 +45,20 @@ pub fn describe_no_call(scene: &ExplainContext<'_>, last: &str, next: &str) -> V
             describe_asker(scene)
         )];
     }
-    let before = scene.previous_call().map(|call| {
+    let mut calls = Vec::new();
+    if let Some(call) = scene.previous_call() {
         let after = call.superstep;
-        format!("the previous call came after superstep {after}{last}")
-    });
-    let next = if before.is_none() { next } else { "" };
-    let after = scene.next_call().map(|call| {
-        let after = call.superstep;
-        format!("the next call came after superstep {after}{next}")
-    });
+        calls.push(format!(
+            "the previous call came after superstep {after}{last}"
+        ));
+    }
+    if let Some(call) = scene.next_call() {
+        let (after, next) = (call.superstep, if calls.is_empty() { next } else { "" });
+        calls.push(format!("the next call came after superstep {after}{next}"));
+    }
+    let (after, calls) = (scene.superstep_in_question, calls.join(", and "));
     vec![format!(
-        "No rescheduling call was due after superstep {}, so that no process could move: {}.",
-        scene.superstep_in_question,
-        before
-            .into_iter()
-            .chain(after)
-            .collect::<Vec<_>>()
-            .join(", and ")
+        "No rescheduling call was due after superstep {after}, so that no process could move: {calls}."
     )]
 }
 
@@ -86,11 +80,10 @@ pub fn list_explanation_values(
     if call.has_no_explanation() {
         return vec![match call.candidates.len() as u64 {
             0 => format!("The policy `{policy}` gives no reasons for its decision."),
-            some => format!(
-                "The policy `{}` gives reasons for {}; they follow.",
-                policy,
-                format_count(some, "process")
-            ),
+            some => {
+                let processes = format_count(some, "process");
+                format!("The policy `{policy}` gives reasons for {processes}; they follow.")
+            }
         }];
     }
     let mut sentences = vec![format!("The policy `{}` recorded these values:", policy)];

@@ -19,6 +19,11 @@ pub struct DecisionRecord<'a> {
 }
 
 impl DecisionRecord<'_> {
+    /// Returns the number under a key of the explanation; `None` if there is none.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.explanation.get(key)?.as_f64()
+    }
+
     /// Returns whether the policy explained nothing; the reason of its trigger does not count.
     pub(super) fn has_no_explanation(&self) -> bool {
         self.explanation.keys().all(|key| key == TRIGGER_KEY)

@@ -406,17 +406,6 @@ impl WeightRule {
     }
 }
 
-impl CandidateOrder {
-    /// Returns whether candidates with equal potential of migration (PM) choose their destinations by decreasing rank.
-    /// `has_answered` states whether an earlier call has answered processes.
-    pub(super) fn breaks_ties_by_decreasing_rank(self, has_answered: bool) -> bool {
-        match self {
-            Self::PotentialLastAnswered => has_answered,
-            Self::Potential | Self::RankAscending | Self::RankDescending => false,
-        }
-    }
-}
-
 /// The options of the policy `migbsp`, which is MigBSP as in the papers after 2007 (the second generation).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

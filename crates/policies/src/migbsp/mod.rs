@@ -35,7 +35,6 @@ mod config;
 mod exchanges;
 pub(super) mod explain;
 pub(super) mod forecast;
-mod groups;
 mod potential;
 mod readings;
 #[cfg(test)]
@@ -47,6 +46,7 @@ mod weights;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use adaptive::AdaptiveOptions;
@@ -58,15 +58,13 @@ pub use config::{
     ToleranceGrowth, ToleranceTrigger, Viability, ViabilityCommunication, WeightRule,
 };
 
+pub(crate) use self::potential::MAX_LISTED_PAIRS;
+
 use self::explain::MigBspNarrator;
 use self::forecast::Forecasts;
-use self::groups::CandidateGroups;
-use self::potential::{
-    MigrationPotential, PotentialComputation, highest_potentials, horizon_supersteps,
-    select_candidates,
-};
+use self::potential::{MigrationPotential, PotentialComputation, Selection, select_candidates};
 use self::trigger::{IntervalRecord, MigBspTrigger};
-use self::viability::{CallContext, Reservations, ViabilityTerms};
+use self::viability::{CandidateTimes, Reservations, ViabilityTest};
 use self::weights::PotentialWeights;
 use super::explain::Narrator;
 use super::strategy::Variant;
@@ -74,7 +72,6 @@ use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View
 use migsim_base::error::Error;
 use migsim_base::plugin::{FlagValues, OptionFlag};
 use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
 
 /// The policy `migbsp` with its state: MigBSP as in the papers after 2007 (the second generation).
 #[derive(Clone, Debug)]
@@ -120,28 +117,134 @@ impl MigBsp {
         }
     }
 
-    /// Returns the interval that ends with the present call, with the length of the next interval.
-    fn interval_for_record(&self, view: &View<'_>) -> IntervalRecord {
+    /// Returns the potentials of migration PM(i,j); `residents` is the number of processes that count as being on each host.
+    fn potentials<'a>(
+        &'a self,
+        residents: &'a [u32],
+        view: &'a View<'a>,
+    ) -> PotentialComputation<'a> {
+        let (config, forecasts) = (&self.config, &self.forecasts);
+        let horizon = self.trigger.supersteps_of(config.potential_horizon);
+        PotentialComputation::new(config, horizon, forecasts, residents, view)
+            .with_weights(&self.weights)
+    }
+
+    /// Selects the candidates by the highest PM of each process, and puts them into the order in which they choose destinations.
+    fn select(&self, best: Vec<MigrationPotential>, view: &View<'_>) -> Selection {
+        let ties_fall = self.goes_by_rank() && self.has_earlier_call;
+        let mut selection = select_candidates(&self.config, best, view.processes(), ties_fall);
+        let candidates = &mut selection.candidates;
+        match self.config.candidate_order {
+            CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
+            CandidateOrder::RankAscending => candidates.sort_by_key(MigrationPotential::process),
+            CandidateOrder::RankDescending => {
+                candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.process()));
+            }
+        }
+        selection
+    }
+
+    fn viability_test<'a>(
+        &'a self,
+        candidates: &'a [MigrationPotential],
+        potentials: &'a PotentialComputation<'a>,
+        view: &'a View<'a>,
+    ) -> ViabilityTest<'a> {
+        ViabilityTest {
+            config: &self.config,
+            forecasts: &self.forecasts,
+            view,
+            horizon_supersteps: self.trigger.supersteps_of(self.config.viability_horizon),
+            candidates,
+            potentials,
+        }
+    }
+
+    fn goes_by_rank(&self) -> bool {
+        self.config.candidate_order == CandidateOrder::PotentialLastAnswered
+    }
+
+    /// For `candidate_order: potential-last-answered`, exchanges destinations between moving processes so that processes with
+    /// lower ranks get hosts with lower numbers.
+    ///
+    /// This is done only where it does not affect t2: among hosts of one cluster with equal remaining computing power and equal
+    /// numbers of resident processes, for processes with equal memory.
+    fn order_hosts_by_rank(
+        &self,
+        judged: &mut [Candidate],
+        times: &[CandidateTimes],
+        view: &View<'_>,
+    ) {
+        if !self.goes_by_rank() {
+            return;
+        }
+        let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        let was_tested = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
+        let candidates = judged.iter().enumerate().filter(was_tested);
+        for ((at, candidate), times) in candidates.zip(times) {
+            if candidate.accepted {
+                let memory = view.process_memory[candidate.process.index()].get();
+                let bits = [times.power_instructions_per_s, memory].map(f64::to_bits);
+                let equal = (candidate.to_cluster, bits, times.residents);
+                groups.entry(equal).or_default().push(at);
+            }
+        }
+        for mut places in groups.into_values() {
+            let mut hosts: Vec<_> = places.iter().map(|&at| judged[at].to).collect();
+            hosts.sort_unstable();
+            places.sort_unstable_by_key(|&at| judged[at].process);
+            for (at, host) in places.into_iter().zip(hosts) {
+                judged[at].to = host;
+            }
+        }
+    }
+
+    fn migrations(&self, judged: &[Candidate]) -> Vec<Migration> {
+        let mut migrations = accepted_migrations(judged);
+        if self.goes_by_rank() {
+            migrations.sort_by_key(|migration| migration.process);
+        }
+        migrations
+    }
+
+    fn record(
+        &mut self,
+        selection: Selection,
+        listed: Option<Vec<MigrationPotential>>,
+        pair_count: usize,
+        times: Vec<CandidateTimes>,
+        view: &View<'_>,
+    ) -> MigBspExplanation {
         let moved = if view.executes_migrations {
             self.decided_migration_count
         } else {
             0
         };
-        IntervalRecord {
-            next_alpha: self
-                .trigger
-                .next_interval_length(&self.config, self.effective_migration_count(moved)),
-            ..self.trigger.interval_record()
+        let moved = self.effective_migration_count(moved);
+        let clusters = view.platform.clusters.iter();
+        let names = || clusters.map(|cluster| cluster.name.clone()).collect();
+        let omitted = (listed.is_none()).then(|| pair_count - selection.candidates.len());
+        let numbers = 1..=view.processes();
+        MigBspExplanation {
+            outline: Outline {
+                interval: IntervalRecord {
+                    next_alpha: self.trigger.next_interval_length(&self.config, moved),
+                    ..self.trigger.interval_record()
+                },
+                highest_potential_s: selection.highest,
+                highest_elsewhere_s: selection.highest_elsewhere,
+                threshold_s: selection.threshold,
+                weights: self.weights.record(&self.config),
+            },
+            stays_in_preferred_cluster: self.config.own_cluster != OwnCluster::Within,
+            potentials: listed.unwrap_or(selection.candidates).into(),
+            omitted_potential_count: omitted.unwrap_or_default(),
+            pinned_processes: numbers
+                .filter(|number| view.is_pinned(number - 1))
+                .collect(),
+            candidate_times: times,
+            cluster_names: Arc::clone(self.shared_cluster_names.get_or_insert_with(names)),
         }
-    }
-
-    /// Returns the names of all clusters; all decision records of the run share one copy of these names.
-    fn cluster_names(&mut self, view: &View<'_>) -> Arc<[String]> {
-        let names = || {
-            let clusters = view.platform.clusters.iter();
-            clusters.map(|cluster| cluster.name.clone()).collect()
-        };
-        Arc::clone(self.shared_cluster_names.get_or_insert_with(names))
     }
 }
 
@@ -165,12 +268,6 @@ pub(super) const ALPHA_RANGE: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,
 /// The option `d` with the values that `migsim tune` tries by default.
 pub(super) const TOLERANCE_RANGE: (&str, &str) = ("d", "0.05..1.0:0.05");
 
-/// Maximum number of pairs of a process and a cluster for which a call computes and records every potential of migration PM(i,j).
-///
-/// With more pairs only the PM of candidates are recorded, and only the pairs that can affect the decision are visited. The
-/// decision is the same, to the last bit.
-pub(super) const MAX_LISTED_PAIRS: usize = 20_000;
-
 /// The variant `equal-information`, in which the potential of migration PM uses the same information about the present host and
 /// the destination: the speed that external load and other processes leave.
 ///
@@ -181,30 +278,32 @@ const EQUAL_INFORMATION: Variant = Variant::new(
     "",
 );
 
-/// The decision record of a rescheduling call of MigBSP: the interval and tolerance, the thresholds, and the terms of the
-/// potentials of migration PM(i,j).
+/// The decision record of a rescheduling call of MigBSP.
 #[derive(Debug)]
 struct MigBspExplanation {
-    interval: IntervalRecord,
-    highest_potential: Option<f64>,
-    /// The highest potential of migration PM among the processes that prefer another cluster, or that may move inside their
-    /// present cluster \[s\]; `None` if there is no such process.
-    highest_potential_elsewhere: Option<f64>,
+    outline: Outline,
     /// Whether a process stays where it is if its highest potential of migration PM is to its present cluster.
     stays_in_preferred_cluster: bool,
-    candidate_threshold: Option<f64>,
-    listed_potentials: Vec<MigrationPotential>,
+    potentials: Box<[MigrationPotential]>,
     omitted_potential_count: usize,
     /// The numbers of the processes that may not migrate, counted from 1.
     pinned_processes: Vec<usize>,
-    candidate_terms: Vec<ViabilityTerms>,
-    /// Number of supersteps over which t1 and t2, the times of a candidate without and with the move, are added up.
-    viability_horizon_supersteps: f64,
-    /// Time of the operations of a move without the transfer of the memory, as part of t2 (the time at the destination).
-    move_operations_time: Seconds,
+    candidate_times: Vec<CandidateTimes>,
     cluster_names: Arc<[String]>,
-    /// The weights of the terms of PM, the potential of migration; `None` if the weights are fixed.
-    weights: Option<PotentialWeights>,
+}
+
+/// The interval and tolerance of a call, and its thresholds.
+#[derive(Debug, Serialize)]
+struct Outline {
+    #[serde(flatten)]
+    interval: IntervalRecord,
+    highest_potential_s: Option<f64>,
+    /// The highest potential of migration PM among the processes that prefer another cluster, or that may move inside their
+    /// present cluster; `None` if there is no such process.
+    highest_elsewhere_s: Option<f64>,
+    threshold_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<Value>,
 }
 
 impl Explain for MigBspExplanation {
@@ -212,7 +311,7 @@ impl Explain for MigBspExplanation {
         let terms = |potential: &MigrationPotential| {
             json!({
                 "process": potential.process() + 1,
-                "is_there": self.stays_in_preferred_cluster && potential.is_present_cluster(),
+                "is_there": self.stays_in_preferred_cluster && potential.is_to_own_cluster(),
                 "cluster": self.cluster_names[potential.cluster()],
                 "compute_s": potential.computation_term,
                 "communication_s": potential.communication_term,
@@ -220,34 +319,10 @@ impl Explain for MigBspExplanation {
                 "potential_s": potential.value(),
             })
         };
-        let weighed = |weighing: &ViabilityTerms| {
-            let communication = weighing.communication_times();
-            json!({
-                "process": weighing.process.index() + 1,
-                "power_instructions_per_s": weighing.offered_power,
-                "offered_hosts": weighing.offered_host_count,
-                "residents": weighing.resident_count,
-                "slowdown": weighing.computation_slowdown(),
-                "slowdown_inflicted": weighing.slowdown_parts[1],
-                "supersteps": self.viability_horizon_supersteps,
-                "stay_compute_s": weighing.computation_time_if_staying,
-                "stay_communication_s": communication.0,
-                "go_compute_s": weighing.computation_time_if_moving,
-                "go_communication_s": communication.1,
-                "go_transfer_s": weighing.transfer_time_if_moving.get(),
-                "go_operations_s": self.move_operations_time.get(),
-            })
-        };
         let mut fields = self.outline();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put(
-            "potentials",
-            self.listed_potentials.iter().map(terms).collect(),
-        );
-        put(
-            "weighed",
-            self.candidate_terms.iter().map(weighed).collect(),
-        );
+        put("potentials", self.potentials.iter().map(terms).collect());
+        put("weighed", json!(self.candidate_times));
         if !self.pinned_processes.is_empty() {
             put("may_not_migrate", json!(self.pinned_processes));
         }
@@ -258,24 +333,10 @@ impl Explain for MigBspExplanation {
     }
 
     fn outline(&self) -> Map<String, Value> {
-        let interval = &self.interval;
-        let mut fields = Map::new();
-        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put("alpha", json!(interval.alpha));
-        put("next_alpha", json!(interval.next_alpha));
-        put("d", json!(interval.tolerance));
-        put("quiet_calls", json!(interval.calls_without_migration));
-        put("votes", json!(interval.stability_test_results));
-        put("highest_potential_s", json!(self.highest_potential));
-        put(
-            "highest_elsewhere_s",
-            json!(self.highest_potential_elsewhere),
-        );
-        put("threshold_s", json!(self.candidate_threshold));
-        if let Some(weights) = &self.weights {
-            put("weights", weights.to_json());
+        match json!(self.outline) {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
         }
-        fields
     }
 }
 
@@ -322,43 +383,14 @@ impl PolicyOptions for MigBspConfig {
     }
 }
 
-/// Exchanges destinations between moving processes so that processes with lower ranks get hosts with lower numbers.
-///
-/// This is done only where it does not affect t2 (the time at the destination): among hosts of one cluster with equal remaining
-/// computing power and equal numbers of resident processes, for processes with equal memory.
-fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[ViabilityTerms], view: &View<'_>) {
-    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
-    let candidates = judged.iter().enumerate().filter(was_weighed);
-    for ((at, candidate), weighing) in candidates.zip(weighed) {
-        if candidate.accepted {
-            let memory = view.process_memory[candidate.process.index()]
-                .get()
-                .to_bits();
-            let equal = (candidate.to_cluster, weighing.offer_equality_key(), memory);
-            groups.entry(equal).or_default().push(at);
-        }
-    }
-    for mut places in groups.into_values() {
-        let mut hosts: Vec<_> = places.iter().map(|&at| judged[at].to).collect();
-        hosts.sort_unstable();
-        places.sort_unstable_by_key(|&at| judged[at].process);
-        for (at, host) in places.into_iter().zip(hosts) {
-            judged[at].to = host;
-        }
-    }
-}
-
-/// Sorts `candidates` into the order in which they choose destinations. `candidates` must be in decreasing order of potential of
-/// migration (PM) before.
-fn sort_candidates(order: CandidateOrder, candidates: &mut [MigrationPotential]) {
-    match order {
-        CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
-        CandidateOrder::RankAscending => candidates.sort_by_key(MigrationPotential::process),
-        CandidateOrder::RankDescending => {
-            candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.process()));
-        }
-    }
+/// Returns the migrations of the candidates that move.
+pub(super) fn accepted_migrations(judged: &[Candidate]) -> Vec<Migration> {
+    let migration = |candidate: &Candidate| {
+        let process = candidate.process;
+        let to = candidate.to.filter(|_| candidate.accepted)?;
+        Some(Migration { process, to })
+    };
+    judged.iter().filter_map(migration).collect()
 }
 
 impl Policy for MigBsp {
@@ -378,101 +410,22 @@ impl Policy for MigBsp {
     }
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
-        let clusters = self.cluster_names(view);
         self.weights.adjust(&self.config, &self.forecasts, view);
-        let config = &self.config;
-        let (alpha, next_alpha) = (self.trigger.alpha(), self.trigger.next_alpha());
-        let mut reservations = Reservations::new(config, &self.forecasts, view);
-        let horizon = horizon_supersteps(config.potential_horizon, alpha, next_alpha);
-        let occupancy = reservations.resident_counts(config);
-        let potentials =
-            PotentialComputation::new(config, horizon, &self.forecasts, &occupancy, view)
-                .with_weights(&self.weights);
-        let (listed, best) = if view.processes() * clusters.len() <= MAX_LISTED_PAIRS {
-            let movable = (0..view.processes()).filter(|process| !view.is_pinned(*process));
-            let all: Vec<MigrationPotential> = movable
-                .flat_map(|process| potentials.potentials_of_process(process))
-                .collect();
-            let best = highest_potentials(&all);
-            (Some(all), best)
-        } else {
-            let mut best = potentials.best_potentials();
-            best.retain(|potential| !view.is_pinned(potential.process()));
-            (None, best)
-        };
-        let highest = best.iter().map(MigrationPotential::value).reduce(f64::max);
-        let stays_at_home = config.own_cluster != OwnCluster::Within;
-        let stays =
-            |potential: &&MigrationPotential| stays_at_home && potential.is_present_cluster();
-        let elsewhere = best.iter().filter(|potential| !stays(potential));
-        let highest_elsewhere = elsewhere.map(MigrationPotential::value).reduce(f64::max);
-        let falls = config
-            .candidate_order
-            .breaks_ties_by_decreasing_rank(self.has_earlier_call);
-        let own = |process: usize| view.cluster_of(process).index();
-        let own: Vec<usize> = (0..view.processes()).map(own).collect();
-        let (mut chosen, threshold) = select_candidates(config, best, &own, falls);
-        sort_candidates(config.candidate_order, &mut chosen);
-        let call = CallContext {
-            config,
-            forecasts: &self.forecasts,
-            view,
-            horizon_supersteps: horizon_supersteps(config.viability_horizon, alpha, next_alpha),
-            potentials: &potentials,
-        };
-        // The records are kept until the end of the run, and there may be many.
-        chosen.shrink_to_fit();
-        reservations.groups = CandidateGroups::from_candidates(&chosen, view);
-        let mut judged: Vec<Candidate> = Vec::with_capacity(chosen.len());
-        let mut weighed: Vec<ViabilityTerms> = Vec::new();
-        for candidate in &chosen {
-            let (candidate, weighing) = call.decide_candidate(candidate, &mut reservations);
-            judged.push(candidate);
-            weighed.extend(weighing);
-        }
-        weighed.shrink_to_fit();
-        let by_rank = config.candidate_order == CandidateOrder::PotentialLastAnswered;
-        if by_rank {
-            order_hosts_by_rank(&mut judged, &weighed, view);
-        }
-        let migration = |candidate: &Candidate| {
-            let to = candidate.to.filter(|_| candidate.accepted)?;
-            Some(Migration {
-                process: candidate.process,
-                to,
-            })
-        };
-        let mut migrations: Vec<Migration> = judged.iter().filter_map(migration).collect();
-        if by_rank {
-            migrations.sort_by_key(|wanted| wanted.process);
-        }
+        let mut reservations = Reservations::new(&self.config, &self.forecasts, view);
+        let residents = reservations.resident_counts(&self.config);
+        let potentials = self.potentials(&residents, view);
+        let (pairs, (best, listed)) = (potentials.pair_count(), potentials.best_and_listed());
+        let selection = self.select(best, view);
+        let call = self.viability_test(&selection.candidates, &potentials, view);
+        let (mut judged, times) = call.judge(&mut reservations);
+        self.order_hosts_by_rank(&mut judged, &times, view);
+        let migrations = self.migrations(&judged);
         self.decided_migration_count = migrations.len();
-        let left_out = match &listed {
-            Some(_) => 0,
-            None => potentials.pair_count() - chosen.len(),
-        };
-        let explanation = MigBspExplanation {
-            interval: self.interval_for_record(view),
-            highest_potential: highest,
-            highest_potential_elsewhere: highest_elsewhere,
-            stays_in_preferred_cluster: stays_at_home,
-            candidate_threshold: threshold,
-            omitted_potential_count: left_out,
-            pinned_processes: (0..view.processes())
-                .filter(|process| view.is_pinned(*process))
-                .map(|process| process + 1)
-                .collect(),
-            listed_potentials: listed.unwrap_or(chosen),
-            candidate_terms: weighed,
-            viability_horizon_supersteps: call.horizon_supersteps,
-            move_operations_time: call.operations_time(),
-            cluster_names: clusters,
-            weights: self.weights.copy_for_record(config),
-        };
+        let record = self.record(selection, listed, pairs, times, view);
         Ok(Decision {
             migrations,
             candidates: judged,
-            explanation: Some(Arc::new(explanation)),
+            explanation: Some(Arc::new(record)),
             procedure: None,
         })
     }

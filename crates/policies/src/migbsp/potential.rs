@@ -15,11 +15,10 @@
 //! PM are used for the selection. Heuristic one selects all processes above `x · max PM`, heuristic two only the process with the
 //! highest PM.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::config::{
-    Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
+    Heuristic, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
     PotentialCommunication, SetIndex, ThresholdMeaning,
 };
 use super::exchanges::ExchangeForecast;
@@ -33,57 +32,41 @@ use migsim_platform::{Platform, Route};
 /// a message is.
 const MAX_TERM: f64 = 1e307;
 
-/// PM(i,j), the potential of migration of one process to one cluster, with its terms \[s\]. It takes only 32 B, since a call
-/// stores one for each process.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Maximum number of pairs of a process and a cluster for which a call computes and records every potential of migration PM(i,j).
+///
+/// With more pairs only the PM of candidates are recorded, and only the pairs that can affect the decision are visited. The
+/// decision is the same, to the last bit.
+pub(crate) const MAX_LISTED_PAIRS: usize = 20_000;
+
+/// PM(i,j), the potential of migration of one process to one cluster, with its terms \[s\]. Numbers have 32 bits, since a call
+/// stores one PM for each process.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct MigrationPotential {
-    process_number: u32,
-    /// Twice the number of the cluster, plus 1 if it is the present cluster of the process.
-    cluster_and_is_own: u32,
+    pub(super) process_number: u32,
+    pub(super) cluster_number: u32,
+    /// The present cluster of the process.
+    pub(super) own_cluster: u32,
     pub(super) computation_term: f64,
     pub(super) communication_term: f64,
     pub(super) memory_term: f64,
 }
 
 impl MigrationPotential {
-    /// Creates the potential of migration of a process to a cluster with all terms 0. `is_own` states whether the process is in
-    /// this cluster now.
-    pub(super) fn without_terms(process: usize, cluster: usize, is_own: bool) -> Self {
-        Self {
-            process_number: to_u32(process),
-            cluster_and_is_own: to_u32(2 * cluster + usize::from(is_own)),
-            computation_term: 0.0,
-            communication_term: 0.0,
-            memory_term: 0.0,
-        }
-    }
-
     pub(super) fn process(&self) -> usize {
         self.process_number as usize
     }
 
     pub(super) fn cluster(&self) -> usize {
-        self.cluster_and_is_own as usize / 2
+        self.cluster_number as usize
     }
 
-    /// Returns whether the cluster is the present cluster of the process.
-    pub(super) fn is_present_cluster(&self) -> bool {
-        self.cluster_and_is_own % 2 == 1
+    pub(super) fn is_to_own_cluster(&self) -> bool {
+        self.cluster_number == self.own_cluster
     }
 
     /// Returns PM(i,j), the potential of migration \[s\]: Comp + Comm - Mem.
     pub(super) fn value(&self) -> f64 {
         self.computation_term + self.communication_term - self.memory_term
-    }
-}
-
-/// Returns the number of supersteps that `horizon` stands for; `alpha` and `next_alpha` are the numbers of supersteps of the
-/// present and the next interval between calls.
-pub(super) fn horizon_supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
-    match horizon {
-        Horizon::Superstep => 1.0,
-        Horizon::Interval => alpha as f64,
-        Horizon::NextInterval => next_alpha as f64,
     }
 }
 
@@ -140,6 +123,23 @@ impl<'a> PotentialComputation<'a> {
     pub(super) fn pair_count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
         self.view.processes() * (self.cluster_powers.len() - excluded)
+    }
+
+    /// Returns the highest PM of each process that may move, and all PM of these processes unless there are too many.
+    pub(super) fn best_and_listed(
+        &self,
+    ) -> (Vec<MigrationPotential>, Option<Vec<MigrationPotential>>) {
+        let is_movable = |process: &usize| !self.view.is_pinned(*process);
+        let processes = 0..self.view.processes();
+        if processes.len() * self.cluster_powers.len() > MAX_LISTED_PAIRS {
+            let mut best = self.best_potentials();
+            best.retain(|potential| is_movable(&potential.process()));
+            return (best, None);
+        }
+        let movable = processes.filter(is_movable);
+        let all = movable.flat_map(|process| self.potentials_of_process(process));
+        let all: Vec<MigrationPotential> = all.collect();
+        (highest_potentials(&all), Some(all))
     }
 
     /// Returns the potentials of migration PM of a process to every possible cluster, in the order of clusters.
@@ -209,7 +209,9 @@ impl<'a> PotentialComputation<'a> {
             communication_term: self.term_weights[1] * (exchange.regularity * time),
             memory_term: self.term_weights[2]
                 * (self.memory_term(process, cluster == own, rate).get()).min(MAX_TERM),
-            ..MigrationPotential::without_terms(process, cluster, cluster == own)
+            process_number: to_u32(process),
+            cluster_number: to_u32(cluster),
+            own_cluster: to_u32(own),
         }
     }
 
@@ -474,94 +476,93 @@ pub(super) fn highest_potentials(potentials: &[MigrationPotential]) -> Vec<Migra
     by_process.filter_map(one).collect()
 }
 
-/// Returns the candidates in decreasing order of PM (potential of migration), and the threshold that their PM exceed \[s\];
-/// `None` if no single threshold applies to all candidates.
+/// The candidates of a call, in the order in which they choose destinations, with the PM from which they were selected \[s\].
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Selection {
+    pub(super) candidates: Vec<MigrationPotential>,
+    pub(super) highest: Option<f64>,
+    /// The highest PM among the processes that prefer another cluster, or that may move inside their present cluster.
+    pub(super) highest_elsewhere: Option<f64>,
+    /// The threshold that the PM of candidates exceed; `None` if no single threshold applies to all candidates.
+    pub(super) threshold: Option<f64>,
+}
+
+/// Selects the candidates, in decreasing order of PM.
 ///
-/// `best` has the highest PM of each process, `own` the present cluster of each process. Processes with equal PM are ordered by
+/// `best` has the highest PM of each process that may move, out of `processes` processes. Processes with equal PM are ordered by
 /// decreasing rank if `ties_fall`, otherwise by increasing rank.
 pub(super) fn select_candidates(
     config: &MigBspConfig,
     mut best: Vec<MigrationPotential>,
-    own: &[usize],
+    processes: usize,
     ties_fall: bool,
-) -> (Vec<MigrationPotential>, Option<f64>) {
+) -> Selection {
+    let value = MigrationPotential::value;
+    let may_move = |one: &&MigrationPotential| {
+        config.own_cluster == OwnCluster::Within || !one.is_to_own_cluster()
+    };
+    let elsewhere = best.iter().filter(may_move);
+    let mut selection = Selection {
+        highest: best.iter().map(value).reduce(f64::max),
+        highest_elsewhere: elsewhere.map(value).reduce(f64::max),
+        ..Selection::default()
+    };
     if config.own_cluster == OwnCluster::Competes {
-        // A process that prefers its own cluster is no candidate.
-        best.retain(|potential| !potential.is_present_cluster());
+        best.retain(|potential| !potential.is_to_own_cluster());
     }
-    let highest = best
-        .iter()
-        .map(MigrationPotential::value)
-        .max_by(f64::total_cmp);
-    let Some(highest) = highest else {
-        return (Vec::new(), None);
+    let may_be = |value: f64| value > 0.0 || !config.only_positive;
+    let highest = best.iter().map(value).max_by(f64::total_cmp);
+    let Some(highest) = highest.filter(|&value| may_be(value)) else {
+        return selection;
     };
-    if highest <= 0.0 && config.only_positive {
-        return (Vec::new(), None);
-    }
-    // No two are equal in this order, since each has its process.
-    let sort = |best: &mut [MigrationPotential]| {
-        best.sort_by_cached_key(|potential| {
-            let process = potential.process_number;
-            let by_rank = if ties_fall { !process } else { process };
-            (Reverse(total_order_key(potential.value())), by_rank)
-        });
-    };
+    // For the maximum max it is x · max, and max - (1 - x) · |max| if max is negative.
+    let threshold_below = |highest: f64| highest - (1.0 - config.x) * highest.abs();
+    let mut count = usize::MAX;
     match (config.heuristic, config.x_of) {
         (Heuristic::Two, _) => {
             best.retain(|potential| potential.value() >= highest);
-            sort(&mut best);
-            best.truncate(1);
-            (best, Some(highest))
+            (count, selection.threshold) = (1, Some(highest));
         }
         (Heuristic::One, ThresholdMeaning::OfMaximum) => {
-            let threshold = candidate_threshold(config, highest);
-            best.retain(|potential| potential.value() > threshold);
-            sort(&mut best);
-            (best, Some(threshold))
+            let least = threshold_below(highest);
+            best.retain(|potential| potential.value() > least);
+            selection.threshold = Some(least);
         }
         (Heuristic::One, ThresholdMeaning::OfClusterMaximum) => {
-            let mut highest: BTreeMap<usize, f64> = BTreeMap::new();
+            let mut highest: BTreeMap<u32, f64> = BTreeMap::new();
             for potential in &best {
-                let of_cluster = highest.entry(own[potential.process()]);
+                let of_cluster = highest.entry(potential.own_cluster);
                 let of_cluster = of_cluster.or_insert(f64::NEG_INFINITY);
                 *of_cluster = of_cluster.max(potential.value());
             }
             best.retain(|potential| {
-                let highest = highest[&own[potential.process()]];
-                let may_be = highest > 0.0 || !config.only_positive;
-                may_be && potential.value() > candidate_threshold(config, highest)
+                let highest = highest[&potential.own_cluster];
+                may_be(highest) && potential.value() > threshold_below(highest)
             });
-            sort(&mut best);
-            (best, None)
         }
         (Heuristic::One, ThresholdMeaning::OfProcesses) => {
-            // A number of processes: the product is not negative and at most the number of all processes.
-            let wanted = (config.x * own.len() as f64).floor();
-            sort(&mut best);
-            best.retain(|potential| potential.value() > 0.0 || !config.only_positive);
-            let mut kept = 0.0;
-            best.retain(|_| {
-                kept += 1.0;
-                kept <= wanted
-            });
-            let last = best.last().map(MigrationPotential::value);
-            (best, last)
+            best.retain(|potential| may_be(potential.value()));
+            let wanted = config.x * processes as f64;
+            count = (1..=best.len())
+                .take_while(|&count| count as f64 <= wanted)
+                .count();
         }
     }
-}
-
-/// Returns the threshold that the PM (potential of migration) of a candidate must exceed \[s\]. For the maximum `highest` it is x
-/// · max if max is positive, and max - (1 - x) · |max| if max is negative.
-fn candidate_threshold(config: &MigBspConfig, highest: f64) -> f64 {
-    highest - (1.0 - config.x) * highest.abs()
-}
-
-/// Converts a number to an integer so that integers are ordered like the numbers with [`f64::total_cmp`].
-fn total_order_key(value: f64) -> i64 {
-    let bits = value.to_bits().cast_signed();
-    // For negative values all bits except the first increase as the value decreases.
-    if bits < 0 { bits ^ i64::MAX } else { bits }
+    best.sort_unstable_by(|a, b| {
+        let by_rank = a.process_number.cmp(&b.process_number);
+        let by_rank = if ties_fall {
+            by_rank.reverse()
+        } else {
+            by_rank
+        };
+        b.value().total_cmp(&a.value()).then(by_rank)
+    });
+    best.truncate(count);
+    if config.heuristic == Heuristic::One && config.x_of == ThresholdMeaning::OfProcesses {
+        selection.threshold = best.last().map(value);
+    }
+    selection.candidates = best;
+    selection
 }
 
 /// Returns the speed that a process has on its present host \[instr/s\]: the clock rate left by external load, divided among the

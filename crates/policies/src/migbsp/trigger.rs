@@ -6,9 +6,11 @@
 //! supersteps after the previous call; then α := α'. After ω calls in a row without migration the tolerance D grows, so that more
 //! supersteps pass the test and calls become rare.
 
+use serde::Serialize;
+
 use super::config::{
-    AfterMigration, CallingSuperstep, FirstTest, Floor, IdleSuperstep, MigBspConfig, Population,
-    ProcessTime, ToleranceGrowth, ToleranceTrigger,
+    AfterMigration, CallingSuperstep, FirstTest, Floor, Horizon, IdleSuperstep, MigBspConfig,
+    Population, ProcessTime, ToleranceGrowth, ToleranceTrigger,
 };
 use crate::View;
 
@@ -33,23 +35,19 @@ pub(crate) struct MigBspTrigger {
     stability_test_results: String,
     /// The result of the stability test for the superstep before the call, if this result counts in the next interval; otherwise
     /// `None`.
-    postponed_test_result: Option<StabilityTestResult>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum StabilityTestResult {
-    Stable,
-    Unstable,
-    None,
+    postponed_test_result: Option<char>,
 }
 
 /// The interval between calls that ends with a call, and the state of the trigger at this call, for the decision record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct IntervalRecord {
     pub(crate) alpha: u64,
     pub(crate) next_alpha: u64,
+    #[serde(rename = "d")]
     pub(crate) tolerance: f64,
+    #[serde(rename = "quiet_calls")]
     pub(crate) calls_without_migration: u32,
+    #[serde(rename = "votes")]
     pub(crate) stability_test_results: String,
 }
 
@@ -75,9 +73,13 @@ impl MigBspTrigger {
         self.alpha
     }
 
-    /// Returns α', the number of supersteps of the next interval between calls, as it follows from the supersteps so far.
-    pub(crate) fn next_alpha(&self) -> u64 {
-        self.next_alpha
+    /// Returns the number of supersteps over which predicted times are added up.
+    pub(crate) fn supersteps_of(&self, horizon: Horizon) -> f64 {
+        match horizon {
+            Horizon::Superstep => 1.0,
+            Horizon::Interval => self.alpha as f64,
+            Horizon::NextInterval => self.next_alpha as f64,
+        }
     }
 
     /// Tests the stability of the superstep that has just ended, updates α', and returns whether a rescheduling call is due now.
@@ -99,7 +101,7 @@ impl MigBspTrigger {
         self.advance_superstep(config, vote)
     }
 
-    fn advance_superstep(&mut self, config: &MigBspConfig, vote: StabilityTestResult) -> bool {
+    fn advance_superstep(&mut self, config: &MigBspConfig, vote: char) -> bool {
         self.supersteps_since_call += 1;
         let is_due = self.supersteps_since_call >= self.alpha;
         if is_due && config.calling_superstep == CallingSuperstep::After {
@@ -151,15 +153,9 @@ impl MigBspTrigger {
     /// Returns a description of the error if the state of the trigger is invalid, else `None`. In a valid state α and α' are at
     /// least 1, and the tolerance D is finite and not negative.
     pub(crate) fn describe_invalid_state(&self) -> Option<String> {
-        let Self {
-            alpha,
-            next_alpha,
-            tolerance,
-            ..
-        } = self;
-        let is_right = *alpha >= 1 && *next_alpha >= 1 && (0.0..f64::INFINITY).contains(tolerance);
-        let state = || format!("α = {alpha}, α' = {next_alpha} or D = {tolerance} is out of range");
-        (!is_right).then(state)
+        let (alpha, next, d) = (self.alpha, self.next_alpha, self.tolerance);
+        let is_right = alpha >= 1 && next >= 1 && (0.0..f64::INFINITY).contains(&d);
+        (!is_right).then(|| format!("α = {alpha}, α' = {next} or D = {d} is out of range"))
     }
 
     /// Returns the number of supersteps of the next interval if the present call decides `migrations` migrations: α', or twice α
@@ -200,11 +196,7 @@ impl MigBspTrigger {
     }
 
     /// Tests whether the superstep that has just ended was stable, from the times of the processes that the options select.
-    fn test_superstep_stability(
-        &mut self,
-        config: &MigBspConfig,
-        view: &View<'_>,
-    ) -> StabilityTestResult {
+    fn test_superstep_stability(&mut self, config: &MigBspConfig, view: &View<'_>) -> char {
         let measures = view.measurements;
         let (mut count, mut sum, mut least, mut largest) = (0_u64, 0.0, f64::INFINITY, 0.0_f64);
         for process in 0..view.processes() {
@@ -236,9 +228,9 @@ impl MigBspTrigger {
         }
         if count == 0 {
             return match config.idle_superstep {
-                IdleSuperstep::NoVote => StabilityTestResult::None,
-                IdleSuperstep::Stable => StabilityTestResult::Stable,
-                IdleSuperstep::Unstable => StabilityTestResult::Unstable,
+                IdleSuperstep::NoVote => '.',
+                IdleSuperstep::Stable => '+',
+                IdleSuperstep::Unstable => '-',
             };
         }
         self.test_stability_of_times(config, [least, sum / count as f64, largest])
@@ -250,34 +242,30 @@ impl MigBspTrigger {
         &mut self,
         config: &MigBspConfig,
         [least, average, largest]: [f64; 3],
-    ) -> StabilityTestResult {
+    ) -> char {
         self.stability_test_count += 1;
         let is_stable =
             least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);
         if is_stable || (self.stability_test_count == 1 && config.first_test == FirstTest::Stable) {
-            StabilityTestResult::Stable
+            '+'
         } else {
-            StabilityTestResult::Unstable
+            '-'
         }
     }
 
-    fn apply_test_result(&mut self, config: &MigBspConfig, vote: StabilityTestResult) {
+    fn apply_test_result(&mut self, config: &MigBspConfig, vote: char) {
         let floor = match config.floor {
             Floor::One => 1,
             Floor::Initial => u64::from(config.alpha),
         };
         match vote {
-            StabilityTestResult::Stable => self.next_alpha += 1,
-            StabilityTestResult::Unstable => self.next_alpha = (self.next_alpha - 1).max(floor),
-            StabilityTestResult::None => {}
+            '+' => self.next_alpha += 1,
+            '-' => self.next_alpha = (self.next_alpha - 1).max(floor),
+            _ => {}
         }
         // A long stable run has intervals of thousands of supersteps, so the record keeps only the first votes.
         if self.stability_test_results.len() < 64 {
-            self.stability_test_results.push(match vote {
-                StabilityTestResult::Stable => '+',
-                StabilityTestResult::Unstable => '-',
-                StabilityTestResult::None => '.',
-            });
+            self.stability_test_results.push(vote);
         }
     }
 }
@@ -291,17 +279,12 @@ mod tests {
 
     /// Returns the vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and
     /// p3 received for 2 s.
-    fn vote(population: Population, process_time: ProcessTime, d: f64) -> StabilityTestResult {
+    fn vote(population: Population, process_time: ProcessTime, d: f64) -> char {
         voted(population, process_time, d, 2.0)
     }
 
     /// Returns the same if p2 and p3 received for `received` seconds.
-    fn voted(
-        population: Population,
-        process_time: ProcessTime,
-        d: f64,
-        received: f64,
-    ) -> StabilityTestResult {
+    fn voted(population: Population, process_time: ProcessTime, d: f64, received: f64) -> char {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let mut measures = Measures::default();
         measures.clear(3);
@@ -327,37 +310,25 @@ mod tests {
         // 1, 2.5 and 2.5 s: the first is at the lower end, 50 % below the average.
         let receive = ProcessTime::ComputeAndCommunicate;
         let all = Population::All;
-        assert_eq!(voted(all, receive, 0.5, 1.5), StabilityTestResult::Unstable);
-        assert_eq!(voted(all, receive, 0.51, 1.5), StabilityTestResult::Stable);
+        assert_eq!(voted(all, receive, 0.5, 1.5), '-');
+        assert_eq!(voted(all, receive, 0.51, 1.5), '+');
         // 10, 1 and 1 s: the first is at the upper end, 150 % above the average.
         let send = ProcessTime::ComputeAndSend;
-        assert_eq!(voted(all, send, 1.5, 2.0), StabilityTestResult::Unstable);
-        assert_eq!(voted(all, send, 1.51, 2.0), StabilityTestResult::Stable);
+        assert_eq!(voted(all, send, 1.5, 2.0), '-');
+        assert_eq!(voted(all, send, 1.51, 2.0), '+');
     }
 
     #[test]
     fn own_sends_may_not_count_and_who_receives_nothing_may_be_left_out() {
         // 1, 3 and 3 s: the average is 7/3, and 1 is less than 7/3 - 50 %, but more than 7/3 - 60 %.
         let receive = ProcessTime::ComputeAndCommunicate;
-        assert_eq!(
-            vote(Population::All, receive, 0.5),
-            StabilityTestResult::Unstable
-        );
-        assert_eq!(
-            vote(Population::All, receive, 0.6),
-            StabilityTestResult::Stable
-        );
+        assert_eq!(vote(Population::All, receive, 0.5), '-');
+        assert_eq!(vote(Population::All, receive, 0.6), '+');
         // 3 and 3 s.
-        assert_eq!(
-            vote(Population::Receiving, receive, 0.1),
-            StabilityTestResult::Stable
-        );
+        assert_eq!(vote(Population::Receiving, receive, 0.1), '+');
         // 10, 1 and 1 s.
         let send = ProcessTime::ComputeAndSend;
-        assert_eq!(
-            vote(Population::All, send, 0.6),
-            StabilityTestResult::Unstable
-        );
+        assert_eq!(vote(Population::All, send, 0.6), '-');
     }
 
     #[test]

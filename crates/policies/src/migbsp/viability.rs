@@ -6,14 +6,15 @@
 //! predicted time on the present host, and t2 its predicted time at the destination with the costs of migration. The destination
 //! of an accepted candidate is reserved immediately, so that the next candidate takes the reservation into account.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use super::config::{
     FreeHost, FullCluster, HostLoad, MigBspConfig, OwnCluster, Sharing, Viability,
     ViabilityCommunication,
 };
 use super::forecast::Forecasts;
-use super::groups::CandidateGroups;
 use super::potential::{MigrationPotential, PotentialComputation, manager_route};
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
@@ -38,8 +39,8 @@ pub(super) struct Reservations {
     /// The last offer of each cluster, with the memory of the process that received the offer \[B\]. An entry is valid until a
     /// reservation in the cluster changes.
     cluster_offers: Vec<Option<(f64, Option<HostOffer>)>>,
-    /// The groups of candidates whose members move to one cluster together (`full_cluster: next-for-group`).
-    pub(super) groups: CandidateGroups,
+    /// For `full_cluster: next-for-group`: the clusters to which groups move, by the own and the preferred cluster of a group.
+    clusters_of_groups: BTreeMap<(u32, u32), Option<usize>>,
 }
 
 impl Reservations {
@@ -55,7 +56,7 @@ impl Reservations {
             has_computed_recently: (0..hosts).map(is_remembered).collect(),
             used_memory: vec![0.0; hosts],
             cluster_offers: vec![None; view.platform.clusters.len()],
-            groups: CandidateGroups::default(),
+            clusters_of_groups: BTreeMap::new(),
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add_process(process, *host, forecasts, view);
@@ -130,62 +131,49 @@ fn has_just_computed(process: usize, view: &View<'_>) -> bool {
 
 /// The data of a rescheduling call from which destinations and predicted times of candidates are computed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CallContext<'a> {
+pub(super) struct ViabilityTest<'a> {
     pub(super) config: &'a MigBspConfig,
     pub(super) forecasts: &'a Forecasts,
     pub(super) view: &'a View<'a>,
     pub(super) horizon_supersteps: f64,
+    pub(super) candidates: &'a [MigrationPotential],
     /// The potentials of migration PM(i,j), by which a candidate chooses another cluster if its preferred cluster is full.
     pub(super) potentials: &'a PotentialComputation<'a>,
 }
 
-/// The destination offered to a candidate, and the terms of t1 and t2 (its predicted times without and with the move), for the
-/// decision record.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct ViabilityTerms {
-    pub(super) process: ProcessId,
-    /// ICPU, the computing power of the offered host that its load leaves \[instr/s\].
-    pub(super) offered_power: f64,
+/// The terms of t1 and t2, the predicted times of one candidate without and with the move, as in the decision record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct CandidateTimes {
+    /// The number of the process, counted from 1.
+    process: usize,
+    /// ICPU, the computing power of the offered host that its load leaves.
+    pub(super) power_instructions_per_s: f64,
     /// Number of hosts of the destination cluster that could take the process.
-    pub(super) offered_host_count: u32,
+    pub(super) offered_hosts: u32,
     /// Number of processes that count as being on the offered host.
-    pub(super) resident_count: u32,
-    /// The factor on the computation time because the process shares the offered host, and the addition to this factor for the
-    /// slowdown of the processes already on this host.
-    pub(super) slowdown_parts: [f64; 2],
-    /// Computation time of a superstep on the present host \[s\], a term of t1 (the predicted time without the move).
-    pub(super) computation_time_if_staying: f64,
-    /// Computation time of a superstep at the destination \[s\], a term of t2 (the predicted time with the move).
-    ///
-    /// t2 is the sum of the computation and communication times at the destination, the transfer of the memory, and the time of
-    /// the operations of the move.
-    pub(super) computation_time_if_moving: f64,
-    pub(super) transfer_time_if_moving: Seconds,
-    /// Communication times of a superstep on the present host and at the destination \[s\]; `None` if t1 and t2, the predicted
-    /// times of the candidate, do not include communication.
-    communication_times: Option<Box<(f64, f64)>>,
+    pub(super) residents: u32,
+    /// The factor on the computation time because the process shares the offered host.
+    pub(super) slowdown: f64,
+    /// The part of the slowdown factor that accounts for the slowdown of the processes already on the destination; 0 in records
+    /// of older runs without this value.
+    #[serde(default)]
+    pub(super) slowdown_inflicted: f64,
+    pub(super) supersteps: f64,
+    pub(super) stay_compute_s: f64,
+    pub(super) stay_communication_s: f64,
+    pub(super) go_compute_s: f64,
+    pub(super) go_communication_s: f64,
+    pub(super) go_transfer_s: f64,
+    pub(super) go_operations_s: f64,
 }
 
-impl ViabilityTerms {
-    /// Returns the properties in which two offered hosts must agree so that they are equally good for a process: ICPU (the
-    /// remaining computing power, as bits) and the number of resident processes.
-    pub(super) fn offer_equality_key(&self) -> (u64, u32) {
-        (self.offered_power.to_bits(), self.resident_count)
-    }
-
-    /// Returns the factor on the computation time at the destination that accounts for the processes already on the destination
-    /// host.
-    pub(super) fn computation_slowdown(&self) -> f64 {
-        self.slowdown_parts[0] + self.slowdown_parts[1]
-    }
-
-    /// Returns the communication times of a superstep in t1 and in t2 \[s\] (the predicted times without and with the move); 0 if
-    /// they are not included.
-    pub(super) fn communication_times(&self) -> (f64, f64) {
-        self.communication_times
-            .as_deref()
-            .copied()
-            .unwrap_or_default()
+impl CandidateTimes {
+    /// Returns t1 and t2, over the supersteps of the horizon.
+    fn sums(&self) -> [Seconds; 2] {
+        let stay = (self.stay_compute_s + self.stay_communication_s) * self.supersteps;
+        let there = (self.go_compute_s + self.go_communication_s) * self.supersteps;
+        let go = there + (self.go_operations_s + self.go_transfer_s);
+        [stay, go].map(Seconds::of)
     }
 }
 
@@ -198,46 +186,25 @@ struct HostOffer {
     free_host_count: u32,
 }
 
-/// Returns the reason why the move to a host shared with `residents` processes is rejected, for the decision record. For up to 16
-/// residents the text is constant and needs no allocation.
-fn shared_host_rejection_reason(residents: u32) -> Cow<'static, str> {
-    macro_rules! reasons {
-        ($($count:literal)*) => {
-            [$(concat!("not viable: t1 <= t2 on a host shared with ", $count)),*]
-        };
-    }
-    const REASONS: [&str; 16] = reasons!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
-    let known = REASONS.get((residents as usize).wrapping_sub(1));
-    known.map_or_else(
-        || format!("not viable: t1 <= t2 on a host shared with {residents}").into(),
-        |reason| Cow::Borrowed(*reason),
-    )
-}
-
-impl CallContext<'_> {
-    /// Returns the time of the operations of a move without the transfer of the memory, as part of t2 (the time at the
-    /// destination).
-    pub(super) fn operations_time(&self) -> Seconds {
-        self.config.viability_cost
+impl ViabilityTest<'_> {
+    /// Decides for each candidate in turn whether it moves, and reserves the destinations of those that do. Returns the records
+    /// of the candidates, and the terms of t1 and t2 of those for which they were computed.
+    pub(super) fn judge(
+        &self,
+        reservations: &mut Reservations,
+    ) -> (Vec<Candidate>, Vec<CandidateTimes>) {
+        let candidates = self.candidates.iter();
+        let (judged, times): (Vec<_>, Vec<_>) = candidates
+            .map(|candidate| self.judge_candidate(candidate, reservations))
+            .unzip();
+        (judged, times.into_iter().flatten().collect())
     }
 
-    /// Returns t1 and t2, the predicted times of the process on its present host and at the destination, over the supersteps of
-    /// the horizon.
-    fn times_staying_and_moving(&self, weighing: &ViabilityTerms) -> (Seconds, Seconds) {
-        let (talk_here, talk_there) = weighing.communication_times();
-        let stay = (weighing.computation_time_if_staying + talk_here) * self.horizon_supersteps;
-        let there = (weighing.computation_time_if_moving + talk_there) * self.horizon_supersteps;
-        let go = Seconds::of(there) + (self.operations_time() + weighing.transfer_time_if_moving);
-        (Seconds::of(stay), go)
-    }
-
-    /// Decides whether a candidate moves, and reserves its destination if it does. Returns the record of the candidate, and the
-    /// terms of t1 and t2 (its times without and with the move) if they were computed.
-    pub(super) fn decide_candidate(
+    fn judge_candidate(
         &self,
         candidate: &MigrationPotential,
         reservations: &mut Reservations,
-    ) -> (Candidate, Option<ViabilityTerms>) {
+    ) -> (Candidate, Option<CandidateTimes>) {
         let process = candidate.process();
         let mut record = Candidate {
             process: ProcessId::from_index(process),
@@ -250,7 +217,7 @@ impl CallContext<'_> {
             accepted: false,
             reason: "".into(),
         };
-        let Some((cluster, offer)) = self.find_destination(candidate, reservations) else {
+        let Some(offer) = self.find_destination(candidate, reservations) else {
             record.reason = if self.config.full_cluster == FullCluster::NextForGroup {
                 "no cluster has free hosts for all processes of the group of this process".into()
             } else {
@@ -259,67 +226,82 @@ impl CallContext<'_> {
             return (record, None);
         };
         let host = offer.host;
-        record.to_cluster = ClusterId::from_index(cluster);
+        record.to_cluster = self.view.platform.cluster_of(host);
         record.to = Some(host);
         let residents = reservations.resident_count(self.config, host.index());
         if self.config.sharing == Sharing::Alone && residents > 0 {
             record.reason = "the offered host already has a process".into();
             return (record, None);
         }
-        let weighing = self.predict_times(process, offer, residents, reservations);
-        let (stay, go) = self.times_staying_and_moving(&weighing);
+        let times = self.predict_times(process, offer, residents, reservations);
+        let [stay, go] = times.sums();
         (record.stay, record.go) = (Some(stay), Some(go));
         let is_tested = self.config.viability == Viability::Tested;
         record.accepted = stay > go || !is_tested;
         if record.accepted {
-            record.reason = if is_tested {
-                "viable: t1 > t2".into()
-            } else {
-                "the potential of migration (PM) alone decides, and predicted times are not compared".into()
-            };
             reservations.reserve_move(process, host, self.forecasts, self.view);
-        } else if residents > 0 {
-            record.reason = shared_host_rejection_reason(residents);
-        } else {
-            record.reason = "not viable: t1 <= t2".into();
         }
-        (record, Some(weighing))
+        record.reason = match (record.accepted, is_tested) {
+            (true, true) => "viable: t1 > t2".into(),
+            (true, false) => {
+                "the potential of migration (PM) alone decides, and predicted times are not compared".into()
+            }
+            (false, _) if residents > 0 => {
+                format!("not viable: t1 <= t2 on a host shared with {residents}").into()
+            }
+            (false, _) => "not viable: t1 <= t2".into(),
+        };
+        (record, Some(times))
     }
 
-    /// Returns the cluster and the host that are offered to a candidate, or `None` if no cluster that the candidate may try has a
-    /// free host.
+    /// Returns the host that is offered to a candidate, or `None` if no cluster that the candidate may try has a free host.
     fn find_destination(
         &self,
         candidate: &MigrationPotential,
         reservations: &mut Reservations,
-    ) -> Option<(usize, HostOffer)> {
+    ) -> Option<HostOffer> {
         let process = candidate.process();
-        if self.config.full_cluster == FullCluster::NextForGroup {
-            let mut groups = std::mem::take(&mut reservations.groups);
-            let cluster = groups.find_destination_cluster(candidate, self.view, |members| {
-                let mut choices = std::iter::once(candidate.cluster())
-                    .chain(self.alternative_clusters(candidate));
-                choices.find(|&cluster| {
-                    let offer = self.host_offer(process, cluster, reservations);
-                    offer.is_some_and(|offer| offer.free_host_count >= members)
-                })
-            });
-            reservations.groups = groups;
-            return Some((cluster?, self.host_offer(process, cluster?, reservations)?));
+        match self.config.full_cluster {
+            FullCluster::Stay => self.host_offer(process, candidate.cluster(), reservations),
+            FullCluster::NextBest => self
+                .host_offer(process, candidate.cluster(), reservations)
+                .or_else(|| {
+                    let mut others = self.alternative_clusters(candidate).into_iter();
+                    others.find_map(|cluster| self.host_offer(process, cluster, reservations))
+                }),
+            FullCluster::NextForGroup => {
+                let cluster = self.cluster_of_group(candidate, reservations)?;
+                self.host_offer(process, cluster, reservations)
+            }
         }
-        let mut offer = |cluster: usize| {
-            self.host_offer(process, cluster, reservations)
-                .map(|offer| (cluster, offer))
-        };
-        if let Some(found) = offer(candidate.cluster()) {
-            return Some(found);
+    }
+
+    /// Returns the cluster to which the group of a candidate moves; `None` if no cluster can take all its members.
+    ///
+    /// The paper on dynamic platforms (section 5.2) sends the six processes of a cluster together to the Set that "can run them
+    /// together in one cluster", not to a faster Set with five free nodes. A group consists of the candidates of a call in one
+    /// cluster whose highest PM is to the same cluster. It goes to the first cluster with enough free hosts, in decreasing order
+    /// of the PM of the first member.
+    fn cluster_of_group(
+        &self,
+        candidate: &MigrationPotential,
+        reservations: &mut Reservations,
+    ) -> Option<usize> {
+        let group_of = |one: &MigrationPotential| (one.own_cluster, one.cluster_number);
+        let group = group_of(candidate);
+        if let Some(known) = reservations.clusters_of_groups.get(&group) {
+            return *known;
         }
-        if self.config.full_cluster == FullCluster::Stay {
-            return None;
-        }
-        self.alternative_clusters(candidate)
-            .into_iter()
-            .find_map(offer)
+        let members = self.candidates.iter().filter(|one| group_of(one) == group);
+        let members = members.count();
+        let others = self.alternative_clusters(candidate);
+        let mut choices = std::iter::once(candidate.cluster()).chain(others);
+        let found = choices.find(|&cluster| {
+            let offer = self.host_offer(candidate.process(), cluster, reservations);
+            offer.is_some_and(|offer| offer.free_host_count as usize >= members)
+        });
+        reservations.clusters_of_groups.insert(group, found);
+        found
     }
 
     /// Returns the clusters that a candidate can try if its preferred cluster is full, in decreasing order of PM (potential of
@@ -426,14 +408,9 @@ impl CallContext<'_> {
         offer: HostOffer,
         residents: u32,
         reservations: &Reservations,
-    ) -> ViabilityTerms {
+    ) -> CandidateTimes {
         let host = offer.host;
-        let Self {
-            config,
-            forecasts,
-            view,
-            ..
-        } = *self;
+        let (config, forecasts, view) = (self.config, self.forecasts, self.view);
         let shared = self.sharing_slowdown(host.index(), residents + 1);
         let inflicted = match config.sharing {
             Sharing::Fair | Sharing::Alone => 0.0,
@@ -445,10 +422,10 @@ impl CallContext<'_> {
         };
         let slowdown = shared + inflicted;
         let communication = match config.viability_communication {
-            ViabilityCommunication::Ignored => None,
-            ViabilityCommunication::Uncontended => Some(Box::new(
-                self.uncontended_communication_times(process, host),
-            )),
+            ViabilityCommunication::Ignored => (0.0, 0.0),
+            ViabilityCommunication::Uncontended => {
+                self.uncontended_communication_times(process, host)
+            }
         };
         let own = view.placement[process].index();
         let relief = self.sharing_slowdown(own, reservations.process_counts[own])
@@ -459,20 +436,21 @@ impl CallContext<'_> {
         } else {
             Seconds::default()
         };
-        ViabilityTerms {
-            process: ProcessId::from_index(process),
-            offered_power: offer.remaining_power,
-            offered_host_count: offer.free_host_count,
-            resident_count: residents,
-            slowdown_parts: [shared, inflicted],
-            computation_time_if_staying: forecasts.predicted_computation_time(process).get()
-                * relief,
-            computation_time_if_moving: view
-                .execution_time(forecasts.predicted_work(process), host)
-                .get()
-                * slowdown,
-            transfer_time_if_moving: transfer,
-            communication_times: communication,
+        let there = view.execution_time(forecasts.predicted_work(process), host);
+        CandidateTimes {
+            process: process + 1,
+            power_instructions_per_s: offer.remaining_power,
+            offered_hosts: offer.free_host_count,
+            residents,
+            slowdown,
+            slowdown_inflicted: inflicted,
+            supersteps: self.horizon_supersteps,
+            stay_compute_s: forecasts.predicted_computation_time(process).get() * relief,
+            stay_communication_s: communication.0,
+            go_compute_s: there.get() * slowdown,
+            go_communication_s: communication.1,
+            go_transfer_s: transfer.get(),
+            go_operations_s: config.viability_cost.get(),
         }
     }
 

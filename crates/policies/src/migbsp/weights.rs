@@ -116,17 +116,14 @@ impl PotentialWeights {
         self.has_last_call_moved = moved > 0;
     }
 
-    /// Returns a copy of the weights for the decision record of a call, or `None` if they are fixed.
-    pub(super) fn copy_for_record(&self, config: &MigBspConfig) -> Option<Self> {
-        (config.weights == WeightRule::Adaptive).then(|| self.clone())
-    }
-
-    /// Returns the three weights as a JSON object.
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "computation": self.computation,
-            "communication": self.communication,
-            "memory": self.memory,
+    /// Returns the three weights as a JSON object for the decision record of a call, or `None` if they are fixed.
+    pub(super) fn record(&self, config: &MigBspConfig) -> Option<Value> {
+        (config.weights == WeightRule::Adaptive).then(|| {
+            json!({
+                "computation": self.computation,
+                "communication": self.communication,
+                "memory": self.memory,
+            })
         })
     }
 }

@@ -7,13 +7,15 @@ pub(crate) mod trigger;
 
 use serde_json::{Map, Value};
 
-use self::placement::CandidateTimes;
-use self::selection::{highest_potential_elsewhere, highest_potentials, recorded_potentials};
+use self::selection::{
+    RecordedSelection, highest_potential_elsewhere, highest_potentials, recorded_potentials,
+};
 use crate::explain::{
     CallInterval, DecisionRecord, ExplainContext, MigrationScore, Narrator, NoMoveReason,
     PlainNarrator, RecordedCandidate, ScoreHeadings, Shortfall, describe_saving,
     list_explanation_values, time_ratio,
 };
+use crate::migbsp::viability::CandidateTimes;
 use migsim_base::quantities::format_time;
 
 /// The narrator of MigBSP, which describes the policy's rescheduling calls in sentences, written from their decision records.
@@ -30,12 +32,22 @@ impl Narrator for MigBspNarrator {
         scene: &ExplainContext<'_>,
         call: DecisionRecord<'_>,
     ) -> Vec<String> {
-        match recorded_potentials(call) {
-            Some(all) => selection::describe_selection(scene, call, &all),
-            None => {
-                list_explanation_values(scene, call, trigger::explanation_keys_of_trigger(call))
-            }
+        let Some(all) = recorded_potentials(call) else {
+            return list_explanation_values(
+                scene,
+                call,
+                trigger::explanation_keys_of_trigger(call),
+            );
+        };
+        let ranks = highest_potentials(&all);
+        let all = &all;
+        RecordedSelection {
+            scene,
+            call,
+            all,
+            ranks,
         }
+        .describe()
     }
 
     fn describe_offered_host(
@@ -82,8 +94,7 @@ impl Narrator for MigBspNarrator {
     }
 
     fn reason_without_candidates(&self, call: DecisionRecord<'_>) -> NoMoveReason {
-        let recorded = call.explanation.get("highest_elsewhere_s");
-        let highest = recorded.and_then(Value::as_f64).or_else(|| {
+        let highest = call.number("highest_elsewhere_s").or_else(|| {
             let all = recorded_potentials(call)?;
             Some(highest_potential_elsewhere(&highest_potentials(&all))?.value_s)
         });

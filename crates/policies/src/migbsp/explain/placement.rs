@@ -1,42 +1,19 @@
 //! Sentences about the destinations of candidates: the offered host, and the terms of t1 and t2, the predicted times without and
 //! with the move.
 
-use serde::Deserialize;
+use serde::Deserialize as _;
 
 use crate::explain::{DecisionRecord, time_ratio};
+use crate::migbsp::viability::CandidateTimes;
 use migsim_base::quantities::format_time;
 use migsim_base::words::{format_count, singular_or_plural};
-
-/// The terms of t1 and t2, the predicted times of one candidate of MigBSP without and with the move, as read from the decision
-/// record.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct CandidateTimes {
-    power_instructions_per_s: f64,
-    offered_hosts: u64,
-    residents: u64,
-    slowdown: f64,
-    /// The part of the slowdown factor that accounts for the slowdown of the processes already on the destination; 0 in records
-    /// of older runs without this value.
-    #[serde(default)]
-    slowdown_inflicted: f64,
-    supersteps: f64,
-    stay_compute_s: f64,
-    stay_communication_s: f64,
-    go_compute_s: f64,
-    go_communication_s: f64,
-    go_transfer_s: f64,
-    go_operations_s: f64,
-}
 
 impl CandidateTimes {
     /// Reads the terms of the candidate `process` (counted from 1) from the decision record of a call; `None` if they are not
     /// recorded.
     pub(super) fn from_record(call: DecisionRecord<'_>, process: u64) -> Option<Self> {
-        let list = call.explanation.get("weighed")?.as_array()?;
-        let own = list
-            .iter()
-            .find(|entry| entry["process"].as_u64() == Some(process))?;
-        Self::deserialize(own).ok()
+        let mut list = call.explanation.get("weighed")?.as_array()?.iter();
+        Self::deserialize(list.find(|entry| entry["process"] == process)?).ok()
     }
 
     /// Returns the computation time and the communication time of a superstep at the destination, each divided by the same time
@@ -52,39 +29,51 @@ impl CandidateTimes {
         let residents = match self.residents {
             0 => String::new(),
             some => {
-                let shown = format_count(some, "process");
-                let verb = singular_or_plural(some, ["is", "are"]);
-                let residents = shown;
-                format!("; {residents} {verb} there already")
+                let verb = singular_or_plural(some.into(), ["is", "are"]);
+                format!("; {} {verb} there already", format_count(some, "process"))
             }
         };
-        let shown = format_count(self.offered_hosts, "host");
-        let hosts = shown;
-        let power = format!("{:.3} Ginstr/s", self.power_instructions_per_s / 1e9);
-        format!(" (the fastest of {hosts} when their loads are counted: {power}{residents})")
+        let hosts = format_count(self.offered_hosts, "host");
+        let power = self.power_instructions_per_s / 1e9;
+        format!(
+            " (the fastest of {hosts} when their loads are counted: {power:.3} Ginstr/s{residents})"
+        )
     }
 
     /// Describes `t1 = ...` and `t2 = ...` in one sentence each, with the sum of the terms of this time.
-    pub(super) fn describe_times(&self, [stay, go]: [f64; 2]) -> [String; 2] {
-        let here = [
-            self.describe_repeated_time(self.stay_compute_s, "computation"),
-            self.describe_communication_time(self.stay_communication_s),
-        ];
-        let computation = self.describe_repeated_time(self.go_compute_s, "computation");
-        let there = [
-            computation + &self.describe_slowdown(),
-            self.describe_communication_time(self.go_communication_s),
-            describe_single_time(self.go_transfer_s, "transfer of the memory"),
-            describe_single_time(self.go_operations_s, "operations of the move"),
-        ];
-        let sum = |parts: &[String]| {
-            let parts = parts.iter().filter(|part| !part.is_empty());
-            parts.cloned().collect::<Vec<_>>().join(" + ")
+    pub(super) fn describe_times(&self, times: [f64; 2]) -> [String; 2] {
+        let steps = self.supersteps;
+        let repeated = |part: f64, what: &str| {
+            let part = format_time(part);
+            if steps > 1.0 {
+                format!("{steps} x {part} {what}")
+            } else {
+                format!("{part} {what}")
+            }
         };
-        let (stay, go) = (format_time(stay), format_time(go));
+        let mut sums =
+            [self.stay_compute_s, self.go_compute_s].map(|part| repeated(part, "computation"));
+        sums[1] += &self.describe_slowdown();
+        for (sum, part) in sums
+            .iter_mut()
+            .zip([self.stay_communication_s, self.go_communication_s])
+        {
+            if part > 0.0 {
+                *sum += &format!(" + {}", repeated(part, "communication"));
+            }
+        }
+        for (part, what) in [
+            (self.go_transfer_s, "transfer of the memory"),
+            (self.go_operations_s, "operations of the move"),
+        ] {
+            if part > 0.0 {
+                sums[1] += &format!(" + {} {what}", format_time(part));
+            }
+        }
+        let ([t1, t2], [here, there]) = (times.map(format_time), sums);
         [
-            format!("without the move: t1 = {stay} = {}", sum(&here)),
-            format!("with the move: t2 = {go} = {}", sum(&there)),
+            format!("without the move: t1 = {t1} = {here}"),
+            format!("with the move: t2 = {t2} = {there}"),
         ]
     }
 
@@ -105,51 +94,20 @@ impl CandidateTimes {
         }
     }
 
-    /// Describes a time `part` of one superstep, multiplied by the number of supersteps if this is above 1.
-    fn describe_repeated_time(&self, part: f64, what: &str) -> String {
-        let part = format_time(part);
-        if self.supersteps > 1.0 {
-            format!("{} x {part} {what}", self.supersteps)
-        } else {
-            format!("{part} {what}")
-        }
-    }
-
-    /// Describes the communication time of one superstep in t1 or t2; the result is empty if the time is 0.
-    fn describe_communication_time(&self, part: f64) -> String {
-        if part > 0.0 {
-            self.describe_repeated_time(part, "communication")
-        } else {
-            String::new()
-        }
-    }
-
     /// Describes the slowdown on a shared host: the share of the process and, if included, the slowdown of the other processes.
     /// The result is empty without slowdown.
     fn describe_slowdown(&self) -> String {
         if self.slowdown <= 1.0 {
             return String::new();
         }
-        let factor = self.slowdown;
-        if self.slowdown_inflicted <= 0.0 {
+        let (factor, inflicted) = (self.slowdown, self.slowdown_inflicted);
+        if inflicted <= 0.0 {
             return format!(" (times {factor}, since the host is shared)");
         }
-        let own = self.slowdown - self.slowdown_inflicted;
+        let own = factor - inflicted;
+        let processes = singular_or_plural(self.residents.into(), ["process", "processes"]);
         format!(
-            " (times {} = {} for its share of the host + {} for the slowdown of the {} there)",
-            factor,
-            own,
-            self.slowdown_inflicted,
-            singular_or_plural(self.residents, ["process", "processes"])
+            " (times {factor} = {own} for its share of the host + {inflicted} for the slowdown of the {processes} there)"
         )
-    }
-}
-
-/// Describes a time that occurs only once (not in each superstep); the result is empty if the time is 0.
-fn describe_single_time(part: f64, what: &str) -> String {
-    if part > 0.0 {
-        format!("{} {what}", format_time(part))
-    } else {
-        String::new()
     }
 }

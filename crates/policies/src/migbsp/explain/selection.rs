@@ -16,7 +16,7 @@ pub(super) struct RecordedPotential {
     pub(super) process: u64,
     cluster: String,
     /// Whether the cluster is the present cluster of the process.
-    pub(super) is_there: bool,
+    is_there: bool,
     compute_s: f64,
     communication_s: f64,
     memory_s: f64,
@@ -25,44 +25,29 @@ pub(super) struct RecordedPotential {
 }
 
 impl RecordedPotential {
-    /// Describes the PM (potential of migration) as a sum of its terms.
+    /// Describes the PM as a sum of its terms.
     fn describe_terms(&self) -> String {
+        let terms = [
+            self.value_s,
+            self.compute_s,
+            self.communication_s,
+            self.memory_s,
+        ];
+        let [value, computation, communication, memory] = terms.map(format_time);
         format!(
-            "{} = {} computation + {} communication - {} memory and move",
-            format_time(self.value_s),
-            format_time(self.compute_s),
-            format_time(self.communication_s),
-            format_time(self.memory_s),
+            "{value} = {computation} computation + {communication} communication - {memory} memory and move"
         )
     }
 
-    fn process_name(&self) -> String {
-        format!("p{}", self.process)
+    /// Returns a remark if the process is in this cluster.
+    fn here(&self) -> &'static str {
+        if self.is_there { " (it is there)" } else { "" }
     }
 }
 
 /// Reads all potentials of migration from the decision record of a call; `None` if the record has none.
 pub(super) fn recorded_potentials(call: DecisionRecord<'_>) -> Option<Vec<RecordedPotential>> {
     Vec::deserialize(call.explanation.get("potentials")?).ok()
-}
-
-/// Returns the name of the present cluster of a process; `None` if it cannot be determined. `own` are the recorded potentials of
-/// the process, `all` the recorded potentials of all processes.
-///
-/// The present cluster is marked in the record. In a record without marks it is the only cluster for which the process has no
-/// potential.
-fn present_cluster<'a>(
-    all: &'a [RecordedPotential],
-    own: &[&'a RecordedPotential],
-) -> Option<&'a str> {
-    if let Some(marked) = own.iter().find(|one| one.is_there) {
-        return Some(&marked.cluster);
-    }
-    let known: BTreeSet<&str> = all.iter().map(|one| one.cluster.as_str()).collect();
-    let mut others = known
-        .into_iter()
-        .filter(|cluster| own.iter().all(|one| one.cluster != *cluster));
-    others.next().filter(|_| others.next().is_none())
 }
 
 /// Returns the highest recorded potential of migration of each process, in decreasing order.
@@ -86,347 +71,289 @@ pub(super) fn highest_potential_elsewhere<'a>(
     ranks.iter().find(|one| !one.is_there).copied()
 }
 
-/// Describes, for each cluster, the process with the highest PM (potential of migration) to this cluster, in decreasing order of
-/// these PM.
-fn describe_highest_of_each_cluster(all: &[RecordedPotential]) -> Vec<String> {
-    let mut best: Vec<&RecordedPotential> = Vec::new();
-    for one in all {
-        match best.iter_mut().find(|best| best.cluster == one.cluster) {
-            Some(known) if one.value_s > known.value_s => *known = one,
-            Some(_) => {}
-            None => best.push(one),
-        }
-    }
-    best.sort_by(|a, b| b.value_s.total_cmp(&a.value_s));
-    let line = |one: &&RecordedPotential| {
-        let here = if one.is_there { " (it is there)" } else { "" };
-        format!(
-            "  {}: {}{}, {}",
-            &one.cluster,
-            one.process_name(),
-            here,
-            one.describe_terms()
-        )
-    };
-    best.iter().map(line).collect()
+/// The selection of the candidates of a call, which is described.
+pub(super) struct RecordedSelection<'a> {
+    pub(super) scene: &'a ExplainContext<'a>,
+    pub(super) call: DecisionRecord<'a>,
+    pub(super) all: &'a [RecordedPotential],
+    /// The highest PM of each process, in decreasing order.
+    pub(super) ranks: Vec<&'a RecordedPotential>,
 }
 
-/// Describes the PM (potential of migration) of the process that the user asks about, or else the highest PM to each cluster, and
-/// then the threshold for candidates.
-pub(super) fn describe_selection(
-    scene: &ExplainContext<'_>,
-    call: DecisionRecord<'_>,
-    all: &[RecordedPotential],
-) -> Vec<String> {
-    let ranks = highest_potentials(all);
-    let mut sentences = Vec::new();
-    let shown = if let Some(process) = scene.process_in_question {
-        describe_process_potentials(call, (all, &ranks), process, &mut sentences);
-        ranks.iter().find(|best| best.process == process).copied()
-    } else {
-        if !ranks.is_empty() {
-            sentences.push("The highest potential of migration (PM: gain of computation and communication less the cost of the move) to each cluster:".into());
-            sentences.extend(describe_highest_of_each_cluster(all));
-        }
-        highest_potential_elsewhere(&ranks).or(ranks.first().copied())
-    };
-    sentences.extend(shown.and_then(|shown| describe_previous_potential(scene, shown)));
-    sentences.extend(describe_threshold(scene, call, &ranks));
-    if let Some(process) = scene.process_in_question {
-        sentences.extend(describe_candidacy(scene, call, &ranks, process));
-    }
-    sentences
-}
-
-/// Describes the PM (potential of migration) that the process had to the same cluster at the previous call; `None` if it was not
-/// recorded. `now` is the PM at the present call.
-fn describe_previous_potential(
-    scene: &ExplainContext<'_>,
-    now: &RecordedPotential,
-) -> Option<String> {
-    let last = scene.previous_call()?;
-    let known = recorded_potentials(last)?;
-    let is_same =
-        |one: &&RecordedPotential| one.process == now.process && one.cluster == now.cluster;
-    let then = known.iter().find(is_same)?;
-    Some(format!(
-        "At the previous call, after superstep {}, the PM of {} to {} was {}.",
-        last.superstep,
-        now.process_name(),
-        &now.cluster,
-        then.describe_terms()
-    ))
-}
-
-/// Describes the highest PM (potential of migration) to another cluster, and the threshold for candidates that follows from it.
-fn describe_threshold(
-    scene: &ExplainContext<'_>,
-    call: DecisionRecord<'_>,
-    ranks: &[&RecordedPotential],
-) -> Vec<String> {
-    let Some(leader) = highest_potential_elsewhere(ranks) else {
-        return vec![describe_no_candidate(call, ranks)];
-    };
-    let of_all = call
-        .explanation
-        .get("highest_potential_s")
-        .and_then(Value::as_f64);
-    let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
-    let (name, value) = (leader.process_name(), format_time(leader.value_s));
-    let highest = if is_highest {
-        format!(
-            "The highest PM of all is that of {} to {}, {}.",
-            name, &leader.cluster, value
-        )
-    } else {
-        format!(
-            "Among the processes whose best cluster is not their own, {} has the highest PM: {}, to {}.",
-            name, value, &leader.cluster
-        )
-    };
-    let mut sentences = vec![format!(
-        "{} {}",
-        highest,
-        describe_candidates(scene, call, leader)
-    )];
-    if !is_highest {
-        let higher = ranks.iter().take_while(|one| one.value_s > leader.value_s);
-        sentences.push(describe_staying_processes(
-            ranks.first().copied(),
-            higher.count() as u64,
-            of_all,
-        ));
-    }
-    sentences
-}
-
-/// Describes the processes whose PM (potential of migration) to their present cluster is higher than every PM to another cluster,
-/// so that they stay.
-///
-/// `first` is the highest of all recorded PM, `count` the number of these processes, and `of_all` the highest PM of all processes
-/// \[s\], which is used if `first` is missing or leads to another cluster.
-fn describe_staying_processes(
-    first: Option<&RecordedPotential>,
-    count: u64,
-    of_all: Option<f64>,
-) -> String {
-    match (first.filter(|first| first.is_there), count) {
-        (Some(first), 1) => format!(
-            "{} has a higher PM, {} to {}, but is already in this cluster: the process stays, and its PM does not count.",
-            first.process_name(),
-            format_time(first.value_s),
-            &first.cluster
-        ),
-        (Some(first), count) => format!(
-            "{} have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest of these PM is {}, that of {} to {}).",
-            format_count(count, "process"),
-            format_time(first.value_s),
-            first.process_name(),
-            &first.cluster
-        ),
-        (None, _) => format!(
-            "The highest PM of all, {}, is that of a process to its own cluster: this process stays, and its PM does not count.",
-            format_time(of_all.unwrap_or_default())
-        ),
-    }
-}
-
-/// Describes the threshold that the PM (potential of migration) of a candidate must exceed, and the number of candidates.
-/// `leader` is the highest PM to another cluster.
-fn describe_candidates(
-    scene: &ExplainContext<'_>,
-    call: DecisionRecord<'_>,
-    leader: &RecordedPotential,
-) -> String {
-    let options = scene.options;
-    let count = call.candidates.len() as u64;
-    let passed = match call.candidates {
-        [] => "no process is a candidate".into(),
-        [one] => format!("p{} alone is a candidate", one.process),
-        _ => format!("{} are candidates", format_count(count, "process")),
-    };
-    let is_by_cluster = scene.options["x_of"] == "of-cluster-maximum";
-    if is_by_cluster && scene.options["heuristic"] == "one" && count > 0 {
-        let x = scene.options["x"].as_f64().unwrap_or_default();
-        return format!(
-            "A candidate needs a PM above {x} times the highest PM among the processes of its present cluster: {passed}."
-        );
-    }
-    let Some(threshold) = call.explanation.get("threshold_s").and_then(Value::as_f64) else {
-        return format!("{} So {}.", describe_not_positive_potential(leader), passed);
-    };
-    let x = options["x"].as_f64();
-    if options["heuristic"] == "two" {
-        return format!("Only the process with the highest PM can be a candidate: {passed}.");
-    }
-    if options["x_of"] == "of-processes" {
-        let share = x.map_or_else(String::new, |x| format!(", a share x = {x} of all"));
-        let least = format_time(threshold);
-        return format!(
-            "The processes with the highest PM are candidates{share}: {passed}, each with a PM of at least {least}."
-        );
-    }
-    let of_highest = x.map_or_else(String::new, |x| {
-        if leader.value_s > 0.0 {
-            format!(
-                " (x = {} times the highest, {})",
-                x,
-                format_time(leader.value_s)
-            )
+impl RecordedSelection<'_> {
+    /// Describes the PM of the process that the user asks about, or else the highest PM to each cluster, and then the threshold
+    /// for candidates.
+    pub(super) fn describe(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let process = self.scene.process_in_question;
+        let shown = if let Some(process) = process {
+            sentences = self.describe_process(process);
+            self.best_of(process)
         } else {
-            format!(" (x = {x}: the higher x is, the nearer to the highest PM)")
+            if !self.ranks.is_empty() {
+                sentences.push("The highest potential of migration (PM: gain of computation and communication less the cost of the move) to each cluster:".into());
+                sentences.extend(self.describe_highest_of_each_cluster());
+            }
+            highest_potential_elsewhere(&self.ranks).or(self.ranks.first().copied())
+        };
+        sentences.extend(shown.and_then(|shown| self.describe_previous_potential(shown)));
+        sentences.extend(self.describe_threshold());
+        sentences.extend(process.and_then(|process| self.describe_candidacy(process)));
+        sentences
+    }
+
+    fn best_of(&self, process: u64) -> Option<&RecordedPotential> {
+        let found = self.ranks.iter().find(|best| best.process == process);
+        found.copied()
+    }
+
+    fn describe_highest_of_each_cluster(&self) -> Vec<String> {
+        let mut best: Vec<&RecordedPotential> = Vec::new();
+        for one in self.all {
+            match best.iter_mut().find(|best| best.cluster == one.cluster) {
+                Some(known) if one.value_s > known.value_s => *known = one,
+                Some(_) => {}
+                None => best.push(one),
+            }
         }
-    });
-    format!(
-        "A candidate needs a PM above {}{}: {}.",
-        format_time(threshold),
-        of_highest,
-        passed
-    )
+        best.sort_by(|a, b| b.value_s.total_cmp(&a.value_s));
+        let line = |one: &&RecordedPotential| {
+            let (cluster, process, terms) = (&one.cluster, one.process, one.describe_terms());
+            format!("  {cluster}: p{process}{}, {terms}", one.here())
+        };
+        best.iter().map(line).collect()
+    }
+
+    /// Describes the PM that the process had to the same cluster at the previous call; `None` if it was not recorded.
+    fn describe_previous_potential(&self, now: &RecordedPotential) -> Option<String> {
+        let last = self.scene.previous_call()?;
+        let (process, cluster, after) = (now.process, &now.cluster, last.superstep);
+        let is_same = |one: &&RecordedPotential| one.process == process && one.cluster == *cluster;
+        let known = recorded_potentials(last)?;
+        let terms = known.iter().find(is_same)?.describe_terms();
+        Some(format!(
+            "At the previous call, after superstep {after}, the PM of p{process} to {cluster} was {terms}."
+        ))
+    }
+
+    /// Describes the highest PM to another cluster, and the threshold for candidates that follows from it.
+    fn describe_threshold(&self) -> Vec<String> {
+        let Some(leader) = highest_potential_elsewhere(&self.ranks) else {
+            return vec![self.describe_no_candidate()];
+        };
+        let of_all = self.call.number("highest_potential_s");
+        let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
+        let (process, cluster) = (leader.process, &leader.cluster);
+        let (value, candidates) = (
+            format_time(leader.value_s),
+            self.describe_candidates(leader),
+        );
+        if is_highest {
+            return vec![format!(
+                "The highest PM of all is that of p{process} to {cluster}, {value}. {candidates}"
+            )];
+        }
+        vec![
+            format!(
+                "Among the processes whose best cluster is not their own, p{process} has the highest PM: {value}, to {cluster}. {candidates}"
+            ),
+            self.describe_staying_processes(leader, of_all.unwrap_or_default()),
+        ]
+    }
+
+    /// Describes the processes whose PM to their present cluster is higher than every PM to another cluster, so that they stay.
+    ///
+    /// `of_all` is the highest PM of all processes \[s\], which is used if it is not recorded as one of a process to its cluster.
+    fn describe_staying_processes(&self, leader: &RecordedPotential, of_all: f64) -> String {
+        let higher = self
+            .ranks
+            .iter()
+            .take_while(|one| one.value_s > leader.value_s);
+        let count = higher.count() as u64;
+        let Some(first) = self.ranks.first().filter(|first| first.is_there) else {
+            let highest = format_time(of_all);
+            return format!(
+                "The highest PM of all, {highest}, is that of a process to its own cluster: this process stays, and its PM does not count."
+            );
+        };
+        let (process, cluster, value) = (first.process, &first.cluster, format_time(first.value_s));
+        if count == 1 {
+            return format!(
+                "p{process} has a higher PM, {value} to {cluster}, but is already in this cluster: the process stays, and its PM does not count."
+            );
+        }
+        let processes = format_count(count, "process");
+        format!(
+            "{processes} have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest of these PM is {value}, that of p{process} to {cluster})."
+        )
+    }
+
+    /// Describes the threshold that the PM of a candidate must exceed, and the number of candidates. `leader` is the highest PM to
+    /// another cluster.
+    fn describe_candidates(&self, leader: &RecordedPotential) -> String {
+        let options = self.scene.options;
+        let passed = match self.call.candidates {
+            [] => "no process is a candidate".into(),
+            [one] => format!("p{} alone is a candidate", one.process),
+            all => format!("{} are candidates", format_count(all.len(), "process")),
+        };
+        let x = options["x"].as_f64();
+        if options["x_of"] == "of-cluster-maximum"
+            && options["heuristic"] == "one"
+            && !self.call.candidates.is_empty()
+        {
+            let x = x.unwrap_or_default();
+            return format!(
+                "A candidate needs a PM above {x} times the highest PM among the processes of its present cluster: {passed}."
+            );
+        }
+        let Some(threshold) = self.call.number("threshold_s") else {
+            return format!("{} So {passed}.", describe_not_positive_potential(leader));
+        };
+        if options["heuristic"] == "two" {
+            return format!("Only the process with the highest PM can be a candidate: {passed}.");
+        }
+        let least = format_time(threshold);
+        if options["x_of"] == "of-processes" {
+            let share = x.map_or_else(String::new, |x| format!(", a share x = {x} of all"));
+            return format!(
+                "The processes with the highest PM are candidates{share}: {passed}, each with a PM of at least {least}."
+            );
+        }
+        let of_highest = x.map_or_else(String::new, |x| {
+            let highest = format_time(leader.value_s);
+            if leader.value_s > 0.0 {
+                format!(" (x = {x} times the highest, {highest})")
+            } else {
+                format!(" (x = {x}: the higher x is, the nearer to the highest PM)")
+            }
+        });
+        format!("A candidate needs a PM above {least}{of_highest}: {passed}.")
+    }
+
+    /// Describes why no process prefers another cluster than its present one, so that the call has no candidate.
+    fn describe_no_candidate(&self) -> String {
+        if let Some(first) = self.ranks.first() {
+            let (value, process, cluster) =
+                (format_time(first.value_s), first.process, &first.cluster);
+            return format!(
+                "For every process the highest PM is that of the cluster where it is, so no process is a candidate. The highest of all is {value} of p{process}, in {cluster}."
+            );
+        }
+        let Some(count) = self.omitted_count() else {
+            return "No potential of migration (PM) was computed for any process, so no process is a candidate.".into();
+        };
+        match self.call.number("highest_elsewhere_s").map(format_time) {
+            Some(highest) => format!(
+                "The highest PM to another cluster is {highest}, which is not positive: no process is a candidate. The record leaves out {count} PM."
+            ),
+            None => format!("No process is a candidate. The record leaves out {count} PM."),
+        }
+    }
+
+    fn omitted_count(&self) -> Option<u64> {
+        self.call.explanation.get("potentials_left_out")?.as_u64()
+    }
+
+    /// Describes whether the process is a candidate, and why or why not; `None` if its PM is unknown.
+    fn describe_candidacy(&self, process: u64) -> Option<String> {
+        if self
+            .call
+            .candidates
+            .iter()
+            .any(|one| one.process == process)
+        {
+            return Some(format!("p{process} is a candidate."));
+        }
+        let best = self.best_of(process)?;
+        let options = self.scene.options;
+        let (is_alone, x_of) = (options["heuristic"] == "two", &options["x_of"]);
+        let threshold = self.call.number("threshold_s");
+        let missed = threshold
+            .filter(|&threshold| !is_alone && x_of != "of-processes" && best.value_s <= threshold);
+        let why = if best.is_there {
+            "its highest PM is that of the cluster where it is".into()
+        } else if let Some(threshold) = missed {
+            let gap = format_time(threshold - best.value_s);
+            format!("its highest PM misses the threshold by {gap}")
+        } else if best.value_s <= 0.0 {
+            format!(
+                "its highest PM misses zero by {}",
+                format_time(-best.value_s)
+            )
+        } else if is_alone {
+            "only the process with the highest PM can be a candidate".into()
+        } else if x_of == "of-cluster-maximum" {
+            "its highest PM misses the threshold of its cluster".into()
+        } else {
+            "processes with a higher PM come first".into()
+        };
+        Some(format!("p{process} stays: {why}."))
+    }
+
+    /// Describes the PM of the process to each cluster, and its rank among all processes.
+    fn describe_process(&self, process: u64) -> Vec<String> {
+        let pinned = self.call.explanation.get("may_not_migrate");
+        let mut pinned = pinned.and_then(Value::as_array).into_iter().flatten();
+        if pinned.any(|one| *one == process) {
+            return vec![format!(
+                "p{process} must stay on its host, as the data of the application says, so that no potential of migration (PM) is computed for this process."
+            )];
+        }
+        let own = self.all.iter().filter(|one| one.process == process);
+        let own: Vec<&RecordedPotential> = own.collect();
+        if own.is_empty() {
+            let others = self.omitted_count().map_or_else(String::new, |count| {
+                let verb = singular_or_plural(count, ["was", "were"]);
+                format!(", {} {verb} left out", format_count(count, "other"))
+            });
+            return vec![format!(
+                "The record has no potential of migration (PM) of p{process}; it has the PM of the candidates{others}."
+            )];
+        }
+        let place = self.present_cluster(&own);
+        let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
+        let mut sentences = vec![format!(
+            "Potential of migration (PM: gain of computation and communication less the cost of the move) of p{process}{place}, to each cluster:"
+        )];
+        sentences.extend(own.iter().map(|one| {
+            let (cluster, terms) = (&one.cluster, one.describe_terms());
+            format!("  {cluster}{}: {terms}", one.here())
+        }));
+        if let Some(at) = self.ranks.iter().position(|best| best.process == process) {
+            let (best, rank, count) = (self.ranks[at], at + 1, self.ranks.len());
+            let (value, cluster) = (format_time(best.value_s), &best.cluster);
+            sentences.push(format!(
+                "The highest PM of this process is {value}, to {cluster}: rank {rank} among the highest PM of {count} processes."
+            ));
+        }
+        sentences
+    }
+
+    /// Returns the name of the present cluster of a process with the recorded potentials `own`; `None` if it cannot be determined.
+    ///
+    /// The present cluster is marked in the record. In a record without marks it is the only cluster for which the process has no
+    /// potential.
+    fn present_cluster<'b>(&'b self, own: &[&'b RecordedPotential]) -> Option<&'b str> {
+        if let Some(marked) = own.iter().find(|one| one.is_there) {
+            return Some(&marked.cluster);
+        }
+        let known = self.all.iter().map(|one| one.cluster.as_str());
+        let known: BTreeSet<&str> = known.collect();
+        let is_other = |cluster: &&str| own.iter().all(|one| one.cluster != *cluster);
+        let mut others = known.into_iter().filter(is_other);
+        others.next().filter(|_| others.next().is_none())
+    }
 }
 
-/// Describes why the highest PM (potential of migration) to another cluster, `leader`, is not positive.
+/// Describes why the highest PM to another cluster, `leader`, is not positive.
 fn describe_not_positive_potential(leader: &RecordedPotential) -> String {
     let promised = leader.compute_s + leader.communication_s;
-    if promised > 0.0 {
-        format!(
-            "It is not positive, since sending the memory and moving take {}, but the better place gains only {}.",
-            format_time(leader.memory_s),
-            format_time(promised)
-        )
-    } else {
-        "It is not positive: the other place gains nothing.".into()
+    if promised <= 0.0 {
+        return "It is not positive: the other place gains nothing.".into();
     }
-}
-
-/// Describes why no process prefers another cluster than its present one, so that the call has no candidate.
-fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&RecordedPotential]) -> String {
-    let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
-    if let Some(first) = ranks.first() {
-        return format!(
-            "For every process the highest PM is that of the cluster where it is, so no process is a candidate. The highest of all is {} of {}, in {}.",
-            format_time(first.value_s),
-            first.process_name(),
-            &first.cluster
-        );
-    }
-    let left_out = call
-        .explanation
-        .get("potentials_left_out")
-        .and_then(Value::as_u64);
-    match (left_out, number("highest_elsewhere_s")) {
-        (None, _) => "No potential of migration (PM) was computed for any process, so no process is a candidate.".into(),
-        (Some(count), Some(highest)) => format!(
-            "The highest PM to another cluster is {}, which is not positive: no process is a candidate. The record leaves out {count} PM.",
-            format_time(highest)
-        ),
-        (Some(count), None) => format!("No process is a candidate. The record leaves out {count} PM."),
-    }
-}
-
-/// Describes whether the process is a candidate, and why or why not; `None` if its PM (potential of migration) is unknown.
-fn describe_candidacy(
-    scene: &ExplainContext<'_>,
-    call: DecisionRecord<'_>,
-    ranks: &[&RecordedPotential],
-    process: u64,
-) -> Option<String> {
-    let name = format!("p{process}");
-    if call.candidates.iter().any(|one| one.process == process) {
-        return Some(format!("{name} is a candidate."));
-    }
-    let best = ranks.iter().find(|best| best.process == process)?;
-    let threshold = call.explanation.get("threshold_s").and_then(Value::as_f64);
-    let is_alone = scene.options["heuristic"] == "two";
-    let counts_processes = scene.options["x_of"] == "of-processes";
-    Some(match threshold {
-        _ if best.is_there => {
-            format!("{name} stays: its highest PM is that of the cluster where it is.")
-        }
-        Some(threshold) if !is_alone && !counts_processes && best.value_s <= threshold => format!(
-            "{} stays: its highest PM misses the threshold by {}.",
-            name,
-            format_time(threshold - best.value_s)
-        ),
-        _ if best.value_s <= 0.0 => format!(
-            "{} stays: its highest PM misses zero by {}.",
-            name,
-            format_time(-best.value_s)
-        ),
-        _ if is_alone => {
-            format!("{name} stays: only the process with the highest PM can be a candidate.")
-        }
-        _ if scene.options["x_of"] == "of-cluster-maximum" => {
-            format!("{name} stays: its highest PM misses the threshold of its cluster.")
-        }
-        _ => format!("{name} stays: processes with a higher PM come first."),
-    })
-}
-
-/// Appends sentences about the PM (potential of migration) of the process to each cluster, and its rank among all processes.
-fn describe_process_potentials(
-    call: DecisionRecord<'_>,
-    (all, ranks): (&[RecordedPotential], &[&RecordedPotential]),
-    process: u64,
-    sentences: &mut Vec<String>,
-) {
-    let name = format!("p{process}");
-    let own: Vec<&RecordedPotential> = all.iter().filter(|one| one.process == process).collect();
-    let pinned = call.explanation.get("may_not_migrate");
-    let is_pinned = pinned
-        .and_then(Value::as_array)
-        .is_some_and(|all| all.iter().any(|one| *one == process));
-    if is_pinned {
-        sentences.push(format!(
-            "{name} must stay on its host, as the data of the application says, so that no potential of migration (PM) is computed for this process."
-        ));
-        return;
-    }
-    if own.is_empty() {
-        sentences.push(describe_omitted_potential(call, &name));
-        return;
-    }
-    let place = present_cluster(all, &own);
-    let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
-    sentences.push(format!(
-        "Potential of migration (PM: gain of computation and communication less the cost of the move) of {name}{place}, to each cluster:"
-    ));
-    for one in &own {
-        let here = if one.is_there { " (it is there)" } else { "" };
-        sentences.push(format!(
-            "  {}{}: {}",
-            &one.cluster,
-            here,
-            one.describe_terms()
-        ));
-    }
-    if let Some(rank) = ranks.iter().position(|best| best.process == process) {
-        let best = &ranks[rank];
-        sentences.push(format!(
-            "The highest PM of this process is {}, to {}: rank {} among the highest PM of {} processes.",
-            format_time(best.value_s),
-            &best.cluster,
-            rank as u64 + 1,
-            ranks.len() as u64
-        ));
-    }
-}
-
-fn describe_omitted_potential(call: DecisionRecord<'_>, name: &str) -> String {
-    let count = call
-        .explanation
-        .get("potentials_left_out")
-        .and_then(Value::as_u64);
-    let others = count.map_or_else(String::new, |count| {
-        let shown = format_count(count, "other");
-        let others = shown;
-        format!(
-            ", {} {} left out",
-            others,
-            singular_or_plural(count, ["was", "were"])
-        )
-    });
+    let [cost, gain] = [leader.memory_s, promised].map(format_time);
     format!(
-        "The record has no potential of migration (PM) of {name}; it has the PM of the candidates{others}."
+        "It is not positive, since sending the memory and moving take {cost}, but the better place gains only {gain}."
     )
 }

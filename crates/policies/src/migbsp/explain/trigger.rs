@@ -40,22 +40,20 @@ pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<String> {
     let Some(interval) = recorded_interval(call.explanation) else {
         return vec![describe_requested_call(scene)];
     };
-    let after = scene.superstep_in_question;
+    let (after, alpha) = (scene.superstep_in_question, interval.length);
     let why = match scene.previous_call() {
-        None => format!(
-            "A rescheduling call was due after superstep {}: the first call comes after α = {}. α is the number of supersteps between two calls.",
-            after,
-            format_count(interval.length, "superstep")
-        ),
-        Some(last) => format!(
-            "A rescheduling call was due after superstep {}: the call after superstep {} had set α, the number of supersteps between two calls, to {}, and {} + {} = {}.",
-            after,
-            last.superstep,
-            interval.length,
-            last.superstep,
-            interval.length,
-            last.superstep.saturating_add(interval.length),
-        ),
+        None => {
+            let alpha = format_count(alpha, "superstep");
+            format!(
+                "A rescheduling call was due after superstep {after}: the first call comes after α = {alpha}. α is the number of supersteps between two calls."
+            )
+        }
+        Some(last) => {
+            let (last, sum) = (last.superstep, last.superstep.saturating_add(alpha));
+            format!(
+                "A rescheduling call was due after superstep {after}: the call after superstep {last} had set α, the number of supersteps between two calls, to {alpha}, and {last} + {alpha} = {sum}."
+            )
+        }
     };
     let mut sentences = vec![why, describe_test_results(scene, call, interval)];
     sentences.extend(describe_alpha_history(scene));
@@ -66,14 +64,14 @@ pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<String> {
 /// Describes that no call was due after the superstep that the user asks about, with the values of α (supersteps between calls)
 /// before and after this superstep.
 fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<String> {
-    let last = scene.previous_call();
-    let set = last.and_then(|call| Some(recorded_interval(call.explanation)?.next_length));
-    let set = set.map_or_else(String::new, |next| {
+    let interval_of = |call: Option<DecisionRecord<'_>>| {
+        call.and_then(|call| recorded_interval(call.explanation))
+            .map(|one| (one.length, one.next_length))
+    };
+    let set = interval_of(scene.previous_call()).map_or_else(String::new, |(_, next)| {
         format!(" and set α, the number of supersteps until the next call, to {next}")
     });
-    let next = scene.next_call();
-    let first = next.and_then(|call| Some(recorded_interval(call.explanation)?.length));
-    let first = first.map_or_else(String::new, |alpha| {
+    let first = interval_of(scene.next_call()).map_or_else(String::new, |(alpha, _)| {
         format!(", since α, the number of supersteps until a call, began with {alpha}")
     });
     describe_no_call(scene, &set, &first)
@@ -99,18 +97,19 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<String> {
 
 /// Describes when the next rescheduling call takes place, from the next value of α (supersteps between calls).
 fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) -> String {
-    let due = scene
-        .superstep_in_question
-        .saturating_add(interval.next_length);
+    let (after, alpha, count) = (
+        scene.superstep_in_question,
+        interval.next_length,
+        scene.superstep_count,
+    );
+    let due = after.saturating_add(alpha);
     match scene.next_call() {
-        Some(next) if next.superstep == due => format!(
-            "The next call came after superstep {} = {} + {}.",
-            due, scene.superstep_in_question, interval.next_length
-        ),
+        Some(next) if next.superstep == due => {
+            format!("The next call came after superstep {due} = {after} + {alpha}.")
+        }
         Some(next) => format!("The next call came after superstep {}.", next.superstep),
         None => format!(
-            "There was no further call: the next call would have been due after superstep {}, but the run has only {} supersteps.",
-            due, scene.superstep_count
+            "There was no further call: the next call would have been due after superstep {due}, but the run has only {count} supersteps."
         ),
     }
 }
@@ -122,64 +121,57 @@ fn describe_test_results(
     call: DecisionRecord<'_>,
     interval: CallInterval<'_>,
 ) -> String {
-    let of = |letter: char| {
-        let votes = interval.stability_test_results.chars();
-        votes.filter(|vote| *vote == letter).count() as u64
+    let votes = interval.stability_test_results;
+    let count_of = |letter: char| votes.matches(letter).count() as u64;
+    let [stable, unstable, idle] = ['+', '-', '.'].map(count_of);
+    let untested = if idle == 0 {
+        String::new()
+    } else {
+        let did = match scene.options["population"].as_str() {
+            Some("receiving") => "received a message",
+            _ => "computed",
+        };
+        let them = singular_or_plural(idle, ["it", "them"]);
+        format!(", and {idle} not tested, since no process {did} in {them}")
     };
-    let idle = match of('.') {
-        0 => String::new(),
-        idle => format!(
-            ", and {} not tested, since no process {} in {}",
-            idle,
-            match scene.options["population"].as_str() {
-                Some("receiving") => "received a message",
-                _ => "computed",
-            },
-            singular_or_plural(idle, ["it", "them"])
-        ),
-    };
-    let is_cut = interval.stability_test_results.len() as u64 == 64 && interval.length > 64;
-    let count = interval.stability_test_results.chars().count() as u64;
-    let count = format_count(count, "superstep");
-    let tolerance = call.explanation.get("d").and_then(Value::as_f64);
-    let tolerance = tolerance.map_or_else(String::new, |d| {
+    let is_cut = votes.len() == 64 && interval.length > 64;
+    let tolerance = call.number("d").map_or_else(String::new, |d| {
+        let growth = describe_tolerance_growth(scene);
         format!(
-            " (stable: the time of each process differs from the mean by at most the fraction D = {}{})",
-            d,
-            describe_tolerance_growth(scene)
+            " (stable: the time of each process differs from the mean by at most the fraction D = {d}{growth})"
         )
     });
-    let change = if is_doubled_without_migration(scene, interval, of('+')) {
+    let (alpha, next) = (interval.length, interval.next_length);
+    // If all supersteps of the interval were stable, this may also double α.
+    let is_doubled = scene.options["d_growth"] == "double-alpha"
+        && next == alpha.saturating_mul(2)
+        && stable < alpha;
+    let change = if is_doubled {
         format!(
-            "Since at least ω calls in a row moved no process (ω is the option `omega`), α doubles from {} to {}.",
-            interval.length, interval.next_length
+            "Since at least ω calls in a row moved no process (ω is the option `omega`), α doubles from {alpha} to {next}."
         )
     } else {
-        let change = describe_alpha_change(scene, interval, !is_cut && of('-') > of('+'));
+        let change = describe_alpha_change(scene, interval, !is_cut && unstable > stable);
         format!(
             "Each stable superstep adds one to α, and each unstable superstep subtracts one: α {change}."
         )
     };
+    let first = if is_cut { "first " } else { "" };
+    let count = format_count(votes.chars().count(), "superstep");
+    let were = singular_or_plural(stable, ["was", "were"]);
     format!(
-        "Of the {}{} of the interval that ends with this call, {} {} stable and {} unstable{}{}. {}",
-        if is_cut { "first " } else { "" },
-        count,
-        of('+'),
-        singular_or_plural(of('+'), ["was", "were"]),
-        of('-'),
-        tolerance,
-        idle,
-        change
+        "Of the {first}{count} of the interval that ends with this call, {stable} {were} stable and {unstable} unstable{tolerance}{untested}. {change}"
     )
 }
 
 /// Describes what made the tolerance D grow to its value at the call in question; empty if it did not grow before this call.
 fn describe_tolerance_growth(scene: &ExplainContext<'_>) -> String {
     let until = |call: &&DecisionRecord<'_>| call.superstep <= scene.superstep_in_question;
-    let recorded = scene.calls.iter().take_while(until).filter_map(|call| {
-        let tolerance = call.explanation.get("d").and_then(Value::as_f64);
-        Some((call.superstep, tolerance?))
-    });
+    let recorded = scene
+        .calls
+        .iter()
+        .take_while(until)
+        .filter_map(|call| Some((call.superstep, call.number("d")?)));
     let recorded: Vec<(u64, f64)> = recorded.collect();
     let pairs = recorded.windows(2).rev();
     // A tolerance that falls, which some options allow, begins a new series.
@@ -188,23 +180,11 @@ fn describe_tolerance_growth(scene: &ExplainContext<'_>) -> String {
     let (Some(last), Some(first)) = (growths.first(), growths.last()) else {
         return String::new();
     };
-    let count = growths.len() as u64;
-    let times = format_count(count, "call");
+    let (before, superstep) = (first[0].1, last[0].0);
+    let times = format_count(growths.len(), "call");
     format!(
-        ": it grew from {} at {}, the last after superstep {}, since at least ω calls in a row had moved no process",
-        first[0].1, times, last[0].0
+        ": it grew from {before} at {times}, the last after superstep {superstep}, since at least ω calls in a row had moved no process"
     )
-}
-
-/// Returns whether α was doubled by the rule for calls without migration. This is not assumed if all supersteps of the interval
-/// were `stable`, because this may also double α.
-fn is_doubled_without_migration(
-    scene: &ExplainContext<'_>,
-    interval: CallInterval<'_>,
-    stable: u64,
-) -> bool {
-    let is_rule = scene.options["d_growth"] == "double-alpha";
-    is_rule && interval.next_length == interval.length.saturating_mul(2) && stable < interval.length
 }
 
 /// Describes the change of the interval from α to α'. `falls` states whether unstable supersteps outnumber stable ones, so that α

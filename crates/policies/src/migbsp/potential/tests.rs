@@ -10,7 +10,10 @@ use proptest::prelude::*;
 fn potential(process: usize, cluster: usize, value: f64) -> MigrationPotential {
     MigrationPotential {
         computation_term: value,
-        ..MigrationPotential::without_terms(process, cluster, false)
+        process_number: to_u32(process),
+        cluster_number: to_u32(cluster),
+        own_cluster: NO_PROCESS,
+        ..MigrationPotential::default()
     }
 }
 
@@ -38,12 +41,11 @@ fn heuristic_one_takes_all_above_x_times_the_highest() {
         potential(1, 1, 8.0),
         potential(2, 1, 10.0),
     ];
-    let (found, threshold) = select_candidates(
-        &MigBspConfig::default(),
-        highest_potentials(&all),
-        &[0; 3],
-        false,
-    );
+    let Selection {
+        candidates: found,
+        threshold,
+        ..
+    } = select_candidates(&MigBspConfig::default(), highest_potentials(&all), 3, false);
     assert_eq!(threshold, Some(8.0));
     assert_eq!(
         found
@@ -57,7 +59,7 @@ fn heuristic_one_takes_all_above_x_times_the_highest() {
 #[test]
 fn each_manager_may_have_a_list_of_its_own() {
     // x = 80 % of 10 in cluster 0, of 4 in cluster 1; cluster 2 gains nothing.
-    let all = [
+    let mut all = [
         potential(0, 3, 10.0),
         potential(1, 3, 7.0),
         potential(2, 3, 4.0),
@@ -68,14 +70,20 @@ fn each_manager_may_have_a_list_of_its_own() {
         x_of: ThresholdMeaning::OfClusterMaximum,
         ..MigBspConfig::default()
     };
-    let own = [0, 0, 1, 1, 2];
-    let (found, threshold) = select_candidates(&config, highest_potentials(&all), &own, false);
+    for (potential, own) in all.iter_mut().zip([0, 0, 1, 1, 2]) {
+        potential.own_cluster = own;
+    }
+    let Selection {
+        candidates: found,
+        threshold,
+        ..
+    } = select_candidates(&config, highest_potentials(&all), 5, false);
     assert_eq!((found, threshold), (vec![all[0], all[2], all[3]], None));
     config.x = 0.6;
     config.only_positive = false;
     // 60 % of each maximum; for the maximum of -1, the same distance below it.
     assert_eq!(
-        select_candidates(&config, highest_potentials(&all), &own, false).0,
+        select_candidates(&config, highest_potentials(&all), 5, false).candidates,
         all
     );
 }
@@ -83,15 +91,9 @@ fn each_manager_may_have_a_list_of_its_own() {
 #[test]
 fn no_positive_potential_means_no_candidate() {
     let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
-    assert_eq!(
-        select_candidates(
-            &MigBspConfig::default(),
-            highest_potentials(&all),
-            &[0; 2],
-            false
-        ),
-        (Vec::new(), None)
-    );
+    let best = highest_potentials(&all);
+    let found = select_candidates(&MigBspConfig::default(), best, 2, false);
+    assert_eq!((found.candidates, found.threshold), (Vec::new(), None));
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
         ..MigBspConfig::default()
     };
     assert_eq!(
-        select_candidates(&two, highest_potentials(&all), &[0; 4], false).0,
+        select_candidates(&two, highest_potentials(&all), 4, false).candidates,
         [all[2]]
     );
     let half = MigBspConfig {
@@ -116,7 +118,7 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
         ..MigBspConfig::default()
     };
     assert_eq!(
-        select_candidates(&half, highest_potentials(&all), &[0; 4], false).0,
+        select_candidates(&half, highest_potentials(&all), 4, false).candidates,
         [all[2], all[1]]
     );
 }
@@ -295,12 +297,12 @@ fn where_x_counts_processes_those_that_gain_nothing_are_none_unless_they_may() {
         ..MigBspConfig::default()
     };
     assert_eq!(
-        select_candidates(&config, highest_potentials(&all), &[0; 3], false).0,
+        select_candidates(&config, highest_potentials(&all), 3, false).candidates,
         [all[0]]
     );
     config.only_positive = false;
     assert_eq!(
-        select_candidates(&config, highest_potentials(&all), &[0; 3], false).0,
+        select_candidates(&config, highest_potentials(&all), 3, false).candidates,
         all
     );
 }

@@ -66,11 +66,12 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
     forecasts.observe(&config, 4, &view);
     let reservations = Reservations::new(&config, &forecasts, &view);
     let occupancy = reservations.resident_counts(&config);
-    let call = CallContext {
+    let call = ViabilityTest {
         config: &config,
         forecasts: &forecasts,
         view: &view,
         horizon_supersteps: 10.0,
+        candidates: &[],
         potentials: &PotentialComputation::new(&config, 10.0, &forecasts, &occupancy, &view),
     };
     let times = |to: &str| {
@@ -80,7 +81,7 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
             free_host_count: 1,
         };
         let weighing = call.predict_times(0, offer, 0, &reservations);
-        let (stay, go) = call.times_staying_and_moving(&weighing);
+        let [stay, go] = weighing.sums();
         (stay.get(), go.get())
     };
     // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 ms + 500 kB / 99.6 MB/s) and 10 · (1 ms + 500 kB / 99.6 MB/s).
@@ -96,7 +97,7 @@ fn in_a_call(
     config: &MigBspConfig,
     names: &[&str],
     change: impl FnOnce(&mut Platform, &mut [f64]),
-    look: impl FnOnce(&CallContext<'_>, &mut Reservations, &dyn Fn(&str) -> HostId),
+    look: impl FnOnce(&ViabilityTest<'_>, &mut Reservations, &dyn Fn(&str) -> HostId),
 ) {
     let mut platform = migsim_platform::open("lbm").unwrap().platform;
     let mut load = vec![0.0; platform.hosts.len()];
@@ -118,11 +119,12 @@ fn in_a_call(
     forecasts.observe(config, 4, &view);
     let mut reservations = Reservations::new(config, &forecasts, &view);
     let occupancy = reservations.resident_counts(config);
-    let call = CallContext {
+    let call = ViabilityTest {
         config,
         forecasts: &forecasts,
         view: &view,
         horizon_supersteps: 10.0,
+        candidates: &[],
         potentials: &PotentialComputation::new(config, 10.0, &forecasts, &occupancy, &view),
     };
     look(&call, &mut reservations, &host);
@@ -130,9 +132,11 @@ fn in_a_call(
 
 /// PM(1,j) of `cluster`, as a candidate has it.
 fn candidate(cluster: usize) -> MigrationPotential {
-    let mut potential = MigrationPotential::without_terms(0, cluster, false);
-    potential.computation_term = 1.0;
-    potential
+    MigrationPotential {
+        cluster_number: u32::try_from(cluster).unwrap(),
+        computation_term: 1.0,
+        ..MigrationPotential::default()
+    }
 }
 
 const A: usize = 1;
@@ -161,7 +165,7 @@ fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_ma
                     .all(|other| other.value() == 0.0)
             );
             let offer = call.find_destination(&candidate(S), reservations);
-            found = offer.map(|(cluster, _)| cluster);
+            found = offer.map(|offer| call.view.platform.cluster_of(offer.host).index());
         });
         found
     };
@@ -193,7 +197,7 @@ fn who_would_be_as_fast_elsewhere_stays() {
             &["lan-0", second],
             alone,
             |call, reservations, host| {
-                let (record, _) = call.decide_candidate(&candidate(A), reservations);
+                let (record, _) = call.judge_candidate(&candidate(A), reservations);
                 assert_eq!((record.accepted, &*record.reason), (false, reason));
                 assert_eq!(record.to, Some(host("a-0")));
                 assert_eq!(record.stay, Some(Seconds::of(0.01)));
@@ -290,11 +294,12 @@ impl Policy for Stay {
         forecasts.observe(config, 4, view);
         let mut reservations = Reservations::new(config, forecasts, view);
         let potentials = PotentialComputation::new(config, 1.0, forecasts, &[0; 31], view);
-        let call = CallContext {
+        let call = ViabilityTest {
             config,
             forecasts,
             view,
             horizon_supersteps: 1.0,
+            candidates: &[],
             potentials: &potentials,
         };
         reservations.remove_process(0, view.placement[0], forecasts, view);
@@ -304,8 +309,8 @@ impl Policy for Stay {
             free_host_count: 1,
         };
         let weighing = call.predict_times(0, offer, 0, &reservations);
-        let (stay, go) = call.times_staying_and_moving(&weighing);
-        assert!(weighing.communication_times().0 > 0.0);
+        let [stay, go] = weighing.sums();
+        assert!(weighing.stay_communication_s > 0.0);
         let off = (stay.get() - go.get()).abs();
         assert!(off < 1e-12 * stay.get(), "{stay:?} {go:?}");
         false
