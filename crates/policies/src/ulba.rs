@@ -30,6 +30,7 @@ use super::balancer::{BalancerNarrator, decide_by_assignment, movable_processes}
 use super::explain::Narrator;
 use super::strategy::{
     Assignment, Instance, TentativePlacement, candidate_with_min_key, is_clearly_less,
+    range_problem,
 };
 use super::window::{Forecast, LoadWindow};
 use super::{Decision, Policy, PolicyOptions, View};
@@ -75,11 +76,8 @@ impl PolicyOptions for UlbaOptions {
         let wrong = options.into_iter().filter(is_wrong);
         let problems: Vec<Problem> = wrong
             .map(|(key, value, most)| {
-                Problem::new(format!(
-                    "`{key}` is {value}; it must be at least 0 and below {most}"
-                ))
-                .key(key)
-                .hint("choose a number in this range")
+                let range = format!("at least 0 and below {most}");
+                range_problem(key, value, &range).hint("choose a number in this range")
             })
             .collect();
         if !problems.is_empty() {

@@ -107,6 +107,11 @@ pub fn check_not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(
     check_options_in_range(options, |value| value >= 0.0, "not negative")
 }
 
+/// Creates the problem of an option whose value is not in its range.
+pub fn range_problem(key: &str, value: impl fmt::Display, range: &str) -> Problem {
+    Problem::new(format!("`{key}` is {value}; it must be {range}")).key(key)
+}
+
 fn check_options_in_range<const N: usize>(
     options: [(&str, f64); N],
     is_right: fn(f64) -> bool,
@@ -116,10 +121,8 @@ fn check_options_in_range<const N: usize>(
         .into_iter()
         .filter(|(_, value)| !(value.is_finite() && is_right(*value)))
         .map(|(key, value)| {
-            let message = format!("`{key}` is {value}; it must be finite and {range}");
-            Problem::new(message)
-                .key(key)
-                .hint("choose a number in this range")
+            let problem = range_problem(key, value, &format!("finite and {range}"));
+            problem.hint("choose a number in this range")
         })
         .collect();
     if problems.is_empty() {

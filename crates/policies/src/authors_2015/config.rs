@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::heuristic::Heuristic;
 use super::potential::HostSet;
 use crate::View;
+use crate::strategy::range_problem;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{InstructionsPerSecond, Seconds};
 
@@ -66,27 +67,22 @@ impl Authors2015Config {
     /// Returns an error for each option that is out of range, with the key of the option.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut check = |key: String, is_right: bool, value: String, range: &str| {
-            if !is_right {
-                let message = format!("`{key}` is {value}; it must be {range}");
-                problems.push(Problem::new(message).key(key));
-            }
+        let mut check = |key: &str, is_right: bool, value: f64, range: &str| {
+            problems.extend((!is_right).then(|| range_problem(key, value, range)));
         };
-        let shares = [
+        for (key, value, most) in [
             ("x", self.x, 1.0),
             ("pattern_margin", self.pattern_margin, 1.0),
             ("d", self.d, 10.0),
-        ];
-        for (key, value, most) in shares {
-            let is_right = (0.0..=most).contains(&value);
+        ] {
             let range = format!("from 0 to {most}");
-            check(key.to_owned(), is_right, value.to_string(), &range);
+            check(key, (0.0..=most).contains(&value), value, &range);
         }
-        let counts = self.sets.iter().enumerate();
-        let counts = counts.map(|(at, set)| (format!("sets[{at}].hosts"), set.hosts));
-        for (key, count) in counts.chain([("alpha".to_owned(), self.alpha)]) {
-            check(key, count >= 1, count.to_string(), "at least 1");
+        for (at, set) in self.sets.iter().enumerate() {
+            let key = format!("sets[{at}].hosts");
+            check(&key, set.hosts >= 1, set.hosts.into(), "at least 1");
         }
+        check("alpha", self.alpha >= 1, self.alpha.into(), "at least 1");
         problems
     }
 }

@@ -13,6 +13,7 @@
 //! never cleared (an error of the original program): its last value enters the aged time of every later superstep, while the
 //! bytes of that Set are 0.
 
+use super::potential::ProcessReport;
 use crate::View;
 use migsim_base::units::{Bytes, Seconds};
 
@@ -44,18 +45,6 @@ pub(super) struct IntervalMeasures {
     unbalanced_process_counts: Vec<usize>,
 }
 
-/// The aged measures and patterns of a process, from which its report at a rescheduling call is built.
-#[derive(Clone, Debug)]
-pub(super) struct ReportMeasures {
-    pub(super) computation_pattern: f64,
-    pub(super) aged_computation_time: Seconds,
-    /// The pattern (regularity) of communication for the Set of the process, from 0.0005 to 1. For all other Sets the pattern is
-    /// 1, since they have no bytes.
-    pub(super) communication_pattern: f64,
-    pub(super) aged_communication_times: Vec<Seconds>,
-    pub(super) aged_received_bytes: Bytes,
-}
-
 impl IntervalMeasures {
     /// Adds the measures of the superstep that has just ended.
     ///
@@ -75,20 +64,14 @@ impl IntervalMeasures {
             };
             times.push(Seconds::of(computation + communication));
             state.aged_computation_time = next_aged_value(state.aged_computation_time, computation);
-            state
-                .instructions
-                .push(view.measurements.work[process].get());
-            state
-                .received_bytes
-                .push(received[process].map_or(0.0, Bytes::get));
+            let bytes = received[process].map_or(0.0, Bytes::get);
+            (state.instructions).push(view.measurements.work[process].get());
+            state.received_bytes.push(bytes);
             state.last_communication_times.resize(sets, 0.0);
             state.aged_communication_times.resize(sets, 0.0);
             state.last_communication_times[set_of[process]] = communication;
-            for (aged, last) in state
-                .aged_communication_times
-                .iter_mut()
-                .zip(&state.last_communication_times)
-            {
+            let aged = state.aged_communication_times.iter_mut();
+            for (aged, last) in aged.zip(&state.last_communication_times) {
                 *aged = next_aged_value(*aged, *last);
             }
         }
@@ -102,16 +85,26 @@ impl IntervalMeasures {
         &self.unbalanced_process_counts
     }
 
-    /// Returns the aged measures and patterns of a process since the last call. `margin` is the relative difference up to which a
-    /// measured value counts as regular.
-    pub(super) fn aged_measures(&self, process: usize, margin: f64) -> ReportMeasures {
+    /// Returns the report of a process on the supersteps since the last call, which is on host `host` of the Set `set`. `margin` is
+    /// the relative difference up to which a measured value counts as regular.
+    pub(super) fn report(
+        &self,
+        process: usize,
+        (set, host): (usize, usize),
+        margin: f64,
+    ) -> ProcessReport {
         let state = &self.processes[process];
-        let communication = state.aged_communication_times.iter().copied();
-        ReportMeasures {
+        let times = state.aged_communication_times.iter().copied();
+        // Other Sets have no bytes.
+        let mut communication_patterns = vec![1.0; times.len()];
+        communication_patterns[set] = regularity_pattern(&state.received_bytes, margin);
+        ProcessReport {
+            present_set: set,
+            host_index_in_set: host,
             computation_pattern: regularity_pattern(&state.instructions, margin),
             aged_computation_time: Seconds::of(state.aged_computation_time),
-            communication_pattern: regularity_pattern(&state.received_bytes, margin),
-            aged_communication_times: communication.map(Seconds::of).collect(),
+            communication_patterns,
+            aged_communication_times: times.map(Seconds::of).collect(),
             aged_received_bytes: Bytes::of(aged_value(&state.received_bytes)),
         }
     }
@@ -209,7 +202,7 @@ mod tests {
         for communication in [0.5, 1.0] {
             step(&mut interval, communication, 0);
         }
-        let report = interval.aged_measures(1, 0.3);
+        let report = interval.report(1, (0, 0), 0.3);
         // 1/4 + 1/2 of a second, 16 + 32 B, and 0.5 / 4 + 1.0 / 2 on Set 0.
         assert_eq!(report.aged_computation_time, Seconds::of(0.75));
         assert_eq!(report.aged_received_bytes, Bytes::of(48.0));
@@ -219,18 +212,18 @@ mod tests {
         );
         // 48 is within 64 · (1 ± 0.3), and 0.75e9 within 1e9 · (1 ± 0.3): both patterns stay 1.
         assert_eq!(
-            [report.computation_pattern, report.communication_pattern],
+            [report.computation_pattern, report.communication_patterns[0]],
             [1.0; 2]
         );
         // p0 received nothing, so its communication is not counted: 1 s and 1.5 s, then 1 s and 2 s.
         assert_eq!(
-            interval.aged_measures(0, 0.3).aged_communication_times,
+            interval.report(0, (0, 0), 0.3).aged_communication_times,
             [Seconds::default(); 2]
         );
         assert_eq!(interval.unbalanced_process_counts(), [0, 2]);
         interval.restart_interval();
         step(&mut interval, 2.0, 1);
-        let report = interval.aged_measures(1, 0.3);
+        let report = interval.report(1, (0, 0), 0.3);
         // After the move to Set 1 the last second on Set 0 stays, and counts as if it had been measured again.
         assert_eq!(
             report.aged_communication_times,

@@ -80,6 +80,7 @@ pub use ranking::SetPreference;
 
 use self::config::Deployment;
 use self::interval::IntervalMeasures;
+use super::explain::explanation_fields;
 use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS};
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
@@ -130,46 +131,15 @@ impl Authors2015 {
 
     /// Adds the measures of the superstep that has just ended. Communication is counted for the Set in which the process is.
     fn observe(&mut self, view: &View<'_>) -> Result<(), Error> {
-        let deployment = match self.deployment.take() {
-            Some(deployment) => deployment,
-            None => Deployment::new(&self.config, view)?,
-        };
+        if self.deployment.is_none() {
+            self.deployment = Some(Deployment::new(&self.config, view)?);
+        }
+        let deployment = self.deployment.as_ref().expect("it was created");
         let places = deployment.sets_and_hosts_of_processes(view)?;
         let sets: Vec<usize> = places.iter().map(|&(set, _)| set).collect();
-        let count = deployment.sets.len();
-        self.interval_measures
-            .observe(view, self.config.d, count, &sets);
-        self.deployment = Some(deployment);
+        let (d, count) = (self.config.d, deployment.sets.len());
+        self.interval_measures.observe(view, d, count, &sets);
         Ok(())
-    }
-
-    /// Returns the report of each process on the supersteps since the last call, from which a rescheduling call decides.
-    fn process_reports(
-        &self,
-        deployment: &Deployment,
-        view: &View<'_>,
-    ) -> Result<Vec<ProcessReport>, Error> {
-        let places = deployment
-            .sets_and_hosts_of_processes(view)?
-            .into_iter()
-            .enumerate();
-        let report = |(process, (set, host))| {
-            let aged = self
-                .interval_measures
-                .aged_measures(process, self.config.pattern_margin);
-            let mut communication_patterns = vec![1.0; deployment.sets.len()];
-            communication_patterns[set] = aged.communication_pattern;
-            ProcessReport {
-                present_set: set,
-                host_index_in_set: host,
-                computation_pattern: aged.computation_pattern,
-                aged_computation_time: aged.aged_computation_time,
-                communication_patterns,
-                aged_communication_times: aged.aged_communication_times,
-                aged_received_bytes: aged.aged_received_bytes,
-            }
-        };
-        Ok(places.map(report).collect())
     }
 
     /// Returns the decision record of a rescheduling call as JSON fields: α, the Set indices, the largest potential of migration
@@ -181,47 +151,37 @@ impl Authors2015 {
         view: &View<'_>,
     ) -> Map<String, Value> {
         let name = |set: usize| &view.platform.clusters[deployment.cluster_of_set(set)].name;
-        let mut fields = Map::new();
-        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put("alpha", json!(self.config.alpha));
-        put(
-            "outside_d",
-            json!(self.interval_measures.unbalanced_process_counts()),
-        );
         let indices = answer.set_indices.iter().enumerate();
-        let indices = indices.map(|(set, index)| (name(set).clone(), json!(index)));
-        put("set_indices", Value::Object(indices.collect()));
-        let largest = answer.preference_order.first().map(|wish| wish.potential);
-        put("largest_potential_s", json!(largest));
-        let kept = self
-            .was_candidate
-            .iter()
-            .filter(|is_marked| **is_marked)
-            .count();
-        put("candidates_of_earlier_calls", json!(kept));
-        if self.call_count < EXPLAINED_CALLS
-            && answer.potential_terms.len() * deployment.sets.len() <= MAX_LISTED_PAIRS
-        {
-            let terms = answer
-                .potential_terms
-                .iter()
-                .enumerate()
-                .flat_map(|(process, sets)| {
-                    sets.iter().enumerate().map(move |(set, terms)| {
-                        let [computation, communication, memory] = terms.comp_comm_mem;
-                        json!({
-                            "process": process + 1,
-                            "cluster": name(set),
-                            "compute_s": computation,
-                            "communication_s": communication,
-                            "memory_s": memory,
-                            "potential_s": terms.potential(),
-                        })
+        let indices: Map<String, Value> = indices
+            .map(|(set, index)| (name(set).clone(), json!(index)))
+            .collect();
+        let marked = self.was_candidate.iter().filter(|is_marked| **is_marked);
+        let mut fields = json!({
+            "alpha": self.config.alpha,
+            "outside_d": self.interval_measures.unbalanced_process_counts(),
+            "set_indices": indices,
+            "largest_potential_s": answer.preference_order.first().map(|wish| wish.potential),
+            "candidates_of_earlier_calls": marked.count(),
+        });
+        let pairs = answer.potential_terms.len() * deployment.sets.len();
+        if self.call_count < EXPLAINED_CALLS && pairs <= MAX_LISTED_PAIRS {
+            let terms = answer.potential_terms.iter().enumerate();
+            let terms = terms.flat_map(|(process, sets)| {
+                sets.iter().enumerate().map(move |(set, terms)| {
+                    let [computation, communication, memory] = terms.comp_comm_mem;
+                    json!({
+                        "process": process + 1,
+                        "cluster": name(set),
+                        "compute_s": computation,
+                        "communication_s": communication,
+                        "memory_s": memory,
+                        "potential_s": terms.potential(),
                     })
-                });
-            put("potentials", terms.collect());
+                })
+            });
+            fields["potentials"] = terms.collect();
         }
-        fields
+        explanation_fields(fields)
     }
 }
 
@@ -234,10 +194,7 @@ fn candidates_and_migrations(
 ) -> (Vec<Candidate>, Vec<Migration>) {
     let host = |one: &Move| {
         let cluster = &view.platform.clusters[deployment.cluster_of_set(one.destination_set)];
-        HostId(
-            cluster.hosts.start
-                + u32::try_from(one.destination_host).expect("hosts have numbers of 32 bits"),
-        )
+        HostId::from_index(cluster.hosts.start as usize + one.destination_host)
     };
     let mut destinations = vec![None; answer.is_candidate.len()];
     for one in &answer.moves {
@@ -309,7 +266,10 @@ impl Policy for Authors2015 {
         let Some(deployment) = self.deployment.take() else {
             return Ok(Decision::default()); // no superstep was seen
         };
-        let reports = self.process_reports(&deployment, view)?;
+        let places = deployment.sets_and_hosts_of_processes(view)?.into_iter();
+        let margin = self.config.pattern_margin;
+        let report = |(process, place)| self.interval_measures.report(process, place, margin);
+        let reports: Vec<ProcessReport> = places.enumerate().map(report).collect();
         self.was_candidate.resize(reports.len(), false);
         let call = ReschedulingCall {
             sets: &deployment.sets,

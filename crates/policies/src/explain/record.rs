@@ -30,6 +30,14 @@ impl DecisionRecord<'_> {
     }
 }
 
+/// Returns the fields of an explanation that was written as a JSON object.
+pub(crate) fn explanation_fields(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
 /// A candidate of a call: a process that the policy considered for migration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedCandidate {

@@ -12,6 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::strategy::range_problem;
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 use migsim_base::words::percent_hint;
@@ -602,60 +603,31 @@ impl MigBspConfig {
     /// Returns an error for each option that is out of range, with the key of the option.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut check = |key: &str, is_right: bool, value: String, range: &str| {
-            if !is_right {
-                let message = format!("`{key}` is {value}; it must be {range}");
-                problems.push(Problem::new(message).key(key));
-            }
+        let mut check = |key: &str, is_right: bool, value: f64, range: &str| {
+            problems.extend((!is_right).then(|| range_problem(key, value, range)));
         };
-        let fractions = [
+        let delta_without_moves = self.delta_without_moves.unwrap_or(0.0);
+        for (key, value) in [
             ("delta", self.delta),
-            (
-                "delta_without_moves",
-                self.delta_without_moves.unwrap_or(0.0),
-            ),
+            ("delta_without_moves", delta_without_moves),
             ("beta", self.beta),
             ("x", self.x),
-        ];
-        for (key, value) in fractions {
-            check(
-                key,
-                (0.0..=1.0).contains(&value),
-                value.to_string(),
-                &allowed_share_text(1.0, value),
-            );
+        ] {
+            let range = allowed_share_text(1.0, value);
+            check(key, (0.0..=1.0).contains(&value), value, &range);
         }
-        check(
-            "alpha",
-            self.alpha >= 1,
-            self.alpha.to_string(),
-            "at least 1",
-        );
-        check(
-            "load_memory",
-            self.load_memory != Some(0),
-            "0".to_owned(),
-            "at least 1",
-        );
-        check(
-            "omega",
-            self.omega >= 1,
-            self.omega.to_string(),
-            "at least 1",
-        );
-        check(
-            "d",
-            (0.0..=MAX_D).contains(&self.d),
-            self.d.to_string(),
-            &allowed_share_text(MAX_D, self.d),
-        );
+        for (key, count) in [
+            ("alpha", self.alpha),
+            ("load_memory", self.load_memory.unwrap_or(1)),
+            ("omega", self.omega),
+        ] {
+            check(key, count >= 1, count.into(), "at least 1");
+        }
+        let range = allowed_share_text(MAX_D, self.d);
+        check("d", (0.0..=MAX_D).contains(&self.d), self.d, &range);
         let grows = self.d_factor.is_finite() && self.d_factor >= 1.0;
-        check(
-            "d_factor",
-            grows,
-            self.d_factor.to_string(),
-            "a finite number and at least 1",
-        );
+        let range = "a finite number and at least 1";
+        check("d_factor", grows, self.d_factor, range);
         problems
     }
 }

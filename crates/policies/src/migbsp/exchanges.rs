@@ -97,19 +97,19 @@ pub(super) struct ExchangeForecasts {
     forecast_states: ForecastStates,
 }
 
-/// The distinct forecasts (states) of pairs of a process and a cluster, as one array for each quantity. Each state is the
-/// forecast of at least one pair.
+/// The forecast of one or more pairs of a process and a cluster.
+#[derive(Clone, Copy, Debug)]
+struct ForecastState {
+    forecast: ExchangeForecast,
+    pair_count: u32,
+    /// Whether the forecast includes the traffic of the present superstep.
+    is_fresh: bool,
+}
+
+/// The distinct forecasts of pairs of a process and a cluster.
 #[derive(Clone, Debug, Default)]
 struct ForecastStates {
-    /// The predicted number of bytes of each state, by state number; this and the following arrays have one quantity of a
-    /// forecast each.
-    exchanged_bytes: Vec<f64>,
-    communication_time: Vec<f64>,
-    regularity: Vec<f64>,
-    timed_messages: Vec<f64>,
-    timed_bytes: Vec<f64>,
-    /// Number of pairs of each state; the bit [`FRESH`] is set if the state includes the traffic of the present superstep.
-    pair_counts: Vec<u32>,
+    states: Vec<ForecastState>,
     /// The states that were created in the present superstep, in a hash table by their transition; empty as long as pairs share
     /// no states.
     recent_transitions: Vec<(Transition, u32)>,
@@ -121,8 +121,6 @@ const SHARING_THRESHOLD: usize = if cfg!(test) { 8 } else { 1 << 16 };
 /// stored a second time.
 const RECENT_PLACES: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 10;
-/// Flag in the highest bit of the number of pairs of a state: it is set if the state already includes the traffic of the present superstep. The other bits hold the number of pairs.
-const FRESH: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
 impl ExchangeForecasts {
@@ -130,7 +128,7 @@ impl ExchangeForecasts {
     pub(super) fn reset_for_run(&mut self, processes: usize) {
         self.pair_states.clear(processes);
         resize_and_fill(&mut self.cluster_bit_sets, processes, 0);
-        self.forecast_states.resize(0);
+        self.forecast_states.states.clear();
     }
 
     /// Removes all pairs; the allocated memory is kept for reuse.
@@ -195,12 +193,12 @@ impl ExchangeForecasts {
     /// predicted values become 0.
     pub(super) fn retain_by_regularity(&mut self, is_kept: impl Fn(f64) -> bool) {
         let becomes = self.forecast_states.retain_by_regularity(is_kept);
-        let in_state = &mut self.forecast_states.pair_counts;
+        let states = &mut self.forecast_states.states;
         self.pair_states.retain(|state| {
             *state = becomes[*state as usize];
             let is_kept = *state != NONE;
             if is_kept {
-                in_state[*state as usize] += 1;
+                states[*state as usize].pair_count += 1;
             }
             is_kept
         });
@@ -221,30 +219,9 @@ fn cluster_bit(cluster: usize) -> u32 {
 }
 
 impl ForecastStates {
-    fn resize(&mut self, states: usize) {
-        let values = [
-            &mut self.exchanged_bytes,
-            &mut self.communication_time,
-            &mut self.regularity,
-            &mut self.timed_messages,
-            &mut self.timed_bytes,
-        ];
-        for values in values {
-            values.resize(states, 0.0);
-        }
-        self.pair_counts.resize(states, 0);
-    }
-
     #[inline]
     fn forecast(&self, state: u32) -> ExchangeForecast {
-        let at = state as usize;
-        ExchangeForecast {
-            exchanged_bytes: self.exchanged_bytes[at],
-            communication_time: self.communication_time[at],
-            regularity: self.regularity[at],
-            timed_messages: self.timed_messages[at],
-            timed_bytes: self.timed_bytes[at],
-        }
+        self.states[state as usize].forecast
     }
 
     /// Updates the state of a pair with the pair's traffic if no other pair has this state; otherwise removes the pair from the
@@ -256,13 +233,13 @@ impl ForecastStates {
         traffic: &Traffic,
         enter: impl Fn(ExchangeForecast, &Traffic) -> ExchangeForecast,
     ) -> bool {
-        let pairs = &mut self.pair_counts[state as usize];
-        let is_alone = *pairs & !FRESH == 1;
+        let state = &mut self.states[state as usize];
+        let is_alone = state.pair_count == 1;
         if is_alone {
-            *pairs |= FRESH;
-            self.set_forecast(state, enter(self.forecast(state), traffic));
+            state.is_fresh = true;
+            state.forecast = enter(state.forecast, traffic);
         } else {
-            *pairs -= 1;
+            state.pair_count -= 1;
         }
         is_alone
     }
@@ -291,7 +268,7 @@ impl ForecastStates {
         let hash = entrance.hash_index();
         let (recent, state) = &self.recent_transitions[hash];
         if *state != NONE && recent.is_bitwise_equal(&entrance) {
-            self.pair_counts[*state as usize] += 1;
+            self.states[*state as usize].pair_count += 1;
             return *state;
         }
         let state = self.push_state(after(self));
@@ -299,83 +276,27 @@ impl ForecastStates {
         state
     }
 
-    fn push_state(&mut self, exchange: ExchangeForecast) -> u32 {
-        let state = to_u32(self.pair_counts.len());
-        if self.pair_counts.len() == SHARING_THRESHOLD {
+    fn push_state(&mut self, forecast: ExchangeForecast) -> u32 {
+        let state = to_u32(self.states.len());
+        if self.states.len() == SHARING_THRESHOLD {
             self.recent_transitions
                 .resize(RECENT_PLACES, (Transition::default(), NONE));
         }
-        self.exchanged_bytes.push(exchange.exchanged_bytes);
-        self.communication_time.push(exchange.communication_time);
-        self.regularity.push(exchange.regularity);
-        self.timed_messages.push(exchange.timed_messages);
-        self.timed_bytes.push(exchange.timed_bytes);
-        self.pair_counts.push(FRESH | 1);
+        self.states.push(ForecastState {
+            forecast,
+            pair_count: 1,
+            is_fresh: true,
+        });
         state
-    }
-
-    #[inline]
-    fn set_forecast(&mut self, state: u32, exchange: ExchangeForecast) {
-        let at = state as usize;
-        self.exchanged_bytes[at] = exchange.exchanged_bytes;
-        self.communication_time[at] = exchange.communication_time;
-        self.regularity[at] = exchange.regularity;
-        self.timed_messages[at] = exchange.timed_messages;
-        self.timed_bytes[at] = exchange.timed_bytes;
     }
 
     /// Ends a superstep: updates all states that do not include traffic of this superstep with the function `silent`.
     fn end_superstep(&mut self, silent: impl Fn(ExchangeForecast) -> ExchangeForecast) {
         self.recent_transitions.fill((Transition::default(), NONE));
-        let count = self.pair_counts.len();
-        let (bytes, time) = (
-            &mut self.exchanged_bytes[..count],
-            &mut self.communication_time[..count],
-        );
-        let (messages, volume) = (
-            &mut self.timed_messages[..count],
-            &mut self.timed_bytes[..count],
-        );
-        let (regularity, pairs) = (
-            &mut self.regularity[..count],
-            &mut self.pair_counts[..count],
-        );
-        for at in 0..count {
-            let before = ExchangeForecast {
-                exchanged_bytes: bytes[at],
-                communication_time: time[at],
-                regularity: regularity[at],
-                timed_messages: messages[at],
-                timed_bytes: volume[at],
-            };
-            let after = silent(before);
-            let is_fresh = pairs[at] & FRESH != 0;
-            bytes[at] = if is_fresh {
-                before.exchanged_bytes
-            } else {
-                after.exchanged_bytes
-            };
-            time[at] = if is_fresh {
-                before.communication_time
-            } else {
-                after.communication_time
-            };
-            messages[at] = if is_fresh {
-                before.timed_messages
-            } else {
-                after.timed_messages
-            };
-            volume[at] = if is_fresh {
-                before.timed_bytes
-            } else {
-                after.timed_bytes
-            };
-            regularity[at] = if is_fresh {
-                before.regularity
-            } else {
-                after.regularity
-            };
-            pairs[at] &= !FRESH;
+        for state in &mut self.states {
+            if !std::mem::take(&mut state.is_fresh) {
+                state.forecast = silent(state.forecast);
+            }
         }
     }
 
@@ -385,37 +306,29 @@ impl ForecastStates {
     /// Returns the new number of each old state, or `NONE` if the state was removed.
     fn retain_by_regularity(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
         let is_shared = !self.recent_transitions.is_empty();
-        let mut known = BTreeMap::new();
-        let mut kept = 0;
-        let mut becomes = Vec::with_capacity(self.pair_counts.len());
-        for at in 0..self.pair_counts.len() {
-            let regularity = self.regularity[at];
+        let (mut known, mut kept) = (BTreeMap::new(), Vec::new());
+        let becomes = self.states.iter().map(|state| {
+            let regularity = state.forecast.regularity;
             if !is_kept(regularity) {
-                becomes.push(NONE);
-                continue;
+                return NONE;
             }
-            let next = to_u32(kept);
+            let next = to_u32(kept.len());
             let state = if is_shared {
                 *known.entry(regularity.to_bits()).or_insert(next)
             } else {
                 next
             };
             if state == next {
-                self.regularity[kept] = regularity;
-                kept += 1;
+                kept.push(ForecastState {
+                    forecast: ExchangeForecast::without_traffic(regularity),
+                    pair_count: 0,
+                    is_fresh: false,
+                });
             }
-            becomes.push(state);
-        }
-        self.resize(kept);
-        for values in [
-            &mut self.exchanged_bytes,
-            &mut self.communication_time,
-            &mut self.timed_messages,
-            &mut self.timed_bytes,
-        ] {
-            values.fill(0.0);
-        }
-        self.pair_counts.fill(0);
+            state
+        });
+        let becomes = becomes.collect();
+        self.states = kept;
         becomes
     }
 }

@@ -20,21 +20,27 @@ use super::exchanges::{ExchangeForecast, ExchangeForecasts};
 use crate::{Traffic, View};
 use migsim_base::units::{Instructions, Seconds};
 
-/// The forecasts of work and communication of all processes, as one array for each quantity with an entry per process.
+/// The forecast of the work of one process.
+#[derive(Clone, Copy, Debug)]
+struct WorkForecast {
+    /// Whether the forecast already has a value in the present interval between calls.
+    has_value: bool,
+    /// Whether the process has computed in the present interval between calls.
+    has_computed: bool,
+    /// PI(i) \[instr\]
+    work: f64,
+    /// CTP(i) \[s\]
+    time: f64,
+    /// Pcomp(i), from 0 to 1
+    regularity: f64,
+}
+
+/// The forecasts of work and communication of all processes.
 ///
 /// Communication forecasts exist only for the pairs of a process and a cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forecasts {
-    /// Whether the forecast of the work of each process already has a value in the present interval between calls.
-    has_work_forecast: Vec<bool>,
-    /// Whether each process has computed in the present interval between calls.
-    has_computed: Vec<bool>,
-    /// PI(i), the predicted number of instructions of each process in a superstep.
-    predicted_work: Vec<f64>,
-    /// CTP(i), the predicted computation time of each process in a superstep \[s\].
-    predicted_computation_time: Vec<f64>,
-    /// Pcomp(i), a measure of how well the computation of each process could be predicted, from 0 to 1.
-    computation_regularity: Vec<f64>,
+    work_forecasts: Vec<WorkForecast>,
     exchange_forecasts: ExchangeForecasts,
     /// The number of the cluster in which each process started.
     initial_clusters: Vec<u32>,
@@ -64,7 +70,7 @@ impl ExchangeForecast {
         let count_out = f64::from(traffic.sent_messages);
         let count_back = f64::from(traffic.received_messages);
         // The values are bytes, time, and the messages and bytes that took this time.
-        let values = match config.communication_time {
+        let [bytes, time, messages, volume] = match config.communication_time {
             CommunicationTime::Larger if out > back => [sent.max(received), out, count_out, sent],
             CommunicationTime::Larger => [sent.max(received), back, count_back, received],
             CommunicationTime::Received => [received, back, count_back, received],
@@ -82,7 +88,6 @@ impl ExchangeForecast {
                 before / 2.0 + value / 2.0
             }
         };
-        let [bytes, time, messages, volume] = values;
         self.exchanged_bytes = aged(self.exchanged_bytes, bytes);
         self.communication_time = aged(self.communication_time, time);
         self.timed_messages = aged(self.timed_messages, messages);
@@ -122,17 +127,16 @@ impl Forecasts {
     /// Updates all forecasts with the measures of the superstep that has just ended. `alpha` is the number of supersteps of the
     /// present interval between calls.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
-        if self.predicted_work.is_empty() {
+        if self.work_forecasts.is_empty() {
             self.initialise(config, view);
         }
         let step = 1.0 / alpha as f64;
         let is_first = self.supersteps_since_call == 0 && config.ageing == Ageing::FirstValue;
         self.supersteps_since_call += 1;
         self.observe_work(config, step, view);
-        let (traffic, first) = (&view.measurements.traffic, NO_EXCHANGE);
         self.exchange_forecasts.observe(
-            traffic,
-            first,
+            &view.measurements.traffic,
+            NO_EXCHANGE,
             |exchange, traffic| exchange.after_traffic(config, step, is_first, traffic),
             |exchange| after_silence(step, is_first, exchange),
         );
@@ -141,15 +145,17 @@ impl Forecasts {
     /// Prepares the forecasts for the next interval between calls; the caller invokes this function after each rescheduling call.
     pub(crate) fn start_interval(&mut self, config: &MigBspConfig) {
         self.supersteps_since_call = 0;
-        self.has_work_forecast.fill(false);
-        self.has_computed.fill(false);
-        if config.ageing == Ageing::FromZero {
-            self.has_work_forecast.fill(true);
-            self.predicted_work.fill(0.0);
-            self.predicted_computation_time.fill(0.0);
+        let starts_from_zero = config.ageing == Ageing::FromZero;
+        for forecast in &mut self.work_forecasts {
+            (forecast.has_value, forecast.has_computed) = (starts_from_zero, false);
+            if starts_from_zero {
+                (forecast.work, forecast.time) = (0.0, 0.0);
+            }
+            if config.patterns == Patterns::EachCall {
+                forecast.regularity = 1.0;
+            }
         }
         if config.patterns == Patterns::EachCall {
-            self.computation_regularity.fill(1.0);
             self.exchange_forecasts.remove_all_pairs();
         }
         // The next superstep is the first of its interval, so that earlier forecasts do not count.
@@ -159,17 +165,17 @@ impl Forecasts {
 
     /// Returns PI(i), the predicted number of instructions that process i executes in a superstep.
     pub(crate) fn predicted_work(&self, process: usize) -> Instructions {
-        Instructions::of(self.predicted_work[process])
+        Instructions::of(self.work_forecasts[process].work)
     }
 
     /// Returns CTP(i), the predicted computation time of process i in a superstep.
     pub(crate) fn predicted_computation_time(&self, process: usize) -> Seconds {
-        Seconds::of(self.predicted_computation_time[process])
+        Seconds::of(self.work_forecasts[process].time)
     }
 
     /// Returns Pcomp(i), a measure of how well the computation of process i could be predicted, from 0 to 1.
     pub(crate) fn computation_regularity(&self, process: usize) -> f64 {
-        self.computation_regularity[process]
+        self.work_forecasts[process].regularity
     }
 
     /// Returns the clusters with which a process has exchanged messages, each with the forecast of the communication, in no
@@ -194,7 +200,7 @@ impl Forecasts {
 
     /// Returns whether the process has computed since the last call.
     pub(crate) fn has_computed(&self, process: usize) -> bool {
-        self.has_computed[process]
+        self.work_forecasts[process].has_computed
     }
 
     /// Returns whether a process has computed on the host in the last `memory` supersteps, including the superstep that has just
@@ -217,11 +223,14 @@ impl Forecasts {
         self.initial_clusters = (0..processes)
             .map(|process| view.cluster_of(process).0)
             .collect();
-        self.has_work_forecast = vec![config.ageing == Ageing::FromZero; processes];
-        self.has_computed = vec![false; processes];
-        self.predicted_work = vec![0.0; processes];
-        self.predicted_computation_time = vec![0.0; processes];
-        self.computation_regularity = vec![1.0; processes];
+        let first = WorkForecast {
+            has_value: config.ageing == Ageing::FromZero,
+            has_computed: false,
+            work: 0.0,
+            time: 0.0,
+            regularity: 1.0,
+        };
+        self.work_forecasts = vec![first; processes];
         self.exchange_forecasts.reset_for_run(processes);
     }
 
@@ -234,48 +243,27 @@ impl Forecasts {
         };
         let skips_idle = config.idle_ageing == IdleAgeing::Skip;
         let passes_idle = config.idle_pattern == IdlePattern::Unchanged;
-        let count = view.processes();
-        // The slices have one length, so that no index needs a check.
-        let (has_work, is_active) = (
-            &mut self.has_work_forecast[..count],
-            &mut self.has_computed[..count],
-        );
-        let (foreseen, foreseen_compute) = (
-            &mut self.predicted_work[..count],
-            &mut self.predicted_computation_time[..count],
-        );
-        let regularity = &mut self.computation_regularity[..count];
-        let (came, compute) = (
-            &view.measurements.work[..count],
-            &view.measurements.computation_times[..count],
-        );
-        let placement = &view.placement[..count];
-        for process in 0..count {
-            let work = came[process].get();
+        let measures = view.measurements;
+        let values = measures.work.iter().zip(&measures.computation_times);
+        let values = values.zip(view.placement);
+        for (forecast, ((work, time), host)) in self.work_forecasts.iter_mut().zip(values) {
+            let (work, time) = (work.get(), time.get());
             let is_idle = work <= 0.0;
             if !is_idle {
-                is_active[process] = true;
-                self.last_computing_superstep_by_host[placement[process].index()] =
-                    Some(view.superstep);
+                forecast.has_computed = true;
+                self.last_computing_superstep_by_host[host.index()] = Some(view.superstep);
             }
             if !(is_idle && skips_idle) {
-                let compute = compute[process].get();
-                if has_work[process] {
-                    foreseen[process] = foreseen[process] / 2.0 + work / 2.0;
-                    foreseen_compute[process] = foreseen_compute[process] / 2.0 + compute / 2.0;
+                if forecast.has_value {
+                    forecast.work = forecast.work / 2.0 + work / 2.0;
+                    forecast.time = forecast.time / 2.0 + time / 2.0;
                 } else {
-                    (foreseen[process], foreseen_compute[process]) = (work, compute);
-                    has_work[process] = true;
+                    (forecast.work, forecast.time) = (work, time);
+                    forecast.has_value = true;
                 }
             }
             if !(is_idle && passes_idle) {
-                update_regularity(
-                    &mut regularity[process],
-                    foreseen[process],
-                    work,
-                    delta,
-                    step,
-                );
+                update_regularity(&mut forecast.regularity, forecast.work, work, delta, step);
             }
         }
     }

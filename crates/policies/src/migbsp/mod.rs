@@ -66,7 +66,7 @@ use self::potential::{MigrationPotential, PotentialComputation, Selection, selec
 use self::trigger::{IntervalRecord, MigBspTrigger};
 use self::viability::{CandidateTimes, Reservations, ViabilityTest};
 use self::weights::PotentialWeights;
-use super::explain::Narrator;
+use super::explain::{Narrator, explanation_fields};
 use super::strategy::Variant;
 use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
@@ -333,10 +333,7 @@ impl Explain for MigBspExplanation {
     }
 
     fn outline(&self) -> Map<String, Value> {
-        match json!(self.outline) {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
-        }
+        explanation_fields(json!(self.outline))
     }
 }
 

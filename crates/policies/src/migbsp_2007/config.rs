@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::migbsp::{
     CommunicationTime, Floor, MigBspConfig, OwnCluster, Patterns, Population, ToleranceGrowth,
 };
+use crate::strategy::range_problem;
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Seconds};
 
@@ -105,26 +106,21 @@ impl MigBsp2007Config {
     /// Returns an error for each option that is out of range, with the key of the option.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = self.second_generation_options().problems();
-        let mut check = |key: &str, is_right: bool, value: String, range: &str| {
-            if !is_right {
-                let message = format!("`{key}` is {value}; it must be {range}");
-                problems.push(Problem::new(message).key(key));
-            }
+        let mut check = |key: &str, is_right: bool, value: &dyn std::fmt::Display, range: &str| {
+            problems.extend((!is_right).then(|| range_problem(key, value, range)));
         };
-        check(
-            "threshold",
-            (-1.0..=2.0).contains(&self.threshold),
-            self.threshold.to_string(),
-            "from -1 to 2, the range of the potential of migration",
-        );
+        let is_right = (-1.0..=2.0).contains(&self.threshold);
+        let range = "from -1 to 2, the range of the potential of migration";
+        check("threshold", is_right, &self.threshold, range);
+        let window = self.load_window;
         check(
             "load_window",
-            self.load_window.get() > 0.0,
-            self.load_window.to_string(),
+            window.get() > 0.0,
+            &window,
             "longer than 0 s",
         );
         if let Some(ping) = self.ping {
-            check("ping", ping.get() > 0.0, ping.to_string(), "more than 0 B");
+            check("ping", ping.get() > 0.0, &ping, "more than 0 B");
         }
         problems
     }

@@ -6,6 +6,8 @@
 //! utilisation in a window is the difference between two marks, which are stored values of the work done so far. Marks are a
 //! sixtieth of the window apart, so that the memory is bounded.
 
+use std::collections::VecDeque;
+
 use super::config::{Load, MigBsp2007Config};
 use crate::View;
 use migsim_base::units::{HostId, Time};
@@ -20,13 +22,9 @@ const MARK_COUNT: usize = 62;
 #[derive(Debug, Default)]
 pub(super) struct HostLoads {
     /// Time that each host would have needed at full speed for the application's work since the start of the run \[s\].
-    busy_time_by_host: Vec<f64>,
-    /// The simulated times at which the marks (earlier values of `busy_time`) in the ring buffer were stored \[s\].
-    history_times: Vec<f64>,
-    /// The values of `busy_time` of all hosts at each mark of the ring buffer, in one list \[s\].
-    history_busy_times: Vec<f64>,
-    /// Index in the ring buffer of the mark that was stored last.
-    newest_history_index: usize,
+    busy_times: Vec<f64>,
+    /// Earlier values of `busy_times` with the simulated times \[s\] at which they were stored, the oldest first.
+    marks: VecDeque<(f64, Vec<f64>)>,
     /// For each host of varying speed, the integral over time of the share of its speed that is left for the application; `None`
     /// for hosts of constant speed.
     ///
@@ -38,15 +36,12 @@ impl HostLoads {
     /// Adds the application's work on each host in the superstep that has just ended.
     pub(super) fn observe(&mut self, config: &MigBsp2007Config, view: &View<'_>) {
         let hosts = &view.platform.hosts;
-        if self.busy_time_by_host.is_empty() {
-            self.busy_time_by_host = vec![0.0; hosts.len()];
-            self.history_times = vec![0.0; MARK_COUNT];
-            self.history_busy_times = vec![0.0; MARK_COUNT * hosts.len()];
+        if self.marks.is_empty() {
+            self.busy_times = vec![0.0; hosts.len()];
+            self.marks.push_back((0.0, self.busy_times.clone()));
             let left = |host: &Host| {
-                Some(StepFunctionIntegral::new(
-                    1.0,
-                    host.availability_over_time()?,
-                ))
+                let steps = host.availability_over_time()?;
+                Some(StepFunctionIntegral::new(1.0, steps))
             };
             let pair = |host: &Host| Some([left(host)?, left(host)?]);
             self.availability_integrals = hosts.iter().map(pair).collect();
@@ -54,18 +49,15 @@ impl HostLoads {
         for (work, at) in view.measurements.work.iter().zip(view.placement) {
             let host = &hosts[at.index()];
             let cycles = work.get() * view.cycles_per_instruction;
-            self.busy_time_by_host[at.index()] +=
-                cycles / (host.speed.get() * f64::from(host.cores));
+            self.busy_times[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
         }
         let now = view.now.get();
-        if now - self.history_times[self.newest_history_index]
-            >= config.load_window.get() / (MARK_COUNT - 2) as f64
-        {
-            self.newest_history_index = (self.newest_history_index + 1) % MARK_COUNT;
-            self.history_times[self.newest_history_index] = now;
-            let mark = self.newest_history_index * self.busy_time_by_host.len();
-            self.history_busy_times[mark..mark + self.busy_time_by_host.len()]
-                .copy_from_slice(&self.busy_time_by_host);
+        let last = self.marks.back().map_or(0.0, |mark| mark.0);
+        if now - last >= config.load_window.get() / (MARK_COUNT - 2) as f64 {
+            self.marks.push_back((now, self.busy_times.clone()));
+            if self.marks.len() > MARK_COUNT {
+                self.marks.pop_front();
+            }
         }
     }
 
@@ -95,14 +87,10 @@ impl HostLoads {
     /// Returns the time that a host would have needed at full speed for the application's work between the times `from` and `now`
     /// \[s\].
     fn busy_time_between(&self, host: usize, from: f64, now: Time) -> f64 {
-        let total = self.busy_time_by_host[host];
+        let total = self.busy_times[host];
         let mut later = (now.get(), total);
-        for back in 0..MARK_COUNT {
-            let mark = (self.newest_history_index + MARK_COUNT - back) % MARK_COUNT;
-            let earlier = (
-                self.history_times[mark],
-                self.history_busy_times[mark * self.busy_time_by_host.len() + host],
-            );
+        for (time, busy_times) in self.marks.iter().rev() {
+            let earlier = (*time, busy_times[host]);
             if earlier.0 <= from {
                 let passed = (from - earlier.0) / (later.0 - earlier.0);
                 return total - earlier.1 - passed * (later.1 - earlier.1);

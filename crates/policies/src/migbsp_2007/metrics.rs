@@ -25,7 +25,7 @@ use crate::View;
 use crate::migbsp::OwnCluster;
 use crate::migbsp::forecast::Forecasts;
 use migsim_base::random::Stream;
-use migsim_base::units::{Bytes, ClusterId, HostId, Seconds};
+use migsim_base::units::{ClusterId, HostId, Seconds};
 use migsim_platform::Platform;
 
 /// The processing metric of a process and its relative memory, with the values from which they follow, as in the decision record.
@@ -45,29 +45,36 @@ pub(super) struct ProcessTerms {
     pub(super) im: f64,
 }
 
-/// PM(i,j), the potential of migration of a process to a cluster, with the metrics and forecasts from which it follows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct MigrationPotential {
-    pub(super) process: usize,
-    pub(super) cluster: usize,
+/// PM(i,j), the potential of migration of a process to a cluster, with the metrics and forecasts from which it follows, as in the
+/// decision record.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct MigrationPotential<'a> {
+    /// The number of the process, counted from 1.
+    #[serde(rename = "process")]
+    pub(super) process_number: usize,
+    /// The number of the cluster, counted from 0.
+    #[serde(skip)]
+    pub(super) cluster_index: usize,
+    pub(super) cluster: &'a str,
     /// PC(i,j), the predicted bytes that the process exchanges with the cluster in a superstep.
-    pub(super) predicted_bytes: Bytes,
-    /// PTC(i,j), the predicted communication time of the process with the cluster in a superstep.
-    pub(super) predicted_communication_time: Seconds,
-    /// Pcom(i,j), the regularity of the communication of the process with the cluster, from 0 to 1.
-    pub(super) communication_regularity: f64,
-    /// IC(i,j), the communication time PTC with the cluster relative to the largest PTC of the process with any cluster,
-    /// dimensionless.
-    pub(super) communication_index: f64,
-    /// Half of the time of a ping-pong between the process's host and the manager of the cluster; transfer(i,j) in the paper.
-    pub(super) transfer_time: Seconds,
-    /// IT(i,j), the transfer time to the cluster relative to the largest transfer time of the process, dimensionless.
-    pub(super) transfer_index: f64,
-    pub(super) metrics: MigrationMetrics,
+    bytes: f64,
+    /// PTC(i,j)
+    communication_s: f64,
+    /// Pcom(i,j), from 0 to 1
+    p_com: f64,
+    /// IC(i,j)
+    ic: f64,
+    /// transfer(i,j)
+    transfer_s: f64,
+    /// IT(i,j)
+    it: f64,
+    #[serde(flatten)]
+    metrics: MigrationMetrics,
+    pub(super) potential: f64,
 }
 
 /// The three metrics of a process and a cluster: P(i) for processing, C(i,j) for communication and M(i,j) for memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MigrationMetrics {
     /// P(i), the metric for processing, dimensionless: the larger, the more computation time the process needs.
     pub processing: f64,
@@ -116,119 +123,115 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
         .collect()
 }
 
-/// The highest potentials of migration PM(i,j) and, if there are few PM, a list of all PM, collected without storing each PM.
+/// The potentials of migration PM(i,j) of a call.
 #[derive(Debug, Default)]
-pub(super) struct PotentialSummary {
-    /// The highest potential of migration PM of each process; if several PM are equal, the PM to the first of these clusters.
-    highest_potentials: Vec<MigrationPotential>,
-    /// The highest potential of migration PM of all processes; `None` if there is no PM.
-    pub(super) highest_potential_value: Option<f64>,
-    /// All potentials of migration PM, for the decision record; `None` if there are too many.
-    pub(super) listed_potentials: Option<Vec<MigrationPotential>>,
+pub(super) struct PotentialSummary<'a> {
+    /// The highest PM of each process; if several PM are equal, the PM to the first of these clusters.
+    pub(super) best: Vec<MigrationPotential<'a>>,
+    /// All PM, for the decision record; `None` if there are too many.
+    pub(super) listed: Option<Vec<MigrationPotential<'a>>>,
 }
 
-impl PotentialSummary {
-    /// Creates the summary of the potentials that the function `potentials` passes one by one to its argument. The summary stores
-    /// every potential if there are at most `most` potentials.
-    pub(super) fn from_potentials(
-        potentials: impl FnOnce(&mut dyn FnMut(MigrationPotential)),
+impl<'a> PotentialSummary<'a> {
+    /// Computes PM(i,j) for all processes and the clusters that they can reach, and lists all PM if there are at most `most`.
+    pub(super) fn new(
+        config: &MigBsp2007Config,
+        forecasts: &Forecasts,
+        processes: &[ProcessTerms],
+        view: &View<'a>,
+        random: &mut Stream,
         most: usize,
     ) -> Self {
-        let mut survey = Self {
-            listed_potentials: Some(Vec::new()),
-            ..Self::default()
+        let mut summary = Self {
+            best: Vec::new(),
+            listed: Some(Vec::new()),
         };
-        potentials(&mut |potential| survey.add_potential(potential, most));
-        survey
+        for terms in processes {
+            let row = potentials_of_process(config, forecasts, terms, view, random);
+            summary.add_process(&row, most);
+        }
+        summary
     }
 
-    /// Adds a potential of migration to the summary. All potentials are discarded from the list if there are more than `most`.
-    fn add_potential(&mut self, potential: MigrationPotential, most: usize) {
-        let value = potential.metrics.potential();
-        self.highest_potential_value = Some(
-            self.highest_potential_value
-                .map_or(value, |highest| highest.max(value)),
-        );
-        match self.highest_potentials.last_mut() {
-            Some(last) if last.process == potential.process => {
-                if value > last.metrics.potential() {
-                    *last = potential;
-                }
+    fn add_process(&mut self, row: &[MigrationPotential<'a>], most: usize) {
+        let higher = |best: MigrationPotential<'a>, one: MigrationPotential<'a>| {
+            if one.potential > best.potential {
+                one
+            } else {
+                best
             }
-            _ => self.highest_potentials.push(potential),
-        }
-        if let Some(listed) = &mut self.listed_potentials {
-            listed.push(potential);
+        };
+        self.best.extend(row.iter().copied().reduce(higher));
+        if let Some(listed) = &mut self.listed {
+            listed.extend_from_slice(row);
             if listed.len() > most {
-                self.listed_potentials = None;
+                self.listed = None;
             }
         }
     }
 
-    /// Returns the highest potential of migration PM of each process if it is above `threshold`, in decreasing order. Processes
-    /// with equal PM are in increasing order of rank.
-    pub(super) fn potentials_above_threshold(self, threshold: f64) -> Vec<MigrationPotential> {
-        let mut best = self.highest_potentials;
-        best.retain(|potential| potential.metrics.potential() > threshold);
-        best.sort_by(|a, b| {
-            let (a_pm, b_pm) = (a.metrics.potential(), b.metrics.potential());
-            b_pm.total_cmp(&a_pm).then(a.process.cmp(&b.process))
-        });
-        best
+    /// Returns the highest PM of all processes.
+    pub(super) fn highest(&self) -> Option<f64> {
+        self.best.iter().map(|one| one.potential).reduce(f64::max)
+    }
+
+    /// Returns the highest PM of each process if it is above `threshold`, in decreasing order. Processes with equal PM are in
+    /// increasing order of rank.
+    pub(super) fn above(mut self, threshold: f64) -> Vec<MigrationPotential<'a>> {
+        self.best.retain(|one| one.potential > threshold);
+        // The sort is stable.
+        self.best
+            .sort_by(|a, b| b.potential.total_cmp(&a.potential));
+        self.best
     }
 }
 
-/// Computes the potential of migration PM(i,j) for all processes and clusters, and passes each PM to `each`, ordered by process
-/// and then by cluster. A cluster that a process cannot reach is omitted.
-pub(super) fn for_each_potential(
+/// Returns PM(i,j) of a process for all clusters, except those that it cannot reach.
+fn potentials_of_process<'a>(
     config: &MigBsp2007Config,
     forecasts: &Forecasts,
-    processes: &[ProcessTerms],
-    view: &View<'_>,
+    terms: &ProcessTerms,
+    view: &View<'a>,
     random: &mut Stream,
-    each: &mut dyn FnMut(MigrationPotential),
-) {
-    let clusters = view.platform.clusters.len();
-    for (process, terms) in processes.iter().enumerate() {
-        let times = (0..clusters).map(|cluster| {
-            forecasts
-                .predicted_exchange(process, cluster)
-                .communication_time
-        });
-        let transfers: Vec<Option<Seconds>> = (0..clusters)
-            .map(|cluster| transfer_time(config, process, cluster, view, random))
-            .collect();
-        let reached = transfers.iter().map(|time| time.map_or(0.0, Seconds::get));
-        let indexes = relative_to_maximum(times)
-            .zip(relative_to_maximum(reached))
-            .zip(&transfers);
-        for (cluster, ((ic, it), transfer)) in indexes.enumerate() {
-            let is_own = view.cluster_of(process).index() == cluster;
-            let (Some(transfer), false) = (
-                *transfer,
-                is_own && config.own_cluster == OwnCluster::Excluded,
-            ) else {
-                continue;
-            };
-            let exchange = forecasts.predicted_exchange(process, cluster);
-            let p_com = exchange.regularity;
-            each(MigrationPotential {
-                process,
-                cluster,
-                predicted_bytes: Bytes::of(exchange.exchanged_bytes),
-                predicted_communication_time: Seconds::of(exchange.communication_time),
-                communication_regularity: p_com,
-                communication_index: ic,
-                transfer_time: transfer,
-                transfer_index: it,
-                metrics: MigrationMetrics {
-                    processing: terms.processing,
-                    communication: p_com * ic,
-                    memory: terms.im * it,
-                },
-            });
+) -> Vec<MigrationPotential<'a>> {
+    let process = terms.process - 1;
+    let clusters = &view.platform.clusters;
+    let exchanges: Vec<_> = (0..clusters.len())
+        .map(|cluster| forecasts.predicted_exchange(process, cluster))
+        .collect();
+    let transfers: Vec<Option<Seconds>> = (0..clusters.len())
+        .map(|cluster| transfer_time(config, process, cluster, view, random))
+        .collect();
+    let times = exchanges.iter().map(|exchange| exchange.communication_time);
+    let reached = transfers.iter().map(|time| time.map_or(0.0, Seconds::get));
+    let indexes = relative_to_maximum(times).zip(relative_to_maximum(reached));
+    let own = view.cluster_of(process).index();
+    let potential = |(cluster, (ic, it)): (usize, (f64, f64))| {
+        let transfer = transfers[cluster]?;
+        if cluster == own && config.own_cluster == OwnCluster::Excluded {
+            return None;
         }
-    }
+        let exchange = exchanges[cluster];
+        let metrics = MigrationMetrics {
+            processing: terms.processing,
+            communication: exchange.regularity * ic,
+            memory: terms.im * it,
+        };
+        Some(MigrationPotential {
+            process_number: terms.process,
+            cluster_index: cluster,
+            cluster: &clusters[cluster].name,
+            bytes: exchange.exchanged_bytes,
+            communication_s: exchange.communication_time,
+            p_com: exchange.regularity,
+            ic,
+            transfer_s: transfer.get(),
+            it,
+            metrics,
+            potential: metrics.potential(),
+        })
+    };
+    indexes.enumerate().filter_map(potential).collect()
 }
 
 /// Returns transfer(i,j), half of the time of a ping-pong between the host of process i and the manager of cluster j; `None` if
@@ -296,17 +299,23 @@ mod tests {
         }
     }
 
-    fn potential(process: usize, cluster: usize, communication: f64) -> MigrationPotential {
+    fn potential(
+        process: usize,
+        cluster: usize,
+        communication: f64,
+    ) -> MigrationPotential<'static> {
         MigrationPotential {
-            process,
-            cluster,
-            predicted_bytes: Bytes::default(),
-            predicted_communication_time: Seconds::default(),
-            communication_regularity: 1.0,
-            communication_index: communication,
-            transfer_time: Seconds::default(),
-            transfer_index: 0.0,
-            metrics: metrics(1.0, communication, 0.0),
+            process_number: process + 1,
+            cluster_index: cluster,
+            cluster: "",
+            bytes: 0.0,
+            communication_s: 0.0,
+            p_com: 1.0,
+            ic: communication,
+            transfer_s: 0.0,
+            it: 0.0,
+            metrics: MigrationMetrics::default(),
+            potential: 1.0 + communication,
         }
     }
 
@@ -351,13 +360,19 @@ mod tests {
             potential(3, 0, 0.75),
             potential(3, 1, 0.75),
         ];
-        let survey = PotentialSummary::from_potentials(|each| all.into_iter().for_each(each), 5);
-        assert_eq!(
-            (survey.highest_potential_value, &survey.listed_potentials),
-            (Some(1.75), &None)
-        );
-        let found = survey.potentials_above_threshold(1.5);
-        let found: Vec<_> = found.iter().map(|p| (p.process, p.cluster)).collect();
+        let mut survey = PotentialSummary {
+            listed: Some(Vec::new()),
+            ..PotentialSummary::default()
+        };
+        for row in all.chunk_by(|a, b| a.process_number == b.process_number) {
+            survey.add_process(row, 5);
+        }
+        assert_eq!((survey.highest(), &survey.listed), (Some(1.75), &None));
+        let found = survey.above(1.5);
+        let found: Vec<_> = found
+            .iter()
+            .map(|p| (p.process_number - 1, p.cluster_index))
+            .collect();
         assert_eq!(found, [(0, 1), (3, 0), (2, 0)]);
     }
 

@@ -45,15 +45,15 @@ pub use metrics::{MigrationMetrics, relative_to_maximum};
 use self::destination::HostOffers;
 use self::explain::MigBsp2007Narrator;
 use self::load::HostLoads;
-use self::metrics::{
-    MigrationPotential, PotentialSummary, ProcessTerms, for_each_potential, process_terms,
-};
-use super::explain::Narrator;
+use self::metrics::{MigrationPotential, PotentialSummary, ProcessTerms, process_terms};
+use super::explain::{Narrator, explanation_fields};
 use super::migbsp::MigBspConfig;
 use super::migbsp::forecast::Forecasts;
 use super::migbsp::trigger::MigBspTrigger;
-use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS, TOLERANCE_FLAG, TOLERANCE_RANGE};
-use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
+use super::migbsp::{
+    ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS, TOLERANCE_FLAG, TOLERANCE_RANGE, accepted_migrations,
+};
+use crate::{Candidate, Decision, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
@@ -96,61 +96,40 @@ impl MigBsp2007 {
     fn decision_record(
         &self,
         processes: &[ProcessTerms],
-        survey: &PotentialSummary,
-        view: &View<'_>,
+        survey: &PotentialSummary<'_>,
     ) -> Map<String, Value> {
         let interval = self.trigger.interval_record();
-        let mut fields = Map::new();
-        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put("alpha", json!(interval.alpha));
-        put("next_alpha", json!(interval.next_alpha));
-        put("d", json!(interval.tolerance));
-        put("votes", json!(interval.stability_test_results));
-        put("highest_potential", json!(survey.highest_potential_value));
-        put("threshold", json!(self.config.threshold));
+        let mut fields = json!({
+            "alpha": interval.alpha,
+            "next_alpha": interval.next_alpha,
+            "d": interval.tolerance,
+            "votes": interval.stability_test_results,
+            "highest_potential": survey.highest(),
+            "threshold": self.config.threshold,
+        });
         if self.call_count < self.config.explained_calls
-            && let Some(all) = &survey.listed_potentials
+            && let Some(all) = &survey.listed
         {
-            let terms = all
-                .iter()
-                .map(|potential| potential_terms_record(potential, view));
-            put("processes", json!(processes));
-            put("potentials", Value::Array(terms.collect()));
+            fields["processes"] = json!(processes);
+            fields["potentials"] = json!(all);
         }
-        fields
+        explanation_fields(fields)
     }
 }
 
 /// Size of the record of the terms of one PM(i,j) as JSON \[B\], for the estimate of the memory of a run.
 const TERMS_RECORD_SIZE: f64 = 1500.0;
 
-/// Returns the terms of one potential of migration PM(i,j) as JSON, for the decision record.
-fn potential_terms_record(potential: &MigrationPotential, view: &View<'_>) -> Value {
-    json!({
-        "process": potential.process + 1,
-        "cluster": view.platform.clusters[potential.cluster].name,
-        "bytes": potential.predicted_bytes.get(),
-        "communication_s": potential.predicted_communication_time.get(),
-        "p_com": potential.communication_regularity,
-        "ic": potential.communication_index,
-        "transfer_s": potential.transfer_time.get(),
-        "it": potential.transfer_index,
-        "processing": potential.metrics.processing,
-        "communication": potential.metrics.communication,
-        "memory": potential.metrics.memory,
-        "potential": potential.metrics.potential(),
-    })
-}
-
 /// Finds a host in the preferred cluster of a process, reserves it if the process moves, and returns the record of the candidate
 /// with the result.
 fn place_candidate(
-    elected: &MigrationPotential,
+    elected: &MigrationPotential<'_>,
     offers: &mut HostOffers<'_>,
     view: &View<'_>,
 ) -> Candidate {
-    let from = view.placement[elected.process];
-    let to = offers.best_host(elected.process, elected.cluster);
+    let process = elected.process_number - 1;
+    let from = view.placement[process];
+    let to = offers.best_host(process, elected.cluster_index);
     let (accepted, reason) = match to {
         None => (
             false,
@@ -161,16 +140,16 @@ fn place_candidate(
             "the process already is on the best host of the cluster",
         ),
         Some(to) => {
-            offers.reserve_host(elected.process, to);
+            offers.reserve_host(process, to);
             (true, "the potential of the process is above the threshold")
         }
     };
     Candidate {
-        process: ProcessId::from_index(elected.process),
+        process: ProcessId::from_index(process),
         from,
-        to_cluster: ClusterId::from_index(elected.cluster),
+        to_cluster: ClusterId::from_index(elected.cluster_index),
         to,
-        score: elected.metrics.potential(),
+        score: elected.potential,
         stay: None,
         go: None,
         accepted,
@@ -207,30 +186,19 @@ impl Policy for MigBsp2007 {
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         let processes = process_terms(&self.forecasts, view);
         let (config, forecasts) = (&self.config, &self.forecasts);
-        let all = |each: &mut dyn FnMut(MigrationPotential)| {
-            for_each_potential(config, forecasts, &processes, view, random, each);
-        };
         let is_explained = self.call_count < config.explained_calls;
-        let survey =
-            PotentialSummary::from_potentials(all, if is_explained { MAX_LISTED_PAIRS } else { 0 });
-        let explanation = self.decision_record(&processes, &survey, view);
+        let most = if is_explained { MAX_LISTED_PAIRS } else { 0 };
+        let survey = PotentialSummary::new(config, forecasts, &processes, view, random, most);
+        let explanation = self.decision_record(&processes, &survey);
         let mut offers = HostOffers::new(&self.config, &mut self.host_loads, view);
-        let candidates: Vec<Candidate> = survey
-            .potentials_above_threshold(self.config.threshold)
-            .iter()
-            .filter(|elected| !view.is_pinned(elected.process))
+        let elected = survey.above(self.config.threshold);
+        let movable = (elected.iter()).filter(|one| !view.is_pinned(one.process_number - 1));
+        let candidates: Vec<Candidate> = movable
             .map(|elected| place_candidate(elected, &mut offers, view))
             .collect();
-        let migration = |candidate: &Candidate| {
-            let to = candidate.to.filter(|_| candidate.accepted)?;
-            Some(Migration {
-                process: candidate.process,
-                to,
-            })
-        };
         self.call_count = self.call_count.saturating_add(1);
         Ok(Decision {
-            migrations: candidates.iter().filter_map(migration).collect(),
+            migrations: accepted_migrations(&candidates),
             candidates,
             explanation: Some(Arc::new(explanation)),
             procedure: None,

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
-use migsim_base::error::{Error, Problem};
+use crate::strategy::range_problem;
+use migsim_base::error::Error;
 use migsim_base::quantities::format_time;
 
 /// The options of the trigger `marquez`, which consist of its tolerance.
@@ -32,8 +33,7 @@ impl TriggerOptions for MarquezOptions {
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         if !(self.x >= 0.0 && self.x.is_finite()) {
-            let message = format!("`x` is {}; it must be finite and not negative", self.x);
-            return Err(Problem::new(message).key("x").into());
+            return Err(range_problem("x", self.x, "finite and not negative").into());
         }
         Ok(Box::new(Marquez {
             tolerance: self.x,

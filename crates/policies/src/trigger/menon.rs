@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost};
+use super::{AccumulatedTime, ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
@@ -28,26 +28,16 @@ impl TriggerOptions for MenonOptions {
 
 /// The state of the trigger `menon`: the time lost to imbalance since the last balancing (U).
 #[derive(Clone, Copy, Debug, Default)]
-struct Menon {
-    lost_time: f64,
-    /// U and the cost of a balancing (C) at the last balancing, for its explanation.
-    last_due: [f64; 2],
-}
+struct Menon(AccumulatedTime);
 
 impl Trigger for Menon {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        self.lost_time += observed.lost_time();
-        let cost = observed.balancing_cost.get();
-        let is_due = self.lost_time >= cost;
-        if is_due {
-            self.last_due = [std::mem::take(&mut self.lost_time), cost];
-        }
-        is_due
+        self.0.add(observed.lost_time(), observed.balancing_cost)
     }
 
     fn reason(&self) -> Reason {
-        let [lost, cost] = self.last_due;
-        reached_cost("the time lost to imbalance since the last call", lost, cost)
+        self.0
+            .reason("the time lost to imbalance since the last call")
     }
 }
 
@@ -77,8 +67,7 @@ impl TriggerOptions for ImprovedMenonOptions {
         Ok(Box::new(ImprovedMenon {
             options: self,
             remaining_imbalance: 0.0,
-            lost_time: 0.0,
-            last_due: [0.0; 2],
+            lost_time: AccumulatedTime::default(),
         }))
     }
 }
@@ -89,9 +78,7 @@ impl TriggerOptions for ImprovedMenonOptions {
 struct ImprovedMenon {
     options: ImprovedMenonOptions,
     remaining_imbalance: f64,
-    lost_time: f64,
-    /// U and the cost of a balancing (C) at the last balancing, for its explanation.
-    last_due: [f64; 2],
+    lost_time: AccumulatedTime,
 }
 
 impl Trigger for ImprovedMenon {
@@ -100,23 +87,14 @@ impl Trigger for ImprovedMenon {
             self.remaining_imbalance = observed.lost_time();
         }
         let more = observed.lost_time() - self.remaining_imbalance;
-        self.lost_time += if self.options.no_max {
-            more
-        } else {
-            more.max(0.0)
-        };
-        let cost = observed.balancing_cost.get();
-        let is_due = self.lost_time >= cost;
-        if is_due {
-            self.last_due = [std::mem::take(&mut self.lost_time), cost];
-        }
-        is_due
+        let least = if self.options.no_max { more } else { 0.0 };
+        self.lost_time.add(more.max(least), observed.balancing_cost)
     }
 
     fn reason(&self) -> Reason {
-        let [lost, cost] = self.last_due;
-        let what = "the time lost to imbalance since the last call, beyond the imbalance that this call left";
-        reached_cost(what, lost, cost)
+        self.lost_time.reason(
+            "the time lost to imbalance since the last call, beyond the imbalance that this call left",
+        )
     }
 }
 

@@ -17,7 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
-use migsim_base::error::{Error, Problem};
+use crate::strategy::range_problem;
+use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 use migsim_base::words::format_count;
 
@@ -39,9 +40,8 @@ impl Default for MetaBalancerOptions {
 impl TriggerOptions for MetaBalancerOptions {
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         if !(self.utilisation > 0.0 && self.utilisation.is_finite()) {
-            let value = self.utilisation;
-            let message = format!("`utilisation` is {value}; it must be finite and positive");
-            return Err(Problem::new(message).key("utilisation").into());
+            let range = "finite and positive";
+            return Err(range_problem("utilisation", self.utilisation, range).into());
         }
         Ok(Box::new(MetaBalancer {
             options: self,

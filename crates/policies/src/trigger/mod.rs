@@ -111,6 +111,30 @@ fn reached_cost(what: &str, seconds: f64, cost: f64) -> Reason {
     }
 }
 
+/// A time that supersteps add up until it reaches the cost of a balancing.
+#[derive(Clone, Copy, Debug, Default)]
+struct AccumulatedTime {
+    sum: f64,
+    /// The sum and the cost at the last balancing, for its explanation.
+    last_due: [f64; 2],
+}
+
+impl AccumulatedTime {
+    /// Adds a time \[s\], and returns whether the sum has reached the cost; the sum then restarts.
+    fn add(&mut self, more: f64, cost: Seconds) -> bool {
+        self.sum += more;
+        let is_due = self.sum >= cost.get();
+        if is_due {
+            self.last_due = [std::mem::take(&mut self.sum), cost.get()];
+        }
+        is_due
+    }
+
+    fn reason(&self, what: &str) -> Reason {
+        reached_cost(what, self.last_due[0], self.last_due[1])
+    }
+}
+
 /// The host times of a superstep that a trigger observes, and the cost of the last balancing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ObservedSuperstep {

@@ -13,7 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
-use migsim_base::error::{Error, Problem};
+use crate::strategy::range_problem;
+use migsim_base::error::Error;
 use migsim_base::quantities::format_time;
 
 /// The options of the trigger `procassini`, which requests a balancing if it is predicted to shorten the next superstep enough.
@@ -37,8 +38,7 @@ impl TriggerOptions for ProcassiniOptions {
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         if !(self.f > 0.0 && self.f <= 1.0) {
-            let message = format!("`f` is {}; it must be above 0 and at most 1", self.f);
-            return Err(Problem::new(message).key("f").into());
+            return Err(range_problem("f", self.f, "above 0 and at most 1").into());
         }
         Ok(Box::new(Procassini {
             time_ratio_limit: self.f,

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost};
+use super::{AccumulatedTime, ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
 /// The options of the trigger `zhai`, which has none. The trigger requests a balancing when recent supersteps have become slower.
@@ -28,13 +28,11 @@ impl TriggerOptions for ZhaiOptions {
 /// since the last balancing.
 #[derive(Clone, Debug, Default)]
 struct Zhai {
-    accumulated_excess: f64,
+    excess: AccumulatedTime,
     /// The maximum host times of the last three supersteps \[s\], the newest last.
     last_max_times: Vec<f64>,
     max_time_sum: f64,
     supersteps_since_balancing: u32,
-    /// U and the cost of a balancing (C) at the last balancing, for its explanation.
-    last_due: [f64; 2],
 }
 
 /// Number of supersteps over whose maximum host times the median is taken.
@@ -51,13 +49,13 @@ impl Trigger for Zhai {
         self.supersteps_since_balancing += 1;
         let mut sorted = self.last_max_times.clone();
         sorted.sort_by(f64::total_cmp);
-        self.accumulated_excess += sorted[sorted.len() / 2]
-            - self.max_time_sum / f64::from(self.supersteps_since_balancing);
-        let cost = observed.balancing_cost.get();
-        let is_due = self.accumulated_excess >= cost;
+        let mean = self.max_time_sum / f64::from(self.supersteps_since_balancing);
+        let more = sorted[sorted.len() / 2] - mean;
+        let is_due = self.excess.add(more, observed.balancing_cost);
         if is_due {
+            let excess = self.excess;
             *self = Self {
-                last_due: [self.accumulated_excess, cost],
+                excess,
                 ..Self::default()
             };
         }
@@ -65,9 +63,8 @@ impl Trigger for Zhai {
     }
 
     fn reason(&self) -> Reason {
-        let [excess, cost] = self.last_due;
-        let what = "the excess of recent supersteps over the mean superstep since the last call";
-        reached_cost(what, excess, cost)
+        (self.excess)
+            .reason("the excess of recent supersteps over the mean superstep since the last call")
     }
 }
 
