@@ -14,9 +14,11 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::explain::{DecisionRecord, ExplainContext, Narrator, NoMoveReason, ScoreHeadings};
+use super::explain::{
+    DecisionRecord, ExplainContext, Narrator, NoMoveReason, ScoreHeadings, explanation_fields,
+};
 use super::strategy::{Assignment, HostPaths, Instance, Strategy, StrategyKind};
 use super::window::{Forecast, LoadWindow};
 use super::{CallProcedure, Candidate, Decision, Migration, Policy, View};
@@ -24,9 +26,9 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::PluginKind as _;
 use migsim_base::quantities::format_time;
 use migsim_base::random::Stream;
-use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
+use migsim_base::units::{Bytes, BytesPerSecond, HostId, Seconds};
 use migsim_base::words::format_count;
-use migsim_platform::Platform;
+use migsim_platform::{Platform, Route};
 
 /// A policy that places processes as a strategy decides. It never requests a rescheduling call itself, because its trigger does
 /// this.
@@ -101,11 +103,6 @@ pub(super) fn decide_by_assignment(
     needs_communication: bool,
     assign: impl FnOnce(&Instance<'_>) -> Result<Assignment, Error>,
 ) -> Result<Decision, Error> {
-    let cores = CoreNumbering::from_platform(view.platform);
-    let routes = CoreRoutes {
-        platform: view.platform,
-        cores: &cores,
-    };
     let movable = movable_processes(view);
     if movable.is_empty() {
         return Ok(Decision::default());
@@ -113,19 +110,18 @@ pub(super) fn decide_by_assignment(
     if window.is_empty() {
         window.observe(view, needs_communication);
     }
-    let window = window.take_measures(view);
-    let instance = build_instance(view, &cores, &routes, &window);
-    let assignment = assign(&instance)?;
-    check_assignment(&assignment, &instance).map_err(Error::SimulationFailure)?;
-    let current: Vec<usize> = view.placement.iter().map(|host| host.index()).collect();
-    let mut hosts = current.clone();
-    for (&process, &pe) in movable.iter().zip(&assignment.assigned_hosts) {
-        hosts[process] = cores.hosts_by_core[pe].index();
-    }
-    let limits: Vec<_> = view.platform.hosts.iter().map(|host| host.memory).collect();
-    let kept = cancel_moves_without_memory(&mut hosts, &current, view.process_memory, &limits);
-    let hosts: Vec<HostId> = hosts.into_iter().map(HostId::from_index).collect();
-    Ok(build_decision(view, &instance, &assignment, &hosts, kept))
+    call_with_instance(view, &window.take_measures(view), |instance, cores| {
+        let assignment = assign(instance)?;
+        check_assignment(&assignment, instance).map_err(Error::SimulationFailure)?;
+        let current: Vec<usize> = view.placement.iter().map(|host| host.index()).collect();
+        let mut hosts = current.clone();
+        for (process, &core) in movable.into_iter().zip(&assignment.assigned_hosts) {
+            hosts[process] = cores.hosts_by_core[core].index();
+        }
+        let limits: Vec<_> = view.platform.hosts.iter().map(|host| host.memory).collect();
+        let kept = cancel_moves_without_memory(&mut hosts, &current, view.process_memory, &limits);
+        Ok(build_decision(view, instance, &assignment, &hosts, kept))
+    })
 }
 
 /// Checks that a strategy has assigned each process to a core of the platform.
@@ -193,22 +189,24 @@ struct CoreRoutes<'a> {
     cores: &'a CoreNumbering,
 }
 
+impl<'a> CoreRoutes<'a> {
+    /// Returns the route between the hosts of two cores; `None` if they are on one host.
+    fn route(&self, from: usize, to: usize) -> Option<Route<'a>> {
+        let [from, to] = [from, to].map(|core| self.cores.hosts_by_core[core]);
+        (from != to).then(|| self.platform.route(from, to))?
+    }
+}
+
 impl HostPaths for CoreRoutes<'_> {
     fn latency(&self, from: usize, to: usize) -> Seconds {
-        let (from, to) = (self.cores.hosts_by_core[from], self.cores.hosts_by_core[to]);
-        let route = (from != to)
-            .then(|| self.platform.route(from, to))
-            .flatten();
-        route.map_or_else(Seconds::default, |route| {
-            self.platform.route_latency(&route)
-        })
+        let latency = |route: &Route<'_>| self.platform.route_latency(route);
+        self.route(from, to)
+            .as_ref()
+            .map_or_else(Seconds::default, latency)
     }
 
     fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
-        let (from, to) = (self.cores.hosts_by_core[from], self.cores.hosts_by_core[to]);
-        let route = (from != to)
-            .then(|| self.platform.route(from, to))
-            .flatten();
+        let route = self.route(from, to);
         let rate = route.and_then(|route| self.platform.bottleneck_bandwidth(&route));
         rate.unwrap_or_else(|| BytesPerSecond::of(BANDWIDTH_WITHIN_HOST))
     }
@@ -258,22 +256,17 @@ fn build_instance<'i>(
         let left = limit.get() - pinned[host.index()].get();
         Some(Bytes::of(left.max(0.0)))
     };
+    let works = on_reference.map(|(time, &core)| Seconds::of(time.get() * speeds[core]));
+    let memory = movable.iter().map(|&process| view.process_memory[process]);
+    let hosts = cores.hosts_by_core.iter();
+    let clusters = hosts.clone().map(|host| platform.cluster_of(*host).index());
     Instance {
-        process_works: on_reference
-            .map(|(time, &core)| Seconds::of(time.get() * speeds[core]))
-            .collect(),
+        process_works: works.collect(),
         background_times: background,
         communication: window.mean_messages(&movable),
-        process_memory: movable
-            .iter()
-            .map(|&process| view.process_memory[process])
-            .collect(),
-        host_memory: cores.hosts_by_core.iter().map(left).collect(),
-        cluster_of_host: cores
-            .hosts_by_core
-            .iter()
-            .map(|host| platform.cluster_of(*host).index())
-            .collect(),
+        process_memory: memory.collect(),
+        host_memory: hosts.map(left).collect(),
+        cluster_of_host: clusters.collect(),
         host_paths: Some(routes),
         host_speeds: speeds,
         current_hosts: current,
@@ -312,13 +305,11 @@ pub(super) fn cancel_moves_without_memory(
         held[host] += memory.get();
     }
     let mut kept = 0;
-    let is_over =
-        |held: &[f64], host: usize| limits[host].is_some_and(|limit| held[host] > limit.get());
     loop {
+        let is_over = |host: usize| limits[host].is_some_and(|limit| held[host] > limit.get());
         let over = (0..hosts.len())
             .rev()
-            .filter(|&process| hosts[process] != current[process])
-            .find(|&process| is_over(&held, hosts[process]));
+            .find(|&process| hosts[process] != current[process] && is_over(hosts[process]));
         let Some(process) = over else {
             return kept;
         };
@@ -336,49 +327,43 @@ fn build_decision(
     view: &View<'_>,
     instance: &Instance<'_>,
     assignment: &Assignment,
-    hosts: &[HostId],
+    hosts: &[usize],
     kept: usize,
 ) -> Decision {
-    let (before, after) = (
-        instance.host_times(&instance.current_hosts),
-        instance.host_times(&assignment.assigned_hosts),
-    );
     let mut decision = Decision::default();
     for (process, (&to, &from)) in hosts.iter().zip(view.placement).enumerate() {
-        if to == from {
+        if to == from.index() {
             continue;
         }
-        decision.migrations.push(Migration {
-            process: ProcessId::from_index(process),
-            to,
-        });
+        let migration = Migration::new(process, to);
+        let work = view.measurements.work[process];
+        decision.migrations.push(migration);
         decision.candidates.push(Candidate {
-            process: ProcessId::from_index(process),
+            process: migration.process,
             from,
-            to_cluster: view.platform.cluster_of(to),
-            to: Some(to),
-            score: view
-                .execution_time(view.measurements.work[process], from)
-                .get(),
+            to_cluster: view.platform.cluster_of(migration.to),
+            to: Some(migration.to),
+            score: view.execution_time(work, from).get(),
             stay: None,
             go: None,
             accepted: true,
             reason: "the strategy assigned the process to this host".into(),
         });
     }
-    let largest = |times: &[Seconds]| times.iter().map(|time| time.get()).fold(0.0, f64::max);
-    let mut fields = Map::new();
-    fields.insert("max_time_before_s".into(), json!(largest(&before)));
-    fields.insert("max_time_s".into(), json!(largest(&after)));
-    fields.insert("moves".into(), json!(decision.migrations.len()));
-    fields.insert("operations".into(), json!(assignment.operation_count));
+    let max_time = |hosts: &[usize]| instance.max_host_time(hosts).get();
+    let mut fields = json!({
+        "max_time_before_s": max_time(&instance.current_hosts),
+        "max_time_s": max_time(&assignment.assigned_hosts),
+        "moves": decision.migrations.len(),
+        "operations": assignment.operation_count,
+    });
     if kept > 0 {
-        fields.insert(STAYED_FOR_MEMORY_KEY.into(), json!(kept));
+        fields[STAYED_FOR_MEMORY_KEY] = json!(kept);
     }
     if !assignment.remarks.is_empty() {
-        fields.insert("words".into(), json!(assignment.remarks.join("; ")));
+        fields["words"] = json!(assignment.remarks.join("; "));
     }
-    decision.explanation = Some(Arc::new(fields));
+    decision.explanation = Some(Arc::new(explanation_fields(fields)));
     decision.procedure = Some(CallProcedure {
         gather: assignment.communication_pattern,
         operation_count: assignment.operation_count,
@@ -446,7 +431,7 @@ mod tests {
     use crate::strategy::RotateOptions;
     use crate::testing::test_view;
     use migsim_base::random::StreamPurpose;
-    use migsim_base::units::Instructions;
+    use migsim_base::units::{Instructions, ProcessId};
 
     use migsim_bsp::Message;
     fn rotate() -> StrategyPolicy {

@@ -70,10 +70,8 @@ impl PolicyOptions for BanditOptions {
         }
         let strategies = self.strategies.iter().map(|name| build_strategy(name));
         let strategies = strategies.collect::<Result<Vec<_>, _>>()?;
-        let needs_communication = strategies
-            .iter()
-            .flatten()
-            .any(|one| one.needs_communication());
+        let mut used = strategies.iter().flatten();
+        let needs_communication = used.any(|one| one.needs_communication());
         Ok(Box::new(Bandit {
             arms: Arms::new(strategies.len(), self.exploration),
             strategy_names: self.strategies,
@@ -94,21 +92,18 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
         return Ok(None);
     }
     let table = strategy::standard_table();
-    let (name, edition) = name
-        .split_once('/')
-        .map_or((name, None), |(name, edition)| (name, Some(edition)));
+    let mut parts = name.splitn(2, '/');
+    let (name, edition) = (parts.next().unwrap_or_default(), parts.next());
     let at = |problem: Problem| problem.key("strategies");
     let entry = table
         .find(name)
         .map_err(|error| error.map_problems_without_location(at))?;
     let mut options = json!({});
     if let Some(edition) = edition {
-        let found = entry
-            .variants()
-            .iter()
-            .find(|variant| variant.name == edition);
+        let variants = entry.variants().iter();
+        let found = variants.clone().find(|variant| variant.name == edition);
         let found = found.ok_or_else(|| {
-            let names = entry.variants().iter().map(|variant| variant.name);
+            let names = variants.map(|variant| variant.name);
             at(Problem::unknown_name("edition", edition).with_known_names("editions", names))
         })?;
         options = found.options_value();
@@ -122,7 +117,7 @@ struct Arms {
     exploration: f64,
     /// The number of calls of each strategy, and the sum of 1/t over these calls \[1/s\], where t is the mean time of a superstep
     /// until the next call.
-    call_counts_and_inverse_time_sums: Vec<(u32, f64)>,
+    results: Vec<(u32, f64)>,
     /// The smallest mean time of a superstep after any call so far \[s\]; infinite before the first result.
     min_superstep_time: f64,
 }
@@ -131,7 +126,7 @@ impl Arms {
     fn new(count: usize, exploration: f64) -> Self {
         Self {
             exploration,
-            call_counts_and_inverse_time_sums: vec![(0, 0.0); count],
+            results: vec![(0, 0.0); count],
             min_superstep_time: f64::INFINITY,
         }
     }
@@ -140,41 +135,24 @@ impl Arms {
     fn record_superstep_time(&mut self, arm: usize, time: f64) {
         let time = time.max(f64::MIN_POSITIVE);
         self.min_superstep_time = self.min_superstep_time.min(time);
-        self.call_counts_and_inverse_time_sums[arm].0 += 1;
-        self.call_counts_and_inverse_time_sums[arm].1 += 1.0 / time;
-    }
-
-    /// Returns the mean reward of the calls of the strategy `arm`, in (0, 1\]. The strategy must have been called at least once.
-    fn mean_reward(&self, arm: usize) -> f64 {
-        let (count, sum) = self.call_counts_and_inverse_time_sums[arm];
-        self.min_superstep_time * sum / f64::from(count)
+        self.results[arm].0 += 1;
+        self.results[arm].1 += 1.0 / time;
     }
 
     /// Returns the index of the strategy for the next call: each strategy is called once, after that the rule UCB1 decides.
     fn choose_arm(&self) -> usize {
-        if let Some(new) = self
-            .call_counts_and_inverse_time_sums
-            .iter()
-            .position(|arm| arm.0 == 0)
-        {
+        if let Some(new) = self.results.iter().position(|&(calls, _)| calls == 0) {
             return new;
         }
-        let total: u32 = self
-            .call_counts_and_inverse_time_sums
-            .iter()
-            .map(|arm| arm.0)
-            .sum();
-        let value = |arm: usize| {
-            let bonus = 2.0 * f64::from(total).ln()
-                / f64::from(self.call_counts_and_inverse_time_sums[arm].0);
-            self.mean_reward(arm) + self.exploration * bonus.sqrt()
+        let total: u32 = self.results.iter().map(|&(calls, _)| calls).sum();
+        let loss = |arm: usize| {
+            let (calls, inverse_times) = self.results[arm];
+            let reward = self.min_superstep_time * inverse_times / f64::from(calls);
+            let bonus = 2.0 * f64::from(total).ln() / f64::from(calls);
+            -(reward + self.exploration * bonus.sqrt())
         };
-        strategy::candidate_with_min_key(
-            0..self.call_counts_and_inverse_time_sums.len(),
-            None,
-            |arm| -value(arm),
-        )
-        .unwrap_or(0)
+        let best = strategy::candidate_with_min_key(0..self.results.len(), None, loss);
+        best.unwrap_or(0)
     }
 }
 
@@ -209,7 +187,7 @@ impl Policy for Bandit {
         let strategy = &mut self.strategies[arm];
         let words = format!(
             "the bandit chooses the strategy `{}`, which earlier calls have used {} times",
-            self.strategy_names[arm], self.arms.call_counts_and_inverse_time_sums[arm].0
+            self.strategy_names[arm], self.arms.results[arm].0
         );
         let assign = |instance: &Instance<'_>| {
             let mut assignment = match strategy {
@@ -223,19 +201,13 @@ impl Policy for Bandit {
             assignment.remarks.insert(0, words);
             Ok(assignment)
         };
-        decide_by_assignment(
-            view,
-            &mut self.load_window,
-            self.needs_communication,
-            assign,
-        )
+        let needs_communication = self.needs_communication;
+        decide_by_assignment(view, &mut self.load_window, needs_communication, assign)
     }
 
     fn uses_seed(&self) -> bool {
-        self.strategies
-            .iter()
-            .flatten()
-            .any(|one| one.uses_random_numbers())
+        let mut used = self.strategies.iter().flatten();
+        used.any(|one| one.uses_random_numbers())
     }
 }
 

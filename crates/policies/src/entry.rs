@@ -118,15 +118,7 @@ pub fn entry_from_maker(
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
-    let kind = PolicyKind {
-        constructor: Constructor::PluginMaker(maker),
-        tuning_ranges: &[],
-        narrator: &PlainNarrator,
-        fraction_option_keys: &[],
-        option_for_moves_within_cluster: "",
-        needs_trigger: false,
-        main_option_key: "",
-    };
+    let kind = PolicyKind::without_declarations(Constructor::PluginMaker(maker));
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
@@ -162,14 +154,11 @@ pub fn table_entry<T: PolicyOptions>(
 
 /// Creates the table entry of a policy that consists of the strategy `entry` and needs a trigger.
 pub fn entry_from_strategy(entry: &strategy::StrategyEntry) -> Entry {
+    let constructor = Constructor::Strategy(entry.kind_functions);
     entry.with_kind_functions(PolicyKind {
-        constructor: Constructor::Strategy(entry.kind_functions),
-        tuning_ranges: &[],
         narrator: &BalancerNarrator,
-        fraction_option_keys: &[],
-        option_for_moves_within_cluster: "",
         needs_trigger: true,
-        main_option_key: "",
+        ..PolicyKind::without_declarations(constructor)
     })
 }
 
@@ -181,10 +170,11 @@ impl plugin::PluginKind for PolicyKind {
     fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
         match self.constructor {
             Constructor::RustPolicy { build, .. } => build(options),
-            Constructor::Strategy(kind) => {
-                let policy = StrategyPolicy::of_kind(kind, options, Forecast::Mean)?;
-                Ok(Box::new(policy))
-            }
+            Constructor::Strategy(kind) => Ok(Box::new(StrategyPolicy::of_kind(
+                kind,
+                options,
+                Forecast::Mean,
+            )?)),
             Constructor::PluginMaker(maker) => plugin::create_plugin(maker, options),
         }
     }
@@ -199,6 +189,18 @@ impl plugin::PluginKind for PolicyKind {
 }
 
 impl PolicyKind {
+    fn without_declarations(constructor: Constructor) -> Self {
+        Self {
+            constructor,
+            tuning_ranges: &[],
+            narrator: &PlainNarrator,
+            fraction_option_keys: &[],
+            option_for_moves_within_cluster: "",
+            needs_trigger: false,
+            main_option_key: "",
+        }
+    }
+
     /// Creates a policy from a strategy with these options, which plans with the given forecast of the processes' loads; `None`
     /// if the policy is not a strategy.
     ///

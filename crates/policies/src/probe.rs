@@ -68,20 +68,17 @@ impl Policy for BarrierProbe {
             self.load_window = LoadWindow::default();
             return self.policy.decide(view, random);
         }
-        let mut value = call_with_instance(view, &self.load_window, |instance, _| {
+        let decision = self.policy.decide(view, random)?;
+        let value = call_with_instance(view, &self.load_window, |instance, cores| {
             let mut value = barrier_to_json(instance, view);
             add_routes_of_cores(&mut value, instance);
+            value["decisions"] = json!([{
+                "policy": self.recorded_policy_name,
+                "assignment": cores_after_decision(&decision, view, instance, cores),
+                "procedure": decision.procedure,
+            }]);
             value
         });
-        let decision = self.policy.decide(view, random)?;
-        let cores = call_with_instance(view, &self.load_window, |instance, cores| {
-            cores_after_decision(&decision, view, instance, cores)
-        });
-        value["decisions"] = json!([{
-            "policy": self.recorded_policy_name,
-            "assignment": cores,
-            "procedure": decision.procedure,
-        }]);
         *self
             .shared_snapshot
             .lock()
@@ -164,10 +161,9 @@ pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
 /// Adds the latency and bandwidth of each pair of cores to the state at a barrier, unless there are too many cores.
 pub(super) fn add_routes_of_cores(value: &mut Value, instance: &Instance<'_>) {
     let hosts = instance.host_count();
-    let few = instance
-        .host_paths
-        .filter(|_| hosts <= MAX_CORES_WITH_PAIRS);
-    if let Some(paths) = few {
+    if let Some(paths) = instance.host_paths
+        && hosts <= MAX_CORES_WITH_PAIRS
+    {
         let grid = |of: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
             let row = |from| (0..hosts).map(|to| of(from, to)).collect();
             (0..hosts).map(row).collect()

@@ -103,11 +103,10 @@ struct TriggeredExplanation {
 impl TriggeredExplanation {
     /// Adds to an explanation the reason: its text under `reason`, and its times by their keys.
     fn add_reason(&self, mut fields: Map<String, Value>) -> Map<String, Value> {
-        let mut reason =
-            Map::from_iter([(REASON_KEY.to_owned(), self.reason.text.as_str().into())]);
+        let Reason { text, times } = &self.reason;
+        let mut reason = Map::from_iter([(REASON_KEY.to_owned(), text.as_str().into())]);
         reason.extend(
-            self.reason
-                .times
+            times
                 .iter()
                 .map(|(key, time)| ((*key).to_owned(), (*time).into())),
         );

@@ -52,13 +52,7 @@ impl Forecast {
 
     /// Returns the name of the method in files and as a part of a policy's name, such as `ewma`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Last => "last",
-            Self::Ewma => "ewma",
-            Self::Linear => "linear",
-            Self::Oracle => "oracle",
-        }
+        ["mean", "last", "ewma", "linear", "oracle"][self as usize]
     }
 
     /// Returns the method with this name, or `None` if no method has this name.

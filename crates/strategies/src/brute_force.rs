@@ -57,10 +57,6 @@ impl StrategyOptions for BruteForceOptions {
         r#"{ "edition": "lbaf-1.6" }"#,
         "lbaf-1.6.0/BruteForce",
     )];
-
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        Ok(Box::new(self))
-    }
 }
 
 impl Strategy for BruteForceOptions {

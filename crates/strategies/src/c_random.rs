@@ -38,9 +38,8 @@ impl Default for CRandomOptions {
 }
 
 impl StrategyOptions for CRandomOptions {
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        check_not_negative([("margin", self.margin)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_not_negative([("margin", self.margin)])
     }
 }
 

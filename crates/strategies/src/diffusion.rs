@@ -56,9 +56,8 @@ impl Default for DiffusionOptions {
 }
 
 impl StrategyOptions for DiffusionOptions {
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        check_positive([("epsilon", self.epsilon)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_positive([("epsilon", self.epsilon)])
     }
 }
 

@@ -11,17 +11,28 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin;
 
-/// Options of a strategy, which a user sets under `policy.<name>` in an experiment file.
-pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
+/// Options of a strategy, which a user sets under `policy.<name>` in an experiment file. The type also implements the strategy.
+pub trait StrategyOptions: Strategy + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// Variants of the strategy: sets of options with a name, in particular those with which the strategy decides in the same way
     /// as an original program. The default options are not in this list.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// Creates the strategy that has these options.
+    /// Checks that all options are in their ranges.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error>;
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Creates the strategy that has these options, after a [check](Self::check).
+    ///
+    /// # Errors
+    /// Options are out of range; each problem has the key of its option.
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        self.check()?;
+        Ok(Box::new(self))
+    }
 }
 
 /// A set of options of a strategy or trigger that has a name: for example, `greedy/charm-8` is the variant `charm-8` of `greedy`.

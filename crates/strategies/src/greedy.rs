@@ -80,10 +80,6 @@ impl StrategyOptions for GreedyOptions {
         ),
         Variant::new("vt", r#"{ "edition": "vt" }"#, ""),
     ];
-
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        Ok(Box::new(self))
-    }
 }
 
 impl Strategy for GreedyOptions {

@@ -81,9 +81,8 @@ impl StrategyOptions for GreedyCommOptions {
         "charm-6.10.2/GreedyCommLB",
     )];
 
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        check_not_negative([("alpha", self.alpha), ("beta", self.beta)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_not_negative([("alpha", self.alpha), ("beta", self.beta)])
     }
 }
 

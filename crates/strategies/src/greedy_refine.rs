@@ -106,10 +106,9 @@ impl StrategyOptions for GreedyRefineOptions {
         ),
     ];
 
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn check(&self) -> Result<(), Error> {
         let b = self.b.unwrap_or(1.0);
-        check_positive([("tolerance", self.tolerance), ("a", self.a), ("b", b)])?;
-        Ok(Box::new(self))
+        check_positive([("tolerance", self.tolerance), ("a", self.a), ("b", b)])
     }
 }
 
@@ -176,9 +175,7 @@ impl GreedyRefineOptions {
         let mut aim = 0.0;
         for &process in &order {
             let Some(host) = heap.top() else { break };
-            heap.remove(host, &loads);
-            loads[host] += works[process] / speeds[host];
-            heap.push(host, &loads);
+            heap.add_load(host, works[process] / speeds[host], &mut loads);
             aim = larger(aim, loads[host]);
         }
         loads = background;
@@ -194,9 +191,7 @@ impl GreedyRefineOptions {
             let stays =
                 loads[old] <= (loads[top] + LOAD_SLACK) * b && loads[old] + works[process] <= most;
             let host = if stays { old } else { top };
-            heap.remove(host, &loads);
-            loads[host] += works[process] / speeds[host];
-            heap.push(host, &loads);
+            heap.add_load(host, works[process] / speeds[host], &mut loads);
             hosts[process] = host;
             if loads[host] > largest {
                 largest = loads[host];
@@ -221,9 +216,7 @@ fn assign_charm8(instance: &Instance<'_>, tree: &TreeLbInput, tolerance: f64) ->
         let (old, work) = (instance.current_hosts[process], tree.process_works[process]);
         let Some(top) = heap.top() else { break };
         let host = if loads[old] + work <= most { old } else { top };
-        heap.remove(host, &loads);
-        loads[host] += work / tree.host_speeds[host];
-        heap.push(host, &loads);
+        heap.add_load(host, work / tree.host_speeds[host], &mut loads);
         hosts[process] = host;
         most = larger(most, loads[host]);
     }

@@ -69,9 +69,8 @@ impl Default for HierarchicalOptions {
 }
 
 impl StrategyOptions for HierarchicalOptions {
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        check_not_negative([("epsilon", self.epsilon)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_not_negative([("epsilon", self.epsilon)])
     }
 }
 

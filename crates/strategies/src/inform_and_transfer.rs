@@ -136,9 +136,8 @@ impl StrategyOptions for InformAndTransferOptions {
         Variant::new("gossip", r#"{ "knowledge": "gossip" }"#, ""),
     ];
 
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        check_not_negative([("beta", self.beta)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_not_negative([("beta", self.beta)])
     }
 }
 

@@ -29,11 +29,7 @@ use migsim_base::random::Stream;
 #[serde(deny_unknown_fields)]
 pub struct MigCubeOptions {}
 
-impl StrategyOptions for MigCubeOptions {
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        Ok(Box::new(self))
-    }
-}
+impl StrategyOptions for MigCubeOptions {}
 
 /// The metrics of a process for the cluster with the largest potential of migration (PM), as a point in the space of metrics.
 #[derive(Clone, Copy, Debug)]

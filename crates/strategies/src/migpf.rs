@@ -40,9 +40,8 @@ impl Default for MigPfOptions {
 }
 
 impl StrategyOptions for MigPfOptions {
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        check_positive([("horizon", self.horizon)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_positive([("horizon", self.horizon)])
     }
 }
 

@@ -49,10 +49,6 @@ impl StrategyOptions for PrefixOptions {
         r#"{ "edition": "lbaf-1.6" }"#,
         "lbaf-1.6.0/CentralizedPrefixOptimizer",
     )];
-
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        Ok(Box::new(self))
-    }
 }
 
 impl Strategy for PrefixOptions {

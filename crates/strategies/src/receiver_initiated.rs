@@ -35,9 +35,8 @@ impl Default for ReceiverInitiatedOptions {
 }
 
 impl StrategyOptions for ReceiverInitiatedOptions {
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        check_not_negative([("tolerance", self.tolerance)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_not_negative([("tolerance", self.tolerance)])
     }
 }
 

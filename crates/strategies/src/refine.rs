@@ -62,9 +62,8 @@ impl StrategyOptions for RefineOptions {
         "charm-6.10.2/RefineLB",
     )];
 
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        check_positive([("start", self.start), ("step", self.step)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_positive([("start", self.start), ("step", self.step)])
     }
 }
 

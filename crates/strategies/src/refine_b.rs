@@ -86,7 +86,7 @@ impl StrategyOptions for RefineBOptions {
         ),
     ];
 
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn check(&self) -> Result<(), Error> {
         if (self.edition, self.receiver) == (RefineBEdition::Ours, ReceiverChoice::First) {
             let problem = Problem::new(
                 "`receiver` = `first` exists only in the edition `charm-8`, but the edition is `ours`",
@@ -94,7 +94,7 @@ impl StrategyOptions for RefineBOptions {
             let hint = "leave `receiver` out, or set `edition` to `charm-8`";
             return Err(problem.key("receiver").hint(hint).into());
         }
-        Ok(Box::new(self))
+        Ok(())
     }
 }
 

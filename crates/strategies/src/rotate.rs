@@ -14,11 +14,7 @@ use migsim_base::random::Stream;
 #[serde(deny_unknown_fields)]
 pub struct RotateOptions {}
 
-impl StrategyOptions for RotateOptions {
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        Ok(Box::new(self))
-    }
-}
+impl StrategyOptions for RotateOptions {}
 
 impl Strategy for RotateOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {

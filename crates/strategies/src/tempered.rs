@@ -54,12 +54,12 @@ impl Default for TemperedOptions {
 }
 
 impl StrategyOptions for TemperedOptions {
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        let Self {
-            alpha, beta, gamma, ..
-        } = self;
-        check_not_negative([("alpha", alpha), ("beta", beta), ("gamma", gamma)])?;
-        Ok(Box::new(self))
+    fn check(&self) -> Result<(), Error> {
+        check_not_negative([
+            ("alpha", self.alpha),
+            ("beta", self.beta),
+            ("gamma", self.gamma),
+        ])
     }
 }
 

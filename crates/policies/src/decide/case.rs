@@ -1,10 +1,10 @@
 //! The cases of an input file of `migsim decide`: barriers at which strategies place processes, and load histories for which
 //! triggers decide when to balance.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::check::CaseCheck;
 use super::history::{GrowingLoad, LoadHistory, MeasuredTimes};
 use super::snapshot::{BarrierSnapshot, UncheckedBarrier};
 use migsim_base::document::{Document, from_value};
@@ -54,13 +54,6 @@ const CASE_KINDS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The key `name` of a case in a file, parsed separately from the other keys.
-#[derive(Deserialize)]
-struct CaseName {
-    #[serde(default)]
-    name: Option<String>,
-}
-
 /// Parses the cases of a file whose names are in `wanted` (all if `wanted` is empty) one after the other, and calls `visit` with
 /// each. Only one case is in memory at a time.
 ///
@@ -72,56 +65,40 @@ pub fn for_each_case(
     wanted: &[String],
     mut visit: impl FnMut(Case) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let (list, prefix) = match &document.value {
-        Value::Array(list) => (&list[..], ""),
-        Value::Object(object) => match object.get("cases") {
-            Some(Value::Array(list)) => (&list[..], "cases"),
-            _ => (std::slice::from_ref(&document.value), "-"),
-        },
-        _ => (std::slice::from_ref(&document.value), "-"),
+    let whole = &document.value;
+    let (list, is_list) = match (whole, whole.get("cases")) {
+        (Value::Array(list), _) | (_, Some(Value::Array(list))) => (&list[..], true),
+        _ => (std::slice::from_ref(whole), false),
     };
+    let prefix = if whole.is_array() { "" } else { "cases" };
     if list.is_empty() {
         let problem = Problem::new("the list of cases is empty").source(&document.source);
         let hint = "write at least one barrier or history into the list";
         return Err(problem.hint(hint).into());
     }
     let name_of = |(at, value): (usize, &Value)| {
-        let name = value.as_object().and_then(case_name);
-        name.unwrap_or_else(|| (at + 1).to_string())
+        let name = value.get("name").and_then(Value::as_str);
+        name.map_or_else(|| (at + 1).to_string(), str::to_owned)
     };
-    let names = || list.iter().enumerate().map(name_of);
-    if let Some(absent) = wanted.iter().find(|name| !names().any(|one| one == **name)) {
+    let names: Vec<String> = list.iter().enumerate().map(name_of).collect();
+    if let Some(absent) = wanted.iter().find(|name| !names.contains(name)) {
         let problem = Problem::unknown_name("case", absent).source(&document.source);
-        let names: Vec<String> = names().collect();
-        return Err(problem
-            .with_known_names("cases", names.iter().map(String::as_str))
-            .into());
+        let names = names.iter().map(String::as_str);
+        return Err(problem.with_known_names("cases", names).into());
     }
-    for (at, value) in list.iter().enumerate() {
-        let place = match prefix {
-            "-" => String::new(),
-            prefix => format!("{prefix}[{at}]"),
-        };
-        let name = name_of((at, value));
+    for (at, (value, name)) in list.iter().zip(names).enumerate() {
         if wanted.is_empty() || wanted.contains(&name) {
+            let place = if is_list {
+                format!("{prefix}[{at}]")
+            } else {
+                String::new()
+            };
             let content = parse_content(value, &place)
                 .map_err(|error| add_lines_and_columns(document, error))?;
             visit(Case { name, content })?;
         }
     }
     Ok(())
-}
-
-fn case_name(object: &Map<String, Value>) -> Option<String> {
-    let named: CaseName = serde_json::from_value(Value::Object(
-        object
-            .iter()
-            .filter(|(key, _)| *key == "name")
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect(),
-    ))
-    .ok()?;
-    named.name
 }
 
 /// Adds the line and column in the document to each problem of an error; the position is found by the key of the problem.
@@ -140,40 +117,48 @@ fn add_lines_and_columns(document: &Document, error: Error) -> Error {
 /// `cases[2]`.
 fn parse_content(value: &Value, place: &str) -> Result<CaseContent, Error> {
     let kind = CASE_KINDS.iter().find(|(key, _)| value.get(key).is_some());
-    match kind.map(|(key, _)| *key) {
+    Ok(match kind.map(|(key, _)| *key) {
         Some("speeds") => {
-            let raw: UncheckedBarrier = parse_case_as(value, place)?;
-            Ok(CaseContent::Barrier(Box::new(raw.validate(place)?)))
+            let barrier = parse_case_as(value, place, UncheckedBarrier::check_values)?;
+            CaseContent::Barrier(Box::new(barrier.into_snapshot()))
         }
-        Some("increments") => Ok(CaseContent::LoadHistory(
-            parse_case_as::<LoadHistory>(value, place)?.validate(place)?,
-        )),
-        Some("strategy_cost") => Ok(CaseContent::MeasuredTimes(
-            parse_case_as::<MeasuredTimes>(value, place)?.validate(place)?,
-        )),
-        Some(_) => Ok(CaseContent::GrowingLoad(
-            parse_case_as::<GrowingLoad>(value, place)?.validate(place)?,
-        )),
+        Some("increments") => {
+            CaseContent::LoadHistory(parse_case_as(value, place, LoadHistory::check_values)?)
+        }
+        Some("strategy_cost") => {
+            CaseContent::MeasuredTimes(parse_case_as(value, place, MeasuredTimes::check_values)?)
+        }
+        Some(_) => {
+            CaseContent::GrowingLoad(parse_case_as(value, place, GrowingLoad::check_values)?)
+        }
         None => {
             let problem = Problem::new(
                 "the case is neither a barrier, a load history, samples for a plan nor a growing load",
             );
-            let kinds: Vec<&str> = CASE_KINDS.iter().map(|(_, kind)| *kind).collect();
-            Err(problem.key(place).hint(kinds.join("; ")).into())
+            let kinds = CASE_KINDS.map(|(_, kind)| kind);
+            return Err(problem.key(place).hint(kinds.join("; ")).into());
         }
-    }
+    })
 }
 
-/// Converts the JSON value of a case into the type `T`, ignoring the keys that every case may have; `place` is the path of the
-/// value in the document.
-fn parse_case_as<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Error> {
+/// Converts the JSON value of a case into the type `T`, ignoring the keys that every case may have, and checks its values;
+/// `place` is the path of the value in the document.
+fn parse_case_as<T: DeserializeOwned>(
+    value: &Value,
+    place: &str,
+    check_values: fn(&T, &mut CaseCheck<'_>),
+) -> Result<T, Error> {
     let mut value = value.clone();
     if let Value::Object(object) = &mut value {
         for key in ADDITIONAL_KEYS {
             object.shift_remove(*key);
         }
     }
-    from_value(&value, place)
+    let case = from_value(&value, place)?;
+    let mut check = CaseCheck::new(place);
+    check_values(&case, &mut check);
+    check.into_result()?;
+    Ok(case)
 }
 
 /// Keys that a case of any type may have, but that decisions do not depend on: its name, comments, and the decisions of other

@@ -2,6 +2,7 @@
 
 use migsim_base::document::limit_problems;
 use migsim_base::error::{Error, Problem};
+use migsim_base::words::format_count;
 
 /// Collector of the invalid values of one case of an input file, each with its key.
 #[derive(Debug)]
@@ -71,6 +72,25 @@ impl<'p> CaseCheck<'p> {
                 message,
                 "write one value for each host in lists of hosts, and one for each process in lists of processes",
             );
+        }
+    }
+
+    /// Adds a problem if `number` is not one of `count` hosts or processes, as `noun` says; `what` names the number in a sentence.
+    pub(super) fn check_number(
+        &mut self,
+        key: &str,
+        what: &str,
+        number: u64,
+        noun: &str,
+        count: usize,
+    ) {
+        if number >= count as u64 {
+            let (last, all) = (count.saturating_sub(1), format_count(count.max(2), noun));
+            let nouns = all.split(' ').next_back().unwrap_or_default();
+            let message = format!(
+                "{what} {noun} {number}, but the last of the {count} {nouns} is {noun} {last}"
+            );
+            self.add_problem(key, message, &format!("count {nouns} from 0"));
         }
     }
 

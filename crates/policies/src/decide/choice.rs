@@ -52,13 +52,6 @@ impl Default for PolicyOrTriggerSelection {
 /// policy.
 pub(super) const PRICE_PREFIX: &str = "price";
 
-/// A policy or trigger that the user can select, with its variants.
-struct SelectablePolicyOrTrigger {
-    registered_name: &'static str,
-    original_program: &'static str,
-    variants: &'static [Variant],
-}
-
 /// Returns the policies or triggers of `table` that the user selected, each with its options. If the user named none, all
 /// policies or triggers are returned, each with its default options and with each of its variants.
 ///
@@ -68,24 +61,15 @@ pub(super) fn selected_policies_or_triggers<K>(
     table: &plugin::PluginTable<K>,
     known: impl Fn(&plugin::PluginEntry<K>) -> (&'static str, &'static [Variant]),
     section: &str,
-    PolicyOrTriggerSelection {
-        names: named,
-        settings,
-        ..
-    }: &PolicyOrTriggerSelection,
+    asked: &PolicyOrTriggerSelection,
 ) -> Result<Vec<PolicyOrTrigger>, Error> {
-    let known = |entry: &plugin::PluginEntry<K>| {
+    let choices = |entry: &plugin::PluginEntry<K>| {
         let (original, variants) = known(entry);
-        SelectablePolicyOrTrigger {
-            registered_name: entry.name,
-            original_program: original,
-            variants,
-        }
+        default_choice_and_variants(entry.name, original, variants)
     };
-    let own = settings.iter().filter(|(key, _)| !is_price_key(key));
-    let own: Vec<(&str, &Value)> = own.map(|(key, value)| (key.as_str(), value)).collect();
-    if named.is_empty() {
-        if let Some((key, value)) = own.first() {
+    let own = asked.settings.iter().filter(|(key, _)| !is_price_key(key));
+    if asked.names.is_empty() {
+        if let Some((key, value)) = own.clone().next() {
             let problem = Problem::new(format!(
                 "`{key}` is an option of a policy, but no policy is named"
             ));
@@ -94,26 +78,15 @@ pub(super) fn selected_policies_or_triggers<K>(
                 .hint("name the policy to which this option belongs with `--policy`")
                 .into());
         }
-        return Ok(table
-            .iter()
-            .flat_map(|entry| default_choice_and_variants(&known(entry)))
-            .collect());
+        return Ok(table.iter().flat_map(choices).collect());
     }
-    let mut chosen = Vec::new();
-    for name in named {
-        let (entry, variant) = name
-            .split_once('/')
-            .map_or((name.as_str(), None), |(entry, variant)| {
-                (entry, Some(variant))
-            });
-        let found = known(
-            table
-                .find(entry)
-                .map_err(|error| error.with_default_source(&format!("--policy {name}")))?,
-        );
-        chosen.push(choice_with_settings(&found, variant, section, &own)?);
-    }
-    Ok(chosen)
+    let choice = |name: &String| {
+        let entry = table.find(name.split('/').next().unwrap_or_default());
+        let entry =
+            entry.map_err(|error| error.with_default_source(&format!("--policy {name}")))?;
+        choice_with_settings(choices(entry), name, section, own.clone())
+    };
+    asked.names.iter().map(choice).collect()
 }
 
 /// Returns whether the key of a setting belongs to the cost model of a rescheduling call (`price.*`).
@@ -139,58 +112,52 @@ pub(super) fn price_options(settings: &[(String, Value)]) -> Result<CallCostCons
     Ok(options)
 }
 
-fn default_choice_and_variants(known: &SelectablePolicyOrTrigger) -> Vec<PolicyOrTrigger> {
+fn default_choice_and_variants(
+    registered_name: &'static str,
+    original_program: &'static str,
+    variants: &[Variant],
+) -> Vec<PolicyOrTrigger> {
     let plain = PolicyOrTrigger {
-        registered_name: known.registered_name,
-        name: known.registered_name.to_owned(),
+        registered_name,
+        name: registered_name.to_owned(),
         options: json!({}),
-        original_program: known.original_program,
+        original_program,
     };
-    let variants = known.variants.iter().map(|variant| PolicyOrTrigger {
-        registered_name: known.registered_name,
-        name: format!("{}/{}", known.registered_name, variant.name),
+    let variants = variants.iter().map(|variant| PolicyOrTrigger {
+        registered_name,
+        name: format!("{registered_name}/{}", variant.name),
         options: variant.options_value(),
         original_program: variant.original_program,
     });
     std::iter::once(plain).chain(variants).collect()
 }
 
-/// Returns a policy or trigger with the options of a variant, changed by `settings`. If the resulting options equal those of a
-/// variant, the result has the name of that variant.
-fn choice_with_settings(
-    known: &SelectablePolicyOrTrigger,
-    variant: Option<&str>,
+/// Returns the policy or trigger with this name out of `choices`, the default options and the variants, changed by `settings`. If
+/// the resulting options equal those of a variant, the result has the name of that variant.
+fn choice_with_settings<'s>(
+    mut choices: Vec<PolicyOrTrigger>,
+    name: &str,
     section: &str,
-    settings: &[(&str, &Value)],
+    settings: impl Iterator<Item = &'s (String, Value)>,
 ) -> Result<PolicyOrTrigger, Error> {
-    let mut choices = default_choice_and_variants(known);
-    let at = match variant {
-        None => 0,
-        Some(name) => {
-            let at = known
-                .variants
-                .iter()
-                .position(|variant| variant.name == name);
-            1 + at.ok_or_else(|| {
-                let message = format!(
-                    "the policy `{}` has no variant `{name}`",
-                    known.registered_name
-                );
-                let problem = Problem::new(message).with_unknown_name("variant", name);
-                let names = known.variants.iter().map(|variant| variant.name);
-                Error::from(
-                    problem
-                        .source("--policy")
-                        .with_known_names("variants", names),
-                )
-            })?
-        }
+    let registered_name = choices[0].registered_name;
+    let Some(found) = choices.iter().find(|choice| choice.name == name) else {
+        let variant_of = |name: &str| name[registered_name.len() + 1..].to_owned();
+        let variant = variant_of(name);
+        let message = format!("the policy `{registered_name}` has no variant `{variant}`");
+        let known: Vec<String> = choices[1..]
+            .iter()
+            .map(|one| variant_of(&one.name))
+            .collect();
+        let problem = Problem::new(message).with_unknown_name("variant", &variant);
+        let problem = problem.source("--policy");
+        let known = known.iter().map(String::as_str);
+        return Err(problem.with_known_names("variants", known).into());
     };
-    let mut options = choices[at].options.clone();
-    let prefix = format!("{section}.{}.", known.registered_name);
+    let mut options = found.options.clone();
+    let prefix = format!("{section}.{registered_name}.");
     for (key, value) in settings {
-        let key = key.strip_prefix(&prefix).unwrap_or(key);
-        options[key] = (*value).clone();
+        options[key.strip_prefix(&prefix).unwrap_or(key)] = value.clone();
     }
     if let Some(same) = choices.iter().position(|choice| choice.options == options) {
         return Ok(choices.swap_remove(same));
@@ -199,8 +166,8 @@ fn choice_with_settings(
         .map(|(key, value)| format!("{key}={}", migsim_base::document::format_typed_value(value)))
         .collect();
     Ok(PolicyOrTrigger {
-        registered_name: known.registered_name,
-        name: format!("{}/{}", known.registered_name, set.join(",")),
+        registered_name,
+        name: format!("{registered_name}/{}", set.join(",")),
         options,
         original_program: "",
     })

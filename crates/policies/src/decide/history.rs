@@ -8,7 +8,6 @@ use crate::trigger::{
     BalancingPlan, BestBalancings, HostTimeSample, ObservedSuperstep, Trigger, best_balancings,
     plan_next_balancing,
 };
-use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
 /// A load history: the average time of each superstep, and how the deviation of each processor from this average grows.
@@ -65,11 +64,8 @@ pub struct TriggerOutcome {
 }
 
 impl LoadHistory {
-    /// Checks the values of the history and returns it unchanged, or returns an error that names all invalid values. `place` is
-    /// the path of the case in the document.
-    pub(super) fn validate(self, place: &str) -> Result<Self, Error> {
+    pub(super) fn check_values(&self, check: &mut CaseCheck<'_>) {
         let (steps, processors) = (self.average.len(), self.residual.len());
-        let mut check = CaseCheck::new(place);
         if processors == 0 {
             check.add_problem(
                 "residual",
@@ -81,18 +77,11 @@ impl LoadHistory {
         check.check_list("residual", &self.residual, None, AllowedRange::Any);
         check.check_length("increments", self.increments.len(), steps);
         for (at, row) in self.increments.iter().enumerate() {
-            check.check_list(
-                &format!("increments[{at}]"),
-                row,
-                Some(processors),
-                AllowedRange::Any,
-            );
+            let key = format!("increments[{at}]");
+            check.check_list(&key, row, Some(processors), AllowedRange::Any);
         }
-        check.check_value(
-            "balancing_cost",
-            self.balancing_cost,
-            AllowedRange::NotNegative,
-        );
+        let cost = self.balancing_cost;
+        check.check_value("balancing_cost", cost, AllowedRange::NotNegative);
         for (key, said, found) in [
             ("processors", self.processors, processors),
             ("iterations", self.iterations, steps),
@@ -105,18 +94,15 @@ impl LoadHistory {
                 );
             }
         }
-        check.into_result()?;
-        Ok(self)
     }
 
     /// Returns the time of each processor in superstep `step` \[s\]; `deviation` is the deviation of each processor from the
     /// average time \[s\].
     fn processor_times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
-        let average = self.average[step];
-        deviation
+        let times = deviation
             .iter()
-            .map(|more| f64::max(0.0, average + more))
-            .collect()
+            .map(|more| f64::max(0.0, self.average[step] + more));
+        times.collect()
     }
 
     /// Returns the supersteps before which balancing minimises the total time of the history, and this time; `None` if the
@@ -191,17 +177,10 @@ pub fn simulate_trigger(history: &LoadHistory, trigger: &mut dyn Trigger) -> Tri
 }
 
 impl MeasuredTimes {
-    /// Checks the measured times and returns them unchanged, or returns an error that names all invalid values. `place` is the
-    /// path of the case in the document.
-    pub(super) fn validate(self, place: &str) -> Result<Self, Error> {
-        let mut check = CaseCheck::new(place);
+    pub(super) fn check_values(&self, check: &mut CaseCheck<'_>) {
+        let count = self.max.len();
         check.check_list("max", &self.max, None, AllowedRange::NotNegative);
-        check.check_list(
-            "avg",
-            &self.avg,
-            Some(self.max.len()),
-            AllowedRange::NotNegative,
-        );
+        check.check_list("avg", &self.avg, Some(count), AllowedRange::NotNegative);
         for (key, value) in [
             ("strategy_cost", self.strategy_cost),
             ("migration_cost", self.migration_cost),
@@ -209,8 +188,6 @@ impl MeasuredTimes {
         ] {
             check.check_value(key, value, AllowedRange::NotNegative);
         }
-        check.into_result()?;
-        Ok(self)
     }
 
     /// Returns the superstep at which the meta-balancer plans the next balancing, with the data of this plan; `None` if there are
@@ -233,10 +210,7 @@ impl MeasuredTimes {
 const MAX_GROWTH_STEPS: u32 = 20_000;
 
 impl GrowingLoad {
-    /// Checks the values of the growing load and returns it unchanged, or returns an error that names all invalid values. `place`
-    /// is the path of the case in the document.
-    pub(super) fn validate(self, place: &str) -> Result<Self, Error> {
-        let mut check = CaseCheck::new(place);
+    pub(super) fn check_values(&self, check: &mut CaseCheck<'_>) {
         if self.processors == 0 {
             check.add_problem(
                 "processors",
@@ -245,10 +219,8 @@ impl GrowingLoad {
             );
         }
         if self.iterations > MAX_GROWTH_STEPS {
-            let message = format!(
-                "`iterations` is {}, more than migsim searches",
-                self.iterations
-            );
+            let iterations = self.iterations;
+            let message = format!("`iterations` is {iterations}, more than migsim searches");
             check.add_problem("iterations", message, "set it to at most 20000");
         }
         for (key, value) in [
@@ -258,8 +230,6 @@ impl GrowingLoad {
         ] {
             check.check_value(key, value, AllowedRange::NotNegative);
         }
-        check.into_result()?;
-        Ok(self)
     }
 }
 

@@ -6,7 +6,6 @@ use super::check::{AllowedRange, CaseCheck};
 use crate::CallProcedure;
 use crate::balancer::cancel_moves_without_memory;
 use crate::strategy::{Assignment, HostPaths, Instance, PairMessages};
-use migsim_base::error::Error;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
 /// The values of a barrier as they are in a file, by JSON key, before they are checked.
@@ -189,16 +188,12 @@ impl BarrierSnapshot {
     /// Moves between cores of one host are omitted.
     pub fn moves_with_host_names(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
         let pairs = self.instance.current_hosts.iter().zip(hosts).enumerate();
-        let pairs =
+        let moved =
             pairs.filter(|(_, (old, new))| self.host_of_core(**old) != self.host_of_core(**new));
-        let moved = pairs.map(|(process, (&old, &new))| {
+        let moved = moved.map(|(process, (&old, &new))| {
             let number = self.process_numbers.get(process).copied();
-            let number = number.unwrap_or(process as u64 + 1);
-            (
-                number,
-                self.host_name_of_core(old),
-                self.host_name_of_core(new),
-            )
+            let [from, to] = [old, new].map(|core| self.host_name_of_core(core));
+            (number.unwrap_or(process as u64 + 1), from, to)
         });
         moved.collect()
     }
@@ -219,39 +214,27 @@ fn to_seconds(list: &[f64]) -> Vec<Seconds> {
 }
 
 impl UncheckedBarrier {
-    /// Checks the values of the barrier and converts them into a snapshot, or returns an error that names all invalid values.
-    /// `place` is the path of the case in the document.
-    pub(super) fn validate(self, place: &str) -> Result<BarrierSnapshot, Error> {
+    /// Converts the values, which were checked, into a snapshot.
+    pub(super) fn into_snapshot(self) -> BarrierSnapshot {
         let hosts = self.speeds.len();
-        let mut check = CaseCheck::new(place);
-        self.check_values(&mut check);
-        check.into_result()?;
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
         let [time, work] = self.times_and_works(&current);
-        let rows = self
-            .communication
-            .iter()
-            .map(|&(from, to, messages, bytes)| PairMessages {
-                from: index(from),
-                to: index(to),
-                message_count: messages,
-                bytes: Bytes::of(bytes),
-            });
+        let rows = self.communication.iter();
+        let rows = rows.map(|&(from, to, messages, bytes)| PairMessages {
+            from: index(from),
+            to: index(to),
+            message_count: messages,
+            bytes: Bytes::of(bytes),
+        });
+        let limits = self.host_memory.iter().map(|limit| limit.map(Bytes::of));
+        let clusters = self.clusters.iter().map(|&cluster| index(cluster));
         let instance = Instance {
             background_times: to_seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
             communication: rows.collect(),
             process_memory: self.memory.iter().map(|&bytes| Bytes::of(bytes)).collect(),
-            host_memory: self
-                .host_memory
-                .iter()
-                .map(|limit| limit.map(Bytes::of))
-                .collect(),
-            cluster_of_host: self
-                .clusters
-                .iter()
-                .map(|&cluster| index(cluster))
-                .collect(),
+            host_memory: limits.collect(),
+            cluster_of_host: clusters.collect(),
             host_speeds: self.speeds,
             current_hosts: current,
             process_times: time,
@@ -260,7 +243,7 @@ impl UncheckedBarrier {
         };
         let cores = self.hosts.iter().enumerate();
         let cores = cores.flat_map(|(host, named)| std::iter::repeat_n(host, index(named.cores)));
-        let host_of = cores.collect();
+        let hosts_by_core = cores.collect();
         let decided = self.decisions.into_iter().map(|one| {
             let procedure = one.procedure.unwrap_or_default();
             let decision = Assignment {
@@ -271,19 +254,16 @@ impl UncheckedBarrier {
             };
             (one.policy, decision)
         });
-        let decided = decided.collect();
-        let links = match (self.latency, self.bandwidth) {
-            (Some(latency), Some(bandwidth)) => Some(PathsBetweenHosts { latency, bandwidth }),
-            _ => None,
-        };
-        Ok(BarrierSnapshot {
+        let both = self.latency.zip(self.bandwidth);
+        let links = both.map(|(latency, bandwidth)| PathsBetweenHosts { latency, bandwidth });
+        BarrierSnapshot {
             instance,
             paths_between_hosts: links,
             host_names: self.hosts.into_iter().map(|host| host.name).collect(),
-            hosts_by_core: host_of,
+            hosts_by_core,
             process_numbers: self.processes,
-            recorded_decisions: decided,
-        })
+            recorded_decisions: decided.collect(),
+        }
     }
 
     /// Returns the time and the work of each process in a superstep. A quantity that is missing in the file is computed from the
@@ -302,7 +282,7 @@ impl UncheckedBarrier {
         }
     }
 
-    fn check_values(&self, check: &mut CaseCheck<'_>) {
+    pub(super) fn check_values(&self, check: &mut CaseCheck<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         if hosts == 0 {
             check.add_problem(
@@ -325,40 +305,28 @@ impl UncheckedBarrier {
             check.add_problem("", "the barrier has neither `work` nor `time`".into(), hint);
         }
         for (at, &host) in self.current.iter().enumerate() {
-            if host >= hosts as u64 {
-                let message = format!(
-                    "process {at} is on host {host}, but the last of the {hosts} hosts is host {}",
-                    hosts.saturating_sub(1)
-                );
-                check.add_problem(&format!("current[{at}]"), message, "count hosts from 0");
-            }
+            let what = format!("process {at} is on");
+            check.check_number(&format!("current[{at}]"), &what, host, "host", hosts);
         }
         self.check_communication(check);
         if !self.memory.is_empty() {
-            check.check_list(
-                "memory",
-                &self.memory,
-                Some(processes),
-                AllowedRange::NotNegative,
-            );
+            let count = Some(processes);
+            check.check_list("memory", &self.memory, count, AllowedRange::NotNegative);
         }
         if !self.host_memory.is_empty() {
             check.check_length("host_memory", self.host_memory.len(), hosts);
             for (at, limit) in self.host_memory.iter().enumerate() {
-                check.check_value(
-                    &format!("host_memory[{at}]"),
-                    limit.unwrap_or(0.0),
-                    AllowedRange::NotNegative,
-                );
+                let (key, limit) = (format!("host_memory[{at}]"), limit.unwrap_or(0.0));
+                check.check_value(&key, limit, AllowedRange::NotNegative);
             }
         }
         if !self.clusters.is_empty() {
             check.check_length("clusters", self.clusters.len(), hosts);
             for (at, &cluster) in self.clusters.iter().enumerate() {
                 if cluster >= hosts as u64 {
-                    let message = format!("`clusters[{at}]` is {cluster}");
+                    let key = format!("clusters[{at}]");
                     let hint = "count clusters from 0, and use at most as many clusters as hosts";
-                    check.add_problem(&format!("clusters[{at}]"), message, hint);
+                    check.add_problem(&key, format!("`{key}` is {cluster}"), hint);
                 }
             }
         }
@@ -370,16 +338,13 @@ impl UncheckedBarrier {
             }
             (None, None) => {}
             (latency, _) => {
-                let [given, missing] = if latency.is_some() {
-                    ["latency", "bandwidth"]
-                } else {
-                    ["bandwidth", "latency"]
-                };
-                check.add_problem(
-                    given,
-                    format!("the barrier has `{given}`, but not `{missing}`"),
-                    "write both keys, or none of the two",
-                );
+                let mut keys = ["bandwidth", "latency"];
+                if latency.is_some() {
+                    keys.reverse();
+                }
+                let [given, missing] = keys;
+                let message = format!("the barrier has `{given}`, but not `{missing}`");
+                check.add_problem(given, message, "write both keys, or none of the two");
             }
         }
     }
@@ -387,30 +352,15 @@ impl UncheckedBarrier {
     /// Adds a problem for each message entry with a process that does not exist, or with a negative number of messages or bytes.
     fn check_communication(&self, check: &mut CaseCheck<'_>) {
         let processes = self.current.len();
-        for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
+        for (at, &(from, to, messages, bytes)) in self.communication.iter().enumerate() {
+            let key = format!("communication[{at}]");
+            let what = format!("row {at} of `communication` names");
             for process in [from, to] {
-                if *process >= processes as u64 {
-                    let message = format!(
-                        "row {at} of `communication` names process {process}, but the last of the {processes} processes is process {}",
-                        processes.saturating_sub(1)
-                    );
-                    check.add_problem(
-                        &format!("communication[{at}]"),
-                        message,
-                        "count processes from 0",
-                    );
-                }
+                check.check_number(&key, &what, process, "process", processes);
             }
-            check.check_value(
-                &format!("communication[{at}][2]"),
-                *messages,
-                AllowedRange::NotNegative,
-            );
-            check.check_value(
-                &format!("communication[{at}][3]"),
-                *bytes,
-                AllowedRange::NotNegative,
-            );
+            for (place, value) in [(2, messages), (3, bytes)] {
+                check.check_value(&format!("{key}[{place}]"), value, AllowedRange::NotNegative);
+            }
         }
     }
 
@@ -435,12 +385,8 @@ impl UncheckedBarrier {
         for (at, one) in self.decisions.iter().enumerate() {
             let key = format!("decisions[{at}].assignment");
             check.check_length(&key, one.assignment.len(), processes);
-            if let Some(host) = one.assignment.iter().find(|host| **host >= hosts as u64) {
-                let message = format!(
-                    "a process goes to host {host}, but the last of the {hosts} hosts is host {}",
-                    hosts.saturating_sub(1)
-                );
-                check.add_problem(&key, message, "count hosts from 0");
+            if let Some(&host) = one.assignment.iter().find(|host| **host >= hosts as u64) {
+                check.check_number(&key, "a process goes to", host, "host", hosts);
             }
         }
     }

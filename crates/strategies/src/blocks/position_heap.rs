@@ -1,6 +1,8 @@
 //! The heap of Charm++'s greedy refinement strategies: the host with the smallest load is at the top, and any host can be
 //! removed.
 
+use super::Real;
+
 /// A heap of hosts by load, with the smallest load at the top. Positions are counted from 1 as in the original program, so that
 /// position 0 is unused.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +71,13 @@ impl PositionHeap {
         } else {
             self.sink_from(at, loads);
         }
+    }
+
+    /// Adds a load to a host, and moves the host to its place in the heap.
+    pub(crate) fn add_load<R: Real>(&mut self, host: usize, load: R, loads: &mut [R]) {
+        self.remove(host, loads);
+        loads[host] += load;
+        self.push(host, loads);
     }
 
     fn last_position(&self) -> usize {
