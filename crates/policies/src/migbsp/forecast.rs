@@ -355,25 +355,4 @@ mod tests {
         update_regularity(&mut regularity, 28.75e6, 56.5e6, 0.01, 0.25);
         assert_eq!(regularity, 0.5);
     }
-
-    #[test]
-    fn a_computation_is_recent_for_as_many_supersteps_as_are_remembered() {
-        let platform = migsim_platform::open("lbm").unwrap().platform;
-        let mut measures = crate::Measures::default();
-        measures.clear(1);
-        measures
-            .work
-            .fill(migsim_base::units::Instructions::of(1e6));
-        let placement = [migsim_base::units::HostId(2)];
-        let at = |superstep| View {
-            superstep,
-            ..crate::testing::test_view(&platform, &placement, &measures)
-        };
-        let mut forecasts = Forecasts::default();
-        forecasts.observe(&MigBspConfig::default(), 4, &at(3));
-        let is_recent = |memory, now| forecasts.has_host_computed_recently(2, memory, &at(now));
-        // At superstep 5, superstep 3 is within the last three.
-        assert!(is_recent(Some(3), 5) && !is_recent(Some(2), 5));
-        assert!(is_recent(None, 9) && !forecasts.has_host_computed_recently(0, None, &at(5)));
-    }
 }

@@ -139,21 +139,6 @@ mod tests {
     }
 
     #[test]
-    fn the_weights_of_gain_follow_the_shares_of_time() {
-        let mut weights = PotentialWeights::default();
-        // Three quarters of the time is computation: 1/2 + 3/4, then 5/8 + 3/4; the weights converge to 3/2 and 1/2.
-        weights.adjust_gain_weights(3.0, 1.0);
-        assert_eq!([weights.computation, weights.communication], [1.25, 0.75]);
-        weights.adjust_gain_weights(30.0, 10.0);
-        assert_eq!([weights.computation, weights.communication], [1.375, 0.625]);
-        // Equal shares leave the weights at 1, and without measurements nothing changes.
-        let mut weights = PotentialWeights::default();
-        weights.adjust_gain_weights(2.0, 2.0);
-        weights.adjust_gain_weights(0.0, 0.0);
-        assert_eq!(weights, PotentialWeights::default());
-    }
-
-    #[test]
     fn the_weight_of_memory_falls_while_moves_pay_and_rises_after_moves_that_do_not() {
         let mut weights = PotentialWeights::default();
         interval(&mut weights, 4.0); // the first interval: nothing to compare

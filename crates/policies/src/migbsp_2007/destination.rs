@@ -99,26 +99,6 @@ mod tests {
     use migsim_engine::testing::single_cluster_platform;
 
     #[test]
-    fn a_process_that_is_sent_to_a_host_takes_one_of_its_processors_and_memory() {
-        let mut platform = single_cluster_platform(&[1e9; 2], 1e6, 0.0);
-        platform.hosts[1].cores = 2;
-        let mut measures = Measures::default();
-        measures.clear(1);
-        let memory = [Bytes::of(30.0)];
-        let view = View {
-            process_memory: &memory,
-            ..test_view(&platform, &[HostId(0)], &measures)
-        };
-        let config = MigBsp2007Config::default();
-        let mut loads = HostLoads::default();
-        loads.observe(&config, &view);
-        let mut offers = HostOffers::new(&config, &mut loads, &view);
-        offers.reserve_host(0, HostId(1));
-        assert_eq!(offers.loads, [0.0, 0.5]);
-        assert_eq!(offers.used_memory, [0.0, 30.0]);
-    }
-
-    #[test]
     fn icpu_is_what_others_leave_of_the_peak() {
         let icpu = remaining_power(InstructionsPerSecond::of(2e9), 0.25);
         assert_eq!(icpu, 1.5e9);

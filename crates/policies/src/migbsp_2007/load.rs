@@ -138,20 +138,6 @@ mod tests {
     }
 
     #[test]
-    fn the_load_is_what_others_took_and_what_we_did() {
-        let config = MigBsp2007Config::default();
-        // 5 of 10 s; then (5 + 5 external) of 20 s, and 10 of 40 s busy with 15 external.
-        assert_eq!(load(&config, &[5.0]), 0.5);
-        assert_eq!(load(&config, &[5.0, 0.0]), 0.5);
-        assert_eq!(load(&config, &[5.0, 0.0, 5.0, 0.0]), 0.625);
-        let external = MigBsp2007Config {
-            load: Load::External,
-            ..config
-        };
-        assert_eq!(load(&external, &[5.0, 0.0, 5.0, 0.0]), 0.375);
-    }
-
-    #[test]
     fn marks_reach_over_the_window() {
         // One mark every second superstep: with one after each superstep the marks would not cover 63 of them.
         let config = MigBsp2007Config {

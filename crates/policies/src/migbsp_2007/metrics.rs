@@ -299,26 +299,6 @@ mod tests {
         }
     }
 
-    fn potential(
-        process: usize,
-        cluster: usize,
-        communication: f64,
-    ) -> MigrationPotential<'static> {
-        MigrationPotential {
-            process_number: process + 1,
-            cluster_index: cluster,
-            cluster: "",
-            bytes: 0.0,
-            communication_s: 0.0,
-            p_com: 1.0,
-            ic: communication,
-            transfer_s: 0.0,
-            it: 0.0,
-            metrics: MigrationMetrics::default(),
-            potential: 1.0 + communication,
-        }
-    }
-
     #[test]
     fn the_partner_is_the_next_host_of_the_cluster() {
         let platform = migsim_platform::open("lbm").unwrap().platform;
@@ -339,41 +319,6 @@ mod tests {
         // w07-w01, section 2.3.3.
         let found: Vec<f64> = relative_to_maximum([10.0, 20.0, 15.0]).collect();
         assert_eq!(found, [0.5, 1.0, 0.75]);
-    }
-
-    #[test]
-    fn where_nothing_was_measured_all_indexes_are_0() {
-        assert_eq!(
-            relative_to_maximum([0.0, 0.0]).collect::<Vec<f64>>(),
-            [0.0, 0.0]
-        );
-    }
-
-    #[test]
-    fn only_what_is_above_the_threshold_migrates() {
-        // w07-w03, section 2.3.4: PM = 1 + C; 1.5 itself is not above 1.5.
-        let all = [
-            potential(0, 0, 0.25),
-            potential(0, 1, 0.75),
-            potential(1, 0, 0.5),
-            potential(2, 0, 0.625),
-            potential(3, 0, 0.75),
-            potential(3, 1, 0.75),
-        ];
-        let mut survey = PotentialSummary {
-            listed: Some(Vec::new()),
-            ..PotentialSummary::default()
-        };
-        for row in all.chunk_by(|a, b| a.process_number == b.process_number) {
-            survey.add_process(row, 5);
-        }
-        assert_eq!((survey.highest(), &survey.listed), (Some(1.75), &None));
-        let found = survey.above(1.5);
-        let found: Vec<_> = found
-            .iter()
-            .map(|p| (p.process_number - 1, p.cluster_index))
-            .collect();
-        assert_eq!(found, [(0, 1), (3, 0), (2, 0)]);
     }
 
     #[test]

@@ -67,28 +67,3 @@ impl Trigger for Boulmier {
         reason
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{is_due_after_each, superstep_with_times};
-    use super::*;
-
-    #[test]
-    fn only_growth_pays() {
-        assert_eq!(
-            is_due_after_each(
-                BoulmierOptions {},
-                &[superstep_with_times(9.0, 2.0, 1.0); 4]
-            ),
-            [false; 4]
-        );
-        // Imbalance 0, 1, 2: 3·2 - 3 = 3 ≥ 3.
-        let steps: Vec<ObservedSuperstep> = [2.0, 3.0, 4.0]
-            .map(|max| superstep_with_times(max, 2.0, 3.0))
-            .to_vec();
-        assert_eq!(
-            is_due_after_each(BoulmierOptions {}, &steps),
-            [false, false, true]
-        );
-    }
-}

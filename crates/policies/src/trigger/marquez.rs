@@ -80,25 +80,3 @@ impl Trigger for Marquez {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{is_due_after_each, superstep_with_times};
-    use super::*;
-
-    #[test]
-    fn hosts_beyond_the_tolerance_are_due() {
-        let mut low = superstep_with_times(2.0, 2.0, 0.0);
-        low.min_host_time = migsim_base::units::Seconds::of(1.5);
-        let steps = [
-            superstep_with_times(2.4, 2.0, 0.0),
-            superstep_with_times(2.41, 2.0, 0.0),
-            low,
-        ];
-        assert_eq!(
-            is_due_after_each(MarquezOptions::default(), &steps),
-            [false, true, true]
-        );
-        assert!(MarquezOptions { x: f64::NAN }.trigger().is_err());
-    }
-}

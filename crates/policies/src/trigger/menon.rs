@@ -97,34 +97,3 @@ impl Trigger for ImprovedMenon {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{is_due_after_each, superstep_with_times};
-    use super::*;
-
-    #[test]
-    fn lost_time_is_summed_until_it_pays() {
-        // U after each superstep: 1, 2, 3 ≥ 3: yes; then 1.
-        let steps = [superstep_with_times(3.0, 2.0, 3.0); 4];
-        assert_eq!(
-            is_due_after_each(MenonOptions {}, &steps),
-            [false, false, true, false]
-        );
-    }
-
-    #[test]
-    fn what_the_balancer_leaves_does_not_count() {
-        // base 1; then 2 - 1 = 1, 0 - 1 = -1 (or 0), 3 - 1 = 2.
-        let steps: Vec<ObservedSuperstep> = [3.0, 4.0, 2.0, 5.0]
-            .map(|max| superstep_with_times(max, 2.0, 3.0))
-            .to_vec();
-        let improved = ImprovedMenonOptions { no_max: false };
-        assert_eq!(
-            is_due_after_each(improved, &steps),
-            [false, false, false, true]
-        );
-        let no_max = ImprovedMenonOptions { no_max: true };
-        assert_eq!(is_due_after_each(no_max, &steps), [false; 4]);
-    }
-}

@@ -59,16 +59,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn balancing_pays_where_growth_has_cost_more() {
-        // Times 1, 2, 3, ... since the last map; a balancing costs 1.5. 1+2 +1.5 +1+2 = 7.5 < 10; 1 +1.5 +1+2 ... = 4 supersteps at 1,2 | 1,2.
-        let found = best_balancings(4, |_| 1.5, |made, step| (step - made + 1) as f64);
-        assert_eq!(
-            (found.total_time, found.balancing_supersteps),
-            (7.5, vec![2])
-        );
-    }
-
-    #[test]
     fn nothing_to_do_takes_no_time() {
         assert_eq!(best_balancings(0, |_| 1.0, |_, _| 1.0).total_time, 0.0);
         let dear = best_balancings(3, |_| 100.0, |made, step| (step - made) as f64);

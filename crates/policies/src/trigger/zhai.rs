@@ -67,21 +67,3 @@ impl Trigger for Zhai {
             .reason("the excess of recent supersteps over the mean superstep since the last call")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{is_due_after_each, superstep_with_times};
-    use super::*;
-
-    #[test]
-    fn the_median_of_three_is_held_against_the_mean() {
-        // max 1, 2, 6: 1 - 1 = 0, 2 - 1.5 = 0.5, 2 - 3 = -1; then 6: 6 - 3.75 = 2.25.
-        let steps: Vec<ObservedSuperstep> = [1.0, 2.0, 6.0, 6.0]
-            .map(|max| superstep_with_times(max, 1.0, 1.75))
-            .to_vec();
-        assert_eq!(
-            is_due_after_each(ZhaiOptions {}, &steps),
-            [false, false, false, true]
-        );
-    }
-}

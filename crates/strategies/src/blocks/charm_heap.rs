@@ -91,25 +91,3 @@ impl CharmHeap {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_comes_out_first_and_ties_stay() {
-        let mut loads = [1, 3, 2, 3];
-        let mut heap = CharmHeap::default();
-        for item in 0..4 {
-            heap.insert(item, |a, b| loads[a] > loads[b]);
-        }
-        // 3 is no better than 1, so 1 stays at the top; 3 takes the place of 0.
-        assert_eq!(heap.items, [1, 3, 2, 0]);
-        loads[0] = 9;
-        heap.update(0, |a, b| loads[a] > loads[b]);
-        heap.update(7, |_, _| unreachable!("7 is not in the heap"));
-        let out: Vec<_> = std::iter::from_fn(|| heap.pop(|a, b| loads[a] > loads[b])).collect();
-        // After 0 the last item, 3, goes to the root, and 1 is no better.
-        assert_eq!(out, [0, 3, 1, 2]);
-    }
-}

@@ -106,31 +106,3 @@ fn rise_into_hole<T: Copy>(
     }
     items[hole] = item;
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_equal_items_the_right_child_follows_the_top() {
-        let never = |_, _| false;
-        let mut heap = LibraryHeap::new((0..4).collect(), never);
-        // g++ 12: the hole of each parent sinks to the right, and its item stays at the leaf.
-        assert_eq!(heap.items, [2, 3, 0, 1]);
-        assert_eq!(heap.pop(never), Some(2));
-        assert_eq!(heap.items, [0, 3, 1]);
-        heap.push(2, never);
-        assert_eq!(heap.items, [0, 3, 1, 2]);
-        assert_eq!(heap.top(), Some(0));
-    }
-
-    #[test]
-    fn the_least_load_comes_out_first() {
-        let loads = [3, 1, 2, 5, 4];
-        let below = |a: usize, b: usize| loads[a] > loads[b];
-        let mut heap = LibraryHeap::new((0..5).collect(), below);
-        let out: Vec<_> = std::iter::from_fn(|| heap.pop(below)).collect();
-        assert_eq!(out, [1, 2, 0, 4, 3]);
-        assert!(heap.top().is_none() && LibraryHeap::new(Vec::new(), below).pop(below).is_none());
-    }
-}

@@ -127,22 +127,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn up_to_16_items_keep_the_order_of_ties() {
-        let keys = [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2];
-        let (order, _) = descending_order_and_comparisons(&keys);
-        let expected = [1, 3, 5, 7, 9, 11, 13, 15, 0, 2, 4, 6, 8, 10, 12, 14];
-        assert_eq!(order, expected);
-    }
-
-    #[test]
-    fn of_17_equal_items_the_order_is_that_of_the_library() {
-        // g++ 12, std::sort of 17 equal keys: the median of items 1, 8 and 16 goes to the front and every pair is swapped.
-        let (order, _) = descending_order_and_comparisons(&[0; 17]);
-        let expected = [8, 16, 15, 14, 13, 12, 11, 10, 9, 0, 7, 6, 5, 4, 3, 2, 1];
-        assert_eq!(order, expected);
-    }
-
-    #[test]
     fn of_40_items_with_five_keys_the_order_is_that_of_the_library() {
         // g++ 12, std::sort of 0 to 39 by decreasing 7·i mod 5.
         let keys: Vec<usize> = (0..40).map(|item| item * 7 % 5).collect();

@@ -33,30 +33,6 @@ fn a_host_with_half_its_speed_taken_and_three_processes_on_two_cores_gives_each_
 }
 
 #[test]
-fn heuristic_one_takes_all_above_x_times_the_highest() {
-    // max = 10, x = 80 %: only values above 8 pass; 8 itself does not.
-    let all = [
-        potential(0, 1, 3.0),
-        potential(0, 2, 9.0),
-        potential(1, 1, 8.0),
-        potential(2, 1, 10.0),
-    ];
-    let Selection {
-        candidates: found,
-        threshold,
-        ..
-    } = select_candidates(&MigBspConfig::default(), highest_potentials(&all), 3, false);
-    assert_eq!(threshold, Some(8.0));
-    assert_eq!(
-        found
-            .iter()
-            .map(|p| (p.process(), p.cluster()))
-            .collect::<Vec<_>>(),
-        [(2, 1), (0, 2)]
-    );
-}
-
-#[test]
 fn each_manager_may_have_a_list_of_its_own() {
     // x = 80 % of 10 in cluster 0, of 4 in cluster 1; cluster 2 gains nothing.
     let mut all = [
@@ -85,41 +61,6 @@ fn each_manager_may_have_a_list_of_its_own() {
     assert_eq!(
         select_candidates(&config, highest_potentials(&all), 5, false).candidates,
         all
-    );
-}
-
-#[test]
-fn no_positive_potential_means_no_candidate() {
-    let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
-    let best = highest_potentials(&all);
-    let found = select_candidates(&MigBspConfig::default(), best, 2, false);
-    assert_eq!((found.candidates, found.threshold), (Vec::new(), None));
-}
-
-#[test]
-fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
-    let all = [
-        potential(0, 1, 3.0),
-        potential(1, 1, 4.0),
-        potential(2, 1, 5.0),
-        potential(3, 1, 1.0),
-    ];
-    let two = MigBspConfig {
-        heuristic: Heuristic::Two,
-        ..MigBspConfig::default()
-    };
-    assert_eq!(
-        select_candidates(&two, highest_potentials(&all), 4, false).candidates,
-        [all[2]]
-    );
-    let half = MigBspConfig {
-        x: 0.5,
-        x_of: ThresholdMeaning::OfProcesses,
-        ..MigBspConfig::default()
-    };
-    assert_eq!(
-        select_candidates(&half, highest_potentials(&all), 4, false).candidates,
-        [all[2], all[1]]
     );
 }
 
@@ -228,26 +169,6 @@ fn the_transfer_may_be_counted_from_the_first_cluster() {
     // From a at 99.6 MB/s, at 9.96 MB/s to lan.
     config.memory_origin = MemoryOrigin::Initial;
     assert_eq!(memory(&config), [fast, fast, slow, fast]);
-}
-
-#[test]
-fn received_messages_alone_may_make_the_communication() {
-    let communication = |communication_time| -> Vec<f64> {
-        let config = MigBspConfig {
-            own_cluster: OwnCluster::Competes,
-            communication_time,
-            ..MigBspConfig::default()
-        };
-        let all = after_a_move(&config);
-        all.iter()
-            .map(|potential| potential.communication_term)
-            .collect()
-    };
-    // p1 sends to s; p2 receives from lan.
-    let both = [0.0, 0.0, 0.0, 0.05, 0.0, 0.0, 0.05, 0.0];
-    assert_eq!(communication(CommunicationTime::Larger), both);
-    let one = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.05, 0.0];
-    assert_eq!(communication(CommunicationTime::Received), one);
 }
 
 #[test]

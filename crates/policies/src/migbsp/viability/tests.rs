@@ -43,54 +43,6 @@ fn a_reservation_moves_with_its_process() {
     assert_eq!(reservations.process_counts_before_call[from.index()], 2);
 }
 
-#[test]
-fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
-    // On `lbm`: p1 on lan-0 has received 500 kB from a in 0.2 s. From n and from a: 5 ms over a (100 MB/s).
-    let platform = migsim_platform::open("lbm").unwrap().platform;
-    let mut measures = Measures::default();
-    measures.clear(1);
-    measures.work.fill(Instructions::of(1e6));
-    measures.computation_times.fill(Seconds::of(2e-3));
-    measures.traffic_mut(0, 1).received_bytes = Bytes::of(500e3);
-    measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
-    measures.traffic_mut(0, 1).received_messages = 1;
-    let host = |name: &str| platform.host_named(name).unwrap();
-    let placement = [host("lan-0")];
-    let view = test_view(&platform, &placement, &measures);
-    let config = MigBspConfig {
-        communication_time: CommunicationTime::Received,
-        viability_communication: ViabilityCommunication::Uncontended,
-        ..MigBspConfig::default()
-    };
-    let mut forecasts = Forecasts::default();
-    forecasts.observe(&config, 4, &view);
-    let reservations = Reservations::new(&config, &forecasts, &view);
-    let occupancy = reservations.resident_counts(&config);
-    let call = ViabilityTest {
-        config: &config,
-        forecasts: &forecasts,
-        view: &view,
-        horizon_supersteps: 10.0,
-        candidates: &[],
-        potentials: &PotentialComputation::new(&config, 10.0, &forecasts, &occupancy, &view),
-    };
-    let times = |to: &str| {
-        let offer = HostOffer {
-            host: host(to),
-            remaining_power: 1e9,
-            free_host_count: 1,
-        };
-        let weighing = call.predict_times(0, offer, 0, &reservations);
-        let [stay, go] = weighing.sums();
-        (stay.get(), go.get())
-    };
-    // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 ms + 500 kB / 99.6 MB/s) and 10 · (1 ms + 500 kB / 99.6 MB/s).
-    let message = 10.0 * 500e3 / 99.6e6;
-    let (stay, go) = times("n-0");
-    assert!((stay - 2.02).abs() < 1e-12 && (go - message - 0.01 / 1.5).abs() < 1e-12);
-    assert!((times("a-0").1 - message - 0.01).abs() < 1e-12);
-}
-
 /// Calls `look` with a call with these options, in which processes are on the named hosts of `lbm` and each has computed 1e6 instructions
 /// in 1 ms; `change` is made to the platform before.
 fn in_a_call(
