@@ -52,22 +52,6 @@ pub fn log_error_output_to(path: PathBuf) {
     *ERROR_LOG.lock().unwrap_or_else(PoisonError::into_inner) = Some(path);
 }
 
-/// Counts as an awaited answer while it exists.
-struct AwaitedAnswer;
-
-impl AwaitedAnswer {
-    fn begin() -> Self {
-        AWAITED_ANSWERS.fetch_add(1, Ordering::Relaxed);
-        Self
-    }
-}
-
-impl Drop for AwaitedAnswer {
-    fn drop(&mut self) {
-        AWAITED_ANSWERS.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// A line of the program's output.
 #[derive(Debug)]
 pub(super) struct OutputLine {
@@ -208,9 +192,20 @@ impl ExternalProgram {
         if !matches!(first, Err(RecvTimeoutError::Timeout)) {
             return Ok(first.ok());
         }
+        AWAITED_ANSWERS.fetch_add(1, Ordering::Relaxed);
+        let answer = self.wait_longer(limit, pause, place);
+        AWAITED_ANSWERS.fetch_sub(1, Ordering::Relaxed);
+        answer
+    }
+
+    fn wait_longer(
+        &self,
+        limit: Duration,
+        pause: Duration,
+        place: &str,
+    ) -> Result<Option<io::Result<OutputLine>>, Problem> {
         #[expect(clippy::disallowed_methods, reason = "only the program is timed")]
         let start = Instant::now();
-        let _awaited = AwaitedAnswer::begin();
         let used_before = self.processor_time();
         loop {
             let received = self.answer_receiver.recv_timeout(pause);

@@ -93,10 +93,6 @@ impl<'a> HostOffers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measures;
-    use crate::testing::test_view;
-    use migsim_base::units::Bytes;
-    use migsim_engine::testing::single_cluster_platform;
 
     #[test]
     fn icpu_is_what_others_leave_of_the_peak() {

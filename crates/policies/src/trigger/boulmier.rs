@@ -9,7 +9,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost};
+use super::{
+    Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost, trigger_of,
+};
 use migsim_base::error::Error;
 use migsim_base::quantities::format_time;
 use migsim_base::words::format_count;
@@ -24,7 +26,7 @@ impl TriggerOptions for BoulmierOptions {
     const ORIGINAL: &'static str = "BastienMenon";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
-        Ok(Box::<Boulmier>::default())
+        Ok(trigger_of(Boulmier::default()))
     }
 }
 
@@ -33,37 +35,27 @@ impl TriggerOptions for BoulmierOptions {
 struct Boulmier {
     lost_time: f64,
     supersteps_since_balancing: u32,
-    /// τ, the imbalance max − avg, U and C at the last balancing, for its explanation.
-    last_due: (u32, [f64; 3]),
 }
 
-impl Trigger for Boulmier {
-    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        self.lost_time += observed.lost_time();
+impl Criterion for Boulmier {
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
+        let now = observed.lost_time();
+        self.lost_time += now;
         self.supersteps_since_balancing += 1;
-        let (count, now) = (self.supersteps_since_balancing, observed.lost_time());
-        let cost = observed.balancing_cost.get();
-        let is_due = f64::from(count) * now - self.lost_time >= cost;
-        if is_due {
-            *self = Self {
-                last_due: (count, [now, self.lost_time, cost]),
-                ..Self::default()
-            };
+        let (count, lost) = (self.supersteps_since_balancing, self.lost_time);
+        let (growth, cost) = (f64::from(count) * now - lost, observed.balancing_cost.get());
+        if growth < cost {
+            return None;
         }
-        is_due
-    }
-
-    fn reason(&self) -> Reason {
-        let (count, [now, lost, cost]) = self.last_due;
-        let growth = format!(
-            "the time lost to the growth of the imbalance since the last call ({} x {} lost in the last one - {} lost in all)",
-            format_count(count, "superstep"),
-            format_time(now),
-            format_time(lost)
+        *self = Self::default();
+        let supersteps = format_count(count, "superstep");
+        let [last, all] = [now, lost].map(format_time);
+        let what = format!(
+            "the time lost to the growth of the imbalance since the last call ({supersteps} x {last} lost in the last one - {all} lost in all)"
         );
-        let mut reason = reached_cost(&growth, f64::from(count) * now - lost, cost);
+        let mut reason = reached_cost(&what, growth, cost);
         let times = [("last_lost_time_s", now), ("lost_time_s", lost)];
         reason.times.splice(0..0, times);
-        reason
+        Some(reason)
     }
 }

@@ -7,10 +7,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
+use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::range_problem;
 use migsim_base::error::Error;
 use migsim_base::quantities::format_time;
+use migsim_base::units::Seconds;
 
 /// The options of the trigger `marquez`, which consist of its tolerance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -35,48 +36,32 @@ impl TriggerOptions for MarquezOptions {
         if !(self.x >= 0.0 && self.x.is_finite()) {
             return Err(range_problem("x", self.x, "finite and not negative").into());
         }
-        Ok(Box::new(Marquez {
-            tolerance: self.x,
-            last_times: [0.0; 3],
-        }))
+        Ok(trigger_of(self))
     }
 }
 
-/// The trigger `marquez`: its tolerance x, and the minimum, mean and maximum of the host times in the last superstep \[s\].
-#[derive(Clone, Copy, Debug)]
-struct Marquez {
-    tolerance: f64,
-    last_times: [f64; 3],
-}
-
-impl Trigger for Marquez {
-    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        let average = observed.mean_host_time.get();
-        let tolerance = average * self.tolerance;
-        self.last_times = [
-            observed.min_host_time.get(),
-            average,
-            observed.max_host_time.get(),
+impl Criterion for MarquezOptions {
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
+        let times = [
+            observed.min_host_time,
+            observed.mean_host_time,
+            observed.max_host_time,
         ];
-        observed.min_host_time.get() < average - tolerance
-            || average + tolerance < observed.max_host_time.get()
-    }
-
-    fn reason(&self) -> Reason {
-        let [least, mean, largest] = self.last_times;
-        Reason {
-            text: format!(
-                "hosts computed from {} to {}, which is more than the fraction {} from the mean, {}",
-                format_time(least),
-                format_time(largest),
-                self.tolerance,
-                format_time(mean)
-            ),
-            times: vec![
-                ("min_host_time_s", least),
-                ("max_host_time_s", largest),
-                ("mean_host_time_s", mean),
-            ],
-        }
+        let [least, mean, largest] = times.map(Seconds::get);
+        let (x, tolerance) = (self.x, mean * self.x);
+        let is_due = least < mean - tolerance || mean + tolerance < largest;
+        is_due.then(|| {
+            let [from, average, to] = [least, mean, largest].map(format_time);
+            Reason {
+                text: format!(
+                    "hosts computed from {from} to {to}, which is more than the fraction {x} from the mean, {average}"
+                ),
+                times: vec![
+                    ("min_host_time_s", least),
+                    ("max_host_time_s", largest),
+                    ("mean_host_time_s", mean),
+                ],
+            }
+        })
     }
 }

@@ -8,7 +8,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AccumulatedTime, ObservedSuperstep, Reason, Trigger, TriggerOptions};
+use super::{
+    Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, add_until_cost, trigger_of,
+};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
@@ -22,22 +24,20 @@ impl TriggerOptions for MenonOptions {
     const ORIGINAL: &'static str = "VanillaMenon";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
-        Ok(Box::<Menon>::default())
+        Ok(trigger_of(Menon::default()))
     }
 }
 
 /// The state of the trigger `menon`: the time lost to imbalance since the last balancing (U).
 #[derive(Clone, Copy, Debug, Default)]
-struct Menon(AccumulatedTime);
+struct Menon {
+    lost_time: f64,
+}
 
-impl Trigger for Menon {
-    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        self.0.add(observed.lost_time(), observed.balancing_cost)
-    }
-
-    fn reason(&self) -> Reason {
-        self.0
-            .reason("the time lost to imbalance since the last call")
+impl Criterion for Menon {
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
+        let what = "the time lost to imbalance since the last call";
+        add_until_cost(&mut self.lost_time, observed.lost_time(), observed, what)
     }
 }
 
@@ -64,10 +64,10 @@ impl TriggerOptions for ImprovedMenonOptions {
     )];
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
-        Ok(Box::new(ImprovedMenon {
+        Ok(trigger_of(ImprovedMenon {
             options: self,
             remaining_imbalance: 0.0,
-            lost_time: AccumulatedTime::default(),
+            lost_time: 0.0,
         }))
     }
 }
@@ -78,22 +78,17 @@ impl TriggerOptions for ImprovedMenonOptions {
 struct ImprovedMenon {
     options: ImprovedMenonOptions,
     remaining_imbalance: f64,
-    lost_time: AccumulatedTime,
+    lost_time: f64,
 }
 
-impl Trigger for ImprovedMenon {
-    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+impl Criterion for ImprovedMenon {
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
         if observed.is_first_with_placement() {
             self.remaining_imbalance = observed.lost_time();
         }
         let more = observed.lost_time() - self.remaining_imbalance;
         let least = if self.options.no_max { more } else { 0.0 };
-        self.lost_time.add(more.max(least), observed.balancing_cost)
-    }
-
-    fn reason(&self) -> Reason {
-        self.lost_time.reason(
-            "the time lost to imbalance since the last call, beyond the imbalance that this call left",
-        )
+        let what = "the time lost to imbalance since the last call, beyond the imbalance that this call left";
+        add_until_cost(&mut self.lost_time, more.max(least), observed, what)
     }
 }

@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
+use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 use migsim_base::quantities::format_time;
@@ -47,12 +47,11 @@ impl TriggerOptions for MenonOfflineOptions {
     )];
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
-        Ok(Box::new(MenonOffline {
+        Ok(trigger_of(MenonOffline {
             edition: self.edition,
             supersteps_before_balancing: 0,
             max_host_times: Vec::new(),
             mean_host_times: Vec::new(),
-            last_due: [0.0; 3],
         }))
     }
 }
@@ -65,24 +64,23 @@ struct MenonOffline {
     supersteps_before_balancing: u32,
     max_host_times: Vec<f64>,
     mean_host_times: Vec<f64>,
-    /// The growth, C and the period at the last balancing, for its explanation.
-    last_due: [f64; 3],
 }
 
-impl Trigger for MenonOffline {
+impl Criterion for MenonOffline {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "rounded down as in the original; the root is not negative, and what is too large ends at the bound"
     )]
-    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
         self.max_host_times.push(observed.max_host_time.get());
         self.mean_host_times.push(observed.mean_host_time.get());
         let is_yalbb = self.edition == MenonOfflineEdition::Yalbb;
         let first = usize::from(!is_yalbb);
         let growth =
             mean_slope(&self.max_host_times, first) - mean_slope(&self.mean_host_times, first);
-        let root = (2.0 * observed.balancing_cost.get() / growth).sqrt();
+        let cost = observed.balancing_cost.get();
+        let root = (2.0 * cost / growth).sqrt();
         let next = u32::try_from(observed.superstep + 1).unwrap_or(u32::MAX);
         let is_due = match (growth > 0.0, is_yalbb) {
             (true, true) => self.supersteps_before_balancing.wrapping_add(root as u32) <= next,
@@ -90,25 +88,19 @@ impl Trigger for MenonOffline {
             (false, true) => self.supersteps_before_balancing.wrapping_add(u32::MAX) <= next,
             (false, false) => false,
         };
-        if is_due {
-            self.supersteps_before_balancing = next;
-            self.last_due = [growth, observed.balancing_cost.get(), root];
-            self.max_host_times.clear();
-            self.mean_host_times.clear();
+        if !is_due {
+            return None;
         }
-        is_due
-    }
-
-    fn reason(&self) -> Reason {
-        let [growth, cost, period] = self.last_due;
-        Reason {
+        self.supersteps_before_balancing = next;
+        self.max_host_times.clear();
+        self.mean_host_times.clear();
+        let [grows, costs] = [growth, cost].map(format_time);
+        Some(Reason {
             text: format!(
-                "the imbalance grows by {} in a superstep and a call costs {}, so that the best interval is {period:.1} supersteps",
-                format_time(growth),
-                format_time(cost)
+                "the imbalance grows by {grows} in a superstep and a call costs {costs}, so that the best interval is {root:.1} supersteps"
             ),
             times: vec![("growth_s", growth), ("call_cost_s", cost)],
-        }
+        })
     }
 }
 
@@ -152,8 +144,7 @@ mod tests {
             supersteps_before_balancing: 1,
             max_host_times: Vec::new(),
             mean_host_times: Vec::new(),
-            last_due: [0.0; 3],
         };
-        assert!(yalbb.is_due(&steps[0]));
+        assert!(yalbb.reason_if_due(&steps[0]).is_some());
     }
 }

@@ -16,7 +16,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
+use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::range_problem;
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
@@ -43,11 +43,10 @@ impl TriggerOptions for MetaBalancerOptions {
             let range = "finite and positive";
             return Err(range_problem("utilisation", self.utilisation, range).into());
         }
-        Ok(Box::new(MetaBalancer {
+        Ok(trigger_of(MetaBalancer {
             options: self,
             samples: Vec::new(),
             balancing_period: NO_PERIOD,
-            last_period: NO_PERIOD,
         }))
     }
 }
@@ -91,28 +90,25 @@ pub fn plan_next_balancing(
     if samples.len() <= MAX_SAMPLES_WITHOUT_PLAN {
         return None;
     }
-    let sum = |value: fn(&HostTimeSample) -> f64| {
+    let max_of: fn(&HostTimeSample) -> f64 = |sample| sample.max_host_time.get();
+    let mean_of: fn(&HostTimeSample) -> f64 = |sample| sample.mean_host_time.get();
+    let sum = |value| {
         samples
             .iter()
             .map(value)
             .fold(0.0, |sum, value| sum + value)
     };
-    let (max, avg) = (
-        sum(|sample| sample.max_host_time.get()),
-        sum(|sample| sample.mean_host_time.get()),
-    );
-    let lines = (max / avg > first_ratio)
-        .then(|| FittedLines::new(samples, first_ratio).plan_balancing(price.get()))
-        .flatten();
-    lines.or_else(|| {
+    let (max, avg) = (sum(max_of), sum(mean_of));
+    let lines = (max / avg > first_ratio).then(|| {
+        let max = FittedLine::new(samples, max_of, 1.0);
+        let mean = FittedLine::new(samples, mean_of, first_ratio);
+        plan_with_lines(max, mean, price.get())
+    });
+    lines.flatten().or_else(|| {
         let count = samples.len() as f64;
-        let scaled = samples
-            .iter()
-            .map(|sample| sample.mean_host_time.get() * first_ratio);
-        let (max, avg) = (
-            max / count,
-            scaled.fold(0.0, |sum, value| sum + value) / count,
-        );
+        let scaled = samples.iter().map(|sample| mean_of(sample) * first_ratio);
+        let scaled = scaled.fold(0.0, |sum, value| sum + value);
+        let (max, avg) = (max / count, scaled / count);
         let period = truncate_to_i32(price.get() / (max - avg));
         Some(BalancingPlan {
             period: if period < 0 { previous } else { period },
@@ -135,65 +131,61 @@ fn truncate_to_i32(value: f64) -> i32 {
     }
 }
 
-/// Two lines fitted to the maximum and to the scaled mean of the host times \[s\], over supersteps counted from 0.
+/// A line fitted to times of hosts \[s\], over supersteps counted from 0.
 #[derive(Clone, Copy, Debug)]
-struct FittedLines {
-    max_time_slope: f64,
-    max_time_intercept: f64,
-    mean_time_slope: f64,
-    mean_time_intercept: f64,
+struct FittedLine {
+    slope: f64,
+    intercept: f64,
 }
 
-impl FittedLines {
-    fn new(samples: &[HostTimeSample], ratio: f64) -> Self {
+impl FittedLine {
+    /// Fits a line to a value of the samples, multiplied by `scale`.
+    fn new(samples: &[HostTimeSample], value: fn(&HostTimeSample) -> f64, scale: f64) -> Self {
         let count = samples.len() as f64;
-        let (first, second) = samples.split_at(samples.len() / 2);
-        let mean = |half: &[HostTimeSample], value: fn(&HostTimeSample) -> f64, scale: f64| {
+        let mean = |half: &[HostTimeSample]| {
             let sum = half.iter().map(value).fold(0.0, |sum, value| sum + value);
             sum * scale / half.len() as f64
         };
-        let line = |value: fn(&HostTimeSample) -> f64, scale: f64| {
-            let (first, second) = (mean(first, value, scale), mean(second, value, scale));
-            let slope = 2.0 * (second - first) / count;
-            (slope, first - slope * count / 4.0)
-        };
-        let (max_slope, max_start) = line(|sample| sample.max_host_time.get(), 1.0);
-        let (avg_slope, avg_start) = line(|sample| sample.mean_host_time.get(), ratio);
-        Self {
-            max_time_slope: max_slope,
-            max_time_intercept: max_start,
-            mean_time_slope: avg_slope,
-            mean_time_intercept: avg_start,
-        }
+        let (first, second) = samples.split_at(samples.len() / 2);
+        let (first, second) = (mean(first), mean(second));
+        let slope = 2.0 * (second - first) / count;
+        let intercept = first - slope * count / 4.0;
+        Self { slope, intercept }
     }
 
-    /// Returns the plan with the period after which the difference between the two lines, summed over supersteps, reaches the
-    /// cost `price` of a balancing. `None` if a line reaches 0 or the lines cross earlier.
-    fn plan_balancing(&self, price: f64) -> Option<BalancingPlan> {
-        let square = (self.max_time_slope - self.mean_time_slope) / 2.0;
-        let linear = self.max_time_intercept - self.mean_time_intercept;
-        let period = if square == 0.0 {
-            truncate_to_i32(price / linear)
-        } else {
-            let root = linear * linear + 4.0 * square * price;
-            if root < 0.0 {
-                return None;
-            }
-            truncate_to_i32((-linear + root.sqrt()) / (2.0 * square))
-        };
-        let end = f64::from(period);
-        let ends_before = |slope: f64, start: f64| slope < 0.0 && end > -start / slope;
-        let crossing = truncate_to_i32(linear / (self.mean_time_slope - self.max_time_slope));
-        let is_refused = period < 0
-            || ends_before(self.max_time_slope, self.max_time_intercept)
-            || ends_before(self.mean_time_slope, self.mean_time_intercept)
-            || crossing > 0 && period > crossing;
-        (!is_refused).then(|| BalancingPlan {
-            period,
-            predicted_imbalance: (self.max_time_slope * end + self.max_time_intercept)
-                / (self.mean_time_slope * end + self.mean_time_intercept),
-        })
+    fn value_at(self, superstep: f64) -> f64 {
+        self.slope * superstep + self.intercept
     }
+
+    fn reaches_0_before(self, superstep: f64) -> bool {
+        self.slope < 0.0 && superstep > -self.intercept / self.slope
+    }
+}
+
+/// Returns the plan with the period after which the difference between the lines of the maximum and the scaled mean, summed over
+/// supersteps, reaches the cost `price` of a balancing. `None` if a line reaches 0 or the lines cross earlier.
+fn plan_with_lines(max: FittedLine, mean: FittedLine, price: f64) -> Option<BalancingPlan> {
+    let square = (max.slope - mean.slope) / 2.0;
+    let linear = max.intercept - mean.intercept;
+    let period = if square == 0.0 {
+        truncate_to_i32(price / linear)
+    } else {
+        let root = linear * linear + 4.0 * square * price;
+        if root < 0.0 {
+            return None;
+        }
+        truncate_to_i32((-linear + root.sqrt()) / (2.0 * square))
+    };
+    let end = f64::from(period);
+    let crossing = truncate_to_i32(linear / (mean.slope - max.slope));
+    let is_refused = period < 0
+        || max.reaches_0_before(end)
+        || mean.reaches_0_before(end)
+        || crossing > 0 && period > crossing;
+    (!is_refused).then(|| BalancingPlan {
+        period,
+        predicted_imbalance: max.value_at(end) / mean.value_at(end),
+    })
 }
 
 /// The state of the trigger `meta-balancer`: the samples since the last balancing, and the present period.
@@ -202,12 +194,10 @@ struct MetaBalancer {
     options: MetaBalancerOptions,
     samples: Vec<HostTimeSample>,
     balancing_period: i32,
-    /// The period that ended with the last balancing, for its explanation.
-    last_period: i32,
 }
 
-impl Trigger for MetaBalancer {
-    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+impl Criterion for MetaBalancer {
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
         self.samples.push(HostTimeSample {
             max_host_time: observed.max_host_time,
             mean_host_time: observed.mean_host_time,
@@ -218,29 +208,21 @@ impl Trigger for MetaBalancer {
         let utilisation = self.samples.last().map_or(1.0, ratio);
         if utilisation < self.options.utilisation {
             let first = 1.0 / ratio(&self.samples[0]);
-            let plan = plan_next_balancing(
-                &self.samples,
-                observed.balancing_cost,
-                self.balancing_period,
-                first,
-            );
+            let (cost, period) = (observed.balancing_cost, self.balancing_period);
+            let plan = plan_next_balancing(&self.samples, cost, period, first);
             // A plan whose period has passed already is not used.
             if let Some(plan) = plan.filter(|plan| plan.period >= since) {
                 self.balancing_period = plan.period;
             }
         }
-        let is_due = since >= self.balancing_period;
-        if is_due {
-            self.last_period = self.balancing_period;
-            self.restart_measurement();
+        if since < self.balancing_period {
+            return None;
         }
-        is_due
-    }
-
-    fn reason(&self) -> Reason {
-        let period = format_count(self.last_period, "superstep");
-        format!("its plan from the lines through the times of hosts had a period of {period}")
-            .into()
+        let period = format_count(self.balancing_period, "superstep");
+        self.restart_measurement();
+        let reason =
+            format!("its plan from the lines through the times of hosts had a period of {period}");
+        Some(reason.into())
     }
 
     fn prepare_first_balancing(&mut self) -> bool {

@@ -111,27 +111,56 @@ fn reached_cost(what: &str, seconds: f64, cost: f64) -> Reason {
     }
 }
 
-/// A time that supersteps add up until it reaches the cost of a balancing.
-#[derive(Clone, Copy, Debug, Default)]
-struct AccumulatedTime {
-    sum: f64,
-    /// The sum and the cost at the last balancing, for its explanation.
-    last_due: [f64; 2],
+/// Adds a time to a sum, which restarts with a balancing as soon as it reaches the cost of the last balancing.
+fn add_until_cost(
+    sum: &mut f64,
+    more: f64,
+    observed: &ObservedSuperstep,
+    what: &str,
+) -> Option<Reason> {
+    *sum += more;
+    let cost = observed.balancing_cost.get();
+    (*sum >= cost).then(|| reached_cost(what, std::mem::take(sum), cost))
 }
 
-impl AccumulatedTime {
-    /// Adds a time \[s\], and returns whether the sum has reached the cost; the sum then restarts.
-    fn add(&mut self, more: f64, cost: Seconds) -> bool {
-        self.sum += more;
-        let is_due = self.sum >= cost.get();
-        if is_due {
-            self.last_due = [std::mem::take(&mut self.sum), cost.get()];
-        }
-        is_due
+/// A rule that gives the reason of each balancing when it requests the balancing.
+trait Criterion: fmt::Debug + Send {
+    /// Observes the superstep that has just ended, and returns the reason if the load is to be balanced.
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason>;
+
+    /// As [`Trigger::prepare_first_balancing`].
+    fn prepare_first_balancing(&mut self) -> bool {
+        false
+    }
+}
+
+#[derive(Debug)]
+struct CriterionTrigger<C> {
+    criterion: C,
+    last_reason: Option<Reason>,
+}
+
+/// Creates the trigger that follows a criterion.
+fn trigger_of(criterion: impl Criterion + 'static) -> Box<dyn Trigger> {
+    let last_reason = None;
+    Box::new(CriterionTrigger {
+        criterion,
+        last_reason,
+    })
+}
+
+impl<C: Criterion> Trigger for CriterionTrigger<C> {
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+        self.last_reason = self.criterion.reason_if_due(observed);
+        self.last_reason.is_some()
     }
 
-    fn reason(&self, what: &str) -> Reason {
-        reached_cost(what, self.last_due[0], self.last_due[1])
+    fn prepare_first_balancing(&mut self) -> bool {
+        self.criterion.prepare_first_balancing()
+    }
+
+    fn reason(&self) -> Reason {
+        self.last_reason.clone().unwrap_or_default()
     }
 }
 

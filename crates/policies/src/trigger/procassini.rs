@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
+use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::range_problem;
 use migsim_base::error::Error;
 use migsim_base::quantities::format_time;
@@ -40,11 +40,10 @@ impl TriggerOptions for ProcassiniOptions {
         if !(self.f > 0.0 && self.f <= 1.0) {
             return Err(range_problem("f", self.f, "above 0 and at most 1").into());
         }
-        Ok(Box::new(Procassini {
+        Ok(trigger_of(Procassini {
             time_ratio_limit: self.f,
             efficiency_sum: 0.0,
             superstep_count: 0,
-            last_prediction: [0.0; 2],
         }))
     }
 }
@@ -55,36 +54,29 @@ struct Procassini {
     time_ratio_limit: f64,
     efficiency_sum: f64,
     superstep_count: u32,
-    /// The last superstep, and the prediction of the next one with a balancing \[s\].
-    last_prediction: [f64; 2],
 }
 
-impl Trigger for Procassini {
-    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+impl Criterion for Procassini {
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
         let time = observed.max_host_time.get();
         if time <= 0.0 {
-            return false; // nobody computes: nothing to balance
+            return None; // nobody computes: nothing to balance
         }
         let efficiency = observed.mean_host_time.get() / time;
         self.efficiency_sum += efficiency;
         self.superstep_count += 1;
         let restored = self.efficiency_sum / f64::from(self.superstep_count);
         let next = time * (efficiency / restored) + observed.balancing_cost.get();
-        self.last_prediction = [time, next];
-        next < self.time_ratio_limit * time
-    }
-
-    fn reason(&self) -> Reason {
-        let [time, next] = self.last_prediction;
-        Reason {
-            text: format!(
-                "the next superstep and the call are predicted to take {}, less than {} times the last superstep, {}",
-                format_time(next),
-                self.time_ratio_limit,
-                format_time(time)
-            ),
-            times: vec![("predicted_time_s", next), ("last_time_s", time)],
-        }
+        let limit = self.time_ratio_limit;
+        (next < limit * time).then(|| {
+            let [predicted, last] = [next, time].map(format_time);
+            Reason {
+                text: format!(
+                    "the next superstep and the call are predicted to take {predicted}, less than {limit} times the last superstep, {last}"
+                ),
+                times: vec![("predicted_time_s", next), ("last_time_s", time)],
+            }
+        })
     }
 
     /// Returns `true`, since the efficiency that a balancing restores is unknown before the first balancing.

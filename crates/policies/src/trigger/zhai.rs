@@ -8,7 +8,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AccumulatedTime, ObservedSuperstep, Reason, Trigger, TriggerOptions};
+use super::{
+    Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, add_until_cost, trigger_of,
+};
 use migsim_base::error::Error;
 
 /// The options of the trigger `zhai`, which has none. The trigger requests a balancing when recent supersteps have become slower.
@@ -20,7 +22,7 @@ impl TriggerOptions for ZhaiOptions {
     const ORIGINAL: &'static str = "ZhaiMenon";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
-        Ok(Box::<Zhai>::default())
+        Ok(trigger_of(Zhai::default()))
     }
 }
 
@@ -28,7 +30,7 @@ impl TriggerOptions for ZhaiOptions {
 /// since the last balancing.
 #[derive(Clone, Debug, Default)]
 struct Zhai {
-    excess: AccumulatedTime,
+    excess: f64,
     /// The maximum host times of the last three supersteps \[s\], the newest last.
     last_max_times: Vec<f64>,
     max_time_sum: f64,
@@ -38,8 +40,8 @@ struct Zhai {
 /// Number of supersteps over whose maximum host times the median is taken.
 const MEDIAN_WINDOW: usize = 3;
 
-impl Trigger for Zhai {
-    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+impl Criterion for Zhai {
+    fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
         let max = observed.max_host_time.get();
         if self.last_max_times.len() == MEDIAN_WINDOW {
             self.last_max_times.remove(0);
@@ -51,19 +53,11 @@ impl Trigger for Zhai {
         sorted.sort_by(f64::total_cmp);
         let mean = self.max_time_sum / f64::from(self.supersteps_since_balancing);
         let more = sorted[sorted.len() / 2] - mean;
-        let is_due = self.excess.add(more, observed.balancing_cost);
-        if is_due {
-            let excess = self.excess;
-            *self = Self {
-                excess,
-                ..Self::default()
-            };
+        let what = "the excess of recent supersteps over the mean superstep since the last call";
+        let reason = add_until_cost(&mut self.excess, more, observed, what);
+        if reason.is_some() {
+            *self = Self::default();
         }
-        is_due
-    }
-
-    fn reason(&self) -> Reason {
-        (self.excess)
-            .reason("the excess of recent supersteps over the mean superstep since the last call")
+        reason
     }
 }

@@ -51,26 +51,23 @@ impl CandidateTimes {
                 format!("{part} {what}")
             }
         };
-        let mut sums =
-            [self.stay_compute_s, self.go_compute_s].map(|part| repeated(part, "computation"));
-        sums[1] += &self.describe_slowdown();
-        for (sum, part) in sums
-            .iter_mut()
-            .zip([self.stay_communication_s, self.go_communication_s])
-        {
-            if part > 0.0 {
-                *sum += &format!(" + {}", repeated(part, "communication"));
-            }
+        let mut here = vec![repeated(self.stay_compute_s, "computation")];
+        let slowdown = self.describe_slowdown();
+        let mut there = vec![repeated(self.go_compute_s, "computation") + &slowdown];
+        for (terms, part) in [
+            (&mut here, self.stay_communication_s),
+            (&mut there, self.go_communication_s),
+        ] {
+            terms.extend((part > 0.0).then(|| repeated(part, "communication")));
         }
         for (part, what) in [
             (self.go_transfer_s, "transfer of the memory"),
             (self.go_operations_s, "operations of the move"),
         ] {
-            if part > 0.0 {
-                sums[1] += &format!(" + {} {what}", format_time(part));
-            }
+            there.extend((part > 0.0).then(|| format!("{} {what}", format_time(part))));
         }
-        let ([t1, t2], [here, there]) = (times.map(format_time), sums);
+        let [here, there] = [here, there].map(|terms| terms.join(" + "));
+        let [t1, t2] = times.map(format_time);
         [
             format!("without the move: t1 = {t1} = {here}"),
             format!("with the move: t2 = {t2} = {there}"),

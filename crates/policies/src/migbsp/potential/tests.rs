@@ -1,6 +1,5 @@
 //! Tests of the potential of migration and the two heuristics, worked out by hand.
 
-use super::super::config::CommunicationTime;
 use super::*;
 use crate::Measures;
 use crate::testing::test_view;
