@@ -20,25 +20,21 @@ pub(super) const MAX_HOSTS: u64 = 50_000_000;
 /// sets another limit.
 const DEFAULT_MAX_MEMORY: f64 = 16e9;
 
-/// Description of a cluster from which its hosts and links are created.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterDescription {
     /// Name of the cluster. The hosts of the cluster are named after it and numbered from 0: `ice-0`, `ice-1`, and so on.
     pub name: String,
-    /// Groups of equal hosts; the hosts of the cluster are created in the order of this list.
     pub groups: Vec<HostGroup>,
     /// Name and properties of the shared medium or backbone that every flow to, from or inside the cluster crosses once; `None`
     /// if the cluster has neither.
     pub shared_medium: Option<(String, Link)>,
 }
 
-/// A group of equal hosts of a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct HostGroup {
     pub count: u32,
     /// A host of the group, without name and cluster.
     pub host: Host,
-    /// Access link of each host, without name; `None` if the hosts of the group have no access links.
     pub access_link: Option<Link>,
 }
 
@@ -46,14 +42,12 @@ pub(super) struct HostGroup {
 #[derive(Debug)]
 pub(super) struct Assembly {
     pub platform: Platform,
-    /// Access link of each host, in the order of hosts; `None` for a host without an access link.
     access_links: Vec<Option<LinkId>>,
     /// Shared medium of each cluster, in the order of clusters; `None` for a cluster without a shared medium.
     pub media: Vec<Option<LinkId>>,
 }
 
 impl Assembly {
-    /// Creates the hosts and links of all `clusters` of a platform. The links between clusters (`links`) get the lowest link ids.
     pub(super) fn new(name: String, links: Vec<Link>, clusters: Vec<ClusterDescription>) -> Self {
         let mut assembly = Self {
             platform: Platform {

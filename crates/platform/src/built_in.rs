@@ -48,8 +48,6 @@ pub fn built_in_platforms() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
 }
 
-/// Returns the name of the built-in platform that has the same name and the same JSON content as `file`; `None` if no built-in
-/// platform is equal to `file`.
 pub(super) fn equal_built_in_platform(file: &Value) -> Option<&'static str> {
     let name = file.get("name")?.as_str()?;
     let known = BUILT_IN.iter().find_map(|(file, text)| {

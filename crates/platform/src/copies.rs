@@ -15,9 +15,7 @@ const MAX_COPIES: u64 = 1_000_000;
 /// Maps each cluster and link of the expanded platform to the entry of the file from which it was copied.
 #[derive(Debug, Default)]
 pub(super) struct CopySources {
-    /// For each expanded cluster, the index of its entry in the list `clusters` of the file.
     entry_of_cluster: Vec<usize>,
-    /// For each expanded link, the index of its entry in the list `links` of the file.
     entry_of_link: Vec<usize>,
 }
 

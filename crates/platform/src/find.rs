@@ -158,22 +158,6 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_lists_the_known_ones() {
-        let error = open("urfgs").unwrap_err().to_string();
-        assert!(
-            error.contains("known platforms: authors-2015, grid5000, lbm, sw-dynamic, sw-dynamic-t10, sw-dynamic-t100, sw-dynamic-t25, sw-dynamic-t75, ufrgs, ufrgs-as-printed, ufrgs-sw"),
-            "{error}"
-        );
-        assert!(
-            open("")
-                .unwrap_err()
-                .to_string()
-                .contains("unknown platform")
-        );
-        assert!(open("\0").unwrap_err().to_string().contains("platform"));
-    }
-
-    #[test]
     fn a_platform_may_be_its_text() {
         let text = r#"{"schema": "migsim-platform-1", "name": "pair", "clusters": [{"name": "a", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}}]}"#;
         assert_eq!(open(text).unwrap().platform.hosts[1].name, "a-1");

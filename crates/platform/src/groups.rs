@@ -95,7 +95,6 @@ impl HostGrouping {
     }
 }
 
-/// Reads a table of hosts and clusters; returns the name of the cluster of each host, in the order of hosts, or all problems.
 fn read_cluster_names(text: &str, platform: &Platform) -> Result<Vec<String>, Vec<Problem>> {
     let ids: BTreeMap<&str, usize> = (platform.hosts.iter().zip(0..))
         .map(|(host, index)| (&*host.name, index))
@@ -168,8 +167,6 @@ impl Platform {
         self.group_by_cluster_names(names);
     }
 
-    /// Groups hosts with the same cluster name into one cluster; `names` has the cluster name of each host, in the order of
-    /// hosts.
     pub(super) fn group_by_cluster_names(&mut self, names: Vec<String>) {
         let Some((zones, points)) = self.zones() else {
             return;
@@ -285,7 +282,7 @@ fn names_without_host_numbers(hosts: &[Host]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{from_json, from_simgrid};
+    use crate::from_simgrid;
 
     /// Returns a platform of zone `a` (hosts 0 and 1) and zone `b` (host 2) inside zone `in`, and host 3 in the root.
     fn nested() -> Platform {
@@ -368,52 +365,5 @@ mod tests {
         )
         .unwrap();
         assert_eq!(clusters(file), named(&[("y", 2), ("x", 2)]));
-        for (text, message) in [
-            ("a,b\n", "the first line is not the heading `host,cluster`"),
-            ("host,cluster\nh-9,x\n", "unknown host `h-9`"),
-            (
-                "host,cluster\nh-0,x\nh-0,y\n",
-                "host `h-0` is assigned to a cluster twice",
-            ),
-            (
-                "host,cluster\nh-0\n",
-                "this line is not a host and a cluster",
-            ),
-            ("host,cluster\nh-0,x\n", "the table has no line for host"),
-        ] {
-            std::fs::write(&path, text).unwrap();
-            let error = file
-                .parse::<HostGrouping>()
-                .unwrap()
-                .apply_to(&mut nested())
-                .unwrap_err();
-            assert!(error.to_string().contains(message), "{error}");
-        }
-    }
-
-    #[test]
-    fn rules_and_platforms_that_do_not_fit_are_refused() {
-        assert!(
-            "level=x"
-                .parse::<HostGrouping>()
-                .unwrap_err()
-                .to_string()
-                .contains("has no whole number of at least 0 as the level")
-        );
-        assert!(
-            "zones"
-                .parse::<HostGrouping>()
-                .unwrap_err()
-                .to_string()
-                .contains("did you mean `zone`")
-        );
-        let text = r#"{"schema": "migsim-platform-1", "name": "p", "clusters": [{"name": "c", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 GB/s", "latency": "1 us"}}]}"#;
-        let Ok(mut loaded) = from_json("p.json", text) else {
-            return;
-        };
-        let error = HostGrouping::Rule(GroupingRule::InnermostZone)
-            .apply_to(&mut loaded.platform)
-            .unwrap_err();
-        assert!(error.to_string().contains("its file defines the clusters"));
     }
 }

@@ -250,7 +250,6 @@ pub struct ClusterPath {
 }
 
 impl ClusterPath {
-    /// Returns the links of the path; `all` are the links of all paths.
     pub(super) fn links<'a>(&self, all: &'a [LinkId]) -> &'a [LinkId] {
         &all[self.link_range.start as usize..self.link_range.end as usize]
     }
@@ -298,7 +297,6 @@ impl Platform {
                 .is_some_and(|(zones, points)| zones.has_loopback_route(points[host.index()]))
     }
 
-    /// Returns the link that all messages between processes on `host` cross and share; `None` if the host has no such link.
     fn shared_loopback(&self, host: HostId) -> Option<LinkId> {
         *self.loopback_links.get(host.index())?
     }

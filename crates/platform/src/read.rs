@@ -122,11 +122,9 @@ pub(super) struct PlatformLoader<'a> {
     copy_sources: &'a CopySources,
     /// Index of each cluster in the file, by name.
     pub cluster_indices: BTreeMap<&'a str, usize>,
-    /// Index of each router, by name.
     pub router_indices: BTreeMap<&'a str, usize>,
     /// Index of each link between routers in the list `links` of the file, by name.
     pub link_indices: BTreeMap<&'a str, usize>,
-    /// Id of each link between routers; for a duplex link, the id of the direction from the router `from` to the router `to`.
     pub link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
 }
@@ -400,8 +398,6 @@ impl<'a> PlatformLoader<'a> {
         links
     }
 
-    /// Returns the index of the cluster with the name `name`; records a problem at the key `key` and returns `None` if no cluster
-    /// has this name.
     pub(super) fn find_cluster(&mut self, key: &str, name: &str) -> Option<usize> {
         let index = self.cluster_indices.get(name).copied();
         if index.is_some() {

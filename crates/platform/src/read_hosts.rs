@@ -33,7 +33,6 @@ fn host_groups(cluster: &ClusterEntry) -> Vec<(String, GroupEntry)> {
     vec![(String::new(), group)]
 }
 
-/// Returns the access link of the hosts of a group, and its key in the entry of the cluster.
 fn link_of_group<'a>(
     cluster: &'a ClusterEntry,
     prefix: &str,
@@ -135,7 +134,6 @@ impl PlatformLoader<'_> {
         }
     }
 
-    /// Checks that a group has hosts, cores, and a link that suits the network of the cluster.
     fn check_host_group(
         &mut self,
         index: usize,
@@ -229,7 +227,6 @@ impl PlatformLoader<'_> {
         }
     }
 
-    /// Returns the link that the file describes at the key `key`, without name, with the profiles to which it refers.
     pub(super) fn read_link(&mut self, key: &str, link: &LinkValues, is_shared: bool) -> Link {
         let mut profile = |field: &str, name: &Option<String>, quantity| {
             self.profile_named(&format!("{key}.{field}"), name.as_ref(), quantity)

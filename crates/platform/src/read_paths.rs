@@ -55,7 +55,6 @@ impl PlatformLoader<'_> {
         given
     }
 
-    /// Returns the opposite direction of a duplex link between routers; `id` itself if the link is not duplex.
     fn opposite_link(&self, id: LinkId) -> LinkId {
         match self.link_ids.binary_search(&id) {
             Ok(at) => LinkId(id.0 + u32::from(self.file.links[at].duplex)),
@@ -74,8 +73,6 @@ impl PlatformLoader<'_> {
             .collect()
     }
 
-    /// Returns the links of the route with index `index` in the file; records a problem if consecutive links do not meet at a
-    /// router.
     fn links_of_file_route(&mut self, index: usize, from: usize, to: usize) -> Vec<LinkId> {
         let file = self.file;
         let mut at = file.clusters[from].router.as_deref();
@@ -137,7 +134,6 @@ impl PlatformLoader<'_> {
         ids
     }
 
-    /// Returns the latencies that the file states for pairs of clusters.
     pub(super) fn pair_latencies(&mut self) -> PairLatencies {
         let file = self.file;
         let mut latencies = PairLatencies::new();
@@ -195,8 +191,6 @@ impl PlatformLoader<'_> {
         )
     }
 
-    /// Checks that every pair of clusters is connected by a path. For each cluster without a path to some earlier cluster, one
-    /// pair is reported.
     pub(super) fn check_clusters_connected(&mut self, paths: &RouterPaths) {
         if paths.are_all_clusters_connected() {
             return;

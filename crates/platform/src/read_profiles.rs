@@ -52,7 +52,6 @@ impl ProfileQuantity {
 }
 
 impl PlatformLoader<'_> {
-    /// Checks all profiles, including profiles to which no host or link refers.
     pub(super) fn check_profiles(&mut self) {
         let file = self.file;
         for (name, entry) in &file.profiles {

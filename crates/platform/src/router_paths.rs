@@ -95,8 +95,6 @@ impl RouterPaths {
         })
     }
 
-    /// Returns the links from cluster `a` to cluster `b` in order: the shared medium of `a`, links between routers, the shared
-    /// medium of `b`; `None` if there is no path. For a path inside a cluster, the medium is listed once.
     pub(crate) fn cluster_path(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if !self.is_connected(a, b) {
             return None;
@@ -109,7 +107,6 @@ impl RouterPaths {
         Some(links)
     }
 
-    /// Returns the links between the routers of two different clusters; `None` if there is no path.
     fn path_between_routers(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if let Some(links) = self.file_routes.get(&(a, b)) {
             return Some(links.clone());
@@ -140,17 +137,14 @@ impl RouterPaths {
         self.pair_latencies.get(&(a.min(b), a.max(b))).copied()
     }
 
-    /// Whether the file states latencies for pairs of clusters.
     pub(crate) fn has_pair_latencies(&self) -> bool {
         !self.pair_latencies.is_empty()
     }
 
-    /// Returns the shared medium of a cluster; `None` if the cluster has no shared medium.
     pub(super) fn shared_medium(&self, cluster: ClusterId) -> Option<LinkId> {
         self.cluster_attachments[cluster.index()].medium
     }
 
-    /// Returns the number of clusters that are connected to each router.
     pub(super) fn cluster_count_at_routers(&self) -> Vec<u32> {
         let mut residents = vec![0; self.graph.router_count()];
         for router in self
@@ -221,16 +215,12 @@ impl RouterPaths {
             + 4 * given
     }
 
-    /// Returns the router of a cluster if the routers form a tree and the file states no routes or latencies for pairs of
-    /// clusters; otherwise `None`.
     pub(super) fn router_of_cluster_in_tree(&self, cluster: usize) -> Option<usize> {
         let is_free =
             self.forest.is_some() && self.file_routes.is_empty() && !self.has_pair_latencies();
         self.cluster_attachments[cluster].router.filter(|_| is_free)
     }
 
-    /// Returns the only link of a router, with the router at the other end of the link; `None` if the router does not have
-    /// exactly one link.
     pub(super) fn only_link_and_neighbour(&self, router: usize) -> Option<(LinkId, usize)> {
         self.graph.only_link_and_neighbour(router)
     }

@@ -24,7 +24,6 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// Creates a problem that is located at a field of this row.
     pub(crate) fn problem_at_field(&self, field: usize, message: impl Into<String>) -> Problem {
         let before = self.separator.split_fields(self.line).take(field);
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();

@@ -31,7 +31,6 @@ pub(super) fn is_zone_file(document: &Document) -> bool {
     is_named || document.value.get("zone").is_some()
 }
 
-/// Reads a platform from a JSON document with a tree of zones; refuses a platform that exceeds the memory limits.
 pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let file: ZonesFile = document.deserialize()?;
     let mut text = SimgridTranslation::default();
@@ -55,11 +54,9 @@ pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<Load
 struct SimgridTranslation {
     /// Text of the translation in SimGrid's format.
     xml: String,
-    /// Key in the JSON file from which each line of the translated text comes.
     json_key_of_line: Vec<String>,
     duplex_link_names: BTreeSet<String>,
     topology_routers: BTreeMap<String, TopologyRouter>,
-    /// Names of the routers whose links are already translated.
     linked_routers: BTreeSet<String>,
     /// Values that cannot be translated, each with its key and a message.
     problems: Vec<(String, String)>,
@@ -77,7 +74,6 @@ struct TopologyRouter {
 }
 
 impl SimgridTranslation {
-    /// Appends text that comes from the key `key` of the JSON file. The text may have several lines.
     fn add_lines(&mut self, key: &str, text: &str) {
         self.xml.push_str(text);
         self.xml.push('\n');

@@ -102,7 +102,7 @@ impl<'p> ZoneTree<'p> {
             zone_outlines: list,
         };
         for (&point, &host) in &tree.host_by_network_point {
-            let at = places[&zones.zone_of_host_or_router(point)];
+            let at = places[&zones.zone_of(point)];
             let hosts = tree.direct_hosts[at].get_or_insert(DirectHosts {
                 first_host: host,
                 second_host: None,

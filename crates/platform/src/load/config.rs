@@ -209,7 +209,6 @@ impl Loads {
     }
 }
 
-/// Creates a load from its entry `keys` in the experiment; `key` is the key of the entry, for messages.
 fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<LoadSpec, Error> {
     let mut keys = keys.clone();
     let kind = match keys.remove("kind") {
@@ -241,7 +240,6 @@ fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Load
     })
 }
 
-/// Prefixes the key of the parameter in a problem with the key of its load: `mean` becomes `load[2].mean`.
 fn with_load_key_prefix(key: &str, problem: Problem) -> Problem {
     if problem.location.source.is_some() {
         return problem; // it stands in a file of its own

@@ -45,7 +45,6 @@ impl StepBudget {
 /// from then on.
 type StepBlock = Arc<[(f64, f64)]>;
 
-/// Returns the number of steps in the block with the number `number`, counted from 0.
 fn steps_in_block(number: usize) -> usize {
     8 << number.min(4)
 }
@@ -55,7 +54,6 @@ fn steps_in_block(number: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct DrawnLoad {
     load: Arc<dyn Load>,
-    /// Random stream in its initial state; a copy generates the steps from the beginning.
     initial_random: Stream,
     /// Budget of stored steps, common to all loads of the platform.
     budget: StepBudget,
@@ -87,7 +85,6 @@ impl DrawnLoad {
         self.fault.get()
     }
 
-    /// Returns a reader of the shares that the load leaves to the application; the reader starts at the first step.
     pub(super) fn reader(self: &Arc<Self>) -> DrawnLoadReader {
         DrawnLoadReader {
             drawn_load: Arc::clone(self),
@@ -140,7 +137,6 @@ const MAX_STEPS_AT_A_TIME: usize = 1_000;
 /// at the first wrong step.
 #[derive(Debug)]
 struct CheckedSteps {
-    /// The steps of the load; `None` after a wrong step.
     steps: Option<Box<dyn Steps>>,
     last_time: f64,
     steps_at_last_time: usize,

@@ -2,7 +2,6 @@
 
 const DAY: f64 = 86_400.0;
 
-/// A time in a measured load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LoadTime {
     /// Time of day, or hours since the start of the measurement \[s\].

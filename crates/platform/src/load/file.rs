@@ -147,7 +147,6 @@ impl FileConfig {
         })
     }
 
-    /// Converts a value of the trace into a load from 0 to 1; the load is not yet clipped at `most`.
     fn value_to_load(&self, value: f64) -> Result<f64, Problem> {
         let (whole, hint) = match self.scale {
             Some(Scale::Percent) => (100.0, "write values from 0 to 100"),
@@ -177,50 +176,44 @@ impl FileConfig {
         }
     }
 
-    /// Converts the text of the file into profiles of loads over time.
-    fn parse_profiles(&self, text: &str) -> Result<LoadProfiles, Problem> {
+    fn read_load(&self, text: &str) -> Result<MeasuredLoad, Problem> {
         let load_of = |value| self.value_to_load(value);
         let single = |steps| LoadTable {
             steps_by_name: BTreeMap::from([(String::new(), steps)]),
             ..LoadTable::default()
         };
-        let (mut table, period) = match (self.period, self.format_or_default()) {
-            (Some(period), _) => (
-                single(read_values_without_times(text, period, &load_of)?),
-                None,
-            ),
+        let mut period = None;
+        let mut table = match (self.period, self.format_or_default()) {
+            (Some(period), _) => single(read_values_without_times(text, period, &load_of)?),
             (None, Format::Csv) => {
                 let headings = ValueHeadings {
                     chosen: self.column.as_deref(),
                     usual: self.usual_value_headings(),
                 };
-                (read_times_and_values(text, headings, &load_of)?, None)
+                read_times_and_values(text, headings, &load_of)?
             }
             (None, Format::Simgrid) => {
                 let profile = read_profile(&self.file, text)
                     .map_err(|problem| with_period_hint(problem, text))?;
-                let steps = profile.steps_without_repetition().iter().zip(1..);
-                let load = |(&(time, value), number): (&(f64, f64), usize)| match load_of(value) {
-                    Ok(load) => Ok((time, load)),
-                    Err(problem) => Err(Problem {
+                period = profile.period();
+                let mut steps = profile.steps_without_repetition().to_vec();
+                for (step, number) in steps.iter_mut().zip(1..) {
+                    step.1 = load_of(step.1).map_err(|problem| Problem {
                         message: format!("step {number}: {}", problem.message),
                         ..problem
-                    }),
-                };
-                let steps = steps.map(load).collect::<Result<_, _>>()?;
-                (single(steps), profile.period())
+                    })?;
+                }
+                single(steps)
             }
         };
-        let all = || table.steps_by_name.values();
-        let first = all().filter_map(|steps| steps.first()).map(|step| step.0);
-        let starts_at_first = match self.from {
-            None => table.has_dates,
-            Some(from) => from == Start::First,
-        };
-        let start = if starts_at_first {
-            first.fold(f64::INFINITY, f64::min)
+        let first = (table.steps_by_name.values()).filter_map(|steps| Some(steps.first()?.0));
+        let start = match self.from.unwrap_or(if table.has_dates {
+            Start::First
         } else {
-            0.0
+            Start::Zero
+        }) {
+            Start::First => first.fold(f64::INFINITY, f64::min),
+            Start::Zero => 0.0,
         };
         let mut clipped = 0;
         for (time, load) in table.steps_by_name.values_mut().flatten() {
@@ -230,16 +223,19 @@ impl FileConfig {
         }
         let period = self.repeat.map(Seconds::get).or(period);
         let profile = |(name, steps)| Ok((name, Profile::new(steps, period)?));
-        Ok(LoadProfiles {
-            by_name: (table.steps_by_name.into_iter())
+        Ok(MeasuredLoad {
+            trace_path: self.file.clone(),
+            file_sha256: sha256(text.as_bytes()),
+            profiles: (table.steps_by_name.into_iter())
                 .map(profile)
                 .collect::<Result<_, Problem>>()?,
-            clipped_load_count: clipped,
+            has_random_start: self.shift,
+            // A user who sets a lower bound expects clipping.
+            clipped_load_count: if self.most < MAX_LOAD { 0 } else { clipped },
             gap_count: table.gap_count,
         })
     }
 
-    /// Checks that all parameters are in range and do not contradict each other.
     fn check_parameters(&self) -> Result<(), Error> {
         let mut ranges =
             ParameterChecks::default().check_number("most", self.most, &(0.0..=MAX_LOAD));
@@ -249,31 +245,31 @@ impl FileConfig {
             }
         }
         ranges.into_result()?;
-        if self.column.is_some() && self.format_or_default() == Format::Simgrid {
-            let problem = Problem::new(
+        let conflicts = [
+            (
+                "column",
+                self.column.is_some() && self.format_or_default() == Format::Simgrid,
                 "`column` and `format` contradict each other, since a SimGrid profile has no columns",
-            );
-            return Err(problem
-                .key("column")
-                .hint("leave out one of the two")
-                .into());
-        }
-        if self.period.is_some() && self.format == Some(Format::Simgrid) {
-            let problem = Problem::new(
+                "leave out one of the two",
+            ),
+            (
+                "period",
+                self.period.is_some() && self.format == Some(Format::Simgrid),
                 "`period` and `format` contradict each other, since a SimGrid profile states the time of each value",
-            )
-            .key("period");
-            let hint = "leave out `period`; or leave out `format` if each line of the file has only a value";
-            return Err(problem.hint(hint).into());
-        }
-        if self.scale == Some(Scale::Percent) && self.values_or_default() == Values::LoadAverage {
-            let problem = Problem::new(
+                "leave out `period`; or leave out `format` if each line of the file has only a value",
+            ),
+            (
+                "scale",
+                self.scale == Some(Scale::Percent)
+                    && self.values_or_default() == Values::LoadAverage,
                 "`scale` cannot be used with a load average, whose values are numbers of processes",
-            )
-            .key("scale");
-            return Err(problem.hint("leave out `scale`").into());
+                "leave out `scale`",
+            ),
+        ];
+        match conflicts.into_iter().find(|(_, is_given, ..)| *is_given) {
+            Some((key, _, message, hint)) => Err(Problem::new(message).key(key).hint(hint).into()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Converts a problem in the file into an error with the path and a hint, or into the error that the file is not a measured
@@ -300,7 +296,6 @@ impl FileConfig {
     }
 }
 
-/// Adds the hint to set `period` to a problem whose line in the trace is a single number.
 fn with_period_hint(problem: Problem, text: &str) -> Problem {
     let line = problem.location.line_column.map_or(1, |at| at.0);
     let line = text.lines().nth(line - 1).unwrap_or_default();
@@ -323,31 +318,16 @@ impl LoadOptions for FileConfig {
             }
             problem
         })?;
-        let read = self.parse_profiles(&text);
-        let profiles = read.map_err(|problem| self.file_error(problem, &text))?;
+        let load = (self.read_load(&text)).map_err(|problem| self.file_error(problem, &text))?;
         let repeats = |profile: &Profile| profile.period().is_some();
-        if self.shift && !profiles.by_name.values().all(repeats) {
-            let problem = Problem::new(
-                "`shift` needs a load that repeats, but this measured load does not repeat",
-            )
-            .key("shift");
-            return Err(problem
-                .hint("set `repeat` to the time after which the load repeats, or leave out `shift`")
-                .into());
+        if self.shift && !load.profiles.values().all(repeats) {
+            let message =
+                "`shift` needs a load that repeats, but this measured load does not repeat";
+            let hint =
+                "set `repeat` to the time after which the load repeats, or leave out `shift`";
+            return Err(Problem::new(message).key("shift").hint(hint).into());
         }
-        Ok(Arc::new(MeasuredLoad {
-            file_sha256: sha256(text.as_bytes()),
-            trace_path: self.file,
-            has_random_start: self.shift,
-            // A user who sets a lower bound expects clipping.
-            clipped_load_count: if self.most < MAX_LOAD {
-                0
-            } else {
-                profiles.clipped_load_count
-            },
-            gap_count: profiles.gap_count,
-            profiles: profiles.by_name,
-        }))
+        Ok(Arc::new(load))
     }
 
     fn with_dependent_defaults(self) -> Self {
@@ -357,16 +337,6 @@ impl LoadOptions for FileConfig {
             ..self
         }
     }
-}
-
-/// The loads in a file over time.
-struct LoadProfiles {
-    /// Loads by the name of their host or link; the name is empty if the file names no hosts.
-    by_name: BTreeMap<String, Profile>,
-    /// Number of loads that were clipped at `most`.
-    clipped_load_count: usize,
-    /// Number of fields without a value.
-    gap_count: usize,
 }
 
 /// A measured load that is read from a file (kind `file`); the documentation of this module describes the formats.
@@ -406,13 +376,13 @@ impl Load for MeasuredLoad {
 
     fn loads_by_name(&self) -> Vec<(&str, Arc<dyn Load>)> {
         let names = self.profiles.iter().filter(|(name, _)| !name.is_empty());
-        let load = |(name, profile): (&String, &Profile)| Self {
-            profiles: BTreeMap::from([(name.clone(), profile.clone())]),
-            ..self.clone()
+        let load = |(name, profile): (&'_ String, &Profile)| -> Arc<dyn Load> {
+            Arc::new(Self {
+                profiles: BTreeMap::from([(name.clone(), profile.clone())]),
+                ..self.clone()
+            })
         };
-        names
-            .map(|part| (part.0.as_str(), Arc::new(load(part)) as Arc<dyn Load>))
-            .collect()
+        names.map(|part| (part.0.as_str(), load(part))).collect()
     }
 
     fn first_positive_time(&self) -> Option<Seconds> {

@@ -13,14 +13,12 @@ use migsim_base::units::Seconds;
 /// Loads over time: the start \[s\] and the load of each step.
 pub(super) type LoadSteps = Vec<(f64, f64)>;
 
-/// Hint for a file that has values but no times.
 pub(super) const VALUES_HINT: &str = "if each line has only a value, state the time between two values and, for percentages, the scale: `period=5min,scale=percent`";
 
 /// Headings of a column with times, without units.
 const TIME_HEADINGS: [&str; 5] = ["time", "date", "timestamp", "datetime", "t"];
 const HOST_HEADINGS: [&str; 4] = ["host", "hostname", "node", "machine"];
 
-/// Returns the lines of a text with their numbers, counted from 1; empty lines are left out.
 fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let lines = text.lines().zip(1..);
     lines.filter(|(line, _)| !line.trim().is_empty())
@@ -58,7 +56,6 @@ pub(super) fn read_values_without_times(
     Ok(steps)
 }
 
-/// The loads in a table with times.
 #[derive(Debug, Default)]
 pub(super) struct LoadTable {
     /// Loads by the name of the host or link; the name is empty in a table that names no hosts.
@@ -274,7 +271,6 @@ impl Row<'_> {
         self.fields.len() == 1 && self.parse_number(0).is_ok()
     }
 
-    /// Creates the problem that none of the columns `rest` has the values.
     fn no_value_column(&self, rest: &[usize], headings: ValueHeadings<'_>) -> Problem {
         let what = match headings.chosen {
             Some(name) => format!("the table has no column `{name}`"),
@@ -300,8 +296,6 @@ impl Row<'_> {
         }
     }
 
-    /// Reads a field as a time: seconds, a time of day or a date. Returns seconds, and whether the time is a date. `previous` is
-    /// the time of the line before.
     fn parse_time(&self, field: usize, previous: Option<f64>) -> Result<(f64, bool), Problem> {
         let Some(time) = LoadTime::parse(self.text(field)) else {
             return Ok((self.parse_number(field)?, false));

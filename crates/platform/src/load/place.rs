@@ -147,31 +147,29 @@ fn apply_load(
         }
         return scale_capacity(target, platform, 1.0 - share);
     }
-    let placed = |purpose, name: &str| {
-        let random = Stream::for_object(seed, purpose, &format!("{kind}[{count}] {name}"));
-        Arc::new(PlacedLoad {
-            kind,
-            place: name.to_owned(),
-            drawn: Arc::new(DrawnLoad::new(load, random, room)),
-        })
-    };
-    match target {
-        LoadTarget::Host(index) => {
-            let host = &mut platform.hosts[index];
-            host.loads.push(placed(StreamPurpose::HostLoad, &host.name));
+    let (name, purpose) = match target {
+        LoadTarget::Host(index) => (&platform.hosts[index].name, StreamPurpose::HostLoad),
+        LoadTarget::Link(index) if platform.links[index].is_shared => {
+            (&platform.links[index].name, StreamPurpose::LinkLoad)
         }
         LoadTarget::Link(index) => {
-            let link = &mut platform.links[index];
-            if !link.is_shared {
-                let message = format!(
-                    "link `{}` gives each message its whole bandwidth (it is not shared), so that it cannot have a load that varies",
-                    link.name
-                );
-                return Err(Problem::new(message)
-                    .hint("name only shared links in `on`, or use the load `constant`"));
-            }
-            link.loads.push(placed(StreamPurpose::LinkLoad, &link.name));
+            let message = format!(
+                "link `{}` gives each message its whole bandwidth (it is not shared), so that it cannot have a load that varies",
+                platform.links[index].name
+            );
+            return Err(Problem::new(message)
+                .hint("name only shared links in `on`, or use the load `constant`"));
         }
+    };
+    let random = Stream::for_object(seed, purpose, &format!("{kind}[{count}] {name}"));
+    let placed = Arc::new(PlacedLoad {
+        kind,
+        place: name.clone(),
+        drawn: Arc::new(DrawnLoad::new(load, random, room)),
+    });
+    match target {
+        LoadTarget::Host(index) => platform.hosts[index].loads.push(placed),
+        LoadTarget::Link(index) => platform.links[index].loads.push(placed),
     }
     Ok(())
 }

@@ -17,7 +17,6 @@ pub(super) struct ParameterChecks {
 }
 
 impl ParameterChecks {
-    /// Checks that the number `value` of the parameter `key` lies in `range`.
     pub(super) fn check_number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
         let mut hint = format!("choose a value from {} to {}", range.start(), range.end());
         if let Some(share) = percent_hint(value).filter(|_| *range.end() <= 1.0) {
@@ -38,7 +37,6 @@ impl ParameterChecks {
         self.add_problem_unless(range.contains(&value.get()), key, &value.to_string(), hint)
     }
 
-    /// Adds an error about the parameter `key`, whose value is `value`, if `is_right` is false.
     fn add_problem_unless(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
         if !is_right {
             let problem = Problem::new(format!("`{key}` is {value}, which is out of range"));

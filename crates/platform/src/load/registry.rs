@@ -34,20 +34,8 @@ pub fn standard() -> Table {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
 
     use super::*;
-    use migsim_base::error::Error;
-
-    fn keys(name: &str, keys: &Value) -> Vec<String> {
-        match standard().find(name).unwrap().create_load(keys) {
-            Err(Error::Input(problems)) => problems
-                .into_iter()
-                .map(|problem| problem.location.key.unwrap_or_default())
-                .collect(),
-            other => panic!("{other:?}"),
-        }
-    }
 
     #[test]
     fn names_are_sorted_and_unique() {
@@ -76,24 +64,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn parameters_out_of_range_are_named_together() {
-        assert_eq!(keys("constant", &json!({ "load": 1.0 })), ["load"]);
-        let wrong = json!({ "period": "0 s", "step": -1, "most": 2 });
-        assert_eq!(keys("walk", &wrong), ["period", "step", "most"]);
-        assert_eq!(keys("walk", &json!({ "least": 0.8 })), ["most"]);
-        let wrong = json!({ "busy": "0.5 s", "idle": "2e9 s" });
-        assert_eq!(keys("on-off", &wrong), ["busy", "idle"]);
-        let wrong = json!({ "mean": -0.1, "deviation": 2, "hurst": 0.4, "memory": "0.1 s" });
-        assert_eq!(keys("ar", &wrong), ["mean", "deviation", "hurst", "memory"]);
-        let wrong = json!({ "day": "1 h", "period": "2 h", "amplitude": 1 });
-        assert_eq!(
-            keys("daily", &wrong),
-            ["period", "amplitude", "peak", "start"]
-        );
-        assert_eq!(keys("walk", &json!({ "men": 0.3 })), ["men"]);
-        assert_eq!(keys("walk", &json!({ "period": 10 })), ["period"]);
     }
 }

@@ -17,7 +17,6 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId};
 use migsim_base::words::format_count;
 
-/// Reads the table in the file `path`; returns the first host of each process.
 pub(super) fn read_mapping_file(
     path: &str,
     platform: &Platform,
@@ -36,7 +35,6 @@ pub(super) fn read_mapping_file(
 /// Host of each process with the number of its line; `None` for a process without a line so far.
 type Places = Vec<Option<(HostId, usize)>>;
 
-/// Reads a table from its text; returns the first host of each process, or all problems.
 fn parse_mapping(
     text: &str,
     platform: &Platform,
@@ -113,7 +111,6 @@ fn find_unassigned_process(places: &Places, row: &Row<'_>, text: &str) -> Result
     }
 }
 
-/// Creates the problem that the platform has no host `name`.
 fn unknown_host_error(platform: &Platform, row: &Row<'_>, name: &str) -> Problem {
     let problem =
         (row.problem_at_field(1, format!("unknown host `{name}`"))).with_unknown_name("host", name);
@@ -151,72 +148,10 @@ mod tests {
         hosts.into_iter().map(|host| host.0).collect()
     }
 
-    /// Returns the messages, each with its line and column.
-    fn problems(text: &str, processes: usize) -> Vec<(String, (usize, usize))> {
-        let found = parse_mapping(text, &platform(), processes).unwrap_err();
-        let told = found.into_iter();
-        told.map(|problem| (problem.message, problem.location.line_column.unwrap()))
-            .collect()
-    }
-
     #[test]
     fn rows_come_in_any_order_and_count_processes_from_one() {
         let text = "process,host\r\n# two on b-2\r\n\r\np3,a-1\r\n1, b-2\r\n\"p2\",\"b-2\"\r\n";
         assert_eq!(places(text, 3), [4, 4, 1]);
         assert_eq!(places("process, host\n", 0), [0_u32; 0]);
-    }
-
-    #[test]
-    fn all_problems_are_told_with_line_and_column() {
-        let text = "process,host\np1,a-0\np1,b-0\nq2,c-0\np4,a-0\np2,b\np2;a-0\n0,a-0\n";
-        let expected = [
-            ("line 2 already states a host for process `p1`", (3, 1)),
-            (
-                "`q2` is not a process number; write `p24` or `24` (processes are counted from 1)",
-                (4, 1),
-            ),
-            ("unknown host `c-0`", (4, 4)),
-            ("the application has no process `p4`", (5, 1)),
-            ("unknown host `b`", (6, 4)),
-            (
-                "this line, `p2;a-0`, is not a process and a host, separated by a comma",
-                (7, 1),
-            ),
-            (
-                "`0` is not a process number; write `p24` or `24` (processes are counted from 1)",
-                (8, 1),
-            ),
-        ];
-        let expected = expected.map(|(message, place)| (message.to_owned(), place));
-        assert_eq!(problems(text, 3), expected);
-    }
-
-    #[test]
-    fn a_cluster_in_the_place_of_a_host_is_told_with_its_hosts() {
-        let found = parse_mapping("process,host\np1,b\n", &platform(), 1).unwrap_err();
-        let hint = found[0].hint.as_deref().unwrap();
-        assert_eq!(
-            hint,
-            "write one host of the cluster `b`, from `b-0` to `b-2`"
-        );
-    }
-
-    #[test]
-    fn processes_without_a_host_are_counted() {
-        let of = |text: &str, processes| problems(text, processes).remove(0).0;
-        assert_eq!(
-            of("process,host\n2,a-0\n", 2),
-            "the table has no line for process p1"
-        );
-        let several = of("process,host\n1,a-0\n", 4);
-        assert_eq!(
-            several,
-            "the table has no lines for 3 processes, the first of which is p2"
-        );
-        assert_eq!(of("", 1), "the table is empty");
-        assert_eq!(
-            of("p1,a-0\n", 1),
-            "the first line is not the heading `process,host`"
-        );
     }
 }

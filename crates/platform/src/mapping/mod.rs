@@ -102,7 +102,6 @@ impl MappingRule {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
-    /// Returns the host of each of `processes` processes that this rule places on `hosts`, which must not be empty.
     fn place_processes(
         self,
         platform: &Platform,
@@ -314,7 +313,6 @@ fn unknown_mapping_error(platform: &Platform, name: &str) -> Problem {
     Problem::unknown_name("mapping", rule).with_known_names("mappings", rules.chain(clusters))
 }
 
-/// Returns the hosts that the entries of a list name, in the order of the entries; reports all wrong entries together.
 fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
     let names: BTreeMap<&str, u32> = (platform.hosts.iter().zip(0..))
         .map(|(host, id)| (host.name.as_str(), id))

@@ -38,29 +38,6 @@ fn explicit_names_hosts_ranges_and_clusters() {
 }
 
 #[test]
-fn a_wrong_mapping_says_why() {
-    let error = place("b-9,c", 2).unwrap_err();
-    assert!(error.contains("unknown host `b-9`") && error.contains("unknown host `c`"));
-    assert!(error.contains("known clusters and hosts: a, a-0, a-1, b, b-0, b-1, b-2"));
-    let error = place("a", 3).unwrap_err();
-    assert!(
-        error.contains("lists 2 hosts, but the application has 3 processes"),
-        "{error}"
-    );
-    let error = place("b-1..a-0", 2).unwrap_err();
-    assert!(error.contains("write `a-0..b-1`"), "{error}");
-    assert!(place("", 1).is_err() && place("..", 1).is_err());
-    let error = place("by-cores", 2).unwrap_err();
-    assert!(error.contains("unknown mapping `by-cores`"), "{error}");
-    let known = "known mappings: a, b, by-core, by-speed, contiguous, fast-first, round-robin";
-    assert!(error.contains(known), "{error}");
-    for list in ["fill:a", "fill:a,b"] {
-        let error = place(list, 2).unwrap_err();
-        assert!(error.contains("unknown mapping `fill`"), "{error}");
-    }
-}
-
-#[test]
 fn by_core_fills_the_cores_of_a_host_then_the_next_one() {
     // a-0 and a-1 have 4 cores, the hosts of b one each: 11 cores.
     let expected = [0, 0, 0, 0, 1, 1, 1, 1, 2, 3, 4, 0, 0];

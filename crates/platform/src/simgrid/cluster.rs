@@ -42,25 +42,21 @@ pub(super) struct NumberedHosts<'a> {
     around: [&'a str; 2],
     /// Ranges of the numbers in the host names, both ends included.
     ranges: Vec<(u64, u64)>,
-    /// A host without name.
     host: Host,
 }
 
 impl NumberedHosts<'_> {
-    /// Returns the number of hosts.
     pub(super) fn host_count(&self) -> u64 {
         (self.ranges.iter()).fold(0_u64, |sum, &(from, to)| {
             sum.saturating_add((to - from).saturating_add(1))
         })
     }
 
-    /// Returns the numbers in the names of the hosts, in order.
     pub(super) fn host_numbers(&self) -> impl Iterator<Item = u64> + use<> {
         let ranges = self.ranges.clone();
         ranges.into_iter().flat_map(|(from, to)| from..=to)
     }
 
-    /// Returns the name of the router of the cluster.
     pub(super) fn router_name(&self, node: Node<'_>) -> String {
         let id = node.attribute("id").unwrap_or("");
         let written = node.attribute("router_id").map(str::trim);
@@ -69,7 +65,6 @@ impl NumberedHosts<'_> {
             .map_or_else(|| self.around.join(&format!("{id}_router")), str::to_owned)
     }
 
-    /// Creates the host whose name contains the number `radical`.
     pub(super) fn create_host(&self, radical: u64) -> Host {
         Host {
             name: self.around.join(&radical.to_string()),
@@ -78,7 +73,6 @@ impl NumberedHosts<'_> {
     }
 }
 
-/// The links that each host of a `<cluster>` has for itself, without names.
 #[derive(Clone, Debug)]
 pub(super) struct HostLinks {
     pub access_link: Link,
@@ -89,7 +83,6 @@ pub(super) struct HostLinks {
 }
 
 impl HostLinks {
-    /// Returns the number of links of each host; a duplex link counts as two links.
     fn links_per_host(&self) -> u64 {
         1 + u64::from(self.loopback.is_some())
             + u64::from(self.limiter.is_some())
@@ -147,7 +140,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         Some(())
     }
 
-    /// Checks that the platform with these hosts, each with `links` links, is not too large.
     fn reserve_hosts(
         &mut self,
         node: Node<'a>,
@@ -159,7 +151,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         self.reserve_hosts_and_memory(node, count, bytes)
     }
 
-    /// Adds the links of one host to the platform; their names begin with `name`.
     fn add_links_of_host(
         &mut self,
         node: Node<'a>,
@@ -408,7 +399,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         Some(())
     }
 
-    /// Reads the profiles of the speed and of the state of a host; returns that of the speed.
     pub(super) fn read_profiles_of_host(
         &mut self,
         node: Node<'a>,

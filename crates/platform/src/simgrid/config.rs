@@ -85,7 +85,6 @@ pub(super) fn meaning_of_setting(key: &str, value: &str) -> SettingMeaning {
     }
 }
 
-/// Returns the command-line flag that sets a key of `network` to a value.
 pub(super) fn network_flag(key: &str, value: &str) -> String {
     if key == "model" {
         format!("--network {value}")

@@ -32,9 +32,7 @@ pub(super) const MAX_TEXT_LENGTH: usize = 1 << 28;
 /// itself contain an `<include>` or `<foreach>`.
 #[derive(Debug, Default)]
 pub(super) struct Expander {
-    /// Names in each `<set>`, by the id of the set.
     set_names: BTreeMap<String, Vec<String>>,
-    /// Files that were included: path and SHA-256 of each.
     pub included_files: Vec<(String, String)>,
     replacement_rounds: usize,
     /// Path and text of the last included file, until its content is inserted into the expanded text; `None` at other times.
@@ -56,8 +54,6 @@ struct InsertedFile {
 }
 
 impl InsertedFile {
-    /// Converts a line and column of the expanded text into a line and column of the included file; `None` if the position is
-    /// outside the inserted content.
     fn position_in_file(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
         let content = content_to_insert(&self.text);
         let letters = column.checked_sub(self.insertion_line_and_column.1)?;
@@ -258,7 +254,6 @@ impl Expander {
     }
 }
 
-/// Returns an error if a file is outside the folder of the platform.
 pub(super) fn check_inside_folder(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -296,7 +291,6 @@ fn check_included_file(path: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Appends the outermost elements that stand for other elements to `found`, in the order of the text.
 fn collect_replaceable_elements<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     let mut next = vec![node];
     while let Some(node) = next.pop() {

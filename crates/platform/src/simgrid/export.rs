@@ -15,7 +15,6 @@ pub struct SimgridExport {
     pub user_notes: Vec<String>,
 }
 
-/// The beginning of a platform file of version 4.1, up to the outermost zone.
 pub(crate) const FILE_BEGINNING: &str = "<?xml version=\"1.0\"?>
 <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">
 <platform version=\"4.1\">

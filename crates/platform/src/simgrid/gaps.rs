@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::tree::ZoneTreeBuilder;
-use crate::zones::{HostOrRouterId, OWN_GATEWAY, Routing, Search, Star, ZoneId, ZoneMember};
+use crate::zones::{
+    HostOrRouterId, OWN_GATEWAY, Routing, Search, WrittenRoutes, ZoneId, ZoneMember,
+};
 use migsim_base::units::to_u32;
 
 /// A missing route: the zone, and the two hosts or routers between which messages would cross no link. If the same host is given
@@ -17,55 +19,60 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         if !self.reader.problems.is_empty() {
             return;
         }
-        let mut hosts: BTreeMap<ZoneId, Vec<HostOrRouterId>> = BTreeMap::new();
+        let mut hosts = vec![Vec::new(); self.zones.iter().count()];
         for &host in &self.host_or_router_ids {
-            hosts
-                .entry(self.zones.zone_of(host))
-                .or_default()
-                .push(host);
+            hosts[self.zones.zone_of(host) as usize].push(host);
         }
-        let unwritten = self.first_missing_route_of_each_zone(&hosts);
-        let linkless = self.first_matching_host_of_zones(&hosts, |star, at| {
-            star.coordinates.is_none() && star.members[at].up_and_down.is_none()
-        });
-        let nowhere = self.first_matching_host_of_zones(&hosts, |star, at| {
-            (star.coordinates.as_ref()).is_some_and(|coordinates| coordinates[at].is_none())
-        });
-        for (what, effect, gaps) in [
+        let gateways = self.gateways_of_zones();
+        let mut gaps: [Vec<MissingRoute>; 3] = Default::default();
+        for (zone, hosts) in (0..).zip(&hosts) {
+            let index = |host: &HostOrRouterId| self.member_index_in_zone(*host) as usize;
+            let (kind, gap) = match &self.zones.zone(zone).routing {
+                Routing::Written(routes) if routes.search == Search::Full => {
+                    let gateways = gateways.get(&zone);
+                    let gap = gateways.and_then(|all| self.first_missing_route(routes, hosts, all));
+                    (0, gap)
+                }
+                Routing::Star(star) => {
+                    let is_linked = |host| star.members[index(host)].up_and_down.is_some();
+                    let (kind, gap) = match &star.coordinates {
+                        Some(all) => (2, hosts.iter().find(|host| all[index(host)].is_none())),
+                        None => (1, hosts.iter().find(|host| !is_linked(host))),
+                    };
+                    (kind, gap.map(|host| [*host; 2]))
+                }
+                _ => continue,
+            };
+            gaps[kind].extend(gap.map(|ends| (zone, ends)));
+        }
+        let kinds = [
             (
                 "with routing `Full` has no route",
                 "messages between such hosts cross no link",
-                unwritten,
             ),
             (
                 "with routing `Cluster` has no `<host_link>`",
                 "such a host has no link of its own",
-                linkless,
             ),
             (
                 "with routing `Vivaldi` has no coordinates",
                 "such a host has no route",
-                nowhere,
             ),
-        ] {
+        ];
+        for ((what, effect), gaps) in kinds.into_iter().zip(gaps) {
             self.add_note_on_missing_routes(what, effect, &gaps);
         }
     }
 
-    /// Adds a note that describes the first of the missing routes `gaps` and counts the other zones. The note states what is
-    /// missing (`what`) and the consequence (`effect`).
     fn add_note_on_missing_routes(&mut self, what: &str, effect: &str, gaps: &[MissingRoute]) {
         let Some(&(zone, [from, to])) = gaps.first() else {
             return;
         };
+        let [from_name, to_name] = [from, to].map(|point| self.host_or_router_name(point));
         let first = if from == to {
-            format!("for the host `{}`", self.host_or_router_name(from))
+            format!("for the host `{from_name}`")
         } else {
-            format!(
-                "from `{}` to `{}`",
-                self.host_or_router_name(from),
-                self.host_or_router_name(to)
-            )
+            format!("from `{from_name}` to `{to_name}`")
         };
         let name = &self.zones.zone(zone).name;
         let others = match gaps.len() - 1 {
@@ -79,52 +86,23 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         self.reader.notes.push(note);
     }
 
-    /// Returns the zones with routing `Full` in which a message may need a route that the file does not define, each zone with
-    /// the first missing route.
-    fn first_missing_route_of_each_zone(
+    /// Returns the ends of the first route that a message may need in a zone with routing `Full` and that the file does not define.
+    fn first_missing_route(
         &self,
-        hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
-    ) -> Vec<MissingRoute> {
-        let mut gaps = Vec::new();
-        for (zone, gateways) in self.gateways_of_zones() {
-            let routes = self.zones.written_routes(zone);
-            let Some(routes) = routes.filter(|routes| routes.search == Search::Full) else {
-                continue;
-            };
-            let is_missing = |(from, to): &(HostOrRouterId, HostOrRouterId)| {
-                let [a, b] = [*from, *to].map(|point| self.member_index_in_zone(point));
-                from != to && routes.table.find_route(a, b).is_none()
-            };
-            let of_zone = hosts.get(&zone).map_or(&[][..], |hosts| &hosts[..]);
-            let at_hosts = gateways.keys().flat_map(|&gateway| {
-                let hosts = of_zone.iter();
-                hosts.flat_map(move |&host| [(host, gateway), (gateway, host)])
-            });
-            let passed = || gateways.iter().filter(|gateway| *gateway.1);
-            let between = passed().flat_map(|(&a, _)| passed().map(move |(&b, _)| (a, b)));
-            if let Some((from, to)) = at_hosts.chain(between).find(is_missing) {
-                gaps.push((zone, [from, to]));
-            }
-        }
-        gaps
-    }
-
-    /// Returns the zones with routing `Cluster` or `Vivaldi` and a host for which `holds` is true, each zone with its first such
-    /// host. `holds` gets the members of the zone and the index of the host among them.
-    fn first_matching_host_of_zones(
-        &self,
-        hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
-        holds: impl Fn(&Star, usize) -> bool,
-    ) -> Vec<MissingRoute> {
-        let first = |(&zone, hosts): (&ZoneId, &Vec<HostOrRouterId>)| {
-            let Routing::Star(star) = &self.zones.zone(zone).routing else {
-                return None;
-            };
-            let index = |host: HostOrRouterId| self.member_index_in_zone(host) as usize;
-            let mut hosts = hosts.iter().copied();
-            Some((zone, [hosts.find(|host| holds(star, index(*host)))?; 2]))
+        routes: &WrittenRoutes,
+        hosts: &[HostOrRouterId],
+        gateways: &BTreeMap<HostOrRouterId, bool>,
+    ) -> Option<[HostOrRouterId; 2]> {
+        let is_missing = |ends: &[HostOrRouterId; 2]| {
+            let [a, b] = ends.map(|point| self.member_index_in_zone(point));
+            a != b && routes.table.find_route(a, b).is_none()
         };
-        hosts.iter().filter_map(first).collect()
+        let at_hosts = (gateways.keys()).flat_map(|&gateway| {
+            (hosts.iter()).flat_map(move |&host| [[host, gateway], [gateway, host]])
+        });
+        let passed = || gateways.iter().filter(|gateway| *gateway.1);
+        let between = passed().flat_map(|(&a, _)| passed().map(move |(&b, _)| [a, b]));
+        at_hosts.chain(between).find(is_missing)
     }
 
     fn member_index_in_zone(&self, point: HostOrRouterId) -> u32 {

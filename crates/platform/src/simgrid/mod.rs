@@ -87,31 +87,23 @@ pub(super) fn from_simgrid_translation(
     let mut expansion = Expander::new(limits.allows_outside_files);
     read_expanded_platform(source, text, limits, &mut expansion).map_err(|error| {
         let is_here = |problem: &Problem| problem.location.source.as_deref() == Some(source);
-        let error = error.map_problems(|problem| {
-            if is_here(&problem) {
-                expansion.relocate_problem(problem)
-            } else {
-                problem
+        error.map_problems(|problem| {
+            if !is_here(&problem) {
+                return problem;
             }
-        });
-        limit_problem_columns(error, source, text)
-    })
-}
-
-/// Limits the columns of problems to the lengths of the lines in the file. A column in the expanded text can be larger, because
-/// the replacement of an element may be longer than the element and stands on its first line.
-fn limit_problem_columns(mut error: Error, source: &str, text: &str) -> Error {
-    if let Error::Input(problems) = &mut error {
-        let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
-        for problem in problems.iter_mut().filter(is_here) {
-            if let Some((line, column)) = &mut problem.location.line_column {
+            let mut problem = expansion.relocate_problem(problem);
+            // A column in the expanded text can be larger than the line of the file: the replacement of an element may be longer
+            // than the element, and stands on its first line.
+            if is_here(&problem)
+                && let Some((line, column)) = &mut problem.location.line_column
+            {
                 let written = text.split('\n').nth(line.saturating_sub(1));
                 let end = written.map_or(0, |line| line.chars().count()) + 1;
                 *column = (*column).min(end);
             }
-        }
-    }
-    error
+            problem
+        })
+    })
 }
 
 fn read_expanded_platform(

@@ -29,23 +29,18 @@ pub(super) enum TracedQuantity {
 pub(super) struct Traces<'a> {
     /// Events of each `<trace>`, by the id of the trace; `None` if the trace has errors.
     pub inline_events: BTreeMap<&'a str, Option<ProfileEvents>>,
-    /// Each `<trace_connect>`, by the name of its host or link and the quantity.
     pub connections: BTreeMap<(&'a str, TracedQuantity), TraceConnection<'a>>,
-    /// Profile files by path: the events or the problem, and the SHA-256 of the file.
     pub profile_files: BTreeMap<String, (Result<ProfileEvents, Problem>, String)>,
 }
 
-/// A `<trace_connect>`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TraceConnection<'a> {
     pub node: Node<'a, 'a>,
-    /// Id of the trace.
     pub trace: &'a str,
     /// Whether the host or link was found.
     pub is_met: bool,
 }
 
-/// Reads a profile file; returns its events or the problem, and the SHA-256 of the file (empty if the file cannot be read).
 pub(super) fn read_profile_file(path: &str) -> (Result<ProfileEvents, Problem>, String) {
     let text = match read_text(path) {
         Ok(text) => text,
@@ -91,7 +86,6 @@ pub(super) struct ProfileEvents {
     file: Option<String>,
 }
 
-/// Creates a problem at a line of a profile.
 fn problem_at_line(line: usize, message: impl Into<String>) -> Problem {
     Problem::new(message).at_line_column(line, 1)
 }

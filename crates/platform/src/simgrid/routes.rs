@@ -9,7 +9,6 @@ use crate::zones::{
 };
 use migsim_base::units::LinkId;
 
-/// A link of a route, and the link that the way back crosses instead.
 type RouteStep = (LinkId, LinkId);
 
 const ROUTE_ATTRIBUTES: [&str; 5] = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
@@ -113,8 +112,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         member
     }
 
-    /// Returns the member of a zone that an attribute names, and the index of the member in this zone; reports a problem and
-    /// returns `None` if the zone has no such member.
     fn member_in_zone(
         &mut self,
         node: Node<'a>,
@@ -216,7 +213,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         Some(())
     }
 
-    /// Reads a `<host_link>`: the two links of a host in a zone with routing `Cluster`.
     fn read_host_link(&mut self, node: Node<'a>, part: &UnroutedZone<'a>) -> Option<()> {
         self.reader
             .check_attribute_names(node, &["id", "up", "down"]);

@@ -67,13 +67,11 @@ pub(super) fn replace_routing_rules(
     Ok((done > 0).then_some(new))
 }
 
-/// Returns the position of the word `RuleBased` in the element of a zone with this routing; `None` for another routing.
 fn position_of_rule_based_routing(zone: Node<'_, '_>) -> Option<Range<usize>> {
     let routing = zone.attribute_node("routing")?;
     (routing.value() == "RuleBased").then(|| routing.range_value())
 }
 
-/// Returns the names of the elements between which a rule defines routes; `None` if the element is not a rule.
 fn endpoint_element_names(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
     match rule.tag_name().name() {
         "route" => Some(&["host", "router"]),

@@ -111,7 +111,6 @@ fn parse_numbers(text: &str) -> Result<Vec<u32>, String> {
     text.split(',').map(number).collect()
 }
 
-/// Splits a text at semicolons into four parts.
 fn split_at_semicolons(text: &str) -> Result<[&str; 4], String> {
     let parts: Vec<&str> = text.split(';').collect();
     <[&str; 4]>::try_from(parts).map_err(|parts| {
@@ -170,7 +169,6 @@ fn read_dragonfly(text: &str) -> Result<Shape, String> {
     }))
 }
 
-/// Appends the links of a fabric to `all`, in the order in which the fabric numbers its links.
 fn add_fabric_links(all: &mut Vec<Link>, id: &str, fabric: &Fabric, links: &HostLinks) {
     let add = |all: &mut Vec<Link>, link: &Option<Link>, name: String| {
         if let Some(link) = link {

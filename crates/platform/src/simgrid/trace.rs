@@ -21,7 +21,6 @@ const TRACE_KINDS: [&str; 6] = [
 ];
 
 impl<'a> Reader<'a, '_> {
-    /// Reads a `<trace>` or `<trace_connect>` and stores it; `None` if it is not valid.
     pub(super) fn read_trace_element(&mut self, node: Node<'a, 'a>) -> Option<()> {
         if node.has_tag_name("trace") {
             self.read_inline_trace(node)
@@ -218,7 +217,6 @@ impl<'a> Reader<'a, '_> {
         None
     }
 
-    /// Returns the events in the file that an attribute names, converted to the rules of version 4.
     pub(super) fn version_4_events_in_file(
         &mut self,
         node: Node<'a, 'a>,
@@ -228,7 +226,6 @@ impl<'a> Reader<'a, '_> {
         Some(self.convert_to_version_4(events))
     }
 
-    /// Returns the events of the `<trace>` with this id, converted to the rules of version 4.
     pub(super) fn version_4_events_of_trace(&self, id: &str) -> Option<ProfileEvents> {
         let events = self.traces.inline_events.get(id)?.clone()?;
         Some(self.convert_to_version_4(events))
@@ -246,7 +243,6 @@ impl<'a> Reader<'a, '_> {
         !self.traces.profile_files.is_empty()
     }
 
-    /// Returns the profile files that were read: path and SHA-256 of each.
     pub(super) fn profile_files(self) -> Vec<(String, String)> {
         (self.traces.profile_files.into_iter())
             .map(|(path, (_, hash))| (path, hash))

@@ -29,7 +29,6 @@ pub(super) const ROUTINGS: [&str; 7] = [
     "None",
 ];
 
-/// Names of the elements that a zone may contain, for messages.
 const ZONE_ELEMENTS: [&str; 12] = [
     "zone",
     "cluster",
@@ -79,7 +78,6 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     pub links: Vec<Link>,
     /// Host, router or zone to which each name refers.
     pub members_by_name: BTreeMap<String, ZoneMember>,
-    /// Link, or pair of directions of a duplex link, to which each name of a link refers.
     pub named_links: BTreeMap<String, NamedLink>,
     /// Zones whose routes must still be read.
     pub unrouted_zones: Vec<UnroutedZone<'a>>,
@@ -117,8 +115,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a zone or cluster with everything inside it; `place` is the position of this zone in the zone that contains it,
-    /// `None` for the outermost zone.
     pub(super) fn read_zone_or_cluster(
         &mut self,
         node: Node<'a>,
@@ -293,7 +289,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds a host and registers its name; returns the id of the host among all hosts and routers.
     pub(super) fn add_host(
         &mut self,
         node: Node<'a>,
@@ -397,7 +392,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         Some(())
     }
 
-    /// Adds a router and registers its name; returns the id of the router among all hosts and routers.
     pub(super) fn add_router(
         &mut self,
         node: Node<'a>,
@@ -467,7 +461,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a `<link>` and adds the link to the platform.
     fn read_link_element(&mut self, node: Node<'a>) -> Option<()> {
         let known = [
             "id",

@@ -3,9 +3,7 @@
 /// The units in which one quantity can be written.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// Name of the quantity, for messages.
     pub quantity: &'static str,
-    /// Name of each unit without prefix, and the factor that converts it to the SI unit of the quantity.
     base_unit_factors: &'static [(&'static str, f64)],
     /// Whether the units can have a prefix: k, M, G, Ki, Mi, Gi, and so on.
     has_prefixes: bool,
@@ -75,7 +73,6 @@ const PREFIXES: &[(&str, f64)] = &[
 ];
 
 impl Units {
-    /// Returns the factor that converts a unit, with its prefix, to the SI unit of the quantity; `None` if the unit is unknown.
     fn unit_factor(&self, unit: &str) -> Option<f64> {
         self.base_unit_factors.iter().find_map(|(base, factor)| {
             let prefix = unit.strip_suffix(base)?;
@@ -110,7 +107,6 @@ pub(super) fn parse_with_units(text: &str, units: &Units) -> Result<(f64, bool),
     }
 }
 
-/// Splits a text into the longest number at its beginning and the unit after it; `None` if the text does not begin with a number.
 fn split_unit(text: &str) -> Option<(f64, &str)> {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     let end = text.find(|c| !digits(c)).unwrap_or(text.len());

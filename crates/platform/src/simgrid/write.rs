@@ -21,7 +21,7 @@ use super::export::{FILE_BEGINNING, SimgridExport, escape_xml_attribute, safe_fi
 use super::modern::rewrite_as_version_4;
 use super::profile::profile_text;
 use crate::model::{LOOPBACK_SUFFIX, UNLIMITED_BANDWIDTH};
-use crate::{Cluster, Host, LoadedPlatform, Platform, Profile, Route, Routes};
+use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_base::words::format_count;
@@ -43,31 +43,28 @@ const MAX_HOSTS_WITH_ROUTES: usize = 3000;
 /// There are too many hosts to write a route for each pair of hosts; or the platform states latencies for pairs of clusters and
 /// has links with latency profiles; or latencies are distances between coordinates.
 pub fn to_simgrid(platform: &Platform) -> Result<SimgridExport, Error> {
+    let count = platform.hosts.len();
     let mut writer = Writer {
         platform,
         has_pair_latencies: false,
         xml: String::new(),
         profile_files: Vec::new(),
     };
-    let is_small = platform.hosts.len() <= MAX_HOSTS_WITH_ROUTES;
-    match access_links_if_all_switched(platform) {
-        Some(access) if !is_small => writer.write_clusters(access),
-        _ if is_small => writer.write_hosts_and_routes()?,
-        _ => {
-            let problem = Problem::new(format!(
-                "the platform has {} hosts, too many to export one route for each pair of hosts",
-                platform.hosts.len()
-            ));
-            let hint = format!(
-                "reduce the platform to {MAX_HOSTS_WITH_ROUTES} hosts, or make each cluster a switch of equal hosts, without profiles and `latencies`, for which more hosts are possible"
-            );
-            return Err(problem.hint(hint).into());
-        }
+    if count <= MAX_HOSTS_WITH_ROUTES {
+        writer.write_hosts_and_routes()?;
+    } else if let Some(access) = access_links_if_all_switched(platform) {
+        writer.write_clusters(access);
+    } else {
+        let problem = Problem::new(format!(
+            "the platform has {count} hosts, too many to export one route for each pair of hosts"
+        ));
+        return Err(problem.hint(format!(
+            "reduce the platform to {MAX_HOSTS_WITH_ROUTES} hosts, or make each cluster a switch of equal hosts, without profiles and `latencies`, for which more hosts are possible"
+        )).into());
     }
-    let notes = writer.user_notes();
     Ok(SimgridExport {
+        user_notes: writer.user_notes(),
         xml: writer.xml,
-        user_notes: notes,
         profile_files: writer.profile_files,
     })
 }
@@ -93,46 +90,35 @@ pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<SimgridExport, Erro
 /// `None`.
 fn access_links_if_all_switched(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let access = platform.access_links()?;
-    let has_latencies = match &platform.routes {
-        Routes::StoredClusterPaths { cluster_paths, .. } => cluster_paths
-            .iter()
-            .flatten()
-            .any(|path| path.latency.is_some()),
-        Routes::ComputedClusterPaths { router_paths, .. } => router_paths.has_pair_latencies(),
-        Routes::Zoned { .. } => false,
-    };
     let link = |id: LinkId| &platform.links[id.index()];
+    let clusters = 0..platform.clusters.len();
     let is_plain = access.iter().all(|id| id.is_some_and(|id| link(id).is_shared && !link(id).is_duplex))
-        && !has_latencies
         && platform.loopback_links.is_empty() // those of `<cluster>` are not shared
-        && (0..platform.clusters.len()).all(|c| route_between_clusters(platform, c, c).is_none_or(|route| route.middle_links.is_empty()))
-        && platform.hosts.iter().all(|host| host.speed_profile.is_none())
-        && (platform.links.iter()).all(|link| link.bandwidth_profile.is_none() && link.latency_profile.is_none())
+        && !platform.hosts.iter().any(Host::speed_varies)
+        && !platform.links.iter().any(Link::varies_over_time)
         // `<cluster>` generates its hosts, which are equal.
         && platform.clusters.iter().all(|cluster| {
-            let ids = cluster.hosts.start as usize..cluster.hosts.end as usize;
-            let kind = |id: usize| {
-                let (host, access) = (&platform.hosts[id], access[id].map(link));
-                (host.speed, host.cores, host.memory, access.map(|link| (link.bandwidth, link.latency)))
-            };
-            ids.clone().all(|id| kind(id) == kind(ids.start))
+            let mut kinds = cluster.hosts.clone().map(|id| {
+                let host = &platform.hosts[id as usize];
+                let access = access[id as usize].map(link).map(|link| (link.bandwidth, link.latency));
+                (host.speed, host.cores, host.memory, access)
+            });
+            let first = kinds.next();
+            kinds.all(|kind| Some(kind) == first)
         })
-        && platform.clusters.iter().all(|cluster| {
-            (cluster.hosts.clone().enumerate()).all(|(index, host)| platform.hosts[host as usize].name == format!("{}-{index}", cluster.name))
-        });
+        && clusters.clone().all(|a| clusters.clone().all(|b| {
+            route_between_clusters(platform, a, b)
+                .is_none_or(|route| route.latency.is_none() && (a != b || route.middle_links.is_empty()))
+        }));
     is_plain.then_some(access)
 }
 
-/// Returns the route from the first host of cluster `a` to the last host of cluster `b`; `None` if these are the same host or if
-/// no route exists.
 fn route_between_clusters(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
     let (from, to) = (
         platform.clusters[a].hosts.start,
         platform.clusters[b].hosts.end - 1,
     );
-    (from != to)
-        .then(|| platform.route(HostId(from), HostId(to)))
-        .flatten()
+    (platform.route(HostId(from), HostId(to))).filter(|_| from != to)
 }
 
 /// Returns the text that closes the element of a host or cluster. It contains the memory of the host as a property, since SimGrid
@@ -158,7 +144,6 @@ impl Writer<'_> {
         writeln!(self.xml, "{text}").expect("a string can be written to");
     }
 
-    /// Writes the beginning of the file, up to the outermost zone.
     fn write_file_beginning(&mut self) {
         // The names of hosts and links have no control characters, but this name may.
         let name = escape_xml_attribute(&self.platform.name.replace(char::is_control, " "));
@@ -214,8 +199,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds the file of a profile of the quantity `what`; returns the attribute that refers to this file, or an empty text if there
-    /// is no profile.
     fn add_profile_file(&mut self, owner: &str, what: &str, profile: Option<&Profile>) -> String {
         let Some(profile) = profile else {
             return String::new();
@@ -227,7 +210,6 @@ impl Writer<'_> {
         attribute
     }
 
-    /// Writes the whole platform in the form with one `<cluster>` for each cluster.
     fn write_clusters(&mut self, access: &[Option<LinkId>]) {
         let platform = self.platform;
         self.write_file_beginning();

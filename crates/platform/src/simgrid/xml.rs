@@ -37,9 +37,7 @@ pub(super) struct Reader<'a, 'input> {
     /// Whether profile files outside the folder of the platform may be read.
     pub may_read_outside: bool,
     pub version: Version,
-    /// Number of ignored elements by name, for a note to the user.
     pub ignored_elements: BTreeMap<String, usize>,
-    /// Names of the hosts with a speed of 0, for a note to the user.
     pub hosts_without_speed: Vec<&'a str>,
     /// Number of values that are written without a unit, for a note to the user.
     pub numbers_without_unit: usize,
@@ -218,14 +216,12 @@ impl<'a, 'input> Reader<'a, 'input> {
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
 
-    /// Returns the value of an attribute; `None` if the attribute is missing or empty.
     #[expect(clippy::unused_self, reason = "attributes are asked of the reader")]
     pub(super) fn non_empty_attribute(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         node.attribute(name)
             .filter(|value| !value.trim().is_empty())
     }
 
-    /// Counts an ignored element under the name `what`, for a note to the user.
     pub(super) fn count_ignored_element(&mut self, what: &str) {
         *self.ignored_elements.entry(what.to_owned()).or_default() += 1;
     }
@@ -255,7 +251,6 @@ impl<'a, 'input> Reader<'a, 'input> {
         value.map_err(report).ok()
     }
 
-    /// Parses a quantity and converts it to the SI unit; counts the quantity in `numbers_without_unit` if it has no unit.
     fn parse_quantity(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
         if text.contains("$rand(") {
             return Err(format!(

@@ -70,7 +70,6 @@ impl Dragonfly {
         })
     }
 
-    /// Returns the number of the cable with the index `index` among those of a kind (0: local, 1: green, 2: black, 3: blue).
     fn cable_number(&self, kind: usize, index: u32) -> u32 {
         let before = self.cable_counts()[..kind].iter().sum::<u128>();
         u32::try_from(before).expect("all links are fewer than 2^32") + index

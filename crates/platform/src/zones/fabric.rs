@@ -21,7 +21,6 @@ pub(crate) struct Fabric {
     pub link_count: u32,
 }
 
-/// The links of a fabric: the first of them, and which kinds of links there are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FabricLinks {
     pub first: LinkId,
@@ -32,7 +31,6 @@ pub(crate) struct FabricLinks {
     pub has_limiter: bool,
 }
 
-/// The shape of a fabric.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
     /// A grid with this number of hosts in each dimension, in which each row is closed to a ring.
@@ -42,7 +40,6 @@ pub(crate) enum Shape {
 }
 
 impl Fabric {
-    /// Creates a fabric; returns `None` if it has 2^32 or more hosts or links.
     pub(crate) fn new(shape: Shape, links: FabricLinks) -> Option<Self> {
         let mut cables_per_host = 0;
         let (hosts, switches, cables) = match &shape {
@@ -78,7 +75,6 @@ impl Fabric {
         }
     }
 
-    /// Returns the word for a switch in the names of links.
     pub(crate) fn switch_word(&self) -> &'static str {
         match self.shape {
             Shape::Dragonfly(_) => "blade",
@@ -109,26 +105,22 @@ impl Fabric {
         1 + u32::from(self.links.is_duplex)
     }
 
-    /// Returns the first link of a host: its loopback, or else its limiter.
     fn first_link_of_host(&self, host: u32) -> LinkId {
         let stride = self.own_links_per_host() + self.cables_per_host * self.links_per_cable();
         LinkId(self.links.first.0 + host * stride)
     }
 
-    /// Returns the limiter of a host; `None` if the fabric has no limiters.
     pub(super) fn limiter_of_host(&self, host: u32) -> Option<LinkId> {
         let first = self.first_link_of_host(host).0;
         let limiter = LinkId(first + u32::from(self.links.has_loopback));
         self.links.has_limiter.then_some(limiter)
     }
 
-    /// Returns the limiter of a switch; `None` if the fabric has no limiters.
     pub(super) fn limiter_of_switch(&self, switch: u32) -> Option<LinkId> {
         let limiter = LinkId(self.first_link_of_host(self.hosts).0 + switch);
         self.links.has_limiter.then_some(limiter)
     }
 
-    /// Returns the link of a cable; `is_back` selects the second direction of a duplex cable.
     pub(super) fn cable(&self, cable: u32, is_back: bool) -> LinkId {
         let width = self.links_per_cable();
         let (before, cable) = match cable.checked_div(self.cables_per_host) {
@@ -150,7 +142,6 @@ impl Fabric {
         self.cables_per_host == 0 || self.own_links_per_host() > 0
     }
 
-    /// Appends the links of the route between two hosts to `way`; returns whether there is a route.
     pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let is_torus = matches!(self.shape, Shape::Torus(_));
         if from == to && (is_torus || self.links.has_loopback) {
@@ -191,7 +182,6 @@ impl Fabric {
         links.extend(self.limiter_of_host(to));
     }
 
-    /// Calls `mark` with the id of every link of the fabric, and whether the link is a loopback link.
     pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let first = self.links.first.0;
         let hosts = 0..self.hosts * u32::from(self.links.has_loopback);

@@ -11,7 +11,6 @@ use migsim_base::units::LinkId;
 #[derive(Clone, Debug)]
 pub(crate) struct FatTree(pub(crate) Vec<Level>);
 
-/// The connections between a level of switches and the level below.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Number of nodes below each switch.
@@ -42,7 +41,6 @@ impl FatTree {
         })
     }
 
-    /// Returns the number of nodes of a level; hosts are level 0.
     fn node_count(&self, level: usize) -> u128 {
         let bases = self.bases(level).map(u128::from);
         bases.fold(1, u128::saturating_mul)
@@ -98,8 +96,6 @@ impl FatTree {
         position
     }
 
-    /// Returns the cable at the port `port` from a node to the level above; `is_down` selects the second direction of a duplex
-    /// cable.
     fn cable(&self, fabric: &Fabric, node: &Node, port: u32, is_down: bool) -> LinkId {
         let Level {
             parents, cables, ..

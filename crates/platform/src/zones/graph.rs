@@ -31,7 +31,6 @@ pub(crate) enum Search {
 pub(crate) struct WrittenRoutes {
     pub table: RouteTable,
     pub search: Search,
-    /// Rank of each member in the order in which the routes of the file first mention the members.
     member_ranks: Vec<u32>,
     /// The member before each member on the route from an origin, for each origin; with `Search::Floyd` for all origins in one
     /// list. Computed when first needed; too many members have no such lists.

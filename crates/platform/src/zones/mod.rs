@@ -55,11 +55,9 @@ pub struct Zones {
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
     pub name: String,
-    /// Position of this zone in the zone that contains it; `None` for the root zone.
     pub position: Option<PositionInZone>,
     /// Rule for the routes between the members of the zone, with the data that the rule needs.
     pub routing: Routing,
-    /// Bypass routes, which replace the routes found by the rule of the zone, by origin and destination.
     pub bypass_routes: BTreeMap<(ZoneMember, ZoneMember), Bypass>,
     /// Number of zones that contain this zone.
     pub depth: u32,
@@ -183,11 +181,10 @@ impl Zones {
     }
 
     /// Returns the zone that contains a host or router.
-    pub(super) fn zone_of(&self, point: HostOrRouterId) -> ZoneId {
+    pub fn zone_of(&self, point: HostOrRouterId) -> ZoneId {
         self.host_and_router_positions[point as usize].zone
     }
 
-    /// Returns the position of a member in the tree; `None` for the root zone.
     pub(super) fn position_of(&self, member: ZoneMember) -> Option<PositionInZone> {
         match member {
             ZoneMember::HostOrRouter(point) => Some(self.host_and_router_positions[point as usize]),
@@ -339,8 +336,6 @@ impl Zones {
         })
     }
 
-    /// Returns the nearest zone that contains two hosts or routers, and the numbers of the two members of this zone that contain
-    /// the hosts or routers.
     fn common_zone_and_members(
         &self,
         from: HostOrRouterId,
@@ -414,8 +409,6 @@ impl Zones {
         zones
     }
 
-    /// Appends the links between two members of a zone to `way`, by the rule of the zone; returns the gateways of the members, or
-    /// `None` if there is no route.
     fn add_links_between_members(
         &self,
         zone: ZoneId,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{HostOrRouterId, OWN_GATEWAY, RouteTable, Routing, Search, ZoneId, ZoneMember, Zones};
+use super::{
+    HostOrRouterId, OWN_GATEWAY, Routing, Search, WrittenRoutes, ZoneId, ZoneMember, Zones,
+};
 use migsim_base::units::{LinkId, to_u32};
 
 /// Summary of a zone for output: its name, routing and depth, and the numbers of its hosts, routers and inner zones.
@@ -103,18 +105,11 @@ impl Zones {
         list
     }
 
-    /// Returns the number of the zone that contains a host or router.
-    pub fn zone_of_host_or_router(&self, point: HostOrRouterId) -> ZoneId {
-        self.zone_of(point)
-    }
-
     /// Returns the routes that the file defines in a zone, except routes from a member to itself.
     pub fn defined_routes(&self, zone: ZoneId) -> Vec<DefinedRoute<'_>> {
-        let routes = self.written_routes(zone);
-        routes.map_or_else(Vec::new, |routes| self.routes_in_table(zone, &routes.table))
-    }
-
-    fn routes_in_table<'t>(&self, zone: ZoneId, table: &'t RouteTable) -> Vec<DefinedRoute<'t>> {
+        let Some(WrittenRoutes { table, .. }) = self.written_routes(zone) else {
+            return Vec::new();
+        };
         let zones = self.zones.iter().enumerate().filter_map(|(at, inner)| {
             let place = inner.position.filter(|place| place.zone == zone)?;
             Some((place.member_number, ZoneMember::Zone(to_u32(at))))

@@ -14,13 +14,11 @@ use migsim_base::units::LinkId;
 /// The members of a zone with outgoing and incoming links, with the links of each member.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Star {
-    /// Links of each member, by its number in the zone.
     pub members: Vec<MemberLinks>,
     /// Coordinates of each member; `None` unless the zone has routing `Vivaldi`. A member without coordinates has no routes.
     pub coordinates: Option<Vec<Option<[f64; 3]>>>,
 }
 
-/// The links that belong to one member of a zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MemberLinks {
     /// Outgoing and incoming link of the member.
@@ -71,7 +69,6 @@ impl Star {
         true
     }
 
-    /// Calls `mark` with the id of every link of the members, and whether the link is a loopback link.
     pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for member in &self.members {
             let others = [member.backbone, member.limiter].into_iter().flatten();

@@ -23,7 +23,6 @@ pub(crate) struct TableRoute {
 }
 
 impl TableRoute {
-    /// Returns the number of links of the route.
     pub(super) fn link_count(&self) -> u32 {
         self.link_range.end - self.link_range.start
     }
@@ -47,7 +46,6 @@ impl RouteTable {
         self.sorted_routes.push(((from, to), edge));
     }
 
-    /// Sorts the routes by pair of members, and keeps only the first of several routes for the same pair.
     pub(crate) fn sort_routes(&mut self) {
         self.sorted_routes.sort_by_key(|edge| edge.0);
         self.sorted_routes.dedup_by_key(|edge| edge.0);
@@ -66,7 +64,6 @@ impl RouteTable {
         &self.route_links[edge.link_range.start as usize..edge.link_range.end as usize]
     }
 
-    /// Returns all routes as (origin, destination, route).
     pub(crate) fn routes(&self) -> impl Iterator<Item = (u32, u32, &TableRoute)> {
         self.sorted_routes
             .iter()

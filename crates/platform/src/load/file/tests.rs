@@ -8,7 +8,7 @@ fn config(name: &str) -> FileConfig {
 }
 
 fn only(config: &FileConfig, text: &str) -> Result<Profile, Problem> {
-    let mut profiles = config.parse_profiles(text)?.by_name;
+    let mut profiles = config.read_load(text)?.profiles;
     assert_eq!(profiles.len(), 1);
     Ok(profiles.pop_first().unwrap().1)
 }
@@ -56,17 +56,6 @@ fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
 }
 
 #[test]
-fn a_trace_that_repeats_too_often_is_refused() {
-    let problem = loads("a.prof", "PERIODICITY 1e-12\n0 0.5\n1e-13 0.7\n").unwrap_err();
-    assert!(
-        problem
-            .message
-            .contains("the period of the profile is 1e-12 s"),
-        "{problem:?}"
-    );
-}
-
-#[test]
 fn a_load_average_leaves_its_turn_to_one_more() {
     let config = FileConfig {
         values: Some(Values::LoadAverage),
@@ -76,25 +65,6 @@ fn a_load_average_leaves_its_turn_to_one_more() {
     let profile = only(&config, "0,1\n2,3\n").unwrap();
     let loads: Vec<_> = profile.steps().take(3).collect();
     assert_eq!(loads, [(0.0, 0.5), (2.0, 0.75), (4.0, 0.5)]);
-}
-
-#[test]
-fn bad_lines_are_named_with_their_column() {
-    let at = |text| loads("a.csv", text).unwrap_err().location.line_column;
-    assert_eq!(at("0,0.5\n1,x\n"), Some((2, 3)));
-    assert_eq!(at("0,0.5\n1;0.5\n"), Some((2, 1)));
-    assert_eq!(at("0;0,5\n1;x\n"), Some((2, 3)));
-    assert_eq!(at("t,u\n0,0.5\n0,0.6\n"), Some((3, 1)));
-    assert_eq!(at("0,0.5\n10,1.5\n"), Some((2, 4)));
-    assert_eq!(at("0,-1\n"), Some((1, 3)));
-    assert_eq!(at("t,u\n"), Some((1, 1)));
-    let problem = loads("a.trace", "0 1\n5 1.5\n").unwrap_err();
-    assert!(
-        problem
-            .message
-            .starts_with("step 2: the value 1.5 is greater"),
-        "{problem}"
-    );
 }
 
 fn with(keys: serde_json::Value, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
@@ -128,40 +98,12 @@ fn loads_of_bare(name: &str) -> Problem {
 }
 
 #[test]
-fn percent_are_asked_for_where_they_are_meant() {
-    let problem = loads("a.csv", "0,0.5\n10,5\n").unwrap_err();
-    assert_eq!(problem.location.line_column, Some((2, 4)));
-    assert!(problem.to_string().contains("scale=percent"), "{problem}");
-    let keys = serde_json::json!({ "file": "a.csv", "scale": "percent" });
-    assert_eq!(with(keys.clone(), "0,50\n").unwrap(), [(0.0, 0.5)]);
-    let problem = with(keys, "0,101\n").unwrap_err();
-    assert_eq!(
-        problem.message,
-        "the value 101 is greater than 100, the full load"
-    );
-    let keys = serde_json::json!({ "file": "a.csv", "scale": "percent", "values": "load-average" });
-    assert!(with(keys, "0,1\n").is_err());
-}
-
-#[test]
 fn times_may_begin_with_the_first_and_be_those_of_a_clock() {
     let keys = serde_json::json!({ "file": "a.csv", "from": "first" });
     let loads = with(keys.clone(), "t,u\n1700000000,0.5\n1700000005,0.25\n").unwrap();
     assert_eq!(loads, [(0.0, 0.5), (5.0, 0.25)]);
     let loads = with(keys, "12:00:05,0.5\n12:01:06.5,0.25\n").unwrap();
     assert_eq!(loads, [(0.0, 0.5), (61.5, 0.25)]);
-}
-
-#[test]
-fn tables_of_other_countries_and_of_pandas_are_read() {
-    for text in [
-        "date;load\n0;0,25\n10;0,5\n",
-        "0\t0,25\n10\t0.5\n",
-        ",date,load\n0,0,0.25\n1,10,0.5\n",
-    ] {
-        let loads = loads("a.csv", text).unwrap();
-        assert_eq!(loads, [(0.0, 0.25), (10.0, 0.5)], "{text}");
-    }
 }
 
 #[test]
@@ -224,7 +166,7 @@ fn each_example_of_the_guide_is_half_a_load_and_then_a_quarter() {
         keys.as_object_mut().unwrap().remove("kind");
         let config: FileConfig = serde_json::from_value(keys).unwrap();
         config.check_parameters().unwrap();
-        let profiles = config.parse_profiles(&text).unwrap().by_name;
+        let profiles = config.read_load(&text).unwrap().profiles;
         let name = if text.contains("a-0,") || text.contains("a-0;") {
             "a-0"
         } else {
