@@ -20,7 +20,7 @@ pub(super) const MAX_HOSTS: u64 = 50_000_000;
 /// sets another limit.
 const DEFAULT_MAX_MEMORY: f64 = 16e9;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct ClusterDescription {
     /// Name of the cluster. The hosts of the cluster are named after it and numbered from 0: `ice-0`, `ice-1`, and so on.
     pub name: String,
@@ -30,7 +30,7 @@ pub(super) struct ClusterDescription {
     pub shared_medium: Option<(String, Link)>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct HostGroup {
     pub count: u32,
     /// A host of the group, without name and cluster.
@@ -39,7 +39,6 @@ pub(super) struct HostGroup {
 }
 
 /// The hosts and links of a platform whose paths between clusters are still missing.
-#[derive(Debug)]
 pub(super) struct Assembly {
     pub platform: Platform,
     access_links: Vec<Option<LinkId>>,

@@ -18,7 +18,7 @@ use super::{Platform, Route, Routes};
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId};
 
 /// The only cluster inside which a link lies, or a mark that the link lies inside several clusters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum EnclosingCluster {
     One(ClusterId),
     Several,

@@ -13,7 +13,7 @@ use migsim_base::error::Error;
 const MAX_COPIES: u64 = 1_000_000;
 
 /// Maps each cluster and link of the expanded platform to the entry of the file from which it was copied.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct CopySources {
     entry_of_cluster: Vec<usize>,
     entry_of_link: Vec<usize>,
@@ -43,43 +43,37 @@ pub(super) fn expand_copies(
     document: &Document,
     file: &mut PlatformFile,
 ) -> Result<CopySources, Error> {
-    let clusters = file.clusters.iter().map(|cluster| {
-        let groups = cluster.groups.as_ref().map_or(1, Vec::len);
-        (cluster.copies, groups.max(1) as u64, &cluster.name)
+    let clusters = file.clusters.iter().enumerate().map(|(index, cluster)| {
+        let groups = cluster.groups.as_ref().map_or(1, Vec::len).max(1) as u64;
+        ("clusters", index, cluster.copies, groups, &cluster.name)
     });
-    let links = file.links.iter().map(|link| (link.copies, 1, &link.name));
-    let entries = (clusters.enumerate().map(|entry| ("clusters", entry)))
-        .chain(links.enumerate().map(|entry| ("links", entry)));
+    let links = file.links.iter().enumerate();
+    let links = links.map(|(index, link)| ("links", index, link.copies, 1, &link.name));
     let mut left = MAX_COPIES;
-    let problems: Vec<_> = entries
-        .filter_map(|(list, (index, (copies, groups, name)))| {
-            let copies = copies?;
-            let entries = copies.saturating_mul(groups);
-            let is_possible = (1..=left).contains(&entries);
-            left = left.saturating_sub(entries);
-            if !is_possible {
-                let what = if groups > 1 {
-                    format!("`copies` is out of range: {copies} copies of {groups} groups")
-                } else {
-                    format!("`copies` is out of range: {copies} copies")
-                };
-                let problem = document.problem_at(&format!("{list}[{index}].copies"), what);
-                Some(problem.hint(format!(
-                    "set `copies` to at least 1, and reduce the copies so that the whole file has at most {MAX_COPIES} copies of groups and links"
-                )))
-            } else if !name.contains('#') {
-                let problem = document.problem_at(
-                    &format!("{list}[{index}].name"),
-                    format!("all copies would have the same name, `{name}`"),
-                );
-                Some(problem.hint(format!(
-                    "write `{name}#`: `#` is replaced by the number of the copy, counted from 0"
-                )))
+    let mut problems = Vec::new();
+    for (list, index, copies, groups, name) in clusters.chain(links) {
+        let Some(copies) = copies else { continue };
+        let entries = copies.saturating_mul(groups);
+        if !(1..=left).contains(&entries) {
+            let of = if groups > 1 {
+                format!(" of {groups} groups")
             } else {
-                None
-            }
-        })
-        .collect();
+                String::new()
+            };
+            let message = format!("`copies` is out of range: {copies} copies{of}");
+            let problem = document.problem_at(&format!("{list}[{index}].copies"), message);
+            problems.push(problem.hint(format!(
+                "set `copies` to at least 1, and reduce the copies so that the whole file has at most {MAX_COPIES} copies of groups and links"
+            )));
+        } else if !name.contains('#') {
+            let message = format!("all copies would have the same name, `{name}`");
+            let problem = document.problem_at(&format!("{list}[{index}].name"), message);
+            problems.push(problem.hint(format!(
+                "write `{name}#`: `#` is replaced by the number of the copy, counted from 0"
+            )));
+        }
+        left = left.saturating_sub(entries);
+    }
     if !problems.is_empty() {
         return Err(Error::Input(problems));
     }

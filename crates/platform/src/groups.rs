@@ -16,7 +16,7 @@ use super::row::{rows_below_heading, table_error};
 use super::{Cluster, Host, Platform, Routes};
 use migsim_base::document::{FileKind, read_text};
 use migsim_base::error::{Error, Problem};
-use migsim_base::units::{ClusterId, HostId};
+use migsim_base::units::ClusterId;
 
 /// The user's choice of how the hosts of a platform of nested zones are grouped into clusters (flag `--clusters`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,35 +173,27 @@ impl Platform {
         };
         let zones = Arc::clone(zones);
         let points = points.to_vec();
-        let mut ids: BTreeMap<String, usize> = BTreeMap::new();
-        let mut members: Vec<(String, Vec<usize>)> = Vec::new();
-        for (index, name) in names.into_iter().enumerate() {
-            let id = *ids.entry(name).or_insert_with_key(|name| {
-                members.push((name.clone(), Vec::new()));
-                members.len() - 1
-            });
-            members[id].1.push(index);
-        }
-        let mut old: Vec<Option<Host>> = self.hosts.drain(..).map(Some).collect();
-        let mut order = Vec::with_capacity(points.len());
+        let mut hosts: Vec<(Host, u32)> = self.hosts.drain(..).zip(points).collect();
+        let mut ids: BTreeMap<String, ClusterId> = BTreeMap::new();
         self.clusters.clear();
-        for (name, hosts) in members {
-            let cluster = ClusterId::from_index(self.clusters.len());
-            let start = HostId::from_index(self.hosts.len()).0;
-            for index in hosts {
-                let host = old[index].take().expect("a host belongs to one cluster");
-                self.hosts.push(Host { cluster, ..host });
-                order.push(points[index]);
-            }
-            let end = HostId::from_index(self.hosts.len()).0;
-            self.clusters.push(Cluster {
-                name,
-                hosts: start..end,
+        for ((host, _), name) in hosts.iter_mut().zip(names) {
+            host.cluster = *ids.entry(name).or_insert_with_key(|name| {
+                let name = name.clone();
+                self.clusters.push(Cluster { name, hosts: 0..0 });
+                ClusterId::from_index(self.clusters.len() - 1)
             });
         }
+        hosts.sort_by_key(|(host, _)| host.cluster); // hosts of a cluster keep their order
+        for (at, (host, _)) in (0..).zip(&hosts) {
+            let range = &mut self.clusters[host.cluster.index()].hosts;
+            let start = if range.end == 0 { at } else { range.start };
+            *range = start..at + 1;
+        }
+        let host_or_router_ids;
+        (self.hosts, host_or_router_ids) = hosts.into_iter().unzip();
         self.routes = Routes::Zoned {
             zones,
-            host_or_router_ids: order,
+            host_or_router_ids,
         };
     }
 }

@@ -143,15 +143,6 @@ impl Profile {
             index_in_repetition: 0,
         }
     }
-
-    /// Returns the minimum of the values of all steps of the profile; infinity if the profile has no steps. The nominal value
-    /// before the first step is ignored.
-    pub fn minimum_value(&self) -> f64 {
-        self.steps_without_repetition()
-            .iter()
-            .map(|step| step.1)
-            .fold(f64::INFINITY, f64::min)
-    }
 }
 
 /// Iterator over the changes of a profile with its repetitions: time \[s\] and value.

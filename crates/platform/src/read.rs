@@ -114,7 +114,6 @@ fn add_network_synonym_hint(problem: Problem) -> Problem {
 }
 
 /// A platform file of clusters while the file is read and checked, with the problems that were found.
-#[derive(Debug)]
 pub(super) struct PlatformLoader<'a> {
     pub document: &'a Document,
     pub file: &'a PlatformFile,

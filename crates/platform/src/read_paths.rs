@@ -1,10 +1,10 @@
 //! Determines the paths between the clusters of a platform in JSON: routes in the file, shortest paths, and latencies of pairs of
 //! clusters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Platform;
-use super::format::ClusterEntry;
+use super::format::{ClusterEntry, LinkEntry};
 use super::read::PlatformLoader;
 use super::router_paths::{ClusterAttachment, FileRoutes, RouterPaths};
 use super::shortest::RouterGraph;
@@ -77,7 +77,7 @@ impl PlatformLoader<'_> {
         let file = self.file;
         let mut at = file.clusters[from].router.as_deref();
         let mut ids: Vec<LinkId> = Vec::new();
-        let mut met: Vec<usize> = Vec::new();
+        let mut met = BTreeSet::new();
         for (position, name) in file.routes[index].links.iter().enumerate() {
             let key = format!("routes[{index}].links[{position}]");
             let Some(&link) = self.link_indices.get(&**name) else {
@@ -86,43 +86,34 @@ impl PlatformLoader<'_> {
                 });
                 return ids;
             };
-            if met.contains(&link) {
-                self.report(
-                    &key,
-                    format!("the route crosses link `{name}` twice"),
-                    "remove the part of the route that leads back",
-                );
+            if !met.insert(link) {
+                let hint = "remove the part of the route that leads back";
+                self.report(&key, format!("the route crosses link `{name}` twice"), hint);
                 return ids;
             }
-            met.push(link);
-            let entry = &file.links[link];
+            let LinkEntry { from, to, .. } = &file.links[link];
+            let is_back = at == Some(to);
             let there = self.link_ids[link];
-            let is_back = at == Some(&*entry.to);
             ids.push(if is_back {
                 self.opposite_link(there)
             } else {
                 there
             });
-            at = match at {
-                Some(router) if router == entry.from => Some(&entry.to),
-                Some(router) if router == entry.to => Some(&entry.from),
-                Some(router) => {
-                    let hint = format!(
-                        "check the order of the links: this one joins `{}` and `{}`",
-                        entry.from, entry.to
-                    );
-                    self.report(
-                        &key,
-                        format!("link `{name}` is not connected to router `{router}`, which the route has reached"),
-                        hint,
-                    );
-                    None
-                }
-                None => None,
-            };
+            if let Some(router) = at
+                && router != from
+                && !is_back
+            {
+                self.report(
+                    &key,
+                    format!("link `{name}` is not connected to router `{router}`, which the route has reached"),
+                    format!("check the order of the links: this one joins `{from}` and `{to}`"),
+                );
+                at = None;
+            }
+            at = at.map(|_| if is_back { &**from } else { to });
         }
         let end = file.clusters[to].router.as_deref();
-        if let (Some(at), Some(end)) = (at, end)
+        if let Some((at, end)) = at.zip(end)
             && at != end
         {
             let message = format!(
@@ -224,24 +215,6 @@ impl PlatformLoader<'_> {
         }
     }
 
-    fn representative_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
-        let hosts = &platform.clusters[cluster].hosts;
-        let groups = self.file.clusters[cluster].groups.iter().flatten();
-        let mut next = hosts.start;
-        let mut kinds: Vec<HostId> = groups
-            .map(|group| {
-                let first = HostId(next);
-                next += u32::try_from(group.hosts).expect("the number of hosts is checked");
-                first
-            })
-            .collect();
-        if kinds.is_empty() {
-            kinds.push(HostId(hosts.start));
-        }
-        kinds.push(HostId(hosts.end - 1));
-        kinds
-    }
-
     /// Records a problem for each link whose latency profile has no effect, because the latency of a pair of clusters replaces
     /// the latencies of the links.
     pub(super) fn check_latency_profiles(
@@ -249,15 +222,23 @@ impl PlatformLoader<'_> {
         platform: &Platform,
         latencies: &PairLatencies,
     ) {
+        if platform
+            .links
+            .iter()
+            .all(|link| link.latency_profile.is_none())
+        {
+            return;
+        }
+        let hosts = |cluster: usize| platform.clusters[cluster].hosts.clone().map(HostId);
         for (&(a, b), &(index, _)) in latencies {
-            let [first, last] = [
-                self.representative_hosts(platform, a),
-                self.representative_hosts(platform, b),
-            ];
-            // Every kind of host of one cluster with one of the other cluster, in both directions.
-            let ways = (first.iter().map(|&from| (from, last[last.len() - 1])))
-                .chain(last.iter().map(|&to| (first[0], to)));
-            let mut routes = ways.filter_map(|(from, to)| platform.route(from, to));
+            let (Some(first), Some(last)) = (hosts(a).next(), hosts(b).next_back()) else {
+                continue;
+            };
+            // Every host of one cluster with one of the other cluster, in both directions.
+            let ends = hosts(a)
+                .map(|from| (from, last))
+                .chain(hosts(b).map(|to| (first, to)));
+            let mut routes = ends.filter_map(|(from, to)| platform.route(from, to));
             let varying = routes.find_map(|route| {
                 (route.links().map(|link| &platform.links[link.index()]))
                     .find(|link| link.latency_profile.is_some())

@@ -7,7 +7,7 @@ use migsim_base::error::Problem;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
 /// Quantity that the values of a profile express: fractions of the nominal speed, bandwidths or latencies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum ProfileQuantity {
     Factors,
     Bandwidths,

@@ -80,7 +80,8 @@ impl RouterPaths {
     /// Whether there is a path from cluster `a` to cluster `b`.
     pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
         let part = |cluster: usize| {
-            Some(self.component_of_router[self.cluster_attachments[cluster].router?])
+            let router = self.cluster_attachments[cluster].router;
+            router.map(|router| self.component_of_router[router])
         };
         a == b
             || self.file_routes.contains_key(&(a, b))
@@ -121,24 +122,13 @@ impl RouterPaths {
         // The path back is the reverse.
         let start = from.min(to);
         let tree = self.shortest_path_trees[start].get_or_init(|| self.graph.shortest_paths(start));
-        if from <= to {
-            tree.path_from_start(to)
-        } else {
-            tree.path_to_start(from)
-        }
+        tree.path(from.max(to), from > to)
     }
 
     /// Returns the latency of the whole route from host to host that the file states for a pair of clusters; `None` if the file
     /// states no latency for this pair.
     pub(crate) fn pair_latency(&self, a: usize, b: usize) -> Option<Seconds> {
-        if self.pair_latencies.is_empty() {
-            return None;
-        }
         self.pair_latencies.get(&(a.min(b), a.max(b))).copied()
-    }
-
-    pub(crate) fn has_pair_latencies(&self) -> bool {
-        !self.pair_latencies.is_empty()
     }
 
     pub(super) fn shared_medium(&self, cluster: ClusterId) -> Option<LinkId> {
@@ -217,7 +207,7 @@ impl RouterPaths {
 
     pub(super) fn router_of_cluster_in_tree(&self, cluster: usize) -> Option<usize> {
         let is_free =
-            self.forest.is_some() && self.file_routes.is_empty() && !self.has_pair_latencies();
+            self.forest.is_some() && self.file_routes.is_empty() && self.pair_latencies.is_empty();
         self.cluster_attachments[cluster].router.filter(|_| is_free)
     }
 
@@ -276,11 +266,7 @@ mod tests {
                 let [from, to] = [a, b].map(|one| paths.cluster_attachments[one].router.unwrap());
                 // The path back is the reverse, and a tree begins at the lower router.
                 let tree = paths.graph.shortest_paths(from.min(to));
-                let between = if from <= to {
-                    tree.path_from_start(to)
-                } else {
-                    tree.path_to_start(from)
-                };
+                let between = tree.path(from.max(to), from > to);
                 let ends = [a, b].map(|one| paths.cluster_attachments[one].medium);
                 let path = if a == b {
                     Some(Vec::from_iter(ends[0]))

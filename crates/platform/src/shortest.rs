@@ -235,23 +235,22 @@ impl RouterForest {
 }
 
 impl ShortestPathTree {
-    pub(super) fn path_from_start(&self, router: usize) -> Option<Vec<LinkId>> {
-        let mut path = self.collect_links(router, |step| step.link)?;
-        path.reverse();
-        Some(path)
-    }
-
-    pub(super) fn path_to_start(&self, router: usize) -> Option<Vec<LinkId>> {
-        self.collect_links(router, |step| step.opposite_link)
-    }
-
-    fn collect_links(&self, router: usize, link: fn(PathStep) -> LinkId) -> Option<Vec<LinkId>> {
+    /// Returns the links from the start of the tree to `router`, or from `router` to the start if `is_back`; `None` if the two are
+    /// not connected.
+    pub(super) fn path(&self, router: usize, is_back: bool) -> Option<Vec<LinkId>> {
         let mut path = Vec::new();
         let mut at = router;
         while at != self.start_router {
             let step = self.last_steps[at]?;
-            path.push(link(step));
+            path.push(if is_back {
+                step.opposite_link
+            } else {
+                step.link
+            });
             at = step.previous_router as usize;
+        }
+        if !is_back {
+            path.reverse();
         }
         Some(path)
     }
@@ -270,7 +269,7 @@ mod tests {
     }
 
     fn path(links: &[(usize, usize, f64)], from: usize, to: usize) -> Option<Vec<u32>> {
-        let path = graph(links).shortest_paths(from).path_from_start(to)?;
+        let path = graph(links).shortest_paths(from).path(to, false)?;
         Some(path.into_iter().map(|link| link.0).collect())
     }
 

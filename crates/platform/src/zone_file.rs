@@ -50,7 +50,7 @@ pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<Load
 }
 
 /// The SimGrid XML that was translated so far, with the origin of each line.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct SimgridTranslation {
     /// Text of the translation in SimGrid's format.
     xml: String,
@@ -64,7 +64,7 @@ struct SimgridTranslation {
 
 /// The router of a cluster with a topology. In SimGrid such a cluster has no router, and its gateways are hosts. The router is
 /// therefore translated into host 0 of the cluster and a link that each route through the router crosses at this end.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct TopologyRouter {
     cluster: String,
     /// Name of the host to which the router is attached.

@@ -91,6 +91,13 @@ pub(super) struct LoadSpec {
     keys_with_defaults: Value,
 }
 
+impl LoadSpec {
+    /// Returns the path of the file of the load, or else its kind.
+    fn source_name(&self) -> &str {
+        self.load.file_and_sha256().map_or(self.kind, |file| file.0)
+    }
+}
+
 impl Loads {
     /// Creates the loads that the key `load` of an experiment describes, and reads the files that this key names. `table`
     /// contains the known kinds of load.
@@ -110,15 +117,12 @@ impl Loads {
             } else {
                 "load".into()
             };
-            match read_load(table, &key, keys) {
+            let read = read_load(table, &key, keys);
+            match read
+                .map_err(|error| error.map_problems(|problem| with_load_key_prefix(&key, problem)))
+            {
                 Ok(spec) => specs.push(spec),
-                Err(Error::Input(found)) => {
-                    problems.extend(
-                        found
-                            .into_iter()
-                            .map(|problem| with_load_key_prefix(&key, problem)),
-                    );
-                }
+                Err(Error::Input(found)) => problems.extend(found),
                 Err(other) => return Err(other),
             }
         }
@@ -172,7 +176,7 @@ impl Loads {
     pub fn user_notes(&self) -> Vec<String> {
         let mut notes: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
         for spec in &self.load_specs {
-            let file = spec.load.file_and_sha256().map_or(spec.kind, |file| file.0);
+            let file = spec.source_name();
             for (count, what) in spec.load.notes() {
                 notes.entry(what).or_default().insert(file, count);
             }
@@ -193,10 +197,7 @@ impl Loads {
     /// before the run.
     pub fn first_positive_times(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.load_specs.iter().filter_map(|spec| {
-            let name = spec
-                .load
-                .file_and_sha256()
-                .map_or(spec.kind, |(name, _)| name);
+            let name = spec.source_name();
             Some((format!("`{name}`"), spec.load.first_positive_time()?))
         })
     }

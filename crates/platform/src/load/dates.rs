@@ -67,30 +67,24 @@ fn parse_day(text: &str) -> Option<i64> {
     let [year, month, day] = parts[..] else {
         return None;
     };
-    let has_right_lengths = [year.len(), month.len(), day.len()] == [4, 2, 2];
     let number = |text: &str| text.parse::<u16>().ok().map(i64::from);
     let (year, month, day) = (number(year)?, number(month)?, number(day)?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let lengths = [
-        31,
-        28 + i64::from(is_leap),
-        31,
-        30,
-        31,
-        30,
-        31,
-        31,
-        30,
-        31,
-        30,
-        31,
-    ];
-    let before = lengths.get(..usize::try_from(month - 1).ok()?)?;
-    let is_day = day >= 1 && day <= *lengths.get(before.len())?;
-    // Leap days of the years before this one.
-    let leap_days = |year: i64| year / 4 - year / 100 + year / 400;
-    let years = (year - 1970) * 365 + leap_days(year - 1) - leap_days(1969);
-    (has_right_lengths && is_day).then(|| years + before.iter().sum::<i64>() + day - 1)
+    let is_right = [text.len(), parts[0].len(), parts[1].len()] == [10, 4, 2]
+        && (1..=12).contains(&month)
+        && (days_of_date(year, month, 1)..days_of_date(year, month + 1, 1))
+            .contains(&days_of_date(year, month, day));
+    is_right.then(|| days_of_date(year, month, day))
+}
+
+/// Returns the days from 1970 to a date; month 13 is the January of the next year. Years are counted from March, so that a leap
+/// day ends its year.
+fn days_of_date(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month <= 2 {
+        (year - 1, month + 9)
+    } else {
+        (year, month - 3)
+    };
+    365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 719_469
 }
 
 /// Converts a time of day such as `12:00:05` to seconds since midnight; `None` if the text is no such time.

@@ -56,7 +56,7 @@ pub(super) fn read_values_without_times(
     Ok(steps)
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct LoadTable {
     /// Loads by the name of the host or link; the name is empty in a table that names no hosts.
     pub steps_by_name: BTreeMap<String, LoadSteps>,
@@ -67,7 +67,7 @@ pub(super) struct LoadTable {
 }
 
 /// The headings by which the column with the values is found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct ValueHeadings<'h> {
     /// Heading that the user has chosen.
     pub chosen: Option<&'h str>,

@@ -12,7 +12,7 @@ use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
 /// A host or a link, by its index in the list of hosts or links of the platform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum LoadTarget {
     Host(usize),
     Link(usize),

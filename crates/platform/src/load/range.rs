@@ -11,7 +11,7 @@ use migsim_base::words::percent_hint;
 pub(super) const MAX_DURATION: f64 = 1e9;
 
 /// Checks of the parameters of a background load against their ranges, with the errors found so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct ParameterChecks {
     problems: Vec<Problem>,
 }

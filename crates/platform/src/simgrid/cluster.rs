@@ -36,7 +36,6 @@ const KNOWN: [&str; 22] = [
 ];
 
 /// The hosts of a `<cluster>` or `<cabinet>`: equal hosts whose names differ by a number.
-#[derive(Debug)]
 pub(super) struct NumberedHosts<'a> {
     /// Text before and text after the number in each host name.
     around: [&'a str; 2],
@@ -73,7 +72,7 @@ impl NumberedHosts<'_> {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct HostLinks {
     pub access_link: Link,
     /// Link for messages between processes on the same host.

@@ -30,7 +30,7 @@ pub(super) const MAX_TEXT_LENGTH: usize = 1 << 28;
 
 /// Replaces the elements of a SimGrid file that stand for other elements. Several rounds may be needed, since a replacement can
 /// itself contain an `<include>` or `<foreach>`.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Expander {
     set_names: BTreeMap<String, Vec<String>>,
     pub included_files: Vec<(String, String)>,
@@ -43,7 +43,6 @@ pub(super) struct Expander {
 }
 
 /// An included file whose content has been inserted into one line of the expanded text.
-#[derive(Debug)]
 struct InsertedFile {
     /// Line and column of the first inserted character in the expanded text, counted from 1.
     insertion_line_and_column: (usize, usize),

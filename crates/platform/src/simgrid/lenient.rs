@@ -1,5 +1,6 @@
 //! Repairs texts that SimGrid's parser accepts although they are not valid XML. Lines and columns of the text do not change.
 
+use regex_lite::{Captures, Regex};
 use roxmltree::{Document, ParsingOptions};
 
 use migsim_base::document::line_column;
@@ -74,37 +75,20 @@ fn check_attribute_counts(source: &str, text: &str) -> Result<(), Problem> {
 /// Returns the text with blanks in place of what XML does not allow: a declaration that is not at the beginning of the text, and
 /// `--` in comments.
 pub(super) fn repair_xml(text: &str) -> String {
-    let mut mended = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest
-        .find("<!--")
-        .into_iter()
-        .chain(rest.find("<?xml "))
-        .min()
-    {
-        let is_comment = rest[start..].starts_with("<!--");
-        let (open, close) = if is_comment { (4, "-->") } else { (0, "?>") };
-        let Some(length) = rest[start + open..].find(close) else {
-            break;
-        };
-        let end = start + open + length;
-        mended.push_str(&rest[..start + open]);
-        let inside = &rest[start + open..end];
-        if is_comment {
+    let pattern = Regex::new(r"(?s)<!--(.*?)-->|<\?xml .*?\?>").expect("a valid pattern");
+    let repair = |found: &Captures<'_>| match found.get(1) {
+        Some(comment) => {
+            let mut inside = comment.as_str().replace("--", "  ");
             // Otherwise the last one would join the `-->`.
-            let inside = inside.replace("--", "  ");
-            let (inside, last) = inside
-                .strip_suffix('-')
-                .map_or((&*inside, ""), |inside| (inside, " "));
-            mended.extend([inside, last, close]);
-        } else {
-            let blank = |letter: char| if letter == '\n' { letter } else { ' ' };
-            mended.extend(inside.chars().chain(close.chars()).map(blank));
+            if inside.ends_with('-') {
+                inside.pop();
+                inside.push(' ');
+            }
+            format!("<!--{inside}-->")
         }
-        rest = &rest[end + close.len()..];
-    }
-    mended.push_str(rest);
-    mended
+        None => found[0].replace(|letter| letter != '\n', " "),
+    };
+    pattern.replace_all(text, repair).into_owned()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use migsim_base::document::{read_text, sha256};
 use migsim_base::error::Problem;
 
 /// Quantity of a host or link that a profile changes over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TracedQuantity {
     Speed,
     Bandwidth,
@@ -25,7 +25,7 @@ pub(super) enum TracedQuantity {
 }
 
 /// The profiles of a platform file: inline traces, their connections to hosts and links, and profile files.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Traces<'a> {
     /// Events of each `<trace>`, by the id of the trace; `None` if the trace has errors.
     pub inline_events: BTreeMap<&'a str, Option<ProfileEvents>>,
@@ -33,7 +33,7 @@ pub(super) struct Traces<'a> {
     pub profile_files: BTreeMap<String, (Result<ProfileEvents, Problem>, String)>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct TraceConnection<'a> {
     pub node: Node<'a, 'a>,
     pub trace: &'a str,
@@ -74,7 +74,7 @@ pub(super) fn profile_text(period: Option<f64>, steps: &[(f64, f64)]) -> String 
 }
 
 /// The events of a profile in SimGrid's format, with the period after which they repeat.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(super) struct ProfileEvents {
     /// Time \[s\] and value of each event.
     pub steps: Vec<(f64, f64)>,

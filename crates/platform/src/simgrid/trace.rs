@@ -143,7 +143,12 @@ impl<'a> Reader<'a, '_> {
             None => self.report(node, "", problem.message, ""),
         };
         let profile = events.to_profile().map_err(report).ok()?;
-        if kind == TracedQuantity::Bandwidth && profile.minimum_value() <= 0.0 {
+        if kind == TracedQuantity::Bandwidth
+            && profile
+                .steps_without_repetition()
+                .iter()
+                .any(|step| step.1 <= 0.0)
+        {
             self.report(
                 node,
                 attribute,

@@ -45,7 +45,7 @@ const ZONE_ELEMENTS: [&str; 12] = [
 ];
 
 /// What the name of a link refers to: a single link, or both directions of a duplex link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum NamedLink {
     /// A link that is not duplex, or one direction of a duplex link.
     Single(LinkId),
@@ -54,7 +54,6 @@ pub(super) enum NamedLink {
 }
 
 /// A zone whose hosts and links have been read, but whose routes have not been read yet.
-#[derive(Debug)]
 pub(super) struct UnroutedZone<'a> {
     /// Id of the zone.
     pub zone: ZoneId,
@@ -67,7 +66,6 @@ pub(super) struct UnroutedZone<'a> {
 }
 
 /// A platform under construction from a tree of zones, with everything that has been read from the file so far.
-#[derive(Debug)]
 pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     pub reader: &'r mut Reader<'a, 'input>,
     pub zones: Zones,

@@ -1,7 +1,6 @@
 //! Parses quantities with the units of `SimGrid`: `1.5Gf`, `125MBps`, `100us`.
 
 /// The units in which one quantity can be written.
-#[derive(Debug)]
 pub(super) struct Units {
     pub quantity: &'static str,
     base_unit_factors: &'static [(&'static str, f64)],

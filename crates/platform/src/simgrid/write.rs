@@ -130,6 +130,15 @@ fn closing_text_of_element(element: &str, host: &Host) -> String {
     )
 }
 
+/// Returns the attribute of a route that says whether it also serves the way back, which is the default.
+fn symmetrical_attribute(is_symmetric: bool) -> &'static str {
+    if is_symmetric {
+        ""
+    } else {
+        " symmetrical=\"NO\""
+    }
+}
+
 struct Writer<'a> {
     platform: &'a Platform,
     /// Whether latencies are written for pairs of clusters instead of for each link.
@@ -178,11 +187,6 @@ impl Writer<'_> {
             )
         });
         note.into_iter().collect()
-    }
-
-    fn write_file_end(&mut self) {
-        self.write_line(format_args!(" </zone>"));
-        self.write_line(format_args!("</platform>"));
     }
 
     /// Returns the latency that is written for a link \[s\]. It is 0 if latencies are written for pairs of clusters and the link
@@ -239,7 +243,7 @@ impl Writer<'_> {
                 self.write_zone_route(a, b);
             }
         }
-        self.write_file_end();
+        self.xml.push_str(" </zone>\n</platform>\n");
     }
 
     /// Writes the route between two clusters; one element serves both directions if they use the same links in reverse order.
@@ -256,11 +260,7 @@ impl Writer<'_> {
         if a == b || (is_symmetric && a > b) {
             return;
         }
-        let symmetrical = if is_symmetric {
-            ""
-        } else {
-            " symmetrical=\"NO\""
-        };
+        let symmetrical = symmetrical_attribute(is_symmetric);
         let [from, to] =
             [a, b].map(|cluster| escape_xml_attribute(&platform.clusters[cluster].name));
         let links = self.link_elements(there.middle_links.iter().copied());
@@ -404,7 +404,7 @@ impl Writer<'_> {
                 self.write_routes(a, b, &latencies);
             }
         }
-        self.write_file_end();
+        self.xml.push_str(" </zone>\n</platform>\n");
         Ok(())
     }
 
@@ -437,15 +437,9 @@ impl Writer<'_> {
     fn write_routes(&mut self, a: HostId, b: HostId, latencies: &[String]) {
         let platform = self.platform;
         let (there, back) = (platform.route(a, b), platform.route(b, a));
-        let is_symmetric = match (&there, &back) {
-            (Some(there), Some(back)) => there.is_reverse_of(back),
-            _ => false,
-        };
-        let symmetrical = if is_symmetric {
-            ""
-        } else {
-            " symmetrical=\"NO\""
-        };
+        let is_symmetric = (there.as_ref().zip(back.as_ref()))
+            .is_some_and(|(there, back)| there.is_reverse_of(back));
+        let symmetrical = symmetrical_attribute(is_symmetric);
         let ways = [(a, b, there), (b, a, back.filter(|_| !is_symmetric))];
         for (from, to, route) in ways {
             let Some(route) = route else {

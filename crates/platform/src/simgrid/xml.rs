@@ -13,7 +13,7 @@ use migsim_base::error::Problem;
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
 
 /// Version of SimGrid's platform format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     /// Version 3, in which speeds are called `power`.
     Three,
@@ -28,7 +28,6 @@ pub(super) fn is_valid_name(name: &str) -> bool {
 }
 
 /// A SimGrid file that is being read, with the problems and notes so far.
-#[derive(Debug)]
 pub(super) struct Reader<'a, 'input> {
     /// Path of the file, for messages and to find profile files.
     pub source_path: &'a str,

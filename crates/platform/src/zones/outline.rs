@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    HostOrRouterId, OWN_GATEWAY, Routing, Search, WrittenRoutes, ZoneId, ZoneMember, Zones,
+    HostOrRouterId, OWN_GATEWAY, Routing, Search, WrittenRoutes, Zone, ZoneId, ZoneMember, Zones,
 };
 use migsim_base::units::{LinkId, to_u32};
 
@@ -64,42 +64,42 @@ impl Routing {
 impl Zones {
     /// Returns a summary of each zone; a zone precedes the zones inside it. `hosts` contains the numbers of the hosts; all other
     /// numbers belong to routers.
-    pub fn zone_outlines(&self, hosts: &[HostOrRouterId]) -> Vec<ZoneOutline<'_>> {
-        let mut own = vec![0; self.zones.len()];
-        for &host in hosts {
-            own[self.zone_of(host) as usize] += 1;
-        }
-        let mut all = own.clone();
-        let mut routers = vec![0_usize; self.zones.len()];
+    pub fn zone_outlines<'z>(&'z self, hosts: &[HostOrRouterId]) -> Vec<ZoneOutline<'z>> {
+        let outline = |(id, zone): (usize, &'z Zone)| ZoneOutline {
+            id: to_u32(id),
+            name: &zone.name,
+            depth: zone.depth,
+            routing: zone.routing.name(),
+            direct_host_count: 0,
+            total_host_count: 0,
+            inner_zone_count: 0,
+            router_count: 0,
+            bypass_count: zone.bypass_routes.len(),
+        };
+        let mut outlines: Vec<_> = self.zones.iter().enumerate().map(outline).collect();
         for place in &self.host_and_router_positions {
-            routers[place.zone as usize] += 1;
+            outlines[place.zone as usize].router_count += 1;
         }
-        for (routers, own) in routers.iter_mut().zip(&own) {
-            *routers = routers.saturating_sub(*own);
+        for &host in hosts {
+            let zone = &mut outlines[self.zone_of(host) as usize];
+            zone.router_count -= 1;
+            zone.direct_host_count += 1;
+            zone.total_host_count += 1;
         }
-        let mut below: Vec<Vec<ZoneId>> = vec![Vec::new(); self.zones.len()];
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.zones.len()];
         // A zone has a larger number than the zone that contains it.
         for (at, zone) in self.zones.iter().enumerate().rev() {
             if let Some(place) = zone.position {
-                all[place.zone as usize] += all[at];
-                below[place.zone as usize].push(to_u32(at));
+                let outer = place.zone as usize;
+                outlines[outer].total_host_count += outlines[at].total_host_count;
+                outlines[outer].inner_zone_count += 1;
+                below[outer].push(at);
             }
         }
         let mut list = Vec::with_capacity(self.zones.len());
-        let mut open: Vec<ZoneId> = Vec::from_iter((!self.zones.is_empty()).then_some(0));
-        while let Some(id) = open.pop() {
-            let (zone, at) = (self.zone(id), id as usize);
-            list.push(ZoneOutline {
-                id,
-                name: &zone.name,
-                depth: zone.depth,
-                routing: zone.routing.name(),
-                direct_host_count: own[at],
-                total_host_count: all[at],
-                inner_zone_count: below[at].len(),
-                router_count: routers[at],
-                bypass_count: zone.bypass_routes.len(),
-            });
+        let mut open = Vec::from_iter((!self.zones.is_empty()).then_some(0));
+        while let Some(at) = open.pop() {
+            list.push(outlines[at].clone());
             open.extend_from_slice(&below[at]);
         }
         list
