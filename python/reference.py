@@ -27,32 +27,22 @@ def signature(value: object) -> str:
 def documented(value: object) -> str:
     """Converts a docstring into Markdown: examples in fences, sections of parameters as lists."""
     lines, out, is_example = (inspect.getdoc(value) or "").split("\n"), [], False
-    for at, line in enumerate(lines):
-        starts = line.startswith(">>>")
-        if starts and not is_example:
-            out.append("```python")
-            is_example = True
-        elif is_example and not line.strip():
-            out.append("```")
-            is_example = False
-        following = lines[at + 1] if at + 1 < len(lines) else ""
-        if following and set(following) == {"-"}:
-            out += ["", f"*{line}*", ""]
-        elif line and set(line) == {"-"}:
-            continue
-        elif line.startswith("    ") and not is_example:
-            out.append(f"  {line.strip()}")
-        elif line and not is_example and at + 1 < len(lines) and lines[at + 1].startswith("    "):
-            out.append(f"- `{line}`:")
-        else:
+    for line, following in zip(lines, [*lines[1:], ""]):
+        if is_example != (bool(line.strip()) if is_example else line.startswith(">>>")):
+            out.append("```" if is_example else "```python")
+            is_example = not is_example
+        if is_example:
             out.append(line)
-    if is_example:
-        out.append("```")
-    escaped, is_example = [], False
-    for line in out:
-        is_example ^= line.startswith("```")
-        escaped.append(line if is_example else line.replace(" [", " \\["))
-    return "\n".join(escaped)
+        elif following and set(following) == {"-"}:
+            out += ["", f"*{line}*", ""]
+        elif not line or set(line) != {"-"}:
+            text = line.replace(" [", " \\[")
+            if line.startswith("    "):
+                text = f"  {text.strip()}"
+            elif line and following.startswith("    "):
+                text = f"- `{text}`:"
+            out.append(text)
+    return "\n".join([*out, "```"] if is_example else out)
 
 
 def page() -> str:
@@ -73,8 +63,7 @@ def page() -> str:
             if member.startswith("_") or not (callable(what) or isinstance(what, (property, classmethod))):
                 continue
             target = what.__func__ if isinstance(what, classmethod) else what
-            arguments = "" if isinstance(what, property) else signature(target)
-            parts += [f"### `{name}.{member}{arguments}`", "", documented(target), ""]
+            parts += [f"### `{name}.{member}{signature(target)}`", "", documented(target), ""]
     parts += ["## `migsim.gymnasium`", "", documented(gymnasium), "", "### `migsim.gymnasium.Env`", "", documented(gymnasium.Env), ""]
     parts += ["## `migsim.otf2`", "", documented(otf2), ""]
     parts += [f"### `migsim.otf2.convert{signature(otf2.convert)}`", "", documented(otf2.convert), ""]

@@ -12,8 +12,7 @@ def main() -> None:
     """Runs the command line of this process."""
     # The command handles Ctrl-C itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    code, _, _ = _core.command(["migsim", *sys.argv[1:]], True)
-    sys.exit(code)
+    sys.exit(_core.run_in_process(["migsim", *sys.argv[1:]]))
 
 
 if __name__ == "__main__":

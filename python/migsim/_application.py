@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from operator import index
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ._arguments import plain
 from ._plugin import C, known, register
 
 if TYPE_CHECKING:
@@ -74,6 +77,26 @@ def application(name: str, summary: str = "-") -> Callable[[C], C]:
     Raises as `policy` does.
     """
     return register("application", name, summary)
+
+
+def described(application: Any) -> tuple[int, int, list[float], float]:
+    """Returns what an application sets: processes, supersteps, the memory of each process and the cycles per instruction."""
+    counts = []
+    for name, least in (("processes", 1), ("supersteps", 0)):
+        if not hasattr(application, name):
+            raise AttributeError(f"the application has no attribute `{name}`: set it in its constructor")
+        counts.append(index(getattr(application, name)))
+        if counts[-1] < least:
+            raise ValueError(f"`{name}` is {counts[-1]}; at least {least} is needed")
+    processes, supersteps = counts
+    cycles = float(getattr(application, "cycles_per_instruction", 1.0))
+    if not 0 < cycles < math.inf:
+        raise ValueError(f"`cycles_per_instruction` is {cycles}; it must be positive")
+    memory = plain(getattr(application, "memory_bytes", 0.0))
+    sizes = memory if isinstance(memory, list) else [memory] * processes
+    if len(sizes) != processes:
+        raise ValueError(f"`memory_bytes` has {len(sizes)} numbers for {processes} processes")
+    return processes, supersteps, sizes, cycles
 
 
 def applications() -> list[str]:

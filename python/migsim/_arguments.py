@@ -61,13 +61,12 @@ def arguments(known: Any, keywords: Mapping[str, Any], given: Any = None, seeds:
             near = difflib.get_close_matches(name, names, 1)
             meant = f"did you mean `{near[0]}`? " if near else ""
             raise TypeError(f"unexpected keyword `{name}`; {meant}known keywords: {', '.join(names)}, and keys with dots")
-        if is_key or (name == "mapping" and is_varied and isinstance(value, list)):
-            if is_varied and isinstance(value, list):
-                typed += ["--vary", f"{name}=" + ",".join(map(_text, value))]
-            else:
-                # A text that reads as another value of JSON is quoted.
-                is_text = isinstance(value, str) and value not in ("true", "false", "null")
-                typed += ["--set", f"{name}={value if is_text else json.dumps(value)}"]
+        if is_varied and isinstance(value, list) and (is_key or name == "mapping"):
+            typed += ["--vary", f"{name}=" + ",".join(map(_text, value))]
+        elif is_key:
+            # A text that reads as another value of JSON is quoted.
+            is_text = isinstance(value, str) and value not in ("true", "false", "null")
+            typed += ["--set", f"{name}={value if is_text else json.dumps(value)}"]
         elif name in _SWITCHES:
             typed += [flag] if is_true(name, value) else []
         elif isinstance(value, bool):
@@ -82,8 +81,8 @@ def arguments(known: Any, keywords: Mapping[str, Any], given: Any = None, seeds:
     if isinstance(seeds, bool):
         raise TypeError(f"`seeds` is {seeds}: a number, a list or a range such as \"1..10\" is expected")
     if seeds is not None:
-        listed = ",".join(map(_text, seeds)) if isinstance(seeds, list) else str(seeds)
-        typed += ["--seeds", f"1..{seeds}" if isinstance(seeds, int) else listed]
+        counted = f"1..{seeds}" if isinstance(seeds, int) else str(seeds)
+        typed += ["--seeds", ",".join(map(_text, seeds)) if isinstance(seeds, list) else counted]
     return typed
 
 

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 from . import _core
-from ._arguments import Value
+from ._arguments import Value, plain
 from ._errors import warn
 from ._experiment import Experiment, Settings
 from ._keywords import RunKeywords, lists
+from ._policy import View, moves, procedure
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from ._policy import View
 
 #: An action at a barrier: no call (None, False), a call of the policy (True), or the moves of a call.
 Action: TypeAlias = Union[None, bool, "NDArray[np.int64]", Mapping[int, int], Iterable[tuple[int, int]]]
@@ -84,8 +83,7 @@ class Environment:
     @property
     def view(self) -> View:
         """The barrier as a policy sees it. A step overwrites its arrays; a copy has a view of its own."""
-        view: View = self._core.view
-        return view
+        return self._core.view
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Value] | None = None) -> tuple[View, dict[str, float]]:
         """Begins a run and simulates its first superstep; returns the view of its barrier, and `now_s`, the seconds so far.
@@ -129,13 +127,14 @@ class Environment:
         RuntimeError
             The run ended with an error before, or another thread steps this object.
         """
-        if not (action is None or isinstance(action, Mapping) or hasattr(action, "dtype")) and isinstance(action, Iterable):
-            # A generator may use this environment or a copy: it ends before the step begins.
-            action = list(action)
-        seconds, is_over, call, moves, now = self._core.step(action, self)
-        info = {"now_s": now, "call_s": call, "moves_s": moves}
+        if isinstance(action, Iterable):
+            action = moves(action, self.view)
+        elif not (action is None or isinstance(plain(action), bool)):
+            raise TypeError(f"the action is {action!r}; give None or False (no call), True (a call of the strategy), or the moves of a call")
+        seconds, is_over, call_s, moves_s, now_s = self._core.step(action, procedure(self))
+        info = {"now_s": now_s, "call_s": call_s, "moves_s": moves_s}
         if is_over:
-            info["makespan_s"] = now
+            info["makespan_s"] = now_s
         return self.view, -seconds, is_over, False, info
 
     def propose(self) -> dict[int, int]:

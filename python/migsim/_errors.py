@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
 
@@ -38,13 +38,13 @@ class Error(Exception):
     unknown platform `ufrgz`: there is neither a file nor a built-in platform of this name
     """
 
-    def __init__(self, text: str, problems: list[dict[str, Any]] | None = None) -> None:
+    def __init__(self, text: str, problems: Iterable[tuple[Any, ...]] = ()) -> None:
         super().__init__(text)
         #: All problems that were found.
-        self.problems: list[Problem] = [Problem(**problem) for problem in problems or []]
+        self.problems: list[Problem] = [Problem(*problem) for problem in problems]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Error, (str(self), [vars(problem) for problem in self.problems]))
+        return (Error, (str(self), [astuple(problem) for problem in self.problems]))
 
 
 def warn(notes: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping
+from functools import partial
 from os import PathLike
 from typing import Any, TypeAlias, Union, Unpack
 
@@ -58,13 +59,12 @@ class Experiment:
     def _make(self) -> None:
         """Reads the settings, and creates the application."""
         self._plugins = plugins()
-        self._core = _core.Experiment(arguments(RunKeywords, self._keywords, self._given), self._plugins)
+        self._core = _core.Experiment(["migsim", "run", *arguments(RunKeywords, self._keywords, self._given)], self._plugins)
 
     @property
     def settings(self) -> dict[str, Any]:
         """All settings, including defaults: an experiment file as a dict."""
-        settings: dict[str, Any] = json.loads(self._core.settings)
-        return settings
+        return dict(json.loads(self._core.settings))
 
     @property
     def notes(self) -> list[str]:
@@ -101,15 +101,11 @@ class Experiment:
             close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_again, (self._given, self._keywords))
+        return (partial(Experiment, self._given, **self._keywords), ())
 
     def __repr__(self) -> str:
         settings = self.settings
         return f"<migsim.Experiment {settings['workload']['app']} on {settings['platform']} ({settings['policy']['name']})>"
-
-
-def _again(settings: Settings, keywords: RunKeywords) -> Experiment:
-    return Experiment(settings, **keywords)
 
 
 @lists(RunKeywords)

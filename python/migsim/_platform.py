@@ -41,14 +41,12 @@ class Platform:
     @property
     def clusters(self) -> list[dict[str, Any]]:
         """The clusters: names, hosts, cores, speed [instr/s], the route between two of their hosts [s, B/s]."""
-        found: list[dict[str, Any]] = self._shown["clusters"]
-        return found
+        return list(self._shown["clusters"])
 
     @property
     def routes(self) -> list[dict[str, Any]]:
         """The routes between clusters, from first host to first host: latency [s], bandwidth [B/s], links."""
-        found: list[dict[str, Any]] = self._shown.get("routes", [])
-        return found
+        return list(self._shown.get("routes", []))
 
     def svg(self) -> str:
         """The clusters and their routes as a picture."""
@@ -100,15 +98,7 @@ class PlatformBuilder:
         self.document: dict[str, Any] = {"schema": "migsim-platform-1", "name": name, "clusters": [], "links": []}
 
     def cluster(
-        self,
-        name: str,
-        *,
-        hosts: int,
-        speed: str,
-        bandwidth: str,
-        latency: str,
-        router: str | None = None,
-        **more: Any,
+        self, name: str, *, hosts: int, speed: str, bandwidth: str, latency: str, router: str | None = None, **more: Any
     ) -> PlatformBuilder:
         """Adds a cluster of equal hosts, each with its own link; quantities are texts with units.
 

@@ -77,5 +77,5 @@ def plugins() -> list[_core.Plugin]:
 
 def known(several: str) -> list[str]:
     """Returns the names that `migsim list` prints."""
-    _, text, _ = _core.command(["migsim", "list", several, "--json"], False, plugins())
+    _, text, _ = _core.command(["migsim", "list", several, "--json"], plugins())
     return [row["name"] for row in json.loads(text)["known"]]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict, Union
+from operator import index
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, TypedDict, Union
 
 from ._plugin import C, known, register
 
@@ -163,6 +165,55 @@ def policy(name: str, summary: str = "-") -> Callable[[C], C]:
         migsim itself uses this name, or the name is not allowed in settings.
     """
     return register("policy", name, summary)
+
+
+#: The allowed forms of an answer.
+_FORMS = "answer a dict `{process: host}`, pairs `[(process, host), ...]`, an array of NumPy with the host of each process, or None"
+
+
+def moves(answer: Any, view: View) -> list[tuple[int, int]]:
+    """Returns an answer as pairs of process and host, if both exist."""
+    if answer is None:
+        return []
+    processes, hosts = len(view.placement), len(view.external_load)
+    if hasattr(answer, "astype"):
+        if answer.shape != (processes,):
+            raise ValueError(f"the answer is an array of shape {answer.shape}, and there are {processes} processes; {_FORMS}")
+        if answer.dtype.kind not in "iu":
+            raise TypeError(f"the answer is an array of {answer.dtype}; hosts are whole numbers, counted from 0")
+        pairs = zip(range(processes), answer.tolist(), view.placement.tolist())
+        answer = [(process, host) for process, host, present in pairs if host != present]
+    elif isinstance(answer, Mapping):
+        answer = answer.items()
+    elif not isinstance(answer, Iterable):
+        raise TypeError(f"the answer is {answer!r}; {_FORMS}")
+    found = []
+    for place, pair in enumerate(answer):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"entry {place} of the answer is {pair!r}, not a pair of a process and a host; {_FORMS}")
+        process, host = pair
+        if not isinstance(process, SupportsIndex):
+            raise TypeError(f"{process!r} is not the number of a process; {_FORMS}")
+        if not isinstance(host, SupportsIndex):
+            hint = "hosts are numbers, counted from 0, and `view.platform[\"hosts\"].index(name)` gives the number of a host"
+            raise TypeError(f"process {process} cannot go to host {host!r}: {hint}")
+        process, host = int(process), int(host)
+        if not (0 <= process < processes and 0 <= host < hosts):
+            known = f"there are {processes} processes and {hosts} hosts, counted from 0; leave out a process that is to stay"
+            raise ValueError(f"process {process} cannot go to host {host}: {known}")
+        found.append((process, host))
+    return found
+
+
+def procedure(caller: Any) -> str:
+    """Returns the attributes `procedure` and `operations` as JSON, as in `calls.jsonl`."""
+    gather = getattr(caller, "procedure", None)
+    return "null" if gather is None else json.dumps({"gather": gather, "operations": index(getattr(caller, "operations", 0))})
+
+
+def decided(caller: Any, view: View) -> tuple[list[tuple[int, int]], str]:
+    """Calls `decide` of a policy; returns its moves and its procedure."""
+    return moves(caller.decide(view), view), procedure(caller)
 
 
 def policies() -> list[str]:

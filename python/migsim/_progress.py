@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 
@@ -13,16 +14,15 @@ def bar(wanted: Any, unit: str) -> tuple[Callable[[int, int | None], object] | N
     Without tqdm there is none. If nobody says whether it is wanted, it is shown on a terminal and in a notebook.
     """
     is_wanted = sys.stderr.isatty() or "ipykernel" in sys.modules if wanted is None else wanted
-    if not is_wanted:
-        return None, lambda: None
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None, lambda: None
-    shown = tqdm(unit=unit, leave=False, delay=0.5)
+    if is_wanted:
+        with suppress(ImportError):
+            from tqdm.auto import tqdm
 
-    def tell(done: int, total: int | None) -> None:
-        shown.total = total
-        shown.update((done if total is None else min(done, total)) - shown.n)
+            shown = tqdm(unit=unit, leave=False, delay=0.5)
 
-    return tell, shown.close
+            def tell(done: int, total: int | None) -> None:
+                shown.total = total
+                shown.update((done if total is None else min(done, total)) - shown.n)
+
+            return tell, shown.close
+    return None, lambda: None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import zlib
 from collections.abc import Mapping, Sequence
@@ -108,7 +107,7 @@ class Run:
 
     def _again(self, processes: bool = False) -> Run:
         """Repeats the run from its settings."""
-        if self._repeated is None or self._repeated._core is None or (processes and not self._repeated._core.has_processes):
+        if self._repeated is None or processes:
             from ._experiment import Experiment
 
             repeated = Experiment(self.settings if self._text else self._path()).run(processes=processes, progress=False)
@@ -126,14 +125,12 @@ class Run:
     @property
     def settings(self) -> dict[str, Any]:
         """All settings: an experiment file as a dict."""
-        settings: dict[str, Any] = self._manifest["experiment"]
-        return settings
+        return dict(self._manifest["experiment"])
 
     @property
     def summary(self) -> dict[str, Any]:
         """The summary of the manifest."""
-        summary: dict[str, Any] = self._manifest["summary"]
-        return summary
+        return dict(self._manifest["summary"])
 
     @property
     def static_starts(self) -> dict[str, float]:
@@ -195,25 +192,19 @@ class Run:
 
     def _table(self, name: str) -> Table:
         if name not in self._tables:
-            self._tables[name] = self._made(name)
+            if name == "calls":
+                table = _calls(self.records)
+            elif self._core is None and not self._path().joinpath(f"{name}.csv").exists():
+                table = self._again(processes=name == "processes")._table(name)
+            elif self._core is not None and name in ("processes", "critical_path"):
+                table = Table(self._core.processes() if name == "processes" else self._core.critical_path(), name)
+            else:
+                table = Table(_core.read_csv(self._file(f"{name}.csv"), name), name)
+            self._tables[name] = table
         return self._tables[name]
 
-    def _made(self, name: str) -> Table:
-        if name == "calls":
-            return _calls(self.records)
-        if self._core is None and not self._path().joinpath(f"{name}.csv").exists():
-            return self._again(processes=name == "processes")._table(name)
-        if self._core is not None and name in ("processes", "critical_path"):
-            return Table(self._core.processes() if name == "processes" else self._core.critical_path(), name)
-        return Table(_core.read_csv(self._file(f"{name}.csv"), name), name)
-
     def explain(
-        self,
-        superstep: int | None = None,
-        process: int | None = None,
-        *,
-        why_not: bool = False,
-        scenario: str | None = None,
+        self, superstep: int | None = None, process: int | None = None, *, why_not: bool = False, scenario: str | None = None
     ) -> str:
         """Explains the reason and the decision of a call; without a superstep, gives an overview of all calls.
 
@@ -237,17 +228,13 @@ class Run:
             if number is not None and number < 1:
                 raise ValueError(f"there is no {name} {number}: they are counted from 1")
         typed = ["explain", fspath(self._path())]
-        typed += [] if superstep is None else ["--superstep", str(superstep)]
-        typed += [] if process is None else ["--why-not" if why_not else "--process", str(process)]
-        typed += [] if scenario is None else ["--scenario", scenario]
+        for flag, value in (("--superstep", superstep), ("--why-not" if why_not else "--process", process), ("--scenario", scenario)):
+            typed += [] if value is None else [flag, str(value)]
         return call(typed, known=self._plugins).text
 
     def report(self, file: str | PathLike[str]) -> None:
         """Writes the report as a self-contained HTML page."""
-        if self._core is None:
-            call(["report", fspath(self._path()), "--out", fspath(Path(file).absolute())])
-        else:
-            Path(file).write_text(self._core.report(), encoding="utf-8")
+        call(["report", fspath(self._path(processes=True)), "--out", fspath(Path(file).absolute())])
 
     def save(self, folder: str | PathLike[str], *, processes: bool = False, force: bool = False) -> None:
         """Writes the folder that `migsim run --out` writes.
@@ -277,13 +264,11 @@ class Run:
         longest = max((one.makespan for one in self.scenarios.values()), default=0.0) or 1.0
         rows = []
         for one in self.scenarios.values():
-            gain = one.gain_percent if one.gain_percent is not None else one.overhead_percent
-            words = "gain" if one.gain_percent is not None else "overhead"
-            told = "" if gain is None else f"{words} {gain:.2f} %"
+            percents = (("gain", one.gain_percent), ("overhead", one.overhead_percent))
+            told = "".join(f"{word} {percent:.2f} %" for word, percent in percents if percent is not None)
             bar = f"<svg width='160' height='12'><rect width='{160 * one.makespan / longest:.1f}' height='12' fill='#4477aa'/></svg>"
             cells = [one.name, bar, f"{one.makespan:.6g} s", told, f"{one.calls} calls", f"{one.moved} moves"]
-            escaped = [cell if cell is bar else html.escape(cell) for cell in cells]
-            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in escaped) + "</tr>")
+            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
         return f"<table><tbody>{''.join(rows)}</tbody></table>"
 
 

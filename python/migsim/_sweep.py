@@ -96,6 +96,9 @@ class Sweep:
 class _Result:
     """What a command wrote into its folder; it prints as the table of the command."""
 
+    #: The file of its result, if there is one.
+    _file = ""
+
     def __init__(self, folder: str | Folder, text: str = "", notes: Iterable[str] = ()) -> None:
         self._kept, self._text = folder, text.rstrip()
         #: The folder, as the command writes it.
@@ -105,10 +108,9 @@ class _Result:
         self.notes: list[str] = list(notes)
         #: A row per run: setting, parameters, seed, makespans [s], gain [%], calls, migrations, and the error of a run that failed.
         self.rows: Table = Table.read_csv(self._path / "runs.csv")
-
-    def _read(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self._path / name).read_text(encoding="utf-8"))
-        return found
+        if self._file:
+            #: The content of `tune.json` or `compare.json`.
+            self.result: dict[str, Any] = json.loads((self._path / self._file).read_text(encoding="utf-8"))
 
     def _summary(self) -> Table:
         raise NotImplementedError
@@ -170,10 +172,7 @@ def sweep(
 class Tuning(_Result):
     """The result of a search for good parameters; it prints as the table of the command, or, made of a folder alone, as its best setting."""
 
-    def __init__(self, folder: str | Folder, text: str = "", notes: Iterable[str] = ()) -> None:
-        super().__init__(folder, text, notes)
-        #: The content of `tune.json`.
-        self.result: dict[str, Any] = self._read("tune.json")
+    _file = "tune.json"
 
     @property
     def best(self) -> Any:
@@ -207,10 +206,7 @@ def tune(
 class Comparison(_Result):
     """A comparison of policies; it prints as the table of the command, or, made of a folder alone, as the ranking and the verdict."""
 
-    def __init__(self, folder: str | Folder, text: str = "", notes: Iterable[str] = ()) -> None:
-        super().__init__(folder, text, notes)
-        #: The content of `compare.json`.
-        self.result: dict[str, Any] = self._read("compare.json")
+    _file = "compare.json"
 
     @property
     def verdict(self) -> str:
@@ -221,8 +217,7 @@ class Comparison(_Result):
     @property
     def policies(self) -> list[dict[str, Any]]:
         """The policies, the best first."""
-        found: list[dict[str, Any]] = self.result["policies"]
-        return found
+        return list(self.result["policies"])
 
     @property
     def ranking(self) -> Table:
@@ -249,21 +244,8 @@ class Comparison(_Result):
 
 #: The columns of a ranking.
 _RANKING = [
-    "rank",
-    "policy",
-    "makespan_s",
-    "makespan_ci95_s",
-    "behind_best_s",
-    "behind_best_ci95_s",
-    "gain_percent",
-    "gain_ci95_percent",
-    "calls",
-    "moves",
-    "calls_cost_s",
-    "moves_cost_s",
-    "regret_percent",
-    "regret_ci95_percent",
-    "above_bound_percent",
+    "rank", "policy", "makespan_s", "makespan_ci95_s", "behind_best_s", "behind_best_ci95_s", "gain_percent", "gain_ci95_percent",
+    "calls", "moves", "calls_cost_s", "moves_cost_s", "regret_percent", "regret_ci95_percent", "above_bound_percent",
 ]
 
 

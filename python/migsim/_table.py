@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
+from ._arguments import plain
 
 
 class Table:
@@ -84,10 +85,9 @@ class Table:
 
     def rows(self, limit: int | None = None) -> Iterator[dict[str, Any]]:
         """Iterates over the rows as dicts, over the first `limit` of them if given."""
-        count = len(self) if limit is None else min(limit, len(self))
-        columns = {name: self[name] for name in self.columns}
-        for row in range(count):
-            yield {name: _item(column[row]) for name, column in columns.items()}
+        names = self.columns
+        for values in zip(*(plain(self[name][:limit]) for name in names)):
+            yield dict(zip(names, values))
 
     def to_pandas(self) -> Any:
         """Returns a data frame of pandas, with the units in its `attrs`."""
@@ -138,19 +138,16 @@ _ROWS, _WIDTH = 10, 140
 def _text(table: Table) -> str:
     """Formats the first rows as text; columns that do not fit are named below."""
     rows = list(table.rows(_ROWS))
-    lines = [""] * (1 + len(rows))
-    left_out: list[str] = []
+    columns: list[list[str]] = []
     for name in table.columns:
         cells = [name, *(_shown(row[name]) for row in rows)]
-        width = max(len(cell) for cell in cells)
-        if left_out or len(lines[0]) + 2 + width > _WIDTH:
-            left_out.append(name)
-            continue
-        is_text = any(isinstance(row[name], str) for row in rows)
-        padded = (cell.ljust(width) if is_text else cell.rjust(width) for cell in cells)
-        lines = [f"{line}  {cell}" if line else cell for line, cell in zip(lines, padded, strict=True)]
-    lines = [line.rstrip() for line in lines]
-    more = len(table) - len(rows)
+        width = max(map(len, cells))
+        if sum(2 + len(column[0]) for column in columns) + width > _WIDTH:
+            break
+        justify = str.ljust if any(isinstance(row[name], str) for row in rows) else str.rjust
+        columns.append([justify(cell, width) for cell in cells])
+    lines = ["  ".join(cells).rstrip() for cells in zip(*columns)]
+    more, left_out = len(table) - len(rows), table.columns[len(columns) :]
     lines += [f"and {more} more rows"] if more > 0 else []
     lines += [f"and the columns {', '.join(left_out)}"] if left_out else []
     return "\n".join(lines)
@@ -160,7 +157,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.6g}"
     return "" if value is None else str(value)
-
-
-def _item(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value

@@ -18,9 +18,10 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from . import _core
+from ._errors import Error
 
 
 class Refused(Exception):
@@ -48,8 +49,9 @@ class Process:
     collectives: dict[int, list[tuple[int, Collective]]] = field(default_factory=dict)
     posted: int = 0
     receives: dict[int, int] = field(default_factory=dict)
-    requests: dict[int, tuple[int, int]] = field(default_factory=dict)
+    requests: dict[Any, tuple[int, int]] = field(default_factory=dict)
     begun: int = 0
+    events: int = 0
     depth: int = 0
     # When the last call of MPI was left; none before MPI_Init and behind MPI_Finalize.
     left: int | None = None
@@ -57,24 +59,10 @@ class Process:
 
 
 # The record's name of each collective of OTF2; none for those without messages.
-KINDS = {
-    "BARRIER": "barrier",
-    "BCAST": "bcast",
-    "GATHER": "gather",
-    "GATHERV": "gather",
-    "SCATTER": "scatter",
-    "SCATTERV": "scatter",
-    "ALLGATHER": "allgather",
-    "ALLGATHERV": "allgather",
-    "ALLTOALL": "alltoall",
-    "ALLREDUCE": "allreduce",
-    "REDUCE": "reduce",
-    "REDUCE_SCATTER": "reduce_scatter",
-    "REDUCE_SCATTER_BLOCK": "reduce_scatter",
-    "SCAN": "scan",
-    "EXSCAN": "scan",
-    "CREATE_HANDLE": None,
-    "DESTROY_HANDLE": None,
+KINDS: dict[str, str | None] = {
+    **{name: name.lower() for name in ("BARRIER", "BCAST", "GATHER", "SCATTER", "ALLGATHER", "ALLTOALL", "ALLREDUCE", "REDUCE", "REDUCE_SCATTER", "SCAN")},
+    **{"GATHERV": "gather", "SCATTERV": "scatter", "ALLGATHERV": "allgather", "REDUCE_SCATTER_BLOCK": "reduce_scatter", "EXSCAN": "scan"},
+    **{"CREATE_HANDLE": None, "DESTROY_HANDLE": None},
 }
 # Events that say nothing of messages.
 OTHERS = {"MpiIsendComplete", "MpiRequestTest", "MpiProbe", "MpiCollectiveBegin"}
@@ -94,31 +82,21 @@ def split(kind: str, parts: list[Collective], in_place: str | None) -> list[int]
     if kind in ("bcast", "scatter"):
         return [0 if place == one.root else one.received for place, one in enumerate(parts)]
 
-    def readings() -> Iterator[list[int]]:
-        """Those without and with `MPI_IN_PLACE` that agree with all sizes."""
-        for own in [1, 0]:
-            others = count - 1 + own
-            if kind == "scan":
-                # The first member receives its own part, or nothing; the last one sends its own, or nothing.
-                sizes = [(s + r) // (count + 2 * own - 1) for s, r in zip(sent, received)]
-                fits = [((count - at - 1 + own) * b, (at + own) * b) for at, b in enumerate(sizes)]
-                if fits == list(zip(sent, received)):
-                    yield sizes
-                continue
-            totals = received if kind == "reduce_scatter" else sent
-            sizes = [total // others for total in totals]
-            if any(size * others != total for size, total in zip(sizes, totals)):
-                continue
-            if kind in ("allreduce", "alltoall"):
-                if len(set(sizes)) == 1 and sent == received:
-                    yield sizes
-            elif kind == "allgather":
-                if all(sum(sizes) - (1 - own) * size == total for size, total in zip(sizes, received)):
-                    yield sizes
-            elif all(sum(sizes) - (1 - own) * size == total for size, total in zip(sizes, sent)):
-                yield sizes
-
-    found = list(readings())
+    given, taken = (received, sent) if kind == "reduce_scatter" else (sent, received)
+    found = []
+    # Readings without and with `MPI_IN_PLACE` that agree with all sizes.
+    for own in (1, 0):
+        others = count - 1 + own
+        if kind == "scan":
+            # The first member receives its own part, or nothing; the last one sends its own, or nothing.
+            sizes = [(s + r) // (others + own) for s, r in zip(sent, received)]
+            expected = [((others - at) * size, (at + own) * size) for at, size in enumerate(sizes)]
+        else:
+            sizes = [total // others for total in given]
+            expected = [(others * size, sum(sizes) - (1 - own) * size) for size in sizes]
+        may_differ = kind in ("scan", "allgather", "reduce_scatter")
+        if expected == list(zip(given, taken)) and (may_differ or len(set(sizes)) == 1):
+            found.append(sizes)
     if not found:
         raise Refused(f"{parts[0].where}: the sizes of the members of this {kind} do not agree")
     if len(found) == 1 or found[0] == found[1]:
@@ -147,7 +125,6 @@ class Reader:
         self.processes = [Process(rank) for rank in range(len(self.world))]
         self.nanoseconds = 1e9 / definitions.clock_properties.timer_resolution
         self.groups: dict[Any, int] = {}
-        self.numbers: dict[int, int] = {}
         for location, event in archive.events:
             rank = self.rank.get(location)
             if rank is not None:
@@ -156,12 +133,11 @@ class Reader:
                 raise Refused(f"location `{location.name}`: `{type(event).__name__}` of a second thread cannot be cut into supersteps")
 
     def where(self, process: Process, event: Any) -> str:
-        number = self.numbers.get(process.rank, 0)
-        return f"rank {process.rank}, event {number}, `{type(event).__name__}`"
+        return f"rank {process.rank}, event {process.events}, `{type(event).__name__}`"
 
     def take(self, process: Process, event: Any) -> None:
         """Takes an event of a process."""
-        self.numbers[process.rank] = self.numbers.get(process.rank, 0) + 1
+        process.events += 1
         name = type(event).__name__
         if process.depth == 0 and name.startswith(("Mpi", "NonBlockingCollective")):
             raise Refused(f"{self.where(process, event)} is in no region of MPI: computation cannot be told from waiting")
@@ -174,9 +150,7 @@ class Reader:
         elif name in ("MpiSend", "MpiIsend", "MpiRecv") and self.is_self(event.communicator):
             process.posted += name == "MpiRecv"  # a message to itself is none
         elif name in ("MpiSend", "MpiIsend"):
-            group, members = self.group(event.communicator)
-            self.member(process, event, members, event.receiver)
-            process.lines.append(f"s {group} {members[event.receiver]} {event.msg_tag} {event.msg_length}")
+            process.lines.append(f"s {self.peer(process, event, event.receiver)} {event.msg_tag} {event.msg_length}")
         elif name == "MpiIrecvRequest":
             process.receives[event.request_id] = process.posted
             process.posted += 1
@@ -185,13 +159,12 @@ class Reader:
         elif name == "MpiIrecv" and self.is_self(event.communicator):
             process.receives.pop(event.request_id, None)
         elif name in ("MpiRecv", "MpiIrecv"):
-            group, members = self.group(event.communicator)
-            self.member(process, event, members, event.sender)
+            sender = self.peer(process, event, event.sender)
             posted = process.receives.pop(event.request_id, None) if name == "MpiIrecv" else process.posted
             process.posted += name == "MpiRecv"
             if posted is None:
                 raise Refused(f"{self.where(process, event)}: its request {event.request_id} is not known")
-            process.lines.append(f"r {posted} {group} {members[event.sender]} {event.msg_tag}")
+            process.lines.append(f"r {posted} {sender} {event.msg_tag}")
         elif name == "NonBlockingCollectiveRequest":
             # The line is written when the collective is complete: only then is it known.
             process.requests[event.request_id] = (process.begun, len(process.lines))
@@ -236,9 +209,12 @@ class Reader:
         group = getattr(communicator, "group", None)
         return group is not None and group.group_type == self.otf2.GroupType.COMM_SELF
 
-    def member(self, process: Process, event: Any, members: list[int], place: int) -> None:
+    def peer(self, process: Process, event: Any, place: int) -> str:
+        """Returns the number of the communicator and the rank of its member in the world, as a record has them."""
+        group, members = self.group(event.communicator)
         if not 0 <= place < len(members):
             raise Refused(f"{self.where(process, event)}: the communicator has no member {place}")
+        return f"{group} {members[place]}"
 
     def collective(self, process: Process, event: Any) -> None:
         """A collective ends; its line is written when those of all members are known."""
@@ -246,8 +222,7 @@ class Reader:
         where = self.where(process, event)
         request = getattr(event, "request_id", None)
         if self.is_self(event.communicator):
-            if request is not None:
-                process.requests.pop(request, None)
+            process.requests.pop(request, None)
             return
         if name not in KINDS:
             why = "an archive has the sum of its parts alone" if name.startswith("ALLTOALL") else "it is not known"
@@ -338,10 +313,10 @@ def convert(archive: str, out: str, speed: str | None = None, in_place: str | No
         for rank, record in enumerate(records):
             Path(folder, f"{rank}-0.record").write_text(record)
         flags = ["--speed", speed] if speed else []
-        code, text, errors = _core.command(["migsim", "record", "--from", folder, "--out", out, *flags], False)
-    if code:
-        raise Refused(errors.removeprefix("error: ").strip())
-    return text
+        try:
+            return _core.command(["migsim", "record", "--from", folder, "--out", out, *flags])[1]
+        except Error as error:
+            raise Refused(str(error).removeprefix("error: ").strip()) from error
 
 
 def main() -> None:

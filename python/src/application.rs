@@ -9,13 +9,13 @@ use migsim::plugin::PluginFactory;
 use migsim::units::{Bytes, Instructions, ProcessId};
 use migsim::workload::registry::BuiltWorkload;
 use migsim::workload::{self, Workload};
-use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError, PyValueError};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::plugin::{Class, Failure, attribute, lock, place};
-use crate::view::generator;
+use crate::plugin::{Class, Failure, lock, place};
+use crate::view::{generator, process_index};
 
 impl PluginFactory<BuiltWorkload> for Class {
     fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
@@ -50,34 +50,16 @@ struct Application {
 
 impl Application {
     fn new(object: &Bound<'_, PyAny>, seed: Option<u64>, failure: Arc<Failure>) -> PyResult<Self> {
-        let count = |name: &str, least: usize| -> PyResult<usize> {
-            let value = attribute(object, name)?.ok_or_else(|| {
-                let message =
-                    format!("the application has no attribute `{name}`: set it in its constructor");
-                PyAttributeError::new_err(message)
-            })?;
-            let count: usize = value.extract()?;
-            if count < least {
-                return Err(PyValueError::new_err(format!(
-                    "`{name}` is {count}; at least {least} is needed"
-                )));
-            }
-            Ok(count)
-        };
-        let (processes, supersteps) = (count("processes", 1)?, count("supersteps", 0)?);
-        let cycles = attribute(object, "cycles_per_instruction")?;
-        let cycles_per_instruction = cycles.map_or(Ok(1.0), |value| value.extract::<f64>())?;
-        if !(cycles_per_instruction.is_finite() && cycles_per_instruction > 0.0) {
-            let message = format!(
-                "`cycles_per_instruction` is {cycles_per_instruction}; it must be positive"
-            );
-            return Err(PyValueError::new_err(message));
-        }
+        let module = object.py().import("migsim._application")?;
+        let described = module.call_method1("described", (object,))?;
+        let (processes, supersteps, sizes, cycles_per_instruction): (_, _, Vec<f64>, _) =
+            described.extract()?;
+        let size = |value: f64| not_negative(value, Bytes::new, || "`memory_bytes`".to_owned());
         Ok(Self {
             object: object.clone().unbind(),
             processes,
             supersteps,
-            memory: memory(object, processes)?,
+            memory: sizes.into_iter().map(size).collect::<PyResult<_>>()?,
             cycles_per_instruction,
             seed,
             failure,
@@ -88,13 +70,15 @@ impl Application {
 
     /// Calls Python for a plan.
     fn ask(&self, py: Python<'_>, superstep: usize, into: &mut workload::Plan) -> PyResult<()> {
-        let plan = Plan {
-            work: PyArray1::zeros(py, self.processes, false).unbind(),
-            messages: Vec::new(),
-            seeds: (self.seed.unwrap_or(0), superstep as u64 + 1),
-            random: None,
-        };
-        let plan = Bound::new(py, plan)?;
+        let plan = Bound::new(
+            py,
+            Plan {
+                work: PyArray1::zeros(py, self.processes, false).unbind(),
+                messages: Vec::new(),
+                seeds: [self.seed.unwrap_or(0), superstep as u64 + 1],
+                random: None,
+            },
+        )?;
         let object = self.object.bind(py);
         object.call_method1(pyo3::intern!(py, "fill"), (superstep, &plan))?;
         let mut plan = plan.borrow_mut();
@@ -124,26 +108,6 @@ impl Application {
     }
 }
 
-/// Returns the memory of each process: `memory_bytes`, one number for all or an array.
-fn memory(object: &Bound<'_, PyAny>, processes: usize) -> PyResult<Vec<Bytes>> {
-    let Some(value) = attribute(object, "memory_bytes")? else {
-        return Ok(vec![Bytes::default(); processes]);
-    };
-    let sizes = match value.extract::<f64>() {
-        Ok(size) => vec![size; processes],
-        Err(_) => value.extract::<Vec<f64>>()?,
-    };
-    if sizes.len() != processes {
-        let message = format!(
-            "`memory_bytes` has {} numbers for {processes} processes",
-            sizes.len()
-        );
-        return Err(PyValueError::new_err(message));
-    }
-    let size = |value: f64| not_negative(value, Bytes::new, || "`memory_bytes`".to_owned());
-    sizes.into_iter().map(size).collect()
-}
-
 /// Creates the quantity of this value.
 fn not_negative<T>(
     value: f64,
@@ -151,9 +115,7 @@ fn not_negative<T>(
     what: impl Fn() -> String,
 ) -> PyResult<T> {
     quantity(value).ok_or_else(|| {
-        let what = what();
-        let message = format!("{what} is {value}; it must be from 0 to 1e21");
-        PyValueError::new_err(message)
+        PyValueError::new_err(format!("{} is {value}; it must be from 0 to 1e21", what()))
     })
 }
 
@@ -204,27 +166,17 @@ pub(crate) struct Plan {
     work: Py<PyArray1<f64>>,
     messages: Vec<workload::Message>,
     /// The seeds of its generator: the option `seed`, and the superstep counted from 1.
-    seeds: (u64, u64),
+    seeds: [u64; 2],
     /// The generator, created when it is first read.
     random: Option<Py<PyAny>>,
 }
 
 impl Plan {
     fn push(&mut self, processes: usize, from: i64, to: i64, size: f64) -> PyResult<()> {
-        let process = |number: i64| {
-            let index = usize::try_from(number)
-                .ok()
-                .filter(|index| *index < processes);
-            index.ok_or_else(|| {
-                PyIndexError::new_err(format!(
-                    "there is no process {number}: there are {processes}, counted from 0"
-                ))
-            })
-        };
         let size = not_negative(size, Bytes::new, || "the size of a message".to_owned())?;
         self.messages.push(workload::Message {
-            from: ProcessId::from_index(process(from)?),
-            to: ProcessId::from_index(process(to)?),
+            from: ProcessId::from_index(process_index(from, processes)?),
+            to: ProcessId::from_index(process_index(to, processes)?),
             size,
         });
         Ok(())
@@ -272,18 +224,11 @@ impl Plan {
             array.call_method1("astype", (kind,))
         };
         let (from, to) = (column(0, "int64")?, column(1, "int64")?);
-        let (from, to) = (
-            from.cast::<PyArray1<i64>>()?.readonly(),
-            to.cast::<PyArray1<i64>>()?.readonly(),
-        );
-        let sizes = column(2, "float64")?;
-        let sizes = sizes.cast::<PyArray1<f64>>()?.readonly();
-        for ((from, to), size) in from
-            .as_slice()?
-            .iter()
-            .zip(to.as_slice()?)
-            .zip(sizes.as_slice()?)
-        {
+        let (from, to): (PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, i64>) =
+            (from.extract()?, to.extract()?);
+        let sizes: PyReadonlyArray1<'_, f64> = column(2, "float64")?.extract()?;
+        let ends = from.as_slice()?.iter().zip(to.as_slice()?);
+        for ((from, to), size) in ends.zip(sizes.as_slice()?) {
             self.push(processes, *from, *to, *size)?;
         }
         Ok(())
@@ -292,7 +237,6 @@ impl Plan {
     /// Returns the generator of NumPy of this superstep, seeded by the option `seed` and the superstep.
     #[getter]
     fn random(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let seeds = [self.seeds.0, self.seeds.1];
-        generator(py, &mut self.random, &seeds)
+        generator(py, &mut self.random, &self.seeds)
     }
 }

@@ -1,22 +1,21 @@
 //! A run that stops at each barrier, where Python decides, and that can be copied there.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use migsim::bsp::{Scenario, Setup, Stepper};
 use migsim::error::Error;
 use migsim::experiment::Experiment as Settings;
 use migsim::policy::{Decision, Policy};
 use migsim::random::{Stream, StreamPurpose};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use self_cell::self_cell;
 
 use crate::errors::exception;
 use crate::experiment::Experiment;
-use crate::plugin::{self, Plugin, lock, truth};
-use crate::policy::{procedure, wishes};
+use crate::plugin::{self, Plugin, lock};
+use crate::policy::decision;
 use crate::view::View;
 
 self_cell!(
@@ -60,6 +59,42 @@ impl<'a> Places<'a> {
     }
 }
 
+/// One of these runs.
+struct Run {
+    runs: Arc<Runs>,
+    place: usize,
+}
+
+impl Run {
+    fn with<R>(&self, action: impl FnOnce(&mut Stepper<'_>) -> R) -> PyResult<R> {
+        let with = |places: &Places<'_>| places.with(self.place, |stepper| action(stepper));
+        let result = self.runs.with_dependent(|_, places| with(places));
+        result.ok_or_else(is_used)
+    }
+
+    fn copy(&self) -> PyResult<Self> {
+        let runs = Arc::clone(&self.runs);
+        let place = runs.with_dependent(|_, places| {
+            let copy = places.with(self.place, |stepper| stepper.clone())?;
+            Some(places.add(copy))
+        });
+        let place = place.ok_or_else(is_used)?;
+        Ok(Self { runs, place })
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.runs
+            .with_dependent(|_, places| lock(&places.0).0.remove(&self.place));
+    }
+}
+
+/// The exception of a run that another thread, or code that this step calls, uses at the same time.
+fn is_used() -> PyErr {
+    PyRuntimeError::new_err("this environment is being stepped: use a `clone` in each thread")
+}
+
 /// The policy of the settings, which decides when the caller asks it.
 struct Adviser {
     /// The mutex is never contended: it only lets threads share the environment.
@@ -81,21 +116,12 @@ impl Adviser {
             random: self.random.clone(),
         })
     }
-
-    fn policy(&mut self) -> (&mut dyn Policy, &mut Stream) {
-        let policy = self
-            .policy
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        (policy.as_mut(), &mut self.random)
-    }
 }
 
 /// A run at a barrier.
 #[pyclass(module = "migsim._core")]
 pub(crate) struct Environment {
-    runs: Arc<Runs>,
-    place: usize,
+    run: Run,
     /// The policy of the settings; none if it cannot be copied.
     adviser: Option<Adviser>,
     /// The last proposal, with its superstep; a call with its moves has its price.
@@ -108,12 +134,11 @@ pub(crate) struct Environment {
     has_failed: bool,
 }
 
-impl Drop for Environment {
-    fn drop(&mut self) {
-        let place = self.place;
-        self.runs
-            .with_dependent(|_, places| lock(&places.0).0.remove(&place));
-    }
+/// What happens at a barrier: a call of the policy or none, or a call with these moves of processes to hosts.
+#[derive(FromPyObject)]
+enum Action {
+    Call(bool),
+    Moves(Vec<(usize, usize)>),
 }
 
 /// The result of a step: the seconds that passed, whether the run is over, the price of the call and that of its moves, and the time.
@@ -139,8 +164,10 @@ impl Environment {
         });
         let (adviser, runs) = plugin::or_raise(py, &plugins, made)?;
         let mut environment = Self {
-            runs: Arc::new(runs),
-            place: 0,
+            run: Run {
+                runs: Arc::new(runs),
+                place: 0,
+            },
             adviser: Some(adviser),
             proposed: None,
             view: None,
@@ -154,61 +181,48 @@ impl Environment {
     /// Returns the time \[s\]: of the barrier, or of the end.
     #[getter]
     fn now_s(&self) -> PyResult<f64> {
-        self.with(|stepper| stepper.now().get())
+        self.run.with(|stepper| stepper.now().get())
     }
 
     /// Whether the run is over.
     #[getter]
     fn is_over(&self) -> PyResult<bool> {
-        self.with(|stepper| stepper.is_over())
+        self.run.with(|stepper| stepper.is_over())
     }
 
     /// Returns the barrier as a policy sees it.
     #[getter]
     fn view(&mut self, py: Python<'_>) -> PyResult<Py<View>> {
-        let shown = self.view.as_ref().map(|view| view.clone_ref(py));
-        let is_new = shown.is_none();
-        let shown = self.with(|stepper| -> PyResult<_> {
+        let view = &mut self.view;
+        self.run.with(|stepper| {
             let seen = stepper.view().map_err(|error| exception(py, &error))?;
-            let shown = shown.map_or_else(|| Py::new(py, View::new(py, &seen)?), Ok)?;
-            let mut view = shown.borrow_mut(py);
-            if view.superstep != seen.superstep || is_new {
-                view.note(&seen);
-                view.look_closer(&seen);
+            let shown = View::kept(py, view, &seen)?;
+            let mut view = shown.borrow_mut();
+            if view.superstep != seen.superstep {
+                view.note(py, &seen)?;
+                view.look_closer(py, &seen)?;
             }
-            drop(view);
-            Ok(shown)
-        })??;
-        self.view = Some(shown.clone_ref(py));
-        Ok(shown)
+            Ok(shown.clone().unbind())
+        })?
     }
 
     /// Returns the moves that the policy would decide at this barrier, as pairs of a process and a host. Nothing changes.
     fn propose(&mut self, py: Python<'_>) -> PyResult<Vec<(u32, u32)>> {
-        let mut copy = self.adviser.as_ref().and_then(Adviser::copy);
-        let decision = self.advised(py, &mut copy)?;
-        let superstep = self.with(|stepper| stepper.view().map(|view| view.superstep))?;
-        let superstep = superstep.map_err(|error| exception(py, &error))?;
+        let decision = self.advised(py, true)?;
         let moves = decision.migrations.iter();
         let moves = moves.map(|one| (one.process.0, one.to.0)).collect();
-        self.proposed = Some((superstep, decision));
+        self.proposed = Some((self.superstep(py)?, decision));
         Ok(moves)
     }
 
-    /// Advances to the next barrier, and after the last barrier but one to the end. The action is no call (None or False), a call of the
-    /// strategy (True), or a call with these moves and the procedure that `costs` has as attributes. Returns the seconds that passed,
-    /// whether the run is over, the price of the call and that of its moves, and the time.
-    fn step(
-        &mut self,
-        py: Python<'_>,
-        action: &Bound<'_, PyAny>,
-        costs: &Bound<'_, PyAny>,
-    ) -> PyResult<Step> {
-        let decision = self.decision(py, action, costs)?;
+    /// Advances to the next barrier, and after the last barrier but one to the end. `procedure` is that of own moves, in JSON.
+    #[pyo3(signature = (action, procedure))]
+    fn step(&mut self, py: Python<'_>, action: Option<Action>, procedure: &str) -> PyResult<Step> {
         // The number of moves that the policy has decided; none if there is no call.
-        let is_own = truth(action)?.is_none();
-        let decided = decision.as_ref().map(|call| call.migrations.len());
-        let decided = decided.map(|count| if is_own { 0 } else { count });
+        let is_own = matches!(action, Some(Action::Moves(_)));
+        let decision = self.decision(py, action, procedure)?;
+        let count = |call: &Decision| if is_own { 0 } else { call.migrations.len() };
+        let decided = decision.as_ref().map(count);
         let advance = |stepper: &mut Stepper<'_>| -> Result<Step, Error> {
             let before = stepper.now();
             let calls = stepper.calls().len();
@@ -223,15 +237,17 @@ impl Environment {
             let passed = now.since(before).get();
             Ok((passed, stepper.is_over(), call, moves, now.get()))
         };
-        let (runs, place) = (&self.runs, self.place);
-        let result = py.detach(|| runs.with_dependent(|_, places| places.with(place, advance)));
-        let result = result.ok_or_else(is_used)?;
-        let was_raised = plugin::raise_if_failed(py, &self.plugins, result.as_ref().err());
-        self.has_failed = was_raised.is_err();
-        was_raised?;
+        let run = &self.run;
+        let result = py.detach(|| run.with(advance))?;
+        if let Err(error) = &result
+            && let Some(raised) = plugin::raised(&self.plugins, error)
+        {
+            self.has_failed = true;
+            return Err(raised);
+        }
         let step = result.map_err(|error| exception(py, &error))?;
         if let (Some(adviser), Some(moved)) = (&mut self.adviser, decided) {
-            adviser.policy().0.on_migrations_executed(moved);
+            lock(&adviser.policy).on_migrations_executed(moved);
         }
         self.note(py)?;
         Ok(step)
@@ -240,14 +256,8 @@ impl Environment {
     /// Returns an independent copy, which continues from this barrier.
     #[pyo3(name = "clone")]
     fn copy(&self) -> PyResult<Self> {
-        let copy = |places: &Places<'_>| {
-            let copy = places.with(self.place, |stepper| stepper.clone())?;
-            Some(places.add(copy))
-        };
-        let place = self.runs.with_dependent(|_, places| copy(places));
         Ok(Self {
-            runs: Arc::clone(&self.runs),
-            place: place.ok_or_else(is_used)?,
+            run: self.run.copy()?,
             adviser: self.adviser.as_ref().and_then(Adviser::copy),
             proposed: self.proposed.clone(),
             view: None,
@@ -257,44 +267,35 @@ impl Environment {
     }
 }
 
-/// The exception of a run that another thread, or code that this step calls, uses at the same time.
-fn is_used() -> PyErr {
-    PyRuntimeError::new_err("this environment is being stepped: use a `clone` in each thread")
-}
-
 impl Environment {
-    fn with<R>(&self, action: impl FnOnce(&mut Stepper<'_>) -> R) -> PyResult<R> {
-        let place = self.place;
-        let result = self
-            .runs
-            .with_dependent(|_, places| places.with(place, |stepper| action(stepper)));
-        result.ok_or_else(is_used)
-    }
-
     /// Lets the policy observe the barrier.
     fn note(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Some(mut adviser) = self.adviser.take() else {
+        let Some(adviser) = &mut self.adviser else {
             return Ok(());
         };
-        let noted = self.with(|stepper| {
-            let view = stepper.view()?;
-            adviser.policy().0.is_call_due(&view);
+        let noted = self.run.with(|stepper| {
+            lock(&adviser.policy).is_call_due(&stepper.view()?);
             Ok(())
         });
-        self.adviser = Some(adviser);
         plugin::or_raise(py, &self.plugins, noted?)
     }
 
-    /// Returns the decision of the policy at this barrier.
-    fn advised(&self, py: Python<'_>, adviser: &mut Option<Adviser>) -> PyResult<Decision> {
+    /// Returns the decision at this barrier of the policy, or of its copy.
+    fn advised(&mut self, py: Python<'_>, of_copy: bool) -> PyResult<Decision> {
+        let mut copy;
+        let adviser = if of_copy {
+            copy = self.adviser.as_ref().and_then(Adviser::copy);
+            copy.as_mut()
+        } else {
+            self.adviser.as_mut()
+        };
         let Some(adviser) = adviser else {
             let message = "the policy of the settings cannot be copied, so that `propose` and copies of this environment cannot call it: give the moves";
             return Err(PyValueError::new_err(message));
         };
-        let decided = self.with(|stepper| {
-            let (policy, random) = adviser.policy();
-            policy.decide(&stepper.view()?, random)
-        });
+        let decided = self
+            .run
+            .with(|stepper| lock(&adviser.policy).decide(&stepper.view()?, &mut adviser.random));
         plugin::or_raise(py, &self.plugins, decided?)
     }
 
@@ -302,55 +303,35 @@ impl Environment {
     fn decision(
         &mut self,
         py: Python<'_>,
-        action: &Bound<'_, PyAny>,
-        costs: &Bound<'_, PyAny>,
+        action: Option<Action>,
+        procedure: &str,
     ) -> PyResult<Option<Decision>> {
         if self.has_failed {
-            return Err(PyRuntimeError::new_err(
-                "the run ended with an error: call `reset` to begin another run",
-            ));
+            let message = "the run ended with an error: call `reset` to begin another run";
+            return Err(PyRuntimeError::new_err(message));
         }
         if self.is_over()? {
-            return Err(PyValueError::new_err(
-                "the run is over: call `reset` to begin another run",
-            ));
+            let message = "the run is over: call `reset` to begin another run";
+            return Err(PyValueError::new_err(message));
         }
-        if let Some(is_call) = truth(action)? {
-            if !is_call {
-                return Ok(None);
-            }
-            let mut adviser = self.adviser.take();
-            let decision = self.advised(py, &mut adviser);
-            self.adviser = adviser;
-            return decision.map(Some);
-        }
-        if action.is_none() {
-            return Ok(None);
-        }
-        let is_answer = action.is_instance_of::<PyDict>()
-            || action.hasattr("dtype")?
-            || action.try_iter().is_ok();
-        if !is_answer {
-            let message = format!(
-                "the action is {}; give None or False (no call), True (a call of the strategy), or the moves of a call",
-                action.repr()?
-            );
-            return Err(PyTypeError::new_err(message));
-        }
-        let procedure = procedure(costs)?;
-        self.with(|stepper| {
-            let seen = stepper.view().map_err(|error| exception(py, &error))?;
-            let wishes = wishes(action, &seen)?;
-            let proposed = self.proposed.as_ref().filter(|(superstep, decision)| {
-                *superstep == seen.superstep && decision.migrations == wishes
-            });
-            Ok(Some(proposed.map_or_else(
-                || Decision {
-                    procedure,
-                    ..Decision::from_migrations(wishes)
-                },
-                |(_, decision)| decision.clone(),
-            )))
-        })?
+        let moves = match action {
+            None | Some(Action::Call(false)) => return Ok(None),
+            Some(Action::Call(true)) => return self.advised(py, false).map(Some),
+            Some(Action::Moves(moves)) => moves,
+        };
+        let decision = decision(moves, procedure)?;
+        let superstep = self.superstep(py)?;
+        let proposed = self.proposed.as_ref().filter(|(at, proposed)| {
+            *at == superstep && proposed.migrations == decision.migrations
+        });
+        Ok(Some(proposed.map_or(decision, |one| one.1.clone())))
+    }
+
+    /// Returns the superstep before this barrier, counted from 0.
+    fn superstep(&self, py: Python<'_>) -> PyResult<usize> {
+        let superstep = self
+            .run
+            .with(|stepper| stepper.view().map(|view| view.superstep))?;
+        superstep.map_err(|error| exception(py, &error))
     }
 }

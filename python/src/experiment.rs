@@ -9,7 +9,7 @@ use migsim::experiment::{Experiment as Settings, Progress, Results};
 use pyo3::prelude::*;
 
 use crate::plugin::{self, Plugin};
-use crate::run::{Activity, Run};
+use crate::run::{Activity, Run, processes_table};
 use crate::threads::watched;
 
 /// Checked settings, ready to be run.
@@ -25,11 +25,7 @@ impl Experiment {
     /// Creates the experiment of the flags of `migsim run`.
     #[new]
     fn new(py: Python<'_>, arguments: Vec<OsString>, plugins: Vec<Py<Plugin>>) -> PyResult<Self> {
-        let registry = plugin::registry(py, &plugins);
-        let arguments = ["migsim", "run"]
-            .into_iter()
-            .map(OsString::from)
-            .chain(arguments);
+        let registry = plugin::registry(&plugins);
         let made = py.detach(|| migsim::cli::experiment_from_arguments(&registry, arguments));
         Ok(Self {
             settings: Arc::new(plugin::or_raise(py, &plugins, made)?),
@@ -81,7 +77,12 @@ impl Experiment {
             Ok((results, activities))
         };
         let (results, activities) = self.watched(py, work, on_progress.as_ref())?;
-        Run::new(self.clone(), results, activities)
+        let table = |all: Vec<Activity>| processes_table(&self.settings, &all);
+        Ok(Run {
+            experiment: self.clone(),
+            results,
+            processes: activities.map(table).transpose()?,
+        })
     }
 }
 

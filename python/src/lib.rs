@@ -30,25 +30,26 @@ use migsim::experiment::Progress;
 use migsim::output::without_colours;
 use pyo3::prelude::*;
 
-/// Runs a command line (with the program name first); returns exit code, output and messages. The output is captured, without colours,
-/// unless `is_shown`. `on_poll` is called while the command runs.
+/// Runs the command line of a process (with the program name first); returns the exit code.
 #[pyfunction]
-#[pyo3(signature = (arguments, is_shown, plugins=Vec::new(), on_poll=None))]
+fn run_in_process(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| migsim::cli::run_in_process(&migsim::Registry::standard(), arguments))
+}
+
+/// Runs a command line (with the program name first); returns exit code, output without colours, and notes. `on_poll` is called while the
+/// command runs.
+#[pyfunction]
+#[pyo3(signature = (arguments, plugins=Vec::new(), on_poll=None))]
 fn command(
     py: Python<'_>,
     arguments: Vec<OsString>,
-    is_shown: bool,
     plugins: Vec<Py<plugin::Plugin>>,
     on_poll: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(u8, String, String)> {
-    let registry = plugin::registry(py, &plugins);
-    if is_shown {
-        let code = py.detach(|| migsim::cli::run_in_process(&registry, arguments));
-        return Ok((code, String::new(), String::new()));
-    }
+    let registry = plugin::registry(&plugins);
     migsim::cli::leave_signals_alone();
     let (mut out, mut errors) = (Vec::new(), Vec::new());
-    let run = || migsim::cli::run_with(&registry, arguments, &mut out, &mut errors);
+    let run = || migsim::cli::try_run_with(&registry, arguments, &mut out, &mut errors);
     let poll = || {
         on_poll
             .as_ref()
@@ -56,13 +57,9 @@ fn command(
     };
     let code = threads::watched(py, run, poll, || Progress::stop_all(true));
     Progress::stop_all(false);
-    let code = code?;
+    let code = plugin::or_raise(py, &plugins, code?)?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    let errors = text(errors);
-    // Code 1 means that some runs have failed, which are rows of the results.
-    let failed = (code > 1 || (code == 1 && out.is_empty())).then_some(&errors);
-    plugin::raise_if_failed(py, &plugins, failed)?;
-    Ok((code, without_colours(&text(out)), errors))
+    Ok((code, without_colours(&text(out)), text(errors)))
 }
 
 #[pymodule]
@@ -77,6 +74,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<trigger::Observed>()?;
     module.add_class::<application::Plan>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(run_in_process, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_csv, module)?)?;
     Ok(())
 }

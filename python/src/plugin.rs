@@ -1,11 +1,10 @@
 //! Plug-ins written in Python: classes by name, and their exceptions.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use migsim::Registry;
 use migsim::error::{Error, Problem};
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
@@ -16,8 +15,7 @@ use crate::errors::exception;
 #[pyclass(frozen, module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct Plugin {
-    /// The method that adds it to a registry.
-    add: fn(Registry, &'static Class, &'static str, &'static str) -> Registry,
+    kind: String,
     /// The class; it exists as long as the program, because every registry refers to it.
     class: &'static Class,
     name: &'static str,
@@ -32,7 +30,7 @@ impl Plugin {
     #[new]
     fn new(
         py: Python<'_>,
-        kind: &str,
+        kind: String,
         name: String,
         summary: String,
         class: Py<PyAny>,
@@ -48,15 +46,7 @@ impl Plugin {
             failure: Arc::default(),
         };
         let plugin = Self {
-            add: match kind {
-                "policy" => {
-                    |all, class, name, about| all.policy_from_maker(class, name, about, "-")
-                }
-                "trigger" => {
-                    |all, class, name, about| all.trigger_from_maker(class, name, about, "-")
-                }
-                _ => |all, class, name, about| all.workload_from_maker(class, name, about, "-"),
-            },
+            kind,
             class: Box::leak(Box::new(class)),
             name: name.leak(),
             summary: summary.leak(),
@@ -71,33 +61,30 @@ impl Plugin {
 
 impl Plugin {
     fn add_to(&self, registry: Registry) -> Registry {
-        (self.add)(registry, self.class, self.name, self.summary)
+        let (class, name, summary) = (self.class, self.name, self.summary);
+        match self.kind.as_str() {
+            "policy" => registry.policy_from_maker(class, name, summary, "-"),
+            "trigger" => registry.trigger_from_maker(class, name, summary, "-"),
+            _ => registry.workload_from_maker(class, name, summary, "-"),
+        }
     }
 }
 
 /// Returns the registry with all plug-ins.
-pub(crate) fn registry(py: Python<'_>, plugins: &[Py<Plugin>]) -> Registry {
-    let add = |registry, plugin: &Py<Plugin>| plugin.bind(py).get().add_to(registry);
+pub(crate) fn registry(plugins: &[Py<Plugin>]) -> Registry {
+    let add = |registry, plugin: &Py<Plugin>| plugin.get().add_to(registry);
     plugins.iter().fold(Registry::standard(), add)
 }
 
-/// Raises the exception that a plug-in raised in the run that ended with this error; each run takes its own exceptions.
-pub(crate) fn raise_if_failed(
-    py: Python<'_>,
-    plugins: &[Py<Plugin>],
-    error: Option<&impl ToString>,
-) -> PyResult<()> {
-    let Some(text) = error.map(ToString::to_string) else {
-        return Ok(());
-    };
-    let mut failures = plugins.iter().filter_map(|plugin| {
-        let failure = &plugin.bind(py).get().class.failure;
-        let mut kept = lock(&failure.0);
+/// Returns the exception that a plug-in raised in the run that ended with this error; each run takes its own exceptions.
+pub(crate) fn raised(plugins: &[Py<Plugin>], error: &Error) -> Option<PyErr> {
+    let text = error.to_string();
+    plugins.iter().find_map(|plugin| {
+        let mut kept = lock(&plugin.get().class.failure.0);
         let is_own = |(message, _): &(String, PyErr)| text.contains(message.as_str());
         let at = kept.iter().position(is_own)?;
         Some(kept.remove(at).1)
-    });
-    failures.next().map_or(Ok(()), Err)
+    })
 }
 
 /// Returns what a run returned, or raises the exception of the plug-in that failed, or that of its error.
@@ -106,11 +93,11 @@ pub(crate) fn or_raise<T>(
     plugins: &[Py<Plugin>],
     result: Result<T, Error>,
 ) -> PyResult<T> {
-    raise_if_failed(py, plugins, result.as_ref().err())?;
-    result.map_err(|error| exception(py, &error))
+    result.map_err(|error| raised(plugins, &error).unwrap_or_else(|| exception(py, &error)))
 }
 
 /// A class whose objects are plug-ins.
+#[derive(Debug)]
 pub(crate) struct Class {
     class: Py<PyAny>,
     /// The parameters of its constructor with their defaults.
@@ -131,14 +118,6 @@ pub(crate) struct Failure(Mutex<Vec<(String, PyErr)>>);
 
 /// Maximum number of exceptions that wait for their run to end.
 const MAX_KEPT_FAILURES: usize = 64;
-
-impl fmt::Debug for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Class")
-            .field("defaults", &self.defaults)
-            .finish_non_exhaustive()
-    }
-}
 
 impl Failure {
     /// Stores an exception of `who`; returns an error that replaces it.
@@ -189,10 +168,6 @@ impl Class {
                 .key(key)
                 .with_known_names("keys", known)
         };
-        let problems: Vec<Problem> = unknown.map(problem).collect();
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
         let wrong = options.iter().filter_map(|(key, value)| {
             let kind = kind_other_than_of(value, self.defaults.get(key)?)?;
             let problem = Problem::new(format!(
@@ -202,7 +177,7 @@ impl Class {
                 "give a value of this type, or another default to the parameter of the constructor",
             ))
         });
-        let problems: Vec<Problem> = wrong.collect();
+        let problems: Vec<Problem> = unknown.map(problem).chain(wrong).collect();
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
@@ -243,32 +218,12 @@ impl Class {
     }
 }
 
-/// Returns an attribute of a plug-in, if it has it.
-pub(crate) fn attribute<'py>(
-    object: &Bound<'py, PyAny>,
-    name: &str,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    match object.getattr(name) {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns a truth value of Python or NumPy; none for all other values.
-pub(crate) fn truth(value: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
-    let kind = value.get_type().name()?;
-    let is_truth = ["bool", "bool_"].contains(&kind.to_cow()?.as_ref());
-    is_truth.then(|| value.is_truthy()).transpose()
-}
-
-/// Returns the answer of a method that must be True or False.
+/// Returns the answer of a method that must be True or False, of Python or NumPy.
 pub(crate) fn true_or_false(answer: &Bound<'_, PyAny>) -> PyResult<bool> {
-    truth(answer)?.ok_or_else(|| match answer.repr() {
-        Ok(text) => {
-            PyTypeError::new_err(format!("the answer is {text}: True or False is expected"))
-        }
-        Err(error) => error,
+    answer.extract().or_else(|_| {
+        let text = answer.repr()?;
+        let message = format!("the answer is {text}: True or False is expected");
+        Err(PyTypeError::new_err(message))
     })
 }
 

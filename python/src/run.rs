@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use migsim::bsp::{CriticalPath, PathPiece, Recorder, Scenario};
+use migsim::bsp::{CriticalPath, PathPiece, Recorder};
 use migsim::experiment::{Experiment as Settings, Progress, ReschedulingPlan, Results};
-use migsim::output::{self, PendingResults, ProcessTableWriter, ProcessTimes, Report, RunFolder};
+use migsim::output::{self, PendingResults, ProcessTableWriter, RunFolder};
 use migsim::policy::Measures;
 use migsim::units::{HostId, ProcessId};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -52,7 +52,7 @@ impl Recorder for Activity {
 }
 
 /// Creates the table of the activity in all scenarios.
-fn processes_table(settings: &Settings, scenarios: &[Activity]) -> PyResult<Table> {
+pub(crate) fn processes_table(settings: &Settings, scenarios: &[Activity]) -> PyResult<Table> {
     let platform = &settings.platform.platform;
     let count = settings.placement.len();
     let number = scenarios.iter().zip(0..);
@@ -90,25 +90,10 @@ fn processes_table(settings: &Settings, scenarios: &[Activity]) -> PyResult<Tabl
 #[pyclass(frozen, module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct Run {
-    experiment: Experiment,
-    results: Results,
+    pub(crate) experiment: Experiment,
+    pub(crate) results: Results,
     /// The activity of each process, if it was recorded in the run.
-    processes: Option<Table>,
-}
-
-impl Run {
-    pub(crate) fn new(
-        experiment: Experiment,
-        results: Results,
-        activities: Option<Vec<Activity>>,
-    ) -> PyResult<Self> {
-        let table = |all: Vec<Activity>| processes_table(&experiment.settings, &all);
-        Ok(Self {
-            processes: activities.map(table).transpose()?,
-            experiment,
-            results,
-        })
-    }
+    pub(crate) processes: Option<Table>,
 }
 
 /// The exception of a table for which the run was repeated, with another result.
@@ -166,10 +151,7 @@ impl Run {
         let none =
             || PyValueError::new_err("the run has no critical path, since nothing takes time");
         let last = self.results.scenario_runs.last().ok_or_else(none)?;
-        let calls = Some(&last.outcome).filter(|_| last.scenario != Scenario::I);
-        let plan = calls
-            .map(ReschedulingPlan::from_outcome)
-            .unwrap_or_default();
+        let plan = ReschedulingPlan::from_outcome(&last.outcome);
         let run = |progress: &Progress| {
             let mut path: Option<CriticalPath> = None;
             let run = settings.run_with_plan(last.scenario, &plan, progress, &mut path, None)?;
@@ -199,14 +181,6 @@ impl Run {
             column("end_s", &|one| one.end.get().to_string()),
         ];
         Table::of_texts("critical_path", columns)
-    }
-
-    /// Returns the report as one HTML page.
-    fn report(&self, py: Python<'_>) -> PyResult<String> {
-        let (experiment, results) = (&self.experiment, &self.results);
-        let activities = experiment.again(py, results, |_| Ok(ProcessTimes::default()))?;
-        let page = py.detach(|| Report::from_results(&experiment.settings, results, activities));
-        Ok(page.map_err(|error| exception(py, &error))?.to_html())
     }
 
     /// Writes the folder of `migsim run --out`.

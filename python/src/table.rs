@@ -1,6 +1,6 @@
 //! Tables as Arrow, through its C stream interface, and as NumPy arrays.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -58,23 +58,23 @@ const SCHEMAS: [(&str, &[&str], &[&str]); 12] = [
 /// Columns with a few distinct texts, in all tables.
 const NAMES: [&str; 3] = ["scenario", "cluster", "host"];
 
-/// Returns the unit given by the suffix of a column's name.
+/// The last word in the name of a column with a unit, and this unit.
+const UNITS: [(&str, &str); 6] = [
+    ("bytes_per_s", "B/s"),
+    ("bytes", "B"),
+    ("instructions", "instr"),
+    ("percent", "%"),
+    ("seconds", "s"),
+    ("s", "s"),
+];
+
 fn unit(name: &str) -> Option<&'static str> {
-    let ends = [
-        ("_bytes_per_s", "B/s"),
-        ("_percent", "%"),
-        ("_bytes", "B"),
-        ("_s", "s"),
-    ];
-    let found = ends.iter().find(|(end, _)| name.ends_with(end));
-    let whole = [
-        ("instructions", "instr"),
-        ("bytes", "B"),
-        ("seconds", "s"),
-        ("percent", "%"),
-    ];
-    let whole = whole.iter().find(|(word, _)| *word == name);
-    found.or(whole).map(|(_, unit)| *unit)
+    let is_last = |word: &str| {
+        let stem = name.strip_suffix(word);
+        stem.is_some_and(|stem| stem.is_empty() || stem.ends_with('_'))
+    };
+    let known = UNITS.iter().find(|(word, _)| is_last(word));
+    known.map(|(_, unit)| *unit)
 }
 
 impl Table {
@@ -120,7 +120,10 @@ impl Table {
             let array = match known.filter(|_| !parameters.contains(&at)) {
                 None => parsed::<Float64Type>(&texts).or_else(|_| Ok(words(texts))),
                 Some((_, counts, _)) if has(counts) => parsed::<Int64Type>(&texts),
-                Some(_) if has(&NAMES) => distinct(&texts),
+                Some(_) if has(&NAMES) => {
+                    let names = texts.iter().map(String::as_str);
+                    Ok(Arc::new(names.collect::<DictionaryArray<Int32Type>>()) as ArrayRef)
+                }
                 Some((.., texts_of)) if has(texts_of) => Ok(words(texts)),
                 Some(_) => parsed::<Float64Type>(&texts),
             };
@@ -146,13 +149,9 @@ impl Table {
 
     /// Returns the units of the columns that have a unit.
     #[getter]
-    fn units(&self) -> BTreeMap<String, String> {
-        let schema = self.batch.schema();
-        let unit = |field: &Arc<Field>| {
-            let unit = field.metadata().get("unit")?;
-            Some((field.name().clone(), unit.clone()))
-        };
-        schema.fields().iter().filter_map(unit).collect()
+    fn units(&self) -> BTreeMap<String, &'static str> {
+        let unit = |name: String| unit(&name).map(|unit| (name, unit));
+        self.columns().into_iter().filter_map(unit).collect()
     }
 
     fn __len__(&self) -> usize {
@@ -174,10 +173,7 @@ impl Table {
             return Ok(PyArray1::from_iter(py, values.map(number)).into_any());
         }
         let texts: Vec<Option<&str>> = match column.as_dictionary_opt::<Int32Type>() {
-            Some(values) => {
-                let names = values.downcast_dict::<StringArray>();
-                names.into_iter().flatten().collect()
-            }
+            Some(values) => (values.downcast_dict::<StringArray>().into_iter().flatten()).collect(),
             None => column.as_string::<i32>().iter().collect(),
         };
         Ok(PyList::new(py, texts)?.into_any())
@@ -237,13 +233,6 @@ where
 fn words(texts: Vec<String>) -> ArrayRef {
     let present = |text: String| Some(text).filter(|text| !text.is_empty());
     Arc::new(texts.into_iter().map(present).collect::<StringArray>())
-}
-
-/// Creates a column of a few distinct texts.
-fn distinct(texts: &[String]) -> PyResult<ArrayRef> {
-    let known: Vec<&String> = texts.iter().collect::<BTreeSet<_>>().into_iter().collect();
-    let number = |text| known.binary_search(&text).unwrap_or(0) as i32;
-    names(texts.iter().map(number), known.iter())
 }
 
 /// Creates a column of a few distinct texts from their numbers and the texts.

@@ -27,9 +27,9 @@ pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send,
     poll: impl Fn() -> PyResult<()>,
-    stop: impl FnOnce(),
+    stop: impl Fn(),
 ) -> PyResult<T> {
-    let (is_done, mut stop) = (AtomicBool::new(false), Some(stop));
+    let is_done = AtomicBool::new(false);
     let mut stopped_by = None;
     let outcome = thread::scope(|scope| {
         let end = End(&is_done, thread::current());
@@ -42,9 +42,7 @@ pub(crate) fn watched<T: Send>(
             if stopped_by.is_none()
                 && let Err(error) = py.check_signals().and_then(|()| poll())
             {
-                if let Some(stop) = stop.take() {
-                    stop();
-                }
+                stop();
                 stopped_by = Some(error);
             }
         }

@@ -3,50 +3,10 @@
 use std::collections::BTreeMap;
 
 use migsim::policy;
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-
-/// Numbers of a barrier, copied into an array when Python reads them, since most policies read few of them, and rarely.
-#[derive(Debug)]
-struct Shown<T> {
-    values: Vec<T>,
-    array: Py<PyArray1<T>>,
-    /// The array as a read-only object.
-    shown: Py<PyAny>,
-    /// Whether the array has the present values.
-    is_fresh: bool,
-}
-
-impl<T: numpy::Element + Copy + Default> Shown<T> {
-    fn new(py: Python<'_>, length: usize) -> PyResult<Self> {
-        let array = PyArray1::from_vec(py, vec![T::default(); length]);
-        let shown = array.call_method0("view")?;
-        shown.getattr("flags")?.setattr("writeable", false)?;
-        Ok(Self {
-            values: Vec::with_capacity(length),
-            array: array.unbind(),
-            shown: shown.unbind(),
-            is_fresh: true,
-        })
-    }
-
-    fn note(&mut self, values: impl Iterator<Item = T>) {
-        self.values.clear();
-        self.values.extend(values);
-        self.is_fresh = false;
-    }
-
-    fn get(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        if !self.is_fresh {
-            let mut array = self.array.bind(py).try_readwrite()?;
-            array.as_slice_mut()?.copy_from_slice(&self.values);
-            self.is_fresh = true;
-        }
-        Ok(self.shown.clone_ref(py))
-    }
-}
+use pyo3::types::{PyDict, PySlice};
 
 /// The data that a policy may use at the barrier of a superstep; arrays are refilled at each barrier.
 #[pyclass(module = "migsim._core")]
@@ -54,6 +14,7 @@ impl<T: numpy::Element + Copy + Default> Shown<T> {
 pub(crate) struct View {
     /// Whether the data that only a decision needs is that of this barrier.
     is_decision: bool,
+    processes: usize,
     /// The superstep that has just ended, counted from 0.
     #[pyo3(get)]
     pub(crate) superstep: usize,
@@ -72,18 +33,34 @@ pub(crate) struct View {
     /// Clock cycles per instruction.
     #[pyo3(get)]
     cycles_per_instruction: f64,
-    placement: Shown<i64>,
-    pinned: Shown<bool>,
-    external_load: Shown<f64>,
-    memory: Shown<f64>,
-    /// Delay, work, compute, send and communication.
-    measures: [Shown<f64>; 5],
-    messages: Vec<(i64, i64, f64)>,
+    /// Six numbers of each process and one of each host, whose parts policies see as read-only arrays.
+    numbers: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    delay_s: Py<PyAny>,
+    #[pyo3(get)]
+    work: Py<PyAny>,
+    #[pyo3(get)]
+    compute_s: Py<PyAny>,
+    #[pyo3(get)]
+    send_s: Py<PyAny>,
+    #[pyo3(get)]
+    communication_s: Py<PyAny>,
+    #[pyo3(get)]
+    external_load: Py<PyAny>,
+    memory_bytes: Py<PyAny>,
+    hosts: Py<PyArray1<i64>>,
+    #[pyo3(get)]
+    placement: Py<PyAny>,
+    is_pinned: Py<PyArray1<bool>>,
+    pinned: Py<PyAny>,
+    messages: Vec<(usize, usize, f64)>,
     /// The seeds of the generator: of the run and its superstep, or of the decision.
     seeds: Vec<u64>,
     /// The generator of this barrier or decision, created when it is first read.
     random: Option<Py<PyAny>>,
     reasons: Reasons,
+    /// The hosts: speed \[instr/s\], cores, cluster, names; and the names of clusters.
+    #[pyo3(get)]
     platform: Py<PyDict>,
 }
 
@@ -97,38 +74,49 @@ pub(crate) struct Reasons {
 }
 
 impl View {
-    pub(crate) fn new(py: Python<'_>, seen: &policy::View<'_>) -> PyResult<Self> {
-        let (processes, hosts) = (seen.processes(), seen.platform.hosts.len());
-        let numbers = || Shown::new(py, processes);
-        let all = &seen.platform.hosts;
+    fn new(py: Python<'_>, seen: &policy::View<'_>) -> PyResult<Self> {
+        let (processes, hosts) = (seen.processes(), &seen.platform.hosts);
         let platform = PyDict::new(py);
-        platform.set_item("speed", fixed(py, all.iter().map(|host| host.speed.get()))?)?;
-        platform.set_item(
-            "cores",
-            fixed(py, all.iter().map(|host| i64::from(host.cores)))?,
-        )?;
-        let cluster = |host: &migsim::platform::Host| host.cluster.index() as i64;
-        platform.set_item("cluster", fixed(py, all.iter().map(cluster))?)?;
-        let names: Vec<&str> = all.iter().map(|host| host.name.as_str()).collect();
+        let show = |name: &str, array: Bound<'_, PyAny>| {
+            platform.set_item(name, read_only(&array, 0, hosts.len())?)
+        };
+        let speeds = hosts.iter().map(|host| host.speed.get());
+        show("speed", PyArray1::from_iter(py, speeds).into_any())?;
+        let cores = hosts.iter().map(|host| i64::from(host.cores));
+        show("cores", PyArray1::from_iter(py, cores).into_any())?;
+        let clusters = hosts.iter().map(|host| host.cluster.index() as i64);
+        show("cluster", PyArray1::from_iter(py, clusters).into_any())?;
+        let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
         platform.set_item("hosts", names)?;
         let clusters = seen.platform.clusters.iter();
-        platform.set_item(
-            "clusters",
-            clusters.map(|one| one.name.as_str()).collect::<Vec<_>>(),
-        )?;
+        let names: Vec<&str> = clusters.map(|cluster| cluster.name.as_str()).collect();
+        platform.set_item("clusters", names)?;
+        let numbers = PyArray1::zeros(py, 6 * processes + hosts.len(), false);
+        let of_processes = |row: usize| read_only(&numbers, row * processes, processes);
+        let placement = PyArray1::zeros(py, processes, false);
+        let is_pinned = PyArray1::zeros(py, processes, false);
         Ok(Self {
             is_decision: false,
-            superstep: 0,
-            supersteps: 0,
+            processes,
+            // No barrier has been noted.
+            superstep: usize::MAX,
+            supersteps: seen.total_supersteps,
             now_s: 0.0,
             last_price_s: 0.0,
-            migrations_happen: false,
-            cycles_per_instruction: 1.0,
-            placement: Shown::new(py, processes)?,
-            pinned: Shown::new(py, processes)?,
-            external_load: Shown::new(py, hosts)?,
-            memory: numbers()?,
-            measures: [numbers()?, numbers()?, numbers()?, numbers()?, numbers()?],
+            migrations_happen: seen.executes_migrations,
+            cycles_per_instruction: seen.cycles_per_instruction,
+            memory_bytes: of_processes(0)?,
+            delay_s: of_processes(1)?,
+            work: of_processes(2)?,
+            compute_s: of_processes(3)?,
+            send_s: of_processes(4)?,
+            communication_s: of_processes(5)?,
+            external_load: read_only(&numbers, 6 * processes, hosts.len())?,
+            numbers: numbers.unbind(),
+            placement: read_only(&placement, 0, processes)?,
+            hosts: placement.unbind(),
+            pinned: read_only(&is_pinned, 0, processes)?,
+            is_pinned: is_pinned.unbind(),
             messages: Vec::new(),
             seeds: Vec::new(),
             random: None,
@@ -137,27 +125,37 @@ impl View {
         })
     }
 
+    /// Returns the view that is kept; creates it at the first barrier.
+    pub(crate) fn kept<'py>(
+        py: Python<'py>,
+        kept: &mut Option<Py<Self>>,
+        seen: &policy::View<'_>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let view = match kept {
+            Some(view) => view,
+            None => kept.insert(Py::new(py, Self::new(py, seen)?)?),
+        };
+        Ok(view.bind(py).clone())
+    }
+
     /// Copies the data that is cheap, at each barrier.
-    pub(crate) fn note(&mut self, seen: &policy::View<'_>) {
+    pub(crate) fn note(&mut self, py: Python<'_>, seen: &policy::View<'_>) -> PyResult<()> {
         self.is_decision = false;
         self.superstep = seen.superstep;
         self.seeds = vec![seen.seed, seen.superstep as u64];
         self.random = None;
-        self.supersteps = seen.total_supersteps;
         self.now_s = seen.now.get();
         self.last_price_s = seen.last_call_cost.get();
-        self.migrations_happen = seen.executes_migrations;
-        self.cycles_per_instruction = seen.cycles_per_instruction;
         let hosts = seen.placement.iter().map(|host| host.index() as i64);
-        self.placement.note(hosts);
-        let [delay, work, compute, send, communication] = &mut self.measures;
+        write(self.hosts.bind(py), 0, hosts)?;
         let measures = seen.measurements;
-        delay.note(measures.begin_delays.iter().map(|value| value.get()));
-        work.note(measures.work.iter().map(|value| value.get()));
-        compute.note(measures.computation_times.iter().map(|value| value.get()));
-        send.note(measures.send_times.iter().map(|value| value.get()));
-        communication.note(measures.communication_times.iter().map(|value| value.get()));
-        self.external_load.note(seen.external_load.iter().copied());
+        let numbers = measures.begin_delays.iter().map(|value| value.get());
+        let numbers = numbers.chain(measures.work.iter().map(|value| value.get()));
+        let numbers = numbers.chain(measures.computation_times.iter().map(|value| value.get()));
+        let numbers = numbers.chain(measures.send_times.iter().map(|value| value.get()));
+        let numbers = numbers.chain(measures.communication_times.iter().map(|value| value.get()));
+        let numbers = numbers.chain(seen.external_load.iter().copied());
+        write(self.numbers.bind(py), self.processes, numbers)
     }
 
     /// Begins a decision, whose generator has a seed of its own.
@@ -167,22 +165,18 @@ impl View {
     }
 
     /// Copies the data that only a decision needs.
-    pub(crate) fn look_closer(&mut self, seen: &policy::View<'_>) {
+    pub(crate) fn look_closer(&mut self, py: Python<'_>, seen: &policy::View<'_>) -> PyResult<()> {
         self.is_decision = true;
-        let processes = 0..seen.processes();
-        self.pinned
-            .note(processes.map(|process| seen.is_pinned(process)));
-        self.memory
-            .note(seen.process_memory.iter().map(|bytes| bytes.get()));
+        let processes = 0..self.processes;
+        let is_pinned = processes.map(|process| seen.is_pinned(process));
+        write(self.is_pinned.bind(py), 0, is_pinned)?;
+        let sizes = seen.process_memory.iter().map(|size| size.get());
+        write(self.numbers.bind(py), 0, sizes)?;
         self.messages.clear();
-        let ends = |one: &migsim::workload::Message| {
-            (
-                one.from.index() as i64,
-                one.to.index() as i64,
-                one.size.get(),
-            )
-        };
-        self.messages.extend(seen.messages.iter().map(ends));
+        let sent = seen.messages.iter();
+        let sent = sent.map(|one| (one.from.index(), one.to.index(), one.size.get()));
+        self.messages.extend(sent);
+        Ok(())
     }
 
     fn check_decision(&self, name: &str) -> PyResult<()> {
@@ -209,84 +203,63 @@ pub(crate) fn generator(
         return Ok(known.clone_ref(py));
     }
     let module = py.import("numpy.random")?;
-    let made = match seeds {
-        [seed] => module.call_method1("default_rng", (*seed,))?,
-        _ => module.call_method1("default_rng", (seeds.to_vec(),))?,
-    };
+    let made = module.call_method1("default_rng", (seeds.to_vec(),))?;
     Ok(kept.insert(made.unbind()).clone_ref(py))
 }
 
-/// Creates an array that never changes.
-fn fixed<T: numpy::Element + Copy + Default>(
-    py: Python<'_>,
+/// Returns the number of a process, given by Python, if there is such a process.
+pub(crate) fn process_index(number: i64, processes: usize) -> PyResult<usize> {
+    let index = usize::try_from(number).ok();
+    index.filter(|index| *index < processes).ok_or_else(|| {
+        PyIndexError::new_err(format!(
+            "there is no process {number}: there are {processes}, counted from 0"
+        ))
+    })
+}
+
+/// Returns a part of an array as an array that cannot be written.
+fn read_only(array: &Bound<'_, PyAny>, start: usize, count: usize) -> PyResult<Py<PyAny>> {
+    let end = (start + count) as isize;
+    let part = array.get_item(PySlice::new(array.py(), start as isize, end, 1))?;
+    part.getattr("flags")?.setattr("writeable", false)?;
+    Ok(part.unbind())
+}
+
+/// Writes values into an array, from a place on.
+fn write<T: Element>(
+    array: &Bound<'_, PyArray1<T>>,
+    start: usize,
     values: impl Iterator<Item = T>,
-) -> PyResult<Py<PyAny>> {
-    let values: Vec<T> = values.collect();
-    let mut shown = Shown::new(py, values.len())?;
-    shown.note(values.into_iter());
-    shown.get(py)
+) -> PyResult<()> {
+    let mut array = array.try_readwrite()?;
+    let mut places = array.as_slice_mut()?[start..].iter_mut();
+    values.for_each(|value| {
+        if let Some(place) = places.next() {
+            *place = value;
+        }
+    });
+    Ok(())
 }
 
 #[pymethods]
 impl View {
     #[getter]
-    fn placement(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.placement.get(py)
-    }
-
-    #[getter]
-    fn pinned(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn pinned(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.check_decision("pinned")?;
-        self.pinned.get(py)
+        Ok(self.pinned.clone_ref(py))
     }
 
     #[getter]
-    fn external_load(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.external_load.get(py)
-    }
-
-    #[getter]
-    fn memory_bytes(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn memory_bytes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.check_decision("memory_bytes")?;
-        self.memory.get(py)
+        Ok(self.memory_bytes.clone_ref(py))
     }
 
+    /// Returns the messages of the superstep: sender, receiver, size \[B\].
     #[getter]
-    fn delay_s(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.measures[0].get(py)
-    }
-
-    #[getter]
-    fn work(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.measures[1].get(py)
-    }
-
-    #[getter]
-    fn compute_s(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.measures[2].get(py)
-    }
-
-    #[getter]
-    fn send_s(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.measures[3].get(py)
-    }
-
-    #[getter]
-    fn communication_s(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.measures[4].get(py)
-    }
-
-    /// Returns the messages of the superstep: sender, receiver, size \[B\]; only during a decision.
-    #[getter]
-    fn messages(&self) -> PyResult<Vec<(i64, i64, f64)>> {
+    fn messages(&self) -> PyResult<Vec<(usize, usize, f64)>> {
         self.check_decision("messages")?;
         Ok(self.messages.clone())
-    }
-
-    /// Returns the hosts: speed \[instr/s\], cores, cluster, names; and the names of clusters.
-    #[getter]
-    fn platform(&self, py: Python<'_>) -> Py<PyDict> {
-        self.platform.clone_ref(py)
     }
 
     fn __repr__(&self) -> String {
@@ -303,13 +276,7 @@ impl View {
             self.reasons.of_call.push(reason);
             return Ok(());
         };
-        let processes = self.placement.values.len();
-        let index = usize::try_from(number).ok();
-        let index = index.filter(|index| *index < processes).ok_or_else(|| {
-            PyIndexError::new_err(format!(
-                "there is no process {number}: there are {processes}, counted from 0"
-            ))
-        })?;
+        let index = process_index(number, self.processes)?;
         let known = self.reasons.of_process.entry(index).or_default();
         known.push(reason);
         Ok(())

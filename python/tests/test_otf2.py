@@ -129,7 +129,7 @@ def test_an_archive_becomes_the_trace_of_the_same_records(tmp_path: Path) -> Non
         (records / f"{rank}-0.record").write_text(text)
     expected, found = tmp_path / "expected.trace", tmp_path / "found.trace"
     flags = ["--from", str(records), "--out", str(expected), "--speed", "2GHz"]
-    code, _, errors = _core.command(["migsim", "record", *flags], False)
+    code, _, errors = _core.command(["migsim", "record", *flags])
     assert code == 0, errors
     said = convert(write(RECORDS, tmp_path), str(found), speed="2GHz", in_place="never")
     assert "4 processes" in said

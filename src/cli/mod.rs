@@ -96,6 +96,27 @@ pub fn run_with(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
+    let done = try_run_with(registry, arguments, out, errors);
+    done.unwrap_or_else(|error| {
+        // If stderr is closed, the message is lost, but the exit code still reports the failure.
+        let _ = writeln!(errors, "{error}");
+        if let Error::InternalFault(broken) = &error {
+            let _ = writeln!(errors, "{}", write_fault_dump(broken, Path::new(".")));
+        }
+        error.exit_code()
+    })
+}
+
+/// As [`run_with`], but returns an error instead of printing it. Bindings to other languages use it.
+///
+/// # Errors
+/// The command line or an input is faulty, a simulation failed, or output cannot be written.
+pub fn try_run_with(
+    registry: &Registry,
+    arguments: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<u8, Error> {
     // Settings are text; arguments that are paths are converted back ([`parse_arguments`]).
     let text_of = |word: OsString| OsString::from(text_of_path(&word));
     let typed: Vec<_> = arguments.into_iter().map(text_of).collect();
@@ -108,23 +129,18 @@ pub fn run_with(
     };
     let lean = called.and_then(|name| command::minimal_command_for_subcommand(registry, name));
     // A command line that the lean definition refuses is parsed again with the whole one, for its error messages.
-    let parsed = match lean.and_then(|command| parse_arguments(command, &typed).ok()) {
-        Some(arguments) => Ok(arguments),
-        None => match command::command_for_subcommand(registry, called) {
-            Ok(command) => {
-                let command = command::with_program_name(command, typed.first());
-                let command = if command::requests_help_for_all_flags(&typed) {
-                    command
-                } else {
-                    command::with_brief_help(command)
-                };
-                parse_arguments(command, &typed)
-            }
-            Err(error) => {
-                let _ = writeln!(errors, "{error}");
-                return error.exit_code();
-            }
-        },
+    let parsed = lean.and_then(|command| parse_arguments(command, &typed).ok());
+    let parsed = if let Some(arguments) = parsed {
+        Ok(arguments)
+    } else {
+        let command = command::command_for_subcommand(registry, called)?;
+        let command = command::with_program_name(command, typed.first());
+        let command = if command::requests_help_for_all_flags(&typed) {
+            command
+        } else {
+            command::with_brief_help(command)
+        };
+        parse_arguments(command, &typed)
     };
     let done = match parsed {
         Ok(arguments) => {
@@ -137,31 +153,21 @@ pub fn run_with(
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = write!(errors, "{}", error.render());
-            return 2;
+            return Ok(2);
         }
         Err(error) => Err(usage_errors::usage_error(&error, command_again(), &typed)),
     };
-    match done {
-        Ok(is_right) => u8::from(!is_right),
-        Err(error) => {
-            let error = match error {
-                // Errors that still lack a place or a hint.
-                Error::Input(_) | Error::Output(_) => {
-                    let (_, name) = usage_errors::find_subcommand(command_again(), &typed);
-                    error.with_default_source(&name).with_default_hint(&format!(
-                        "print all arguments and flags with `{name} --help`"
-                    ))
-                }
-                _ => error,
-            };
-            // If stderr is closed, the message is lost, but the exit code still reports the failure.
-            let _ = writeln!(errors, "{error}");
-            if let Error::InternalFault(broken) = &error {
-                let _ = writeln!(errors, "{}", write_fault_dump(broken, Path::new(".")));
+    done.map(|is_right| u8::from(!is_right))
+        .map_err(|error| match error {
+            // Errors that still lack a place or a hint.
+            Error::Input(_) | Error::Output(_) => {
+                let (_, name) = usage_errors::find_subcommand(command_again(), &typed);
+                error.with_default_source(&name).with_default_hint(&format!(
+                    "print all arguments and flags with `{name} --help`"
+                ))
             }
-            error.exit_code()
-        }
-    }
+            _ => error,
+        })
 }
 
 /// Returns the experiment that `migsim run` would run with these arguments (with the program name and `run` first). Bindings to
