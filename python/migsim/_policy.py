@@ -153,7 +153,7 @@ def policy(name: str, summary: str = "-") -> Callable[[C], C]:
 
     The class has the methods `is_call_due(view)` and `decide(view)` of `Policy`. The parameters of its constructor are the options of the
     policy (`policy.NAME.OPTION`), each with a default that JSON can represent, whose type is that of the option. An object is created for
-    each scenario, and some more to check the options: a constructor has no effects.
+    each of the scenarios ii and iii of a run, and for each episode of an `Environment`.
     The settings of a run have the SHA-256 of the code that the class executes, so that a sweep does not continue in the folder of another class.
     Python runs one policy at a time, so that threads speed up a sweep only a little.
 

@@ -225,3 +225,31 @@ def test_tables_have_the_decisions_of_the_run(tmp_path: Path) -> None:
     loaded = migsim.load(tmp_path / "run")
     assert loaded.processes["host"][-10] in moved_to
     assert target["calls"] == asked
+
+
+MADE: list[str] = []
+
+
+@migsim.policy("made")
+class Made(migsim.Policy):
+    def __init__(self) -> None:
+        MADE.append("policy")
+
+
+@migsim.trigger("made")
+class MadeTrigger(migsim.Trigger):
+    def __init__(self) -> None:
+        MADE.append("trigger")
+
+
+def test_an_object_is_made_once_for_each_scenario_that_calls_it() -> None:
+    experiment = migsim.Experiment(app="sw", n=10, policy="made/made")
+    assert sorted(MADE) == ["policy", "trigger"]
+    experiment.run()
+    assert sorted(MADE) == ["policy"] * 2 + ["trigger"] * 2
+    MADE.clear()
+    env = migsim.Environment(app="sw", n=10, policy="made")
+    assert MADE == ["policy"]
+    env.reset()
+    assert MADE == ["policy"] * 2
+    MADE.clear()

@@ -16,6 +16,8 @@
 //! rescheduling call that costs more time than the remaining supersteps can save, whichever trigger requests the call. Options
 //! that the user chose override the options of a variant, and a variant overrides built-in experiments.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use serde_json::{Map, Value, json};
 
 use crate::registry::Registry;
@@ -37,6 +39,8 @@ pub(super) struct PolicyChoice {
     skips_calls_not_paid_back: bool,
     /// The method by which a strategy forecasts the work of each process in the next supersteps.
     forecast: Forecast,
+    /// The policy with which the options were checked, until a scenario uses it.
+    checked_policy: Arc<Mutex<Option<Box<dyn Policy>>>>,
 }
 
 /// The trigger that the settings choose, with its options.
@@ -111,17 +115,31 @@ impl PolicyChoice {
             trigger,
             skips_calls_not_paid_back: is_paid_back || key,
             forecast: forecast.unwrap_or_default(),
+            checked_policy: Arc::default(),
         };
-        choice.create_policy()?; // check its options before the run
+        choice.keep_policy(choice.create_policy()?);
         Ok(choice)
     }
 
-    /// Creates the policy for a run, with its trigger.
+    /// Keeps a policy that has not been called, for the next scenario.
+    pub(super) fn keep_policy(&self, policy: Box<dyn Policy>) {
+        *self.kept_policy() = Some(policy);
+    }
+
+    fn kept_policy(&self) -> MutexGuard<'_, Option<Box<dyn Policy>>> {
+        let policy = self.checked_policy.lock();
+        policy.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Creates the policy for a run, with its trigger, or returns the one with which the options were checked.
     ///
     /// # Errors
     /// Options are out of range; reading the settings has already excluded this.
     pub(super) fn create_policy(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.create_policy_without_trigger()?;
+        if let Some(policy) = self.kept_policy().take() {
+            return Ok(policy);
+        }
+        let policy = self.build_policy()?;
         let trigger = self.trigger.as_ref();
         let trigger = trigger.map(|choice| choice.registry_entry.build(&choice.trigger_options));
         let trigger = trigger.transpose()?;
@@ -140,12 +158,20 @@ impl PolicyChoice {
         &self,
         trigger: Box<dyn trigger::Trigger>,
     ) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.create_policy_without_trigger()?;
+        let policy = self.build_policy()?;
         Ok(Box::new(TriggeredPolicy::new(Some(trigger), policy, false)))
     }
 
-    /// Creates the policy with its forecast, but without a trigger.
+    /// Creates the policy without its trigger, or returns the one with which the options were checked, if it has none.
     pub(super) fn create_policy_without_trigger(&self) -> Result<Box<dyn Policy>, Error> {
+        if self.trigger.is_none() && !self.skips_calls_not_paid_back {
+            return self.create_policy();
+        }
+        self.build_policy()
+    }
+
+    /// Creates the policy with its forecast, but without a trigger.
+    fn build_policy(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.registry_entry.build(&self.policy_options)?;
         if self.forecast == Forecast::default() {
             return Ok(policy);

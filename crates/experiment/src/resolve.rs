@@ -422,14 +422,16 @@ impl<'r> ExperimentParts<'r> {
         }
         let settings = (&self.config, self.application_entry);
         size::check_experiment_memory(settings, workload, &*policy, &self.platform, limits)?;
-        Ok(RandomDraws {
+        let draws = RandomDraws {
             is_policy_or_load_random: policy.uses_seed()
                 || self.loads.uses_seed()
                 || self.has_random_measurement_errors()
                 || self.config.runtime.noise > 0.0,
             is_workload_random: workload.uses_seed(),
             does_workload_share_seed: self.does_workload_share_seed,
-        })
+        };
+        self.policy.keep_policy(policy);
+        Ok(draws)
     }
 
     fn has_random_measurement_errors(&self) -> bool {

@@ -18,7 +18,7 @@ use migsim_bsp::{
     CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Recorder, RunOutcome, Scenario,
     Setup, SuperstepBeginnings, simulate,
 };
-use migsim_policies::{BarrierProbe, Measures, Policy, SharedSnapshot};
+use migsim_policies::{BarrierProbe, Measures, Never, Policy, SharedSnapshot};
 
 /// The result of running one scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -249,7 +249,10 @@ impl Experiment {
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
-        let policy = self.policy.create_policy()?;
+        let policy = match scenario {
+            Scenario::I => Box::new(Never {}),
+            Scenario::Ii | Scenario::Iii => self.policy.create_policy()?,
+        };
         self.run_with_policy(scenario, policy, progress, recorder, memo)
     }
 
