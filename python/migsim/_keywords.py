@@ -20,7 +20,6 @@ class Keywords(TypedDict, total=False):
     clusters: Value
     d: Value
     data: Value
-    decisions: Value
     grid: Value
     include_outside: Value
     library: Value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 
@@ -234,3 +235,70 @@ def test_copies_run_in_threads_with_an_application_in_python():
     for thread in threads:
         thread.join(20)
     assert ends == [makespan(env, lambda env: None)] * 4
+
+#: Two clusters of hosts with four cores.
+FOUR_CORES = {
+    "schema": "migsim-platform-1",
+    "name": "four-cores",
+    "clusters": [
+        {"name": name, "router": name, "hosts": 2, "cores": 4, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "10 us"}} for name in ("a", "b")
+    ],
+    "links": [{"name": "wan", "from": "a", "to": "b", "bandwidth": "1 Gbps", "latency": "1 ms"}],
+}
+#: Moves of processes to hosts after superstep 5.
+WANTED = {0: 3, 5: 0}
+SEEN: list[list[int]] = []
+
+
+@migsim.policy("door")
+class Door(migsim.Policy):
+    def is_call_due(self, view):
+        return view.superstep == 4
+
+    def decide(self, view):
+        SEEN.append(view.placement.tolist())
+        return WANTED
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    placement = asked["placement"]
+    assert placement == [asked["host_of_core"][core] for core in asked["current"]]
+    assert asked["host_of_core"] == [host for host, one in enumerate(asked["hosts"]) for _ in range(one["cores"])]
+    print(placement, file=open(sys.argv[2], "w"))
+    for process, host in {WANTED}.items():
+        placement[process] = host
+        asked["current"][process] = asked["host_of_core"].index(host)
+    places = {"placement": placement, "assignment": asked["current"]}[sys.argv[1]]
+    print(json.dumps({"call": asked["call"], sys.argv[1]: places}), flush=True)
+"""
+
+
+def test_hosts_of_four_cores_have_the_same_numbers_through_every_door(tmp_path):
+    settings = {"app": "synthetic", "procs": 16, "platform": FOUR_CORES, "scenario": "iii", "workload.supersteps": 9, "workload.spread": 0.5}
+    settings |= {"costs.call.model": "additive", "costs.call.fixed": "10 ms"}
+    first = migsim.run(policy="door", **settings)
+    first.save(tmp_path / "first")
+    found = [(first.makespan, list(first.migrations.rows()))]
+    program, told = tmp_path / "door.py", tmp_path / "told"
+    program.write_text(PROGRAM.replace("{WANTED}", str(WANTED)))
+    for key in ("assignment", "placement"):
+        run = migsim.run(policy=f"exec:{sys.executable} {program} {key} {told}/every=5", **settings)
+        found.append((run.makespan, list(run.migrations.rows())))
+        assert json.loads(told.read_text()) == SEEN[0]
+    again = migsim.run(policy=f"replay:{tmp_path}/first/calls.jsonl", **settings)
+    found.append((again.makespan, list(again.migrations.rows())))
+    assert found == [found[0]] * len(found)
+    moved = {row["process"] - 1: row["to_host"] for row in found[0][1]}
+    for action in (WANTED, True):
+        env = migsim.Environment(policy="door", **settings)
+        names = env.view.platform["hosts"]
+        assert moved == {process: names[host] for process, host in WANTED.items()}
+        while env.view.superstep < 4:
+            env.step()
+        assert env.view.placement.tolist() == SEEN[0] and env.propose() == WANTED
+        env.step(action)
+        assert all(env.view.placement[process] == host for process, host in WANTED.items())
+        assert makespan(env, lambda env: None) == first.makespan

@@ -149,13 +149,13 @@ fn check_assignment(assignment: &Assignment, instance: &Instance<'_>) -> Result<
 #[derive(Debug)]
 pub(super) struct CoreNumbering {
     /// The host to which each core belongs, by core number.
-    pub(super) hosts_by_core: Vec<HostId>,
+    hosts_by_core: Vec<HostId>,
     /// The number of the first core of each host, by host index.
-    pub(super) first_core_by_host: Vec<usize>,
+    first_core_by_host: Vec<usize>,
 }
 
 impl CoreNumbering {
-    fn from_platform(platform: &Platform) -> Self {
+    pub(super) fn from_platform(platform: &Platform) -> Self {
         let mut cores = Self {
             hosts_by_core: Vec::new(),
             first_core_by_host: Vec::new(),
@@ -166,6 +166,11 @@ impl CoreNumbering {
             cores.hosts_by_core.extend(own);
         }
         cores
+    }
+
+    /// Returns the number of the host of each core.
+    pub(super) fn host_indices(&self) -> Vec<usize> {
+        self.hosts_by_core.iter().map(|host| host.index()).collect()
     }
 
     /// Returns the number of the core of each process before the call: the processes of a host are assigned to its cores in turn

@@ -108,8 +108,7 @@ pub(super) fn barrier_to_json(instance: &Instance<'_>, view: &View<'_>) -> Value
     value
 }
 
-/// Returns the core of each process that may migrate, after the moves of a decision. Each process that moves is assigned to the
-/// least loaded core of its new host.
+/// Returns the core of each process that may migrate, after the moves of a decision.
 fn cores_after_decision(
     decision: &Decision,
     view: &View<'_>,
@@ -117,17 +116,26 @@ fn cores_after_decision(
     cores: &CoreNumbering,
 ) -> Vec<usize> {
     let movable = movable_processes(view);
+    let moves = decision.migrations.iter().filter_map(|wanted| {
+        let process = movable.binary_search(&wanted.process.index()).ok()?;
+        Some((process, wanted.to.index()))
+    });
+    cores_after_moves(instance, &cores.host_indices(), moves)
+}
+
+/// Returns the core of each process after moves of processes to hosts. Each process that moves is assigned to the least loaded core
+/// of its new host.
+pub(super) fn cores_after_moves(
+    instance: &Instance<'_>,
+    hosts_by_core: &[usize],
+    moves: impl Iterator<Item = (usize, usize)>,
+) -> Vec<usize> {
     let mut places = instance.current_hosts.clone();
-    for wanted in &decision.migrations {
-        let Ok(process) = movable.binary_search(&wanted.process.index()) else {
-            continue;
-        };
-        let first = cores.first_core_by_host[wanted.to.index()];
-        let count = view.platform.hosts[wanted.to.index()].cores as usize;
+    for (process, host) in moves {
         let times = instance.host_times(&places);
-        let least =
-            (first..first + count).min_by(|&a, &b| times[a].get().total_cmp(&times[b].get()));
-        places[process] = least.unwrap_or(first);
+        let cores = (0..hosts_by_core.len()).filter(|core| hosts_by_core[*core] == host);
+        let least = cores.min_by(|&a, &b| times[a].get().total_cmp(&times[b].get()));
+        places[process] = least.expect("a host has a core");
     }
     places
 }

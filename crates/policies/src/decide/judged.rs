@@ -125,7 +125,9 @@ pub fn decide_with_strategies(
         original_program: "",
     };
     for program in &programs {
-        let assignment = request_assignment_once(&program[PREFIX.len()..], &instance)?;
+        let hosts = (0..instance.host_count()).map(|core| snapshot.host_of_core(core));
+        let hosts: Vec<usize> = hosts.collect();
+        let assignment = request_assignment_once(&program[PREFIX.len()..], &instance, &hosts)?;
         judged(named(program), assignment);
     }
     // The decisions of the policies of the run, as far as they are in question.

@@ -199,7 +199,7 @@ impl BarrierSnapshot {
     }
 
     /// Returns the index of the platform's host to which a core belongs. If the barrier does not name hosts, each core is a host.
-    fn host_of_core(&self, core: usize) -> usize {
+    pub(super) fn host_of_core(&self, core: usize) -> usize {
         self.hosts_by_core.get(core).copied().unwrap_or(core)
     }
 

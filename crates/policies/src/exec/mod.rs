@@ -7,7 +7,9 @@
 //! to the program      {"call": 2, "superstep": 16, "speeds": [1, ...], "current": [0, 1, 1, ...], ...}
 //! ```
 //! The line to the program has the format of `migsim snapshot`: each core of the platform appears as a host, numbered from 0, and
-//! `current` has the core of each process. The answer is one line with the number of the call and the new core of each process.
+//! `current` has the core of each process. The answer is one line with the number of the call and the new core of each process
+//! (`assignment`). In place of `assignment` it may have `placement`, the new host of each process; a process that moves then gets
+//! the core of this host with the least load. Hosts are numbered from 0 in the order of the platform, as in classes of Python.
 //! The answer may also have `operations`, the number of elementary operations of the decision, `gather`, its messages as in
 //! `calls.jsonl`, and `words`, a remark that `migsim explain` shows. A [trigger](super::trigger) decides when the program is called.
 //!
@@ -15,6 +17,7 @@
 //! |---|---|---|
 //! | `call` | each line | number of the call, from 1; the answer repeats it |
 //! | `protocol` | the first line | version of this protocol, 2 |
+//! | `host_of_core`, `placement` | each line | the host of each core, and of each process |
 //! | `routes` | the first line | `latency` \[s\] and `bandwidth` \[B/s\] without other traffic, a row for each cluster with a value for each cluster; `clusters`, their names. A route leads from the first core of one cluster to the last core of the other; between cores of one host it takes no time. With more than 1000 clusters only the names are sent |
 //! | `last_call_price` | each line | price of the last call with its moves \[s\]; 0 in the first call |
 //! | `move_price` | each line | predicted price of moving each process to each cluster \[s\], a row for each process: `latency + memory / bandwidth`, as built-in strategies predict it |
@@ -50,8 +53,8 @@ use serde_json::{Number, Value, json};
 
 use self::program::ExternalProgram;
 pub use self::program::{is_answer_awaited, log_error_output_to};
-use super::balancer::decide_by_assignment;
-use super::probe::{add_routes_of_cores, barrier_to_json, instance_to_json};
+use super::balancer::{CoreNumbering, decide_by_assignment};
+use super::probe::{add_routes_of_cores, barrier_to_json, cores_after_moves, instance_to_json};
 use super::strategy::{Assignment, Gather, Instance};
 use super::window::LoadWindow;
 use super::{Decision, Policy, PolicyOptions, View};
@@ -194,14 +197,14 @@ struct Conversation {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProgramAnswer {
-    #[serde(default)]
     call: Option<u64>,
-    assignment: Vec<u64>,
+    /// The new core of each process.
+    assignment: Option<Vec<u64>>,
+    /// The new host of each process, in place of its core.
+    placement: Option<Vec<u64>>,
     #[serde(default, deserialize_with = "deserialize_some_operations")]
     operations: Option<u64>,
-    #[serde(default)]
     gather: Option<Gather>,
-    #[serde(default)]
     words: Option<String>,
 }
 
@@ -266,7 +269,8 @@ impl Policy for ExecPolicy {
                 view.superstep + 1
             );
             let conversation = conversation.as_mut().expect("it was started");
-            conversation.decide(options, instance, question, &place)
+            let hosts = CoreNumbering::from_platform(view.platform).host_indices();
+            conversation.decide(options, instance, &hosts, question, &place)
         };
         decide_by_assignment(view, &mut self.load_window, true, assign)
     }
@@ -277,13 +281,14 @@ impl Policy for ExecPolicy {
 }
 
 /// Starts an external program for one decision and returns its assignment; `instance` is the state at a barrier that was read
-/// from a file.
+/// from a file, and `hosts_by_core` the host of each core.
 ///
 /// # Errors
 /// The program cannot be started, does not answer in time, or gives an invalid answer.
 pub(super) fn request_assignment_once(
     command: &str,
     instance: &Instance<'_>,
+    hosts_by_core: &[usize],
 ) -> Result<Assignment, Error> {
     let options = ExecOptions {
         command: command.to_owned(),
@@ -291,7 +296,8 @@ pub(super) fn request_assignment_once(
     };
     let mut conversation = Conversation::start(&options, instance, "")?;
     let place = format!("--policy {PREFIX}{command}");
-    conversation.decide(&options, instance, instance_to_json(instance), &place)
+    let question = instance_to_json(instance);
+    conversation.decide(&options, instance, hosts_by_core, question, &place)
 }
 
 /// Rounds each number of a question to 12 digits: equal works and times stay equal, whichever way they were computed.
@@ -335,6 +341,7 @@ impl Conversation {
         &mut self,
         options: &ExecOptions,
         instance: &Instance<'_>,
+        hosts_by_core: &[usize],
         mut question: Value,
         place: &str,
     ) -> Result<Assignment, Error> {
@@ -343,6 +350,12 @@ impl Conversation {
             return Err(failure(self.unasked_line_problem(&line)));
         }
         self.add_keys(&mut question, instance);
+        question["host_of_core"] = json!(hosts_by_core);
+        let placement = instance
+            .current_hosts
+            .iter()
+            .map(|&core| hosts_by_core[core]);
+        question["placement"] = placement.collect();
         round_numbers(&mut question);
         let limit = Duration::from_secs_f64(options.timeout.get());
         let at_call = |problem: Problem| failure(problem.source(place));
@@ -367,7 +380,7 @@ impl Conversation {
         if let Some(line) = self.program.next_line_within(wait) {
             return Err(failure(self.unasked_line_problem(&line)));
         }
-        parse_assignment(answer, instance, options.operations).map_err(at_call)
+        parse_assignment(answer, instance, hosts_by_core, options.operations).map_err(at_call)
     }
 
     /// Numbers a question and adds what a barrier file does not have: prices of moves, and the routes, which version 2 of the
@@ -470,30 +483,49 @@ impl ProgramAnswer {
 fn parse_assignment(
     read: ProgramAnswer,
     instance: &Instance<'_>,
+    hosts_by_core: &[usize],
     operations: u64,
 ) -> Result<Assignment, Problem> {
-    let (processes, cores) = (instance.process_count(), instance.host_count());
-    let found = read.assignment.len();
+    let (key, place, numbers, count) = match (read.assignment, read.placement) {
+        (Some(cores), None) => ("assignment", "core", cores, instance.host_count()),
+        (None, Some(hosts)) => {
+            let count = hosts_by_core.last().map_or(0, |last| last + 1);
+            ("placement", "host", hosts, count)
+        }
+        _ => {
+            let message = "the answer of the policy's program needs `assignment` or `placement`, and not both";
+            let hint = "let the program write the new core of each process in `assignment`, or its new host in `placement`";
+            return Err(Problem::new(message).hint(hint));
+        }
+    };
+    let (found, processes) = (numbers.len(), instance.process_count());
     if found != processes {
         let message = format!(
-            "the program of the policy assigned cores to {}, but the barrier has {processes}",
+            "the program of the policy assigned {place}s to {}, but the barrier has {processes}",
             format_count(found, "process")
         );
-        return Err(Problem::new(message)
-            .hint("let the program write one core in `assignment` for each entry of `current`"));
+        return Err(Problem::new(message).hint(format!(
+            "let the program write one {place} in `{key}` for each entry of `current`"
+        )));
     }
-    let core = |(process, &number): (usize, &u64)| {
-        let known = usize::try_from(number).ok().filter(|core| *core < cores);
+    let known = |(process, &number): (usize, &u64)| {
+        let known = usize::try_from(number).ok().filter(|known| *known < count);
         known.ok_or_else(|| {
             let message = format!(
-                "the program of the policy answered `assignment[{process}]` = {number}, but the barrier has no core {number}"
+                "the program of the policy answered `{key}[{process}]` = {number}, but the barrier has no {place} {number}"
             );
-            let last = cores.saturating_sub(1);
-            Problem::new(message).hint(format!("let the program write cores from 0 to {last}"))
+            let last = count.saturating_sub(1);
+            Problem::new(message).hint(format!("let the program write {place}s from 0 to {last}"))
         })
     };
-    let places = read.assignment.iter().enumerate().map(core);
-    let places = places.collect::<Result<_, _>>()?;
+    let places = numbers.iter().enumerate().map(known);
+    let mut places: Vec<usize> = places.collect::<Result<_, _>>()?;
+    if key == "placement" {
+        let moves = places.iter().copied().enumerate();
+        let moves =
+            moves.filter(|&(process, host)| hosts_by_core[instance.current_hosts[process]] != host);
+        places = cores_after_moves(instance, hosts_by_core, moves);
+    }
     let mut assignment =
         Assignment::from_central_decision(places, read.operations.unwrap_or(operations));
     assignment.communication_pattern = read.gather.unwrap_or(assignment.communication_pattern);

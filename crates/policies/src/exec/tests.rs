@@ -8,6 +8,11 @@ use migsim_base::units::{HostId, Instructions};
 
 /// Returns the decisions of a shell script in consecutive calls, or its error.
 fn decided(script: &str, calls: usize) -> Result<Vec<Vec<u32>>, String> {
+    decided_with_cores(script, calls, 1)
+}
+
+/// As [`decided`], on a platform whose first host has this number of cores.
+fn decided_with_cores(script: &str, calls: usize, cores: u32) -> Result<Vec<Vec<u32>>, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("policy.sh");
     std::fs::write(&file, script).unwrap();
@@ -16,12 +21,13 @@ fn decided(script: &str, calls: usize) -> Result<Vec<Vec<u32>>, String> {
         timeout: Seconds::of(5.0),
         ..ExecOptions::default()
     };
-    decisions(&options, calls)
+    decisions(&options, calls, cores)
 }
 
 /// Returns the decisions of a policy in consecutive calls, or its error.
-fn decisions(options: &ExecOptions, calls: usize) -> Result<Vec<Vec<u32>>, String> {
-    let platform = migsim_platform::open("lbm").unwrap().platform;
+fn decisions(options: &ExecOptions, calls: usize, cores: u32) -> Result<Vec<Vec<u32>>, String> {
+    let mut platform = migsim_platform::open("lbm").unwrap().platform;
+    platform.hosts[0].cores = cores;
     let placement = [HostId(0), HostId(0), HostId(1)];
     let mut measures = Measures::default();
     measures.clear(placement.len());
@@ -44,6 +50,26 @@ fn decisions(options: &ExecOptions, calls: usize) -> Result<Vec<Vec<u32>>, Strin
 fn one_program_answers_all_calls_and_may_keep_a_state() {
     let script = "n=0\nwhile read line; do n=$((n+1)); echo '{\"assignment\": [0, '$n', 1]}'; done";
     assert_eq!(decided(script, 2), Ok(vec![vec![1, 1], vec![1, 2]]));
+}
+
+#[test]
+fn a_program_may_answer_with_hosts_or_with_cores() {
+    for (answer, moves) in [
+        ("\"assignment\": [0, 5, 4]", vec![1, 2]),
+        ("\"placement\": [0, 2, 1]", vec![1, 2]),
+        ("\"placement\": [1, 0, 0]", vec![0, 1, 2, 0]),
+    ] {
+        let told = "*'\"host_of_core\":[0,0,0,0,1,2,'*'\"placement\":[0,0,1]'*";
+        let script = format!(
+            "read line\ncase \"$line\" in {told}) ;; *) exit 3;; esac\necho '{{{answer}}}'"
+        );
+        assert_eq!(decided_with_cores(&script, 1, 4), Ok(vec![moves]));
+    }
+    let error = decided("read l; echo '{\"call\": 1}'", 1).unwrap_err();
+    assert!(
+        error.contains("needs `assignment` or `placement`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -204,9 +230,9 @@ fn the_limit_counts_processor_time() {
         format!("sh {}", file.display())
     };
     options.command = script(format!("read l; sleep 0.6; {answer}; read l"));
-    assert!(decisions(&options, 1).is_ok());
+    assert!(decisions(&options, 1, 1).is_ok());
     options.command = script("read l; while :; do :; done".into());
-    let error = decisions(&options, 1).unwrap_err();
+    let error = decisions(&options, 1, 1).unwrap_err();
     assert!(error.contains("within 0.2 s of CPU time"), "{error}");
 }
 
