@@ -378,17 +378,6 @@ mod tests {
     }
 
     #[test]
-    fn by_default_messages_and_images_have_8_bytes_per_element() {
-        let lu = Lu::new(&LuConfig::new(100, 25)).unwrap();
-        // 5x5: 4 column owners and 4 row owners send 4 messages each, and the diagonal process 8.
-        let (_, messages) = plan_of(&lu, 1);
-        assert_eq!(messages.len(), 40);
-        // A column or row owner sends its elements of 99 rows or columns, a fifth: 19.8 elements on average, in whole bytes.
-        assert!(messages.iter().all(|message| message.2 == 158.0));
-        assert_eq!(lu.memory(ProcessId(3)).get(), 8.0 * 100.0 * 100.0 / 25.0);
-    }
-
-    #[test]
     fn absurd_amounts_are_errors_and_all_bad_values_are_named() {
         let Err(Error::Input(problems)) = Lu::new(&LuConfig {
             cycles_per_instruction: f64::NAN,

@@ -96,14 +96,6 @@ fn a_superstep_repeats_the_previous_one_if_work_is_drawn_once_and_does_not_drift
 }
 
 #[test]
-fn grids_are_as_square_as_they_can_be() {
-    assert_eq!(
-        [1, 7, 12, 50, 64].map(sides_of_most_square_grid),
-        [(1, 1), (1, 7), (3, 4), (5, 10), (8, 8)]
-    );
-}
-
-#[test]
 fn work_stays_within_its_spread_and_has_the_mean_that_was_asked_for() {
     for distribution in [
         WorkDistribution::Uniform,
