@@ -112,7 +112,6 @@ mod tests {
         }
     }
 
-    /// Checks that a value other than the default, which is a choice, has a reason of its own.
     #[test]
     fn an_answer_that_is_not_the_default_has_its_own_origin() {
         let policy = *migsim_experiment::Registry::standard()

@@ -57,7 +57,6 @@ impl fmt::Display for PaperMove {
 /// All rescheduling calls of a run, ordered by time.
 pub type Calls = Vec<PaperCall>;
 
-/// Lists the rescheduling calls of a scenario of a finished run, in the terms of the papers; empty if the scenario was not run.
 pub(super) fn calls_of_scenario(
     experiment: &Experiment,
     results: &Results,
@@ -153,7 +152,6 @@ impl PaperCall {
     }
 }
 
-/// Joins names with commas; of more than four names, only the first and the last are given.
 fn shortened_list(names: &[String]) -> String {
     match names {
         [first, .., last] if names.len() > 4 => format!("{first} ... {last}"),

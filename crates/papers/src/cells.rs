@@ -58,7 +58,6 @@ pub(super) struct RelativeDifference<'c> {
     pub simulated_percent: f64,
 }
 
-/// Pairs each time of scenario ii or iii with the time of scenario i that has the same settings otherwise.
 pub(super) fn pairs_with_scenario_i(
     cells: &[CellResult],
 ) -> impl Iterator<Item = (&CellResult, &CellResult)> {

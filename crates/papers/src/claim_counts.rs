@@ -45,12 +45,10 @@ impl ClaimCounts {
         counts
     }
 
-    /// Returns the number of checked claims that the published numbers confirm.
     pub(super) fn confirmed_claims(self) -> usize {
         self.confirmed_hold + self.confirmed_fail
     }
 
-    /// Returns the number of checked claims that the published numbers contradict.
     pub(super) fn contradicted_claims(self) -> usize {
         self.contradicted_hold + self.contradicted_fail
     }

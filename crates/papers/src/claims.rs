@@ -17,7 +17,6 @@ pub type ClaimOutcome = Result<(Option<bool>, Value), Error>;
 /// Function that checks a claim in the simulated runs.
 pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> ClaimOutcome;
 
-/// Creates the result of a claim that the simulation decides.
 #[expect(clippy::unnecessary_wraps, reason = "the result of every check")]
 pub(super) fn decide(holds: bool, value: impl Serialize) -> ClaimOutcome {
     Ok((Some(holds), json!(value)))
@@ -134,7 +133,6 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Returns a JSON number; NaN if the value is none.
 pub(super) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or(f64::NAN)
 }
@@ -170,7 +168,6 @@ pub(super) fn votes_and_alphas(call: &CallRecord) -> (String, u64, u64) {
     (votes.to_owned(), alpha("alpha"), alpha("next_alpha"))
 }
 
-/// Checks the claim that a second simulation of the run has the same events.
 pub(super) fn check_repetition(done: &FinishedRun) -> ClaimOutcome {
     let again = done.experiment.run(&Progress::default())?;
     let hashes = |results: &Results| -> Vec<String> {
@@ -180,7 +177,6 @@ pub(super) fn check_repetition(done: &FinishedRun) -> ClaimOutcome {
     decide(hashes(&again) == hashes(&done.results), hashes(&again))
 }
 
-/// Checks the claim that Smith-Waterman of order n, which has n processes, takes 2n-1 supersteps and n of each process.
 pub(super) fn check_superstep_counts(done: &[std::sync::Arc<FinishedRun>]) -> ClaimOutcome {
     let (mut holds, mut counts) = (true, Vec::new());
     for done in done {
@@ -198,7 +194,6 @@ pub(super) fn check_superstep_counts(done: &[std::sync::Arc<FinishedRun>]) -> Cl
     decide(holds, counts)
 }
 
-/// Checks the claim that all messages of Smith-Waterman with 50 processes go to the next process.
 pub(super) fn check_messages_to_next(done: &FinishedRun) -> ClaimOutcome {
     let (mut holds, mut messages) = (true, 0);
     for plan in done.plans() {

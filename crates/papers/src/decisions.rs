@@ -128,7 +128,6 @@ pub struct ScheduleResult {
     pub simulated: Vec<u64>,
 }
 
-/// Rescheduling calls of a simulated run, with which a published decision is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunCalls<'r> {
     /// Interval α between calls at the start of the run \[supersteps\]; `None` if the settings of the run do not contain it.

@@ -233,7 +233,6 @@ impl PredictedEffect {
     }
 }
 
-/// A constant overhead or gain that serves as the prediction for all effects of a table or column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ConstantEffect {
     /// The effect is the same number of seconds in all runs \[s\].

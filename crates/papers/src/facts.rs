@@ -69,7 +69,6 @@ pub struct TableCell {
 }
 
 impl TableCell {
-    /// Returns the name of the scenario of the run.
     pub(super) fn scenario(&self) -> &str {
         self.config
             .get("scenario")
@@ -145,7 +144,6 @@ pub struct PublishedDecision {
 }
 
 impl PublishedDecision {
-    /// Returns whether the decision is compared with the calls of a run.
     pub(super) fn is_of_run(&self) -> bool {
         self.claim.is_none() && self.test.compare.is_empty()
     }

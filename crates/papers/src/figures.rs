@@ -13,7 +13,6 @@ use migsim_output::figure::{
     SCENARIO_COLOURS_AND_MARKS, ScatterChart, ScatterPoint, scenario_label, select_figures,
 };
 
-/// Names of the scenarios, in the order of their colours in the figures.
 const SCENARIO_NAMES: [&str; 3] = ["i", "ii", "iii"];
 
 /// Maximum number of rows of a figure, so that it fits beside a text. If there are more rows, cases that differ only in their
@@ -59,7 +58,6 @@ const PICTURES: [FigureEntry; 4] = [
     ),
 ];
 
-/// Lists the names of the figures that can be drawn for a paper from its published times.
 pub(super) fn figure_names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
     let has = |scenario: &str| !differences_from_scenario_i(&paper.cells, scenario).is_empty();
     let (gains, overheads) = (has("iii"), has("ii"));

@@ -21,7 +21,6 @@ overlaps the next superstep, and in this test a superstep (1.01 s) is longer tha
 simulated as exactly 0 s, where the paper publishes 0.01 to 13.87 s: **they are not reproduced**. The times of scenario ii still count as \
 reproduced, since these overheads are at most 1.4 % of them";
 
-/// The Lattice Boltzmann paper as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "lbm",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux: Analyzing the Frequency of Processes Migration Calls on BSP Application Execution",
@@ -71,7 +70,6 @@ fn is_in_sample(cell: &TableCell) -> bool {
     }
 }
 
-/// Returns the finished run of a test with this number of supersteps and the initial interval α between rescheduling calls.
 fn run(
     runs: &Runs<'_>,
     (test, mapping): PaperTest,
@@ -109,7 +107,6 @@ fn alphas(done: &FinishedRun, scenario: Scenario) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// Computes the fraction of the time of a superstep, in scenario i, during which the slowest host computes.
 fn computing_share_of_slowest_host(runs: &Runs<'_>, test: PaperTest) -> Result<f64, Error> {
     let done = run(runs, test, 100, 4)?;
     let hosts = &done.experiment.platform.platform.hosts;

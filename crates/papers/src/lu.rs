@@ -19,7 +19,6 @@ overlap, and 17.4 ms one after the other. The fitted cost also stands for work t
 the metrics. A later program of the authors runs on a network whose latencies are about 700 times longer; there, such messages cost 0.33 s for \
 each call of 60 processes, more than the fitted cost";
 
-/// The LU paper as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "lu",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux, Heiss: Applying Process Migration on a BSP-Based LU Decomposition Application",

@@ -37,7 +37,6 @@ const KEPT_OPTIONS: [&str; 9] = [
 /// Name of the policy whose options form a rule set.
 const POLICY: &str = "migbsp";
 
-/// Name of the rule set with the default rules of the policy, which apply to the applications of users.
 const DEFAULT_RULES: &str = "default";
 
 /// Name of the rule set that answers the open questions of the papers in the way of the authors' program of 2015.
@@ -81,7 +80,6 @@ pub struct RuleSetResult {
 }
 
 impl RuleSetResult {
-    /// Returns the number of published times of scenarios ii and iii that are reproduced within 5 %.
     pub(super) fn times_within_5_percent(&self) -> f64 {
         self.within_5_percent * self.cells as f64
     }
@@ -98,7 +96,6 @@ pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<RuleSetResult>, Er
     })
 }
 
-/// Computes a result for each of the rule sets and each paper with runs, in parallel.
 fn for_all_papers<R: Send>(
     sets: &[&'static str],
     one: impl Fn(&'static str, &Paper) -> Result<R, Error> + Sync,
@@ -114,7 +111,6 @@ fn for_all_papers<R: Send>(
         .collect()
 }
 
-/// Lists the papers that publish runs.
 pub(super) fn papers_with_runs() -> Vec<&'static Paper> {
     let papers = PAPERS.iter();
     papers.filter(|paper| paper.experiment.is_some()).collect()

@@ -91,7 +91,6 @@ pub fn one_reading_page(
 type RowText = fn(&[&RuleSetResult]) -> String;
 type Count = fn(&RuleSetResult) -> [f64; 2];
 
-/// Tables with a row for each rule set: the title, and the text for the results of one paper or of all papers.
 const TABLES: [(&str, RowText); 2] = [
     ("Decisions and call schedules that match", |row| {
         let matched: usize = row.iter().map(|one| one.matched).sum();

@@ -73,7 +73,6 @@ fn csv_table(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>>
     Ok(String::from_utf8(table.into_inner()?)?)
 }
 
-/// Creates the page of a paper; a brief page leaves out what is reproduced, and what a reader needs only to judge the readings.
 pub(super) fn paper_page(paper: &PaperResults, is_brief: bool) -> String {
     let mut text = format!("# {}\n\n", paper.title);
     if !is_brief {
@@ -288,7 +287,6 @@ fn push_open_questions_section(text: &mut String, paper: &PaperResults) {
     push_table(text, "id | question | our settings | reason", rows);
 }
 
-/// Describes a published decision in a few words: its superstep, kind, processes, origin and destination.
 fn describe_published_decision(published: &Value) -> String {
     let word = |key: &str| match &published[key] {
         Value::Null => None,
@@ -319,7 +317,6 @@ fn describe_published_decision(published: &Value) -> String {
     parts.join(" ")
 }
 
-/// Formats a JSON value with rounded floating-point numbers, so that it is easy to read.
 pub(super) fn json_with_rounded_numbers(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {

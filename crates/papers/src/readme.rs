@@ -101,7 +101,6 @@ pub(super) fn readme_page(reproduction: &Reproduction) -> String {
     text
 }
 
-/// Appends a table of the contradictions in papers: both statements, and the interpretation that this project uses.
 pub(super) fn push_contradiction_table<'c>(
     text: &mut String,
     all: impl IntoIterator<Item = &'c Contradiction>,

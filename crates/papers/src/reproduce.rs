@@ -184,7 +184,6 @@ pub(super) fn read_facts(paper: &Paper) -> Result<Facts, Error> {
     Ok(facts)
 }
 
-/// Comparisons of a paper with its simulated runs that need only its facts, not the functions that check its claims.
 #[derive(Clone, Debug)]
 pub(super) struct PaperComparison {
     /// Published times in tables and figures, compared with simulated times.
@@ -237,7 +236,6 @@ pub(super) fn simulate_and_compare_all(
     })
 }
 
-/// Lists the times that the text of a paper quotes from figures, except those that are also in a table.
 fn times_in_figures(facts: &Facts) -> Vec<TableCell> {
     let scenario = |config: &Config| config.get("scenario").is_some();
     // Scenario i has no alpha, and some keys exist only in tables.
@@ -371,7 +369,6 @@ fn calls_of_config(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
     Ok(done.calls(scenario_of_config(config).unwrap_or(Scenario::Iii)))
 }
 
-/// Compares a decision with the rescheduling calls of its runs, or checks the claim or the test that the facts name instead.
 fn compare_decision(
     paper: &Paper,
     decision: &PublishedDecision,
@@ -409,7 +406,6 @@ fn compare_decision(
     ))
 }
 
-/// Checks a claim with the function that the paper's file has for it, or as the facts describe.
 fn claim_outcome(paper: &Paper, claim: &Claim, runs: &Runs<'_>) -> ClaimOutcome {
     let check = paper.claim_checks.iter().find(|(id, _)| *id == claim.id);
     match (check, &claim.policy) {
@@ -435,7 +431,6 @@ fn check_claim(paper: &Paper, claim: &Claim, runs: &Runs<'_>) -> Result<ClaimRes
     })
 }
 
-/// Lists the moves that a paper does not report, for each run whose migrations the paper reports.
 fn unreported_moves(
     paper: &Paper,
     facts: &Facts,

@@ -91,7 +91,6 @@ impl FinishedRun {
         calls.map(|call| call.decision.migrations.len()).sum()
     }
 
-    /// Lists the moves of scenario iii, ordered by time.
     pub(super) fn moves(&self) -> Vec<PaperMove> {
         let calls = self.calls(Scenario::Iii).into_iter();
         calls.flat_map(|call| call.moves).collect()
@@ -129,7 +128,6 @@ impl FinishedRun {
         calls.filter_map(potential).fold(f64::MIN, f64::max)
     }
 
-    /// Lists the potentials of migration that the call with this index computed, as the call recorded them.
     pub(super) fn potentials(&self, scenario: Scenario, call: usize) -> Vec<Value> {
         let call = self.call_records(scenario).get(call);
         let terms = call.and_then(|call| call.decision.explanation_json().remove("potentials"));
@@ -157,7 +155,6 @@ impl FinishedRun {
             .collect()
     }
 
-    /// Returns the name of the cluster of a host.
     pub(super) fn cluster(&self, host: HostId) -> &str {
         let platform = &self.experiment.platform.platform;
         &platform.clusters[platform.cluster_of(host).index()].name
@@ -223,7 +220,6 @@ impl<'p> Runs<'p> {
         Ok(done)
     }
 
-    /// Returns all runs that have been simulated up to now.
     #[cfg(test)]
     pub(super) fn finished_runs(&self) -> Vec<Arc<FinishedRun>> {
         let done = self
@@ -329,7 +325,6 @@ impl PaperCase {
     }
 }
 
-/// Returns the scenario that the settings of a fact name.
 pub(super) fn scenario_of_config(config: &Config) -> Option<Scenario> {
     let name = config.get("scenario")?.as_str()?;
     Scenario::ALL

@@ -31,7 +31,6 @@ less than a millisecond on links without latency. So the mean overhead of 5.4 % 
 fixed cost of a migration, Mig(i,j), is 0 for section 5.2 of the paper. For section 5.1 it is 0.68 s, as for the same program and clusters \
 in the paper on irregular Smith-Waterman. D grows after five calls without moves (ω = 5), where the other papers state three";
 
-/// The paper on Smith-Waterman on dynamic platforms as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "sw-dynamic",
     title: "Graebin, da Rosa Righi, Navaux: Process Migration: Controlling Application and Resource Dynamics by Combining Computation, Communication and Memory Metrics (WSCAD 2011, doi:10.5753/wscad.2011.17274)",
@@ -63,7 +62,6 @@ const DESCRIBED_RUNS: [RunParameters; 7] = [
     STATIC_RUN,
 ];
 
-/// Parameters of the run that section 5.1 of the paper describes.
 const STATIC_RUN: RunParameters = (None, 200, 4);
 
 /// Returns the run for the settings of a fact. The interval α between rescheduling calls is 4 supersteps if the settings contain
@@ -114,7 +112,6 @@ impl Recorder for SuperstepLog {
 }
 
 impl SuperstepLog {
-    /// Lists for each superstep the hosts of the processes that compute in it, a host once for each process.
     fn busy_hosts(&self) -> impl Iterator<Item = Vec<HostId>> {
         let supersteps = self.computation_times_s.iter().zip(&self.placements);
         supersteps.map(|(times, hosts)| {

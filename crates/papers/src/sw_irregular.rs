@@ -20,7 +20,6 @@ memory in t2, the predicted time after a move. Corisco has 1.2 GHz instead of th
 duration T costs max(0, 0.99 s - T), where 0.99 s is fitted. This cost stands for the scheduling computation and for messages whose size \
 the text does not give";
 
-/// The paper on irregular Smith-Waterman as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "sw-irregular",
     title: "da Rosa Righi et al.: Applying Processes Rescheduling over Irregular BSP Application",

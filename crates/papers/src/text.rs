@@ -84,7 +84,6 @@ pub(super) struct ReproductionTotals {
 }
 
 impl ReproductionTotals {
-    /// Adds the numbers of reproduced results of the given papers.
     pub(super) fn from_papers<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
         let papers: Vec<&PaperResults> = papers.into_iter().collect();
         let cells = papers.iter().flat_map(|paper| &paper.cells);
@@ -143,7 +142,6 @@ pub(super) fn matching_and_checkable(verdicts: impl Iterator<Item = Verdict>) ->
     })
 }
 
-/// Summarises the reproduction of a paper in one sentence.
 pub(super) fn summary_sentence(paper: &PaperResults) -> String {
     totals_sentence(paper.paper, &ReproductionTotals::from_papers([paper]))
 }

@@ -21,7 +21,6 @@ use migsim_platform::{Platform, Profile};
 use migsim_policies::migbsp_2007::{MigrationMetrics, relative_to_maximum};
 use migsim_policies::{MigBsp2007, MigBsp2007Config};
 
-/// The paper of WSPPD 2007 as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "wsppd2007",
     title: "da Rosa Righi, Carissimi, Navaux: On the Dynamic Load-Rebalancing of BSP Application Using Process Migration",
@@ -63,7 +62,6 @@ pub(super) struct PolicyCheck {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PolicyRun {
-    /// Host of each process.
     hosts: Vec<u32>,
     alpha: Option<u32>,
     /// Memory of each process \[B\]; 1 MB if it is empty.
@@ -84,7 +82,6 @@ struct PolicyRun {
     slow_link: Option<u32>,
 }
 
-/// Messages of a process to or from a cluster in each superstep.
 #[derive(Clone, Debug, Deserialize)]
 struct ClusterTraffic {
     process: usize,

@@ -21,9 +21,7 @@ use super::{Message, Plan, Workload};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// Maximum number of processes: a limit of this program, not of the application.
 const MAX_PROCESSES: u64 = 10_000_000;
-/// Maximum number of supersteps: a limit of this program, not of the application.
 const MAX_SUPERSTEPS: u64 = usize::MAX as u64;
 
 /// The arrangement of the slices, which determines whether the last slice has a right neighbour. The paper does not state it

@@ -25,7 +25,6 @@ pub(super) fn range_problem(key: &str, value: f64, range: RangeInclusive<f64>) -
     (!range.contains(&value)).then(|| out_of_range_problem(key, value, hint))
 }
 
-/// Returns a problem if the number of clock cycles per instruction is out of range.
 pub(super) fn cycles_problem(cycles: f64) -> Option<Problem> {
     let key = "cycles_per_instruction";
     (!CYCLES.contains(&cycles)).then(|| out_of_range_problem(key, cycles, CYCLES_HINT))
@@ -37,7 +36,6 @@ fn out_of_range_problem(key: &str, value: impl Display, hint: impl Into<String>)
         .hint(hint)
 }
 
-/// Returns an error with the problems, if there are any.
 pub(super) fn refuse_any<const N: usize>(problems: [Option<Problem>; N]) -> Result<(), Error> {
     let problems: Vec<Problem> = problems.into_iter().flatten().collect();
     if problems.is_empty() {

@@ -6,13 +6,10 @@ use std::ops::Range;
 use super::{ApplicationSize, Message, Plan};
 use migsim_base::units::{Instructions, ProcessId};
 
-/// The work and the messages of all supersteps of a workload, in flat lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StoredSupersteps {
     work_of_processes: Vec<(ProcessId, Instructions)>,
-    /// All messages in the order of supersteps.
     messages: Vec<Message>,
-    /// For each superstep, the ranges of its work and its messages in the two lists.
     superstep_ranges: Vec<SuperstepRanges>,
 }
 
@@ -47,7 +44,6 @@ impl StoredSupersteps {
         });
     }
 
-    /// Adds the work of a process to the superstep that was opened last.
     pub(super) fn add_work(&mut self, process: ProcessId, work: Instructions) {
         self.work_of_processes.push((process, work));
         if let Some(last) = self.superstep_ranges.last_mut() {
@@ -55,7 +51,6 @@ impl StoredSupersteps {
         }
     }
 
-    /// Adds a message to the superstep that was opened last.
     pub(super) fn add_message(&mut self, message: Message) {
         self.messages.push(message);
         if let Some(last) = self.superstep_ranges.last_mut() {
@@ -80,7 +75,6 @@ impl StoredSupersteps {
         }
     }
 
-    /// Adds a superstep that is equal to the last superstep.
     pub(super) fn repeat_last_superstep(&mut self) {
         let last = self.superstep_ranges.last().cloned();
         self.superstep_ranges.extend(last);
@@ -96,7 +90,6 @@ impl StoredSupersteps {
             .extend_from_slice(&self.messages[step.message_range.clone()]);
     }
 
-    /// Returns whether a superstep is equal to the superstep before, so that both refer to the same stored data.
     pub(super) fn repeats_previous_superstep(&self, superstep: usize) -> bool {
         let before = superstep
             .checked_sub(1)

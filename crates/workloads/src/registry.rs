@@ -107,14 +107,11 @@ pub type Table = plugin::PluginTable<WorkloadKind>;
 pub struct WorkloadKind {
     /// How the application is created from its options.
     constructor: Constructor,
-    /// Keys of the options that determine the number of processes.
     process_keys: &'static [&'static str],
     superstep_keys: &'static [&'static str],
-    /// Keys of the options that titles of reports show.
     title_keys: &'static [&'static str],
     /// Whether the application has an option `seed`; computed when it is first needed.
     has_seed: OnceLock<bool>,
-    /// Function that returns the JSON Schema of the options.
     schema_generator: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -604,5 +601,4 @@ mod tests {
         let missing = problems("trace", &json!({ "trace": "no/such.trace" }));
         assert_eq!(missing[0].location.key.as_deref(), Some("workload.trace"));
     }
-
 }

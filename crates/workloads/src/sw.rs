@@ -89,7 +89,6 @@ impl SwConfig {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sw {
-    /// Order n of the matrix, which is also the number of processes.
     matrix_order: usize,
     config: SwConfig,
     /// Size of each message, which is the n-th part of all messages of a column \[B\].

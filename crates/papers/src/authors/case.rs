@@ -52,7 +52,6 @@ pub(super) struct StoredSet {
     power: f64,
 }
 
-/// A rescheduling call of a stored run of the authors' program, with the decision of the program.
 #[derive(Deserialize)]
 pub(super) struct StoredCall {
     pub(super) superstep: u64,
@@ -83,7 +82,6 @@ struct Measured {
     rows: Vec<(usize, Vec<f64>, Vec<f64>)>,
 }
 
-/// A case and the document from which it was read, in which faults are located.
 pub(super) struct CaseReader {
     document: Document,
     pub(super) case: StoredCase,
@@ -145,7 +143,6 @@ impl CaseReader {
         Ok(Self { document, case })
     }
 
-    /// Returns the Sets with their hosts; a Set needs a latency only if the run has calls.
     pub(super) fn host_sets(&self) -> Result<Vec<HostSet>, Problem> {
         let sets = self.case.sets.iter().enumerate().map(|(set, stored)| {
             let latency = self.case.latency.get(set).and_then(|row| row.get(set));
@@ -162,7 +159,6 @@ impl CaseReader {
         sets.collect()
     }
 
-    /// Returns whether each process was a candidate in an earlier call; the authors' program never clears this mark.
     pub(super) fn was_candidate(&self, key: &str, call: &StoredCall) -> Result<Vec<bool>, Problem> {
         let count = self.case.parameters.processes;
         let mut flags = vec![false; count];
@@ -253,7 +249,6 @@ impl CaseReader {
         Ok(all)
     }
 
-    /// Returns the time of each process in each superstep since the previous call; none if the file has no times for the call.
     pub(super) fn superstep_times(
         &self,
         key: &str,

@@ -31,7 +31,6 @@ use case::{CaseReader, StoredCall};
 /// Built-in cases (stored runs of the authors' program): one JSON object per line, compressed with brotli.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
 
-/// Maximum number of differences of a case that are described in words.
 const MAX_DESCRIBED_DIFFERENCES: usize = 8;
 
 /// Numbers of values in the stored calls that were compared, and of values that are equal in the authors' program and in the
@@ -107,7 +106,6 @@ pub struct CaseResult {
 /// Results of the comparison with the authors' program in all cases.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuthorsComparison {
-    /// Version of the JSON format of these results.
     schema: ResultsVersion,
     /// Number of cases that were compared.
     pub cases: usize,
@@ -118,7 +116,6 @@ pub struct AuthorsComparison {
     pub by_case: Vec<CaseResult>,
 }
 
-/// Version of the JSON format of the results of the comparison with the authors' program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum ResultsVersion {
     /// Version 2: calls only. Version 1 had whole runs, too.
@@ -213,7 +210,6 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<AuthorsComparison, 
     })
 }
 
-/// Decides those calls of a case again whose reports are stored, and compares the decisions with the stored decisions.
 fn decide_calls_again(source: &str, text: &str) -> Result<CaseResult, Error> {
     let reader = CaseReader::parse(source, text)?;
     let mut compared = CallComparison::default();
@@ -359,7 +355,6 @@ fn index(value: &Value) -> Option<usize> {
     usize::try_from(value.as_u64()?).ok()
 }
 
-/// Reads the texts of the JSON files of a folder, with their names, sorted by name.
 fn texts_in_folder(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let shown = folder.display().to_string();
     let wrong = |message: String| {

@@ -29,7 +29,6 @@ use page::{ablation_row, barrier_row};
 pub use page::{csv_table, draw_figures, markdown_page};
 use recorded::recorded_rows;
 
-/// Platforms on which programs were measured: the name of the platform in the cases, and the text of its file.
 const BUILT_IN_PLATFORMS: [(&str, &str); 4] = [
     ("one", include_str!("one.json")),
     ("three", include_str!("three.json")),

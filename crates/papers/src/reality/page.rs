@@ -11,7 +11,6 @@ use migsim_output::figure::{
 
 /// Names of the figures that the option `--figure` accepts.
 const FIGURE_NAMES: [&str; 2] = ["scatter", "ratios"];
-/// Classes of programs with a separate colour in the figures; all other classes share the last colour.
 const COLOURED_CLASSES: [&str; 2] = ["latency", "bandwidth"];
 /// Maximum relative error of a prediction that counts as near (a fraction).
 const NEAR_ERROR: f64 = 0.05;
@@ -129,7 +128,6 @@ fn push_cases_table(text: &mut String, reality: &MeasurementComparison, limited:
     push_table(text, columns, rows);
 }
 
-/// Creates the row of the ablation table for the predictions with some effects of the model switched on or off.
 pub(super) fn ablation_row(name: &str, predicted: &[PredictedProgram]) -> String {
     let errors = CLASSES
         .map(|class| format!("{:.1}", median_error(predicted, class)))
@@ -190,7 +188,6 @@ with a prototype, and the error of the total time for `backbone-both`, `duplex` 
 | 128 KiB each way before the rest | -17 % | +6 % | +9 % |\n\n\
 No rule explains both cases, so none is implemented. The measured times are between the two values, and which one occurs is random.";
 
-/// Classes of programs, and an empty name for all programs.
 const CLASSES: [&str; 4] = ["latency", "bandwidth", "mixed", ""];
 
 /// Returns the absolute relative error of a prediction \[%\].
@@ -289,7 +286,6 @@ fn scatter_chart(reality: &MeasurementComparison) -> ScatterChart {
     }
 }
 
-/// Creates the chart of predicted time divided by measured time for each program, with the quartiles of the measurements.
 fn ratios_chart(reality: &MeasurementComparison) -> DotRowChart {
     let row = |one: &PredictedProgram| {
         let [low, high] = one.case.quartiles_s;

@@ -12,7 +12,6 @@ use migsim_base::units::HostId;
 use migsim_bsp::BarrierKind;
 use migsim_workloads::{Workload, trace::Trace};
 
-/// A program that was recorded on 8 processes, and that was also measured without the recorder.
 struct RecordedProgram {
     name: &'static str,
     /// Index of the machine in [`MACHINES`].
@@ -21,7 +20,6 @@ struct RecordedProgram {
     /// Median, first and third quartile of the execution times in 7 measured runs without the recorder, from `MPI_Init` to
     /// `MPI_Finalize` \[s\].
     measured_s: [f64; 3],
-    /// Traces of the recorded runs of the program; long traces are compressed with brotli.
     traces: &'static [&'static [u8]],
 }
 

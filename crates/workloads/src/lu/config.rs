@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use migsim_base::units::{Bytes, Instructions};
 
-/// Maximum number of processes: a limit of this program, not of the application.
 pub(super) const MAX_PROCESSES: u64 = 10_000_000;
 /// Maximum order n of the matrix: with a larger order, the number of supersteps, 2n+1, could not be represented.
 pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;

@@ -18,7 +18,6 @@ pub(super) fn process_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
     }
 }
 
-/// Returns whether the matrix can be distributed over a grid of processes with these rows and columns.
 fn grid_fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
     match config.blocks {
         BlockSizes::Mean => config.n.is_multiple_of(rows) && config.n.is_multiple_of(columns),

@@ -265,7 +265,6 @@ fn count_congruent(end: u64, parts: u64, index: u64) -> u64 {
     (end + (parts - 1 - index)) / parts
 }
 
-/// Converts a number into a quantity of instructions.
 fn to_instructions(value: f64) -> Instructions {
     Instructions::of(value)
 }

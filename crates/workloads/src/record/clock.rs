@@ -11,10 +11,8 @@ use migsim_base::units::InstructionsPerSecond;
 /// computation is added to the next computation.
 const MIN_COMPUTATION_NS: u64 = 10_000;
 
-/// The supersteps into which a recorded program is divided, with the work and the messages of the processes.
 #[derive(Debug, Default)]
 pub(super) struct RecordedSupersteps {
-    /// Number of supersteps into which the program is divided.
     pub(super) superstep_count: usize,
     /// Time of computation \[ns\] by superstep and process, both counted from 0; absent where a process does not compute.
     work_ns_by_superstep_and_process: BTreeMap<(usize, usize), u64>,
@@ -26,9 +24,7 @@ pub(super) struct RecordedSupersteps {
 #[derive(Clone, Debug, Default)]
 struct ProcessClock {
     next_operation_index: usize,
-    /// Superstep to which the next operation of the process is assigned, unless this operation begins a new superstep.
     current_superstep: usize,
-    /// Whether the process has sent a message to another process in its present superstep.
     has_sent_in_superstep: bool,
     /// Time of computation \[ns\] that the process has performed but that is not yet assigned to a superstep.
     unassigned_work_ns: u64,

@@ -13,7 +13,6 @@
 
 use std::ops::Range;
 
-/// Kind of an MPI collective operation, such as a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CollectiveKind {
     Barrier,
@@ -60,25 +59,19 @@ impl CollectiveKind {
 /// A collective operation from the point of view of one process: its communicator, its data, and the rank of the process.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
-    /// Kind of the collective operation, such as a broadcast.
     pub(super) kind: CollectiveKind,
-    /// Id of the communicator in the record of the process.
     pub(super) communicator_id: u64,
     /// Number of processes in the communicator.
     pub(super) member_count: usize,
-    /// Rank of the process in the communicator.
     pub(super) rank: usize,
-    /// Rank of the root process in the communicator; 0 for kinds of collectives that have no root.
     pub(super) root: usize,
     /// Size of the data of each process or of each message \[B\], unless a separate list states a size for each member.
     pub(super) data_bytes: u64,
     /// Size of the data \[B\] for each member of the communicator; empty if the size is the same for all members.
     pub(super) member_data_bytes: Vec<u64>,
-    /// The messages that the process sends and receives in a collective of neighbours; empty for other kinds of collectives.
     pub(super) neighbour_messages: Vec<CollectiveMessage>,
 }
 
-/// A message of a collective that one process sends to or receives from another member of the communicator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum CollectiveMessage {
     Send(usize, u64),
@@ -102,13 +95,11 @@ impl Collective {
             .all(|pair| pair[0] == pair[1])
     }
 
-    /// Returns the ranks of all members of the communicator except this process.
     fn other_ranks(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.rank;
         (0..self.member_count).filter(move |&member| member != me)
     }
 
-    /// Returns the messages that the process sends and receives in this collective, in their order.
     pub(super) fn messages(&self) -> Vec<CollectiveMessage> {
         let (me, root) = (self.rank, self.root);
         match self.kind {
@@ -157,7 +148,6 @@ impl Collective {
         }
     }
 
-    /// Returns the messages of the process in a linear scatter or broadcast, in which the root sends to each other member.
     fn linear_messages(&self) -> Vec<CollectiveMessage> {
         if self.rank != self.root {
             return vec![Receive(self.root)];
@@ -235,7 +225,6 @@ impl Collective {
         before.into_iter().chain(rounds).chain(after).collect()
     }
 
-    /// Returns the messages of the process in a broadcast along a binomial tree from the root.
     fn tree_messages(&self) -> Vec<CollectiveMessage> {
         let count = self.member_count;
         let place = (self.rank + count - self.root) % count;

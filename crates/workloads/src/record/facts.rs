@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use super::read::ProcessRecord;
 use crate::trace::RecordingFacts;
 
-/// Known MPI libraries: the beginning of the version text that the library reports, and its name in traces.
 const KNOWN_MPI_LIBRARIES: [(&str, &str); 5] = [
     ("Open MPI", "open-mpi"),
     ("MPICH", "mpich"),
@@ -56,7 +55,6 @@ pub(super) fn collect_recording_facts(records: &[ProcessRecord]) -> RecordingFac
     recording
 }
 
-/// Returns the name of an MPI library from its version text: a known name, or the first word in lower case.
 fn mpi_library_name(text: &str) -> String {
     let known = KNOWN_MPI_LIBRARIES
         .iter()

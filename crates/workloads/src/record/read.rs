@@ -31,14 +31,11 @@ const MAX_COUNT: u64 = 1 << 53;
 /// in one collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MessageSequence {
-    /// Rank of the sender.
     pub(super) sender: usize,
-    /// Rank of the receiver.
     pub(super) receiver: usize,
     communicator_id: u64,
     /// Number of the collective in its communicator, counted from 0; `None` for messages outside collectives.
     collective_number: Option<u64>,
-    /// Tag of the messages; 0 for messages of collectives.
     tag: i64,
 }
 
@@ -85,7 +82,6 @@ enum Event {
     Collective(u64, Collective),
 }
 
-/// Creates the error that a program uses an MPI call that cannot be converted into supersteps.
 fn unsupported_call_error(rank: usize, call: &str) -> Problem {
     let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
     let (why, hint) = match call {
@@ -118,10 +114,8 @@ fn unsupported_call_error(rank: usize, call: &str) -> Problem {
     .hint(hint)
 }
 
-/// The record of one process: what the recorder wrote about its calls, its memory and its host.
 #[derive(Clone, Debug)]
 pub(super) struct ProcessRecord {
-    /// Rank of the process in the program.
     pub(super) rank: usize,
     /// Number of processes of the program.
     pub(super) process_count: usize,
@@ -133,28 +127,23 @@ pub(super) struct ProcessRecord {
     pub(super) recorder_overhead_ns: u64,
     /// Measurements of the cycles per second of the core \[1/s\]; empty if the recorder did not measure them.
     pub(super) cycles_per_second: Vec<u64>,
-    /// Properties of the MPI library and of the host, by key.
     pub(super) library_and_host_facts: BTreeMap<String, String>,
     members_of_communicator: BTreeMap<u64, Vec<usize>>,
     /// The recorded events of the process, in the order in which they occurred.
     events: Vec<Event>,
 }
 
-/// The words of a line of a record that have not been read yet.
 struct LineWords<'t> {
-    /// Iterator over the words that have not been read yet.
     remaining_words: std::str::SplitAsciiWhitespace<'t>,
 }
 
 impl<'t> LineWords<'t> {
-    /// Returns the next word of the line, or an error if the line has no more words.
     fn next_word(&mut self) -> Result<&'t str, String> {
         self.remaining_words
             .next()
             .ok_or_else(|| "this line of the record has too few words".into())
     }
 
-    /// Returns the next word of the line as a number, or an error if it is not a valid number.
     fn next_number<T: FromStr>(&mut self) -> Result<T, String> {
         let word = self.next_word()?;
         (word.parse()).map_err(|_| format!("the word `{word}` of this line should be a number"))
@@ -170,10 +159,8 @@ impl<'t> LineWords<'t> {
     }
 }
 
-/// The collectives that a process has begun so far, while its record is read.
 #[derive(Default)]
 struct BegunCollectives {
-    /// Number that the next collective gets in each communicator, counted from 0, by id of the communicator.
     next_collective_number: BTreeMap<u64, u64>,
     /// Collectives that have begun but not completed, by their number in the record; each with its number in the communicator.
     incomplete_collectives: BTreeMap<u64, (u64, Collective)>,
@@ -223,7 +210,6 @@ impl ProcessRecord {
             .hint(hint))
     }
 
-    /// Parses the first line of a record, and returns a record without events.
     pub(super) fn from_first_line(text: &str) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
@@ -333,7 +319,6 @@ impl ProcessRecord {
         Ok(())
     }
 
-    /// Parses the rest of a line with which a collective begins.
     fn parse_collective(
         &mut self,
         words: &mut LineWords<'_>,

@@ -7,11 +7,9 @@ use crate::ranges::{count_problem, range_problem, refuse_any};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
 
-/// Maximum number of processes: a limit of this program, not of the application.
 const MAX_PROCESSES: u64 = 10_000_000;
 /// Maximum number of messages in a superstep: a limit of this program, not of the application.
 pub(super) const MAX_MESSAGES: u64 = 200_000_000;
-/// Maximum number of supersteps: a limit of this program, not of the application.
 const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
 
 /// Pattern of communication: the processes to which each process sends in every superstep.

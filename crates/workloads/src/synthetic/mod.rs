@@ -53,7 +53,6 @@ pub struct Synthetic {
     /// Relative change of the work of each process from the first superstep to the last; empty if the option `drift` is 0.
     work_drifts: Vec<f64>,
     process_memory: Vec<Bytes>,
-    /// Messages of every superstep, read from a file; empty if there is no file.
     file_messages: Vec<Message>,
 }
 

@@ -17,7 +17,6 @@ use migsim_base::units::Bytes;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The work and the messages of all supersteps.
     pub(super) steps: StoredSupersteps,
     /// Memory of each process; `None` if it is not known.
     pub(super) memory: Vec<Option<Bytes>>,

@@ -4,10 +4,8 @@ use migsim_base::document::{MOST_PROBLEMS, is_placeholder_heading};
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Instructions, Seconds};
 
-/// A column of a table: its position and its unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
-    /// Index of the column in a row, counted from 0.
     pub(crate) index: usize,
     /// Unit of the numbers in the column, from its heading; `None` if the heading has no unit.
     pub(crate) unit: Option<String>,
@@ -88,7 +86,6 @@ fn split_heading<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>
     }
 }
 
-/// An error in a field of a table: the text for the user, and a hint on how to correct the field.
 pub(crate) type FieldError = (String, String);
 
 /// Parses the work in a field, written in instructions or as a time in seconds on hosts of speed `speed` \[instructions/s\].
@@ -116,7 +113,6 @@ pub(super) fn parse_work(
     })
 }
 
-/// Parses the size in a field, in bytes unless the field or its column has another unit.
 pub(crate) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldError> {
     if let Some(size) = parse_plain_number(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
@@ -136,7 +132,6 @@ fn parse_plain_number(text: &str, unit: Option<&str>, own: &str) -> Option<f64> 
     (is_plain && unit.is_none_or(|unit| unit == own)).then(|| text.parse().ok())?
 }
 
-/// Appends the unit of the column to a field that is a number; a field with a unit remains unchanged.
 fn append_unit(text: &str, unit: &str) -> String {
     if text.parse::<f64>().is_ok() {
         format!("{text} {unit}")

@@ -31,7 +31,6 @@ fn default_first() -> u64 {
     1
 }
 
-/// Returns the default speed of the hosts on which work in seconds was measured.
 fn default_speed() -> InstructionsPerSecond {
     InstructionsPerSecond::new(1e9).expect("in range")
 }

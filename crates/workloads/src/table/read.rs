@@ -11,7 +11,6 @@ use migsim_base::document::{
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// Maximum number of processes, and of supersteps, in the tables: a limit of this program.
 const MAX_PROCESSES_OR_SUPERSTEPS: u64 = 10_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +21,6 @@ struct WorkRow {
     work: Instructions,
     /// Memory of the process; `None` if the row does not state it.
     memory: Option<Bytes>,
-    /// Number of the line in the file, counted from 1.
     line_number: usize,
 }
 
@@ -149,17 +147,12 @@ fn table_from_rows(
     Table { steps, memory }
 }
 
-/// A CSV file with a table, while it is being read.
 pub(crate) struct TableFile<'a> {
-    /// Path of the file, for error messages.
     pub(crate) path: &'a str,
-    /// Number of the first superstep and of the first process.
     pub(crate) first: u64,
 }
 
-/// A row of a table, before its fields are read.
 pub(crate) struct TableRow<'r> {
-    /// Number of the line in the file, counted from 1.
     line_number: usize,
     separator: Separator,
     fields: &'r csv::StringRecord,
@@ -300,7 +293,6 @@ impl TableFile<'_> {
         rows
     }
 
-    /// Adds the first line of the file as the place of a problem that has no place yet.
     fn with_place_at_heading(&self, problem: Problem) -> Problem {
         match problem.location.source {
             Some(_) => problem,
@@ -400,7 +392,6 @@ pub(crate) fn parse_quantity<T>(
     })
 }
 
-/// Checks that a first column without a name contains the number of the row, counted from 0, as the index of a pandas table does.
 fn check_index_column(row: &TableRow<'_>, number: Option<usize>) -> Result<(), FieldError> {
     let Some(number) = number else {
         return Ok(());
@@ -416,7 +407,6 @@ fn check_index_column(row: &TableRow<'_>, number: Option<usize>) -> Result<(), F
     Err((what, hint.to_owned()))
 }
 
-/// Returns the first line of a table that is neither empty nor a comment.
 fn first_content_line(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
     let mut lines = lines.map(<[u8]>::trim_ascii);

@@ -144,7 +144,6 @@ impl TraceParser<'_> {
         self.add_runtime_setting(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
     }
 
-    /// Returns whether the trace already contains a setting with this key.
     fn has_runtime_setting(&self, key: &str) -> bool {
         self.trace.settings.iter().any(|one| one.key == key)
     }

@@ -3,16 +3,11 @@
 use super::MAX_SIZE_BYTES;
 use migsim_base::units::{Bytes, UnitError};
 
-/// A line of a trace, split into words. A line of the format has at most five words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TraceLine<'a> {
-    /// Number of the line in the file, counted from 1.
     pub(super) line_number: usize,
-    /// Text of the whole line, including its comment.
     pub(super) text: &'a str,
-    /// The words of the line up to a comment; empty texts after the last word.
     pub(super) words: [&'a str; 6],
-    /// Number of words of the line before a comment.
     pub(super) word_count: usize,
 }
 
@@ -58,7 +53,6 @@ impl<'a> TraceLine<'a> {
     }
 }
 
-/// An error in a line of a trace: the index of the word, the text for the user, and the hint how to mend it.
 pub(super) type WordError = (usize, String, String);
 
 pub(super) fn fail_at_word<T>(
@@ -86,7 +80,6 @@ pub(super) fn parse_whole_number(
     }
 }
 
-/// Parses a word as a whole number of bytes up to 2^53, which is how version 1 writes a size.
 pub(super) fn parse_whole_bytes(line: &TraceLine<'_>, word: usize) -> Result<Bytes, WordError> {
     let value = parse_whole_number(line, word, "bytes")?;
     match Bytes::new(value as f64) {

@@ -60,20 +60,15 @@ pub const FORMAT_DESCRIPTION: &str = include_str!("../../../../docs/trace-format
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Settings of the runtime that the trace contains.
     settings: Vec<PrescribedSetting>,
-    /// Facts about the recording from which the trace comes; empty if the trace was not recorded.
     recording_facts: RecordingFacts,
     cycles_per_instruction: f64,
     concatenated_host_names: String,
-    /// Range in the concatenated names that holds the name of the first host of each process; empty if the trace names no hosts.
     host_name_ranges: Vec<Range<usize>>,
     /// Memory of each process: from its `memory` line, or else the largest memory image with which the trace moves it; `None` if
     /// the trace states neither.
     memory: Vec<Option<Bytes>>,
-    /// The work and the messages of all supersteps of the trace.
     steps: StoredSupersteps,
-    /// Moves of processes that the trace prescribes, in the order of the supersteps.
     prescribed_moves: Vec<PrescribedMigration>,
     move_range_of_superstep: Vec<Range<usize>>,
 }

@@ -12,7 +12,6 @@ use migsim_base::document::{FileKind, read_bytes};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, ProcessId};
 
-/// Maximum number of problems in one file that are reported.
 const MAX_PROBLEMS: usize = 20;
 
 /// A kind of line in a trace, such as `memory`, with its syntax.
@@ -27,7 +26,6 @@ struct LineKind {
     /// Syntax of the line in version 1, and from version 2 of the format on; empty if the version does not have this kind of
     /// line.
     syntax_by_version: [&'static str; 2],
-    /// The part of a trace in which lines of this kind are allowed.
     allowed_place: AllowedPlace,
 }
 
@@ -39,7 +37,6 @@ enum AllowedPlace {
     InSteps,
 }
 
-/// All kinds of lines of a trace; frequent kinds come first, so that they are found quickly.
 const LINE_KINDS: [LineKind; 14] = [
     line_kind(
         "m",
@@ -203,14 +200,11 @@ fn not_utf8_error(source: &str, valid: &[u8]) -> Problem {
 /// The state of parsing a trace: what was parsed so far, and what the next lines may contain.
 #[derive(Debug)]
 pub(super) struct TraceParser<'a> {
-    /// Name of the trace in error messages.
     pub(super) trace_name: &'a str,
     problems: Vec<Problem>,
-    /// The part of the trace that was parsed so far.
     pub(super) trace: Trace,
     /// Number of lines of the whole file, against which numbers in the header are checked.
     pub(super) line_count: usize,
-    /// Version of the trace format; 0 before the first line is parsed.
     pub(super) format_version: usize,
     /// Number of supersteps that the header of version 1 states; `None` in later versions, whose headers do not state it.
     pub(super) announced_superstep_count: Option<usize>,
@@ -236,7 +230,6 @@ pub(super) struct TraceParser<'a> {
 }
 
 impl<'a> TraceParser<'a> {
-    /// Creates the parser for a text, before the first line.
     fn new(source: &'a str, text: &str) -> Self {
         Self {
             trace_name: source,
@@ -481,7 +474,6 @@ impl<'a> TraceParser<'a> {
         (0, format!("unknown kind of line `{}`", line.words[0]), hint)
     }
 
-    /// Parses a word as the number of a process, which must be less than the number of processes.
     pub(super) fn parse_process_number(
         &self,
         line: &TraceLine<'_>,

@@ -17,15 +17,12 @@ use migsim_base::units::{Bytes, ProcessId};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vt {
-    /// The work and the messages of all supersteps.
     pub(super) steps: StoredSupersteps,
-    /// For each process, the rank of the recorded run on which it starts.
     pub(super) initial_ranks: Vec<usize>,
     /// For each process, whether policies may migrate it.
     pub(super) is_movable: Vec<bool>,
     /// Memory of each process; `None` if it is not known.
     pub(super) memory: Vec<Option<Bytes>>,
-    /// Names and numbers of the recorded tasks and phases, which an export of the application to vt data uses.
     pub(super) task_labels: VtLabels,
 }
 

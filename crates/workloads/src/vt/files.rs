@@ -140,7 +140,6 @@ fn no_files_error(prefix: &str) -> Result<Problem, Error> {
     })
 }
 
-/// Returns the JSON text of a data file, decompressed if necessary.
 pub(super) fn decompressed_json_text(file: &RankFile) -> Result<String, Problem> {
     let is_open = |bytes: &[u8]| bytes.trim_ascii_start().first() == Some(&b'{');
     let wrong = |message: String, hint: &str| Problem::new(message).source(&file.source).hint(hint);

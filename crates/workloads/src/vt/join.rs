@@ -41,7 +41,6 @@ impl Vt {
     }
 }
 
-/// Joins the data of all ranks into one application; also returns a note for the user about the data that was read and ignored.
 fn join_ranks(
     files: &[RankFile],
     ranks: &[RankData],
@@ -165,13 +164,10 @@ fn for_each_phase(ranks: &[RankData], numbers: &[u64], mut look: impl FnMut(&[&P
 
 /// The tasks found so far in the data of all ranks, and the application that is built from them.
 struct ApplicationBuilder {
-    /// Numbers of tasks that several tasks of the same phase have in common.
     shared_task_numbers: BTreeSet<u64>,
     process_of_task: BTreeMap<TaskKey, usize>,
     ignored_data: IgnoredData,
-    /// The application as built so far.
     application: Vt,
-    /// For each process, the rank on which its task was in the last phase that contains the task.
     last_rank_of_process: Vec<usize>,
     /// Number of times that a task changes its rank from one phase to another in the recorded run.
     recorded_move_count: u64,
@@ -270,7 +266,6 @@ impl ApplicationBuilder {
         Some(ProcessId::from_index(*process))
     }
 
-    /// Returns a sentence for the user about the data that was read and the data that was ignored.
     fn describe_read_data(&self, config: &VtConfig, numbers: &[u64]) -> String {
         let pinned = self
             .application

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use migsim_base::words::format_count;
 
-/// Kind of vt data that is ignored because BSP applications have no counterpart for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum IgnoredKind {
     /// A message from a task to the same task.
@@ -30,7 +29,6 @@ pub(super) enum IgnoredKind {
 }
 
 impl IgnoredKind {
-    /// Returns the name of this kind of data for a note, in singular and plural.
     const fn singular_and_plural(self) -> [&'static str; 2] {
         match self {
             Self::MessageToItself => [
@@ -56,7 +54,6 @@ impl IgnoredKind {
     }
 }
 
-/// Number of ignored items of vt data, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IgnoredData(BTreeMap<IgnoredKind, u64>);
 

@@ -20,26 +20,18 @@ const KNOWN_METADATA_KEYS: [&str; 6] = [
     "attributes",
 ];
 
-/// Maximum number of phases, including phases that only repeat the phase before.
 pub(super) const MAX_PHASES: u64 = 1_000_000;
 
-/// The vt data of one rank: its phases, and counts of the data that is ignored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RankData {
-    /// Phases with data, by number.
     pub(super) phases: BTreeMap<u64, PhaseData>,
-    /// Numbers of the phases that the data declares identical to the phase before and that therefore have no data.
     pub(super) identical_phases: BTreeSet<u64>,
-    /// Numbers of ignored items of each kind of data.
     pub(super) ignored_data: IgnoredData,
 }
 
-/// The tasks and messages of one rank in one phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PhaseData {
-    /// Tasks that are on the rank during the phase.
     pub(super) tasks: Vec<Task>,
-    /// Messages that the data of the rank lists for the phase.
     pub(super) messages: Vec<TaskMessage>,
 }
 
@@ -58,10 +50,8 @@ pub(super) struct Task {
     pub(super) memory: Option<Bytes>,
 }
 
-/// Maximum number of messages of a rank, which bounds the memory for data with a wrong number of messages.
 const MAX_MESSAGES_OF_RANK: u64 = 10_000_000;
 
-/// Equal messages from one task to another task during one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TaskMessage {
     /// Number of the task that sends the message.
@@ -100,19 +90,15 @@ pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankD
 type Place<'a> = &'a dyn Fn() -> (String, String);
 
 struct Reader<'d> {
-    /// The JSON document with the data of the rank.
     document: &'d Document,
-    /// Number of the rank to which the file belongs, counted from 0.
     rank: usize,
     config: &'d VtConfig,
     problems: Vec<Problem>,
-    /// The data of the rank that was read so far.
     rank_data: RankData,
     /// Number of messages that were read so far.
     message_count: u64,
 }
 
-/// Formats a JSON value for an error message, shortened if it is long.
 fn shortened_text(value: &Value) -> String {
     let text = match value {
         Value::Object(_) => return "an object".to_owned(),
@@ -125,7 +111,6 @@ fn shortened_text(value: &Value) -> String {
     }
 }
 
-/// Keys that the JSON objects of tasks and of entities may have.
 const KNOWN_TASK_KEYS: [&str; 7] = [
     "entity",
     "node",
@@ -150,7 +135,6 @@ const WHOLE_NUMBER_HINT: &str = "write a whole number of at least 0";
 const NONNEGATIVE_NUMBER_HINT: &str = "write a finite number of at least 0";
 
 impl Reader<'_> {
-    /// Stores a problem about the value with this JSON path, unless the maximum number of problems is reached.
     fn add_problem(&mut self, path: &str, message: String, hint: &str) {
         if self.problems.len() < MOST_PROBLEMS {
             let problem = self.document.problem_at(path, message);
@@ -180,7 +164,6 @@ impl Reader<'_> {
         self.ignore(IgnoredKind::UnknownKey, unknown.count());
     }
 
-    /// Reads the whole document of the rank: metadata and phases.
     fn read_document(&mut self) {
         let (document, rank) = (self.document, self.rank);
         let Some(top) = document.value.as_object() else {

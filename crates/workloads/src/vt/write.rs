@@ -10,7 +10,6 @@ use super::config::default_speed;
 use crate::{Plan, Workload};
 use migsim_base::units::{InstructionsPerSecond, ProcessId};
 
-/// Number of the vt collection to which exported tasks belong if vt did not record the application.
 const EXPORTED_COLLECTION_NUMBER: u64 = 7;
 
 /// An application that is exported as vt data, with the ranks on which its processes are during a run.
@@ -91,7 +90,6 @@ pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
     texts
 }
 
-/// Returns the JSON value that identifies a process as a task in vt: as it was recorded, or else as an element of a collection.
 fn task_entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     let own = workload
         .labels()
@@ -135,7 +133,6 @@ struct Writer<'a> {
     workload: &'a dyn Workload,
     /// Speed by which work is divided to get times \[instructions/s\].
     work_conversion_speed: InstructionsPerSecond,
-    /// The JSON value that identifies each process as a task in vt.
     task_entities: Vec<Value>,
 }
 
