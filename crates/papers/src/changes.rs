@@ -17,17 +17,13 @@ use migsim_platform as platform;
 /// Changed settings of experiments and changed values of platforms, in the order in which they are applied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    settings: Vec<ChangedSetting>,
-    platform_values: Vec<KeySetting>,
+    /// The place of each change and the change: `platform`, or the experiment whose setting is changed. The change also applies to
+    /// experiments that extend this experiment and do not set the key themselves. An empty place stands for all experiments.
+    settings: Vec<(String, KeySetting)>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct ChangedSetting {
-    /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend this experiment
-    /// and do not set the key themselves. `None` stands for all experiments.
-    experiment: Option<String>,
-    flag: KeySetting,
-}
+/// Place of changed values of platforms.
+const PLATFORM: &str = "platform";
 
 impl Changes {
     /// Creates changes of single keys: of all experiments, of one experiment and those that inherit the value from it
@@ -37,25 +33,16 @@ impl Changes {
     /// No built-in experiment has this name.
     pub fn of_keys(flags: impl IntoIterator<Item = KeySetting>) -> Result<Self, Error> {
         let mut changes = Self::default();
-        for mut flag in flags {
-            let (place, key) = match flag.key.split_once(':') {
-                Some((place, key)) => (Some(place.to_owned()), key.to_owned()),
-                None => (None, flag.key.clone()),
-            };
-            flag.key = key;
-            if place.as_deref() == Some("platform") {
-                changes.platform_values.push(flag);
-                continue;
-            }
-            if let Some(place) = place.as_deref().filter(|place| !is_built_in(place)) {
+        for flag in flags {
+            let (place, key) = flag.key.split_once(':').unwrap_or(("", &flag.key));
+            let is_known = place.is_empty() || place == PLATFORM || is_built_in(place);
+            if !is_known {
                 let problem = Problem::unknown_name("experiment", place);
                 let problem = problem.with_known_names("experiments", built_in_names());
                 return Err(problem.source(&flag.source_text).into());
             }
-            changes.settings.push(ChangedSetting {
-                experiment: place,
-                flag,
-            });
+            let (place, key) = (place.to_owned(), key.to_owned());
+            changes.settings.push((place, KeySetting { key, ..flag }));
         }
         Ok(changes)
     }
@@ -69,13 +56,9 @@ impl Changes {
         experiment: &str,
     ) -> Result<Vec<KeySetting>, Error> {
         let mut flags = Vec::new();
-        for setting in &self.settings {
-            let acts = match &setting.experiment {
-                None => true,
-                Some(place) => inherits_value_from(experiment, &setting.flag.key, place)?,
-            };
-            if acts {
-                flags.push(setting.flag.clone());
+        for (place, flag) in self.settings.iter().filter(|(place, _)| place != PLATFORM) {
+            if place.is_empty() || inherits_value_from(experiment, &flag.key, place)? {
+                flags.push(flag.clone());
             }
         }
         Ok(flags)
@@ -87,7 +70,9 @@ impl Changes {
     /// A changed platform is not valid.
     pub(super) fn changed_platforms(&self) -> Result<SharedInputs, Error> {
         let shared = SharedInputs::default();
-        let mut is_known = vec![false; self.platform_values.len()];
+        let changes = self.settings.iter().filter(|(place, _)| place == PLATFORM);
+        let changes: Vec<&KeySetting> = changes.map(|(_, flag)| flag).collect();
+        let mut is_known = vec![false; changes.len()];
         for (file, text) in platform::built_in_platforms() {
             let mut value: Value = serde_json::from_str(text).map_err(|error| {
                 Problem::new(format!(
@@ -95,7 +80,7 @@ impl Changes {
                 ))
             })?;
             let mut is_changed = false;
-            for (flag, is_known) in self.platform_values.iter().zip(&mut is_known) {
+            for (flag, is_known) in changes.iter().zip(&mut is_known) {
                 if let Some(old) = value_at_path_mut(&mut value, &flag.key) {
                     *old = flag.value.clone();
                     (is_changed, *is_known) = (true, true);
@@ -108,7 +93,7 @@ impl Changes {
             }
         }
         let unknown = is_known.iter().position(|is_known| !is_known);
-        if let Some(flag) = unknown.map(|at| &self.platform_values[at]) {
+        if let Some(flag) = unknown.map(|at| changes[at]) {
             let message = format!("no built-in platform has the key `{}`", flag.key);
             let problem = Problem::new(message);
             let hint = "write a key of the platform file, such as `platform:clusters[0].speed`";

@@ -24,7 +24,7 @@ use super::facts::{
 use super::runs::{PaperCase, Runs, scenario_of_config};
 use super::unreported::{UnreportedMoves, count_unreported_moves};
 use super::{PAPERS, Paper};
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Progress, built_in_names};
 
@@ -295,15 +295,8 @@ fn compare_cell(
     runs: &Runs<'_>,
 ) -> Result<CellResult, Error> {
     let done = runs.run_of_config(&cell.config)?;
-    let scenario = scenario_of_config(&cell.config)
-        .ok_or_else(|| Problem::new(format!("internal error: the published time `{}` in the built-in facts of a paper has no scenario", cell.id)))?;
-    let run = done.results.get(scenario).ok_or_else(|| {
-        Problem::new(format!(
-            "internal error: the run of the published time `{}` is missing",
-            cell.id
-        ))
-    })?;
-    let simulated_s = run.outcome.makespan.get();
+    let scenario = scenario_of_config(&cell.config).expect("a published time is of a scenario");
+    let simulated_s = done.makespan(scenario);
     let error = simulated_s / cell.seconds - 1.0;
     let reason = facts.reasons.get(&cell.id);
     let note = match (cell.note.clone(), reason) {
@@ -329,7 +322,7 @@ fn compare_cell(
 /// Formats the settings of a run as keys and values (`n=1000 procs=25`). The scenario is left out, and so are settings that
 /// follow from other settings.
 fn settings_text(config: &Config) -> String {
-    let keys = [
+    const KEYS: [&str; 7] = [
         "test",
         "mapping",
         "n",
@@ -338,29 +331,17 @@ fn settings_text(config: &Config) -> String {
         "x_seconds",
         "alpha",
     ];
-    let derived = |key: &&&str| {
-        **key == "supersteps" && config.contains_key("n")
-            || **key == "mapping" && config.contains_key("n")
+    let is_shown = |key: &str| match key {
+        "supersteps" | "mapping" => !config.contains_key("n"),
+        "alpha" => config.get("scenario").is_none_or(|name| name != "i"),
+        _ => true,
     };
-    let alone = config.get("scenario").and_then(Value::as_str) == Some("i");
-    let parts: Vec<String> = keys
-        .iter()
-        .filter(|key| !(derived(key) || alone && **key == "alpha"))
-        .filter_map(|key| {
-            config
-                .get(*key)
-                .filter(|value| !value.is_null())
-                .map(|value| (key, value))
-        })
-        .map(|(key, value)| {
-            format!(
-                "{key}={}",
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned)
-            )
-        })
-        .collect();
+    let part = |key: &str| match config.get(key).filter(|_| is_shown(key))? {
+        Value::Null => None,
+        Value::String(text) => Some(format!("{key}={text}")),
+        value => Some(format!("{key}={value}")),
+    };
+    let parts: Vec<String> = KEYS.into_iter().filter_map(part).collect();
     parts.join(" ")
 }
 

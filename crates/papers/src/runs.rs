@@ -198,14 +198,13 @@ impl<'p> Runs<'p> {
     /// The settings are wrong, or the run fails.
     pub fn run_case(&self, case: &PaperCase) -> Result<Arc<FinishedRun>, Error> {
         let key = case.order_independent_key();
-        let known = self
-            .runs_by_key
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&key)
-            .cloned();
-        if let Some(done) = known {
-            return Ok(done);
+        let runs = || {
+            self.runs_by_key
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(done) = runs().get(&key) {
+            return Ok(Arc::clone(done));
         }
         let experiment = self.load_experiment(case)?;
         let results = experiment.run(self.progress)?;
@@ -213,10 +212,7 @@ impl<'p> Runs<'p> {
             experiment,
             results,
         });
-        self.runs_by_key
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(key, Arc::clone(&done));
+        runs().insert(key, Arc::clone(&done));
         Ok(done)
     }
 
