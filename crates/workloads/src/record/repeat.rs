@@ -24,33 +24,13 @@ pub struct WorkVariation {
     pub max_work_ns: u64,
 }
 
-/// The processes of a run, with their computation joined into pieces: one piece before each event (a send or a receive), and one
-/// piece after the last event.
-#[derive(Clone, Debug)]
-pub(super) struct RunInWorkPieces(Vec<Process>);
-
+/// A process of a run, with its computation joined into pieces: one piece before each event (a send or a receive), and one piece
+/// after the last event.
 #[derive(Clone, Debug, Default)]
 struct Process {
     /// Time of each piece of computation \[ns\]; there is one piece more than events.
     work_pieces_ns: Vec<u64>,
     events: Vec<Operation>,
-}
-
-impl RunInWorkPieces {
-    /// Joins consecutive computations of each process into pieces.
-    pub(super) fn from_operations(operations: &[Vec<Operation>]) -> Self {
-        Self(
-            operations
-                .iter()
-                .map(|all| Process::from_operations(all))
-                .collect(),
-        )
-    }
-
-    /// Converts the pieces and events of each process back to operations; pieces without computation are left out.
-    pub(super) fn into_operations(self) -> Vec<Vec<Operation>> {
-        self.0.into_iter().map(Process::into_operations).collect()
-    }
 }
 
 impl Process {
@@ -100,10 +80,11 @@ pub(super) fn combine_repetitions(
     runs: &[Vec<Vec<Operation>>],
     is_median: bool,
 ) -> Result<(Vec<Vec<Operation>>, Vec<WorkVariation>), Error> {
-    let runs: Vec<RunInWorkPieces> = runs
-        .iter()
-        .map(|run| RunInWorkPieces::from_operations(run))
-        .collect();
+    let pieces = |run: &Vec<Vec<Operation>>| -> Vec<Process> {
+        let processes = run.iter();
+        processes.map(|all| Process::from_operations(all)).collect()
+    };
+    let runs: Vec<Vec<Process>> = runs.iter().map(pieces).collect();
     let Some((first, others)) = runs.split_first() else {
         return Ok((Vec::new(), Vec::new()));
     };
@@ -112,24 +93,25 @@ pub(super) fn combine_repetitions(
         check_equal_events(first, run, number + 2)?;
     }
     let mut times = Vec::new();
-    for (rank, process) in taken.0.iter_mut().enumerate() {
+    for (rank, process) in taken.iter_mut().enumerate() {
         for (at, piece) in process.work_pieces_ns.iter_mut().enumerate() {
             times.clear();
-            times.extend(runs.iter().map(|run| run.0[rank].work_pieces_ns[at]));
+            times.extend(runs.iter().map(|run| run[rank].work_pieces_ns[at]));
             times.sort_unstable();
             *piece = times[if is_median { times.len() / 2 } else { 0 }];
         }
     }
     let spread = |(rank, process): (usize, &Process)| {
-        let sums = runs.iter().map(|run| run.0[rank].total_work_ns());
+        let sums = runs.iter().map(|run| run[rank].total_work_ns());
         WorkVariation {
             combined_work_ns: process.total_work_ns(),
             min_work_ns: sums.clone().min().unwrap_or(0),
             max_work_ns: sums.max().unwrap_or(0),
         }
     };
-    let spreads = taken.0.iter().enumerate().map(spread).collect();
-    Ok((taken.into_operations(), spreads))
+    let spreads = taken.iter().enumerate().map(spread).collect();
+    let combined = taken.into_iter().map(Process::into_operations);
+    Ok((combined.collect(), spreads))
 }
 
 /// Checks that the sends and receives of a run are equal to the sends and receives of the first run; `number` is the number of
@@ -137,11 +119,7 @@ pub(super) fn combine_repetitions(
 ///
 /// # Errors
 /// An event of the run differs.
-fn check_equal_events(
-    first: &RunInWorkPieces,
-    run: &RunInWorkPieces,
-    number: usize,
-) -> Result<(), Error> {
+fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "choose an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
         Err(Problem::new(message)
@@ -149,14 +127,14 @@ fn check_equal_events(
             .hint(hint)
             .into())
     };
-    let (processes, expected) = (run.0.len(), first.0.len());
+    let (processes, expected) = (run.len(), first.len());
     if processes != expected {
         return refused(format!(
             "the repetition has {}, but the first run has {expected}",
             format_count(processes, "process")
         ));
     }
-    for (rank, (one, other)) in first.0.iter().zip(&run.0).enumerate() {
+    for (rank, (one, other)) in first.iter().zip(run).enumerate() {
         let (one, other) = (
             events_with_sorted_receives(&one.events),
             events_with_sorted_receives(&other.events),
