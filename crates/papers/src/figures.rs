@@ -5,6 +5,8 @@
 //! - *Gains* and *overheads*: scenarios iii and ii compared with scenario i; rings are published values, dots are simulated
 //!   values.
 
+use std::collections::BTreeSet;
+
 use super::cells::{CellResult, differences_from_scenario_i};
 use super::reproduce::PaperResults;
 use migsim_base::error::{Error, Problem};
@@ -72,10 +74,15 @@ pub(super) fn figure_names(paper: &PaperResults) -> impl Iterator<Item = &'stati
         })
 }
 
-/// Draws all figures that a paper can have; the name of a figure is `PAPER-FIGURE`.
-pub(super) fn draw_figures(paper: &PaperResults, style: &FigureStyle) -> Vec<Figure> {
-    let wanted: Vec<&str> = figure_names(paper).collect();
-    let pictures = PICTURES.iter().filter(|(name, ..)| wanted.contains(name));
+/// Draws the wanted figures of a paper; the name of a figure is `PAPER-FIGURE`.
+pub(super) fn draw_figures(
+    paper: &PaperResults,
+    style: &FigureStyle,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<Figure> {
+    let existing: Vec<&str> = figure_names(paper).collect();
+    let pictures = PICTURES.iter();
+    let pictures = pictures.filter(|(name, ..)| existing.contains(name) && is_wanted(name));
     pictures
         .map(|(name, _, draw)| Figure::new(format!("{}-{name}", paper.paper), draw(paper, style)))
         .collect()
@@ -99,15 +106,8 @@ pub fn draw_figures_named(
             .into());
     }
     let wanted = select_figures(wanted, &known)?;
-    let is_wanted = |paper: &PaperResults, figure: &Figure| {
-        let name = figure.name.strip_prefix(&format!("{}-", paper.paper));
-        name.is_some_and(|name| wanted.contains(&name))
-    };
-    let all = papers.iter().flat_map(|paper| {
-        let own = draw_figures(paper, style).into_iter();
-        own.filter(move |figure| is_wanted(paper, figure))
-    });
-    Ok(all.collect())
+    let draw = |paper| draw_figures(paper, style, |name| wanted.contains(&name));
+    Ok(papers.iter().flat_map(draw).collect())
 }
 
 /// Lists the figures that at least one of the papers has: the name, and a description in one sentence.
@@ -118,10 +118,8 @@ pub fn figure_names_and_descriptions(papers: &[PaperResults]) -> Vec<(&'static s
 }
 
 fn all_figure_names(papers: &[PaperResults]) -> Vec<&'static str> {
-    let mut known: Vec<&str> = papers.iter().flat_map(figure_names).collect();
-    known.sort_unstable();
-    known.dedup();
-    known
+    let known: BTreeSet<&str> = papers.iter().flat_map(figure_names).collect();
+    known.into_iter().collect()
 }
 
 /// Assignment of published times to the rows of a chart: the labels of the rows, the keys of the settings in the labels, and the
@@ -223,10 +221,8 @@ fn scenario_index(cell: &CellResult) -> usize {
 /// Lists the indices (0 to 2) of the scenarios that occur among the published times, in ascending order. Each is a series of a
 /// figure.
 fn present_scenarios(cells: &[CellResult]) -> Vec<usize> {
-    let mut present: Vec<usize> = cells.iter().map(scenario_index).collect();
-    present.sort_unstable();
-    present.dedup();
-    present
+    let present: BTreeSet<usize> = cells.iter().map(scenario_index).collect();
+    present.into_iter().collect()
 }
 
 fn series_index(present: &[usize], cell: &CellResult) -> usize {

@@ -31,7 +31,7 @@ pub fn result_pages(reproduction: &Reproduction) -> Result<Vec<ResultsFile>, Err
             text,
         });
         pages.extend(
-            draw_figures(paper, &FigureStyle::default())
+            draw_figures(paper, &FigureStyle::default(), |_| true)
                 .iter()
                 .map(|figure| ResultsFile {
                     name: format!("{}.svg", figure.name),
