@@ -78,7 +78,7 @@ pub(super) fn pairs_with_scenario_i(
 }
 
 /// Computes the relative differences between the times of `scenario` and the times of scenario i with the same settings.
-pub(super) fn differences_from_scenario_i<'c>(
+pub(super) fn differences_from_i<'c>(
     cells: &'c [CellResult],
     scenario: &str,
 ) -> Vec<RelativeDifference<'c>> {

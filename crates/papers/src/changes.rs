@@ -51,10 +51,7 @@ impl Changes {
     ///
     /// # Errors
     /// A built-in experiment cannot be read.
-    pub(super) fn changed_flags_for_experiment(
-        &self,
-        experiment: &str,
-    ) -> Result<Vec<KeySetting>, Error> {
+    pub(super) fn changed_flags(&self, experiment: &str) -> Result<Vec<KeySetting>, Error> {
         let mut flags = Vec::new();
         for (place, flag) in self.settings.iter().filter(|(place, _)| place != PLATFORM) {
             if place.is_empty() || inherits_value_from(experiment, &flag.key, place)? {

@@ -141,12 +141,12 @@ pub(super) struct RunCalls<'r> {
 ///
 /// The `siblings` are all decisions of the same paper. Two of these decisions may describe the same call, each the moves from
 /// another cluster.
-pub(super) fn compare_decision_with_runs(
+pub(super) fn compare_with_runs(
     decision: &PublishedDecision,
     siblings: &[PublishedDecision],
     runs: &[RunCalls<'_>],
 ) -> DecisionResult {
-    let elsewhere = origin_clusters_of_sibling_decisions(decision, siblings);
+    let elsewhere = sibling_origins(decision, siblings);
     let verdicts: Vec<Verdict> = runs
         .iter()
         .map(|&run| verdict_for_run(decision, &elsewhere, run))
@@ -188,7 +188,7 @@ pub(super) fn compare_decision_with_runs(
 }
 
 /// Lists the clusters whose moves in the same call of the same run are described by another decision of the paper.
-fn origin_clusters_of_sibling_decisions<'d>(
+fn sibling_origins<'d>(
     decision: &PublishedDecision,
     siblings: &'d [PublishedDecision],
 ) -> Vec<&'d str> {
@@ -371,8 +371,8 @@ fn verdict_for_run(decision: &PublishedDecision, elsewhere: &[&str], run: RunCal
             alone.min().map_or(together, |alone| alone.min(together))
         }
         "no_migration" | "not_viable" => verdict_on_staying(decision, calls, &within, from == to),
-        "stable" => verdict_on_interval_growth(&within, true),
-        "unstable" => verdict_on_interval_growth(&within, false),
+        "stable" => verdict_on_growth(&within, true),
+        "unstable" => verdict_on_growth(&within, false),
         _ => Verdict::NotCheckable,
     }
 }
@@ -403,7 +403,7 @@ fn verdict_on_staying(
     within: &[&PaperCall],
     at_one: bool,
 ) -> Verdict {
-    let named = process_numbers_from_names(process_names(decision));
+    let named = process_numbers(process_names(decision));
     let rests = |call: &PaperCall| {
         let is_meant = |one: &&PaperMove| named.is_empty() || named.contains(&one.process);
         !call.moves.iter().any(|one| is_meant(&one))
@@ -436,7 +436,7 @@ fn verdict_on_call(decision: &PublishedDecision, calls: &[PaperCall], superstep:
 }
 
 /// Parses the numbers of processes from names such as `p21` and from ranges such as `p21-p25`.
-fn process_numbers_from_names(names: &[String]) -> Vec<u64> {
+fn process_numbers(names: &[String]) -> Vec<u64> {
     let number = |name: &str| name.strip_prefix('p')?.parse::<u64>().ok();
     let span = |name: &String| {
         let (first, last) = name.split_once('-').unwrap_or((name, name));
@@ -449,7 +449,7 @@ fn process_numbers_from_names(names: &[String]) -> Vec<u64> {
 
 /// Returns whether a place that a paper names is this cluster or host. In a paper, `a1` can be the first host of the cluster `a`
 /// or of the cluster `Aquario`.
-fn place_names_cluster_or_host(place: &str, cluster: &str, host: &str) -> bool {
+fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     let counted = || {
         let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
         let number: u64 = place[name.len()..].parse().ok()?;
@@ -475,7 +475,7 @@ fn moves_agree_with_places(
 ) -> bool {
     let is_at = |one: &PaperMove, place: &str| {
         let (cluster, host) = side(one);
-        place_names_cluster_or_host(place, cluster, host)
+        is_place(place, cluster, host)
     };
     match place {
         Value::String(place) => moves.iter().all(|one| is_at(one, place)),
@@ -493,7 +493,7 @@ fn moves_agree_with_places(
                 count.as_u64() == Some(there as u64)
             }
             Value::String(place) => {
-                let those = process_numbers_from_names(std::slice::from_ref(key));
+                let those = process_numbers(std::slice::from_ref(key));
                 // The text "Corisco (second round)" means the cluster.
                 let place = place.split(" (").next().unwrap_or(place);
                 moves
@@ -519,11 +519,7 @@ pub(super) fn reports_move_near_call(
     };
     decision.kind == "migration"
         && superstep_range(decision, calls).is_some_and(is_near)
-        && is_reported_move(
-            decision,
-            &process_numbers_from_names(process_names(decision)),
-            one,
-        )
+        && is_reported_move(decision, &process_numbers(process_names(decision)), one)
 }
 
 fn is_reported_move(decision: &PublishedDecision, named: &[u64], one: &PaperMove) -> bool {
@@ -531,7 +527,7 @@ fn is_reported_move(decision: &PublishedDecision, named: &[u64], one: &PaperMove
         return named.contains(&one.process);
     }
     let place = decision.from.as_str();
-    place.is_none_or(|place| place_names_cluster_or_host(place, &one.from_cluster, &one.from_host))
+    place.is_none_or(|place| is_place(place, &one.from_cluster, &one.from_host))
 }
 
 fn verdict_on_migration(
@@ -539,7 +535,7 @@ fn verdict_on_migration(
     moves: &[PaperMove],
     call: Option<&PaperCall>,
 ) -> Verdict {
-    let named = process_numbers_from_names(process_names(decision));
+    let named = process_numbers(process_names(decision));
     if !moves
         .iter()
         .any(|one| is_reported_move(decision, &named, one))
@@ -567,7 +563,7 @@ fn verdict_on_migration(
         moves_agree_with_places(&decision.nodes, moves, &named, |one| {
             (&one.to_cluster, &one.to_host)
         }),
-        call.is_none_or(|call| call_agrees_with_candidates(decision, call)),
+        call.is_none_or(|call| has_candidates(decision, call)),
     ];
     if agrees.iter().all(|&agrees| agrees) {
         Verdict::Match
@@ -576,8 +572,8 @@ fn verdict_on_migration(
     }
 }
 
-fn call_agrees_with_candidates(decision: &PublishedDecision, call: &PaperCall) -> bool {
-    let named: BTreeSet<u64> = process_numbers_from_names(&decision.candidate_processes)
+fn has_candidates(decision: &PublishedDecision, call: &PaperCall) -> bool {
+    let named: BTreeSet<u64> = process_numbers(&decision.candidate_processes)
         .into_iter()
         .collect();
     if named.is_empty() {
@@ -593,7 +589,7 @@ fn call_agrees_with_candidates(decision: &PublishedDecision, call: &PaperCall) -
 
 /// Returns the verdict on whether the interval α between calls grows (`grows`, a stable system) or does not grow over these
 /// calls.
-fn verdict_on_interval_growth(calls: &[&PaperCall], grows: bool) -> Verdict {
+fn verdict_on_growth(calls: &[&PaperCall], grows: bool) -> Verdict {
     let alphas: Vec<(u64, u64)> = calls
         .iter()
         .filter_map(|call| call.alpha_before_and_after)

@@ -137,10 +137,7 @@ pub(super) fn effects_in_tables(paper: &'static str, cells: &[CellResult]) -> Ve
 
 /// Returns the number of effects (overheads and gains) of a paper that are reproduced within 25 %, and the number of all its
 /// effects.
-pub(super) fn count_effects_within_quarter(
-    paper: &'static str,
-    cells: &[CellResult],
-) -> (usize, usize) {
+pub(super) fn count_near_effects(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
     let effects = effects_in_tables(paper, cells);
     let within = effects
         .iter()

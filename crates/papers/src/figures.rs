@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cells::{CellResult, differences_from_scenario_i};
+use super::cells::{CellResult, differences_from_i};
 use super::reproduce::PaperResults;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::{
@@ -44,7 +44,7 @@ const PICTURES: [FigureEntry; 4] = [
                 "gain of iii over i [% of i]",
                 "ganho de iii sobre i [% de i]",
             );
-            draw_differences_from_scenario_i((paper, "iii"), title, -1.0, style)
+            draw_differences((paper, "iii"), title, -1.0, style)
         },
     ),
     (
@@ -55,13 +55,13 @@ const PICTURES: [FigureEntry; 4] = [
                 "overhead of ii over i [% of i]",
                 "sobrecusto de ii sobre i [% de i]",
             );
-            draw_differences_from_scenario_i((paper, "ii"), title, 1.0, style)
+            draw_differences((paper, "ii"), title, 1.0, style)
         },
     ),
 ];
 
 pub(super) fn figure_names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
-    let has = |scenario: &str| !differences_from_scenario_i(&paper.cells, scenario).is_empty();
+    let has = |scenario: &str| !differences_from_i(&paper.cells, scenario).is_empty();
     let (gains, overheads) = (has("iii"), has("ii"));
     let is_empty = paper.cells.is_empty();
     PICTURES
@@ -283,13 +283,13 @@ fn draw_errors(paper: &PaperResults, style: &FigureStyle) -> Drawing {
 
 /// Draws the relative differences \[%\] of the times of a scenario from the times of scenario i, published and simulated. If
 /// `sign` is -1, a shorter time is drawn as a positive gain.
-fn draw_differences_from_scenario_i(
+fn draw_differences(
     (paper, name): (&PaperResults, &str),
     title: &str,
     sign: f64,
     style: &FigureStyle,
 ) -> Drawing {
-    let relative = differences_from_scenario_i(&paper.cells, name);
+    let relative = differences_from_i(&paper.cells, name);
     let cells: Vec<&CellResult> = relative.iter().map(|one| one.cell).collect();
     let colour = SCENARIO_COLOURS_AND_MARKS[cells.first().map_or(0, |cell| scenario_index(cell))].0;
     let key = |name: &str, is_filled| LegendSeries {

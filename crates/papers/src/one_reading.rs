@@ -14,7 +14,7 @@ use super::PAPERS;
 use super::cells::median;
 use super::changes::Changes;
 use super::changes::experiment_document;
-use super::effects::count_effects_within_quarter;
+use super::effects::count_near_effects;
 use super::reproduce::{read_facts, simulate_and_compare_all};
 use super::runs::{Paper, Runs};
 use super::text::matching_and_checkable;
@@ -227,8 +227,7 @@ fn reproduce_with_rules(
     let decisions = compared.decisions.iter().map(|one| one.verdict);
     let schedules = compared.call_schedules.iter().map(|one| one.verdict);
     let (matched, checkable) = matching_and_checkable(decisions.chain(schedules));
-    let (effects_within_25_percent, effects) =
-        count_effects_within_quarter(paper.name, &compared.cells);
+    let (effects_within_25_percent, effects) = count_near_effects(paper.name, &compared.cells);
     compared.cells.retain(|cell| cell.scenario != "i");
     let errors: Vec<f64> = (compared.cells.iter())
         .map(|cell| cell.error.abs())

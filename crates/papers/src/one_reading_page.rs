@@ -74,7 +74,7 @@ pub fn one_reading_page(
         });
         push_table(&mut text, &format!("rules of | {papers}"), rows);
     }
-    push_message_costs_section(&mut text, &papers, priced)?;
+    push_costs_section(&mut text, &papers, priced)?;
     text += "\n## The options in which the sets differ\n";
     let differences = option_differences()?;
     let rows = differences.iter().map(|one| {
@@ -118,7 +118,7 @@ const TABLES: [(&str, RowText); 2] = [
     ),
 ];
 
-fn push_message_costs_section(
+fn push_costs_section(
     text: &mut String,
     papers: &str,
     priced: &[[RuleSetResult; 2]],

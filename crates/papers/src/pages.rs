@@ -90,7 +90,7 @@ pub(super) fn paper_page(paper: &PaperResults, is_brief: bool) -> String {
     push_times_section(&mut text, paper);
     push_decisions_section(&mut text, paper, is_brief);
     if !is_brief {
-        push_unreported_moves_section(&mut text, paper);
+        push_unreported(&mut text, paper);
     }
     push_schedules_section(&mut text, paper);
     push_claims_section(&mut text, paper, is_brief);
@@ -98,7 +98,7 @@ pub(super) fn paper_page(paper: &PaperResults, is_brief: bool) -> String {
     if is_brief {
         return text;
     }
-    push_open_questions_section(&mut text, paper);
+    push_questions(&mut text, paper);
     if !paper.notes.is_empty() {
         put!(text, "\n{}\n", paper.notes.trim_end());
     }
@@ -161,7 +161,7 @@ fn push_decisions_section(text: &mut String, paper: &PaperResults, is_brief: boo
     put!(text, "\n## Decisions\n\n{head}\n");
     let is_shown = |one: &&DecisionResult| !is_brief || one.verdict != Verdict::Match;
     let rows = paper.decisions.iter().filter(is_shown).map(|one| {
-        let published = escape_cell(&describe_published_decision(&one.published));
+        let published = escape_cell(&describe_published(&one.published));
         let runs = one.simulated.as_array().into_iter().flatten();
         let calls = runs.flat_map(|run| run.as_array().into_iter().flatten());
         let simulated: Vec<&str> = calls.filter_map(Value::as_str).collect();
@@ -194,7 +194,7 @@ fn push_schedules_section(text: &mut String, paper: &PaperResults) {
     push_table(text, "id | verdict | published | simulated", rows);
 }
 
-fn push_unreported_moves_section(text: &mut String, paper: &PaperResults) {
+fn push_unreported(text: &mut String, paper: &PaperResults) {
     if paper.unreported.is_empty() {
         return;
     }
@@ -263,7 +263,7 @@ fn push_constants_section(text: &mut String, paper: &PaperResults) {
     push_table(text, "constant | keys | evidence", rows);
 }
 
-fn push_open_questions_section(text: &mut String, paper: &PaperResults) {
+fn push_questions(text: &mut String, paper: &PaperResults) {
     if paper.answers.is_empty() {
         return;
     }
@@ -287,7 +287,7 @@ fn push_open_questions_section(text: &mut String, paper: &PaperResults) {
     push_table(text, "id | question | our settings | reason", rows);
 }
 
-fn describe_published_decision(published: &Value) -> String {
+fn describe_published(published: &Value) -> String {
     let word = |key: &str| match &published[key] {
         Value::Null => None,
         Value::Array(items) if items.is_empty() => None,
@@ -346,7 +346,7 @@ mod tests {
     fn a_decision_names_its_places() {
         let told = json!({ "superstep": 22, "kind": "not_viable", "processes": ["p1", "p2"], "from": { "A": 11, "B": 1 }, "to": "E", "date_s": 25.0 });
         assert_eq!(
-            super::describe_published_decision(&told),
+            super::describe_published(&told),
             "22 not viable p1 p2 from A 11, B 1 to E (at 25.0 s)"
         );
     }

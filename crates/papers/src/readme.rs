@@ -190,10 +190,10 @@ fn push_totals_table(text: &mut String, papers: &[PaperResults]) {
             percent(0.025),
             percent(0.05),
             percent_text(totals.median_error_percent()),
-            of(totals.matching_and_checkable_decisions),
-            totals.matching_and_checkable_by_kind.map(of).join(" | "),
+            of(totals.matched_decisions),
+            totals.matched_by_kind.map(of).join(" | "),
             of(totals.unreported_and_all_moves),
-            of(totals.matching_and_checkable_schedules),
+            of(totals.matched_schedules),
             totals.fitted_constants.to_string(),
         ];
         cells.join(" | ")

@@ -13,7 +13,7 @@ use super::changes::Changes;
 use super::claim_counts::ClaimCounts;
 use super::claims::{ClaimOutcome, run_test};
 use super::decisions::{
-    DecisionResult, RunCalls, ScheduleResult, compare_decision_with_runs, compare_schedule,
+    DecisionResult, RunCalls, ScheduleResult, compare_schedule, compare_with_runs,
     result_of_decision_check,
 };
 use super::effects::{Effect, effects_in_tables};
@@ -380,11 +380,7 @@ fn compare_decision(
             calls,
         })
         .collect();
-    Ok(compare_decision_with_runs(
-        decision,
-        &facts.decisions,
-        &compared,
-    ))
+    Ok(compare_with_runs(decision, &facts.decisions, &compared))
 }
 
 fn claim_outcome(paper: &Paper, claim: &Claim, runs: &Runs<'_>) -> ClaimOutcome {

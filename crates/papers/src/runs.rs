@@ -232,7 +232,7 @@ impl<'p> Runs<'p> {
     pub(super) fn load_experiment(&self, case: &PaperCase) -> Result<Experiment, Error> {
         let mut layers = Layers::default();
         layers.push_file(experiment_document(case.experiment)?);
-        layers.push_flags(self.changes.changed_flags_for_experiment(case.experiment)?);
+        layers.push_flags(self.changes.changed_flags(case.experiment)?);
         layers.push_flags(case.changed_settings.clone());
         Experiment::load_shared(
             &Registry::standard(),

@@ -68,15 +68,15 @@ pub(super) struct ReproductionTotals {
     /// Number of published times that the text of a paper quotes from figures.
     pub times_in_figures: usize,
     /// Two numbers of published decisions: first the decisions that match, then the decisions that can be checked.
-    pub matching_and_checkable_decisions: (usize, usize),
+    pub matched_decisions: (usize, usize),
     /// Two numbers of published decisions for each kind of decision, in the order of [`DecisionKind::ALL`]: first the decisions
     /// that match, then the decisions that can be checked.
-    pub matching_and_checkable_by_kind: [(usize, usize); 4],
+    pub matched_by_kind: [(usize, usize); 4],
     /// Two numbers of moves in the runs whose migrations the papers report: first the moves that the papers do not report, then
     /// all moves.
     pub unreported_and_all_moves: (usize, usize),
     /// Two numbers of published call schedules: first the schedules that match, then the schedules that can be checked.
-    pub matching_and_checkable_schedules: (usize, usize),
+    pub matched_schedules: (usize, usize),
     /// Numbers of claims that hold or fail in the simulation, grouped by whether the published numbers confirm them.
     pub claim_counts: ClaimCounts,
     /// Number of fitted constants; a constant that several of the papers share counts once.
@@ -101,18 +101,13 @@ impl ReproductionTotals {
         Self {
             absolute_time_errors: in_tables.iter().map(|cell| cell.error.abs()).collect(),
             times_in_figures: in_figures.len(),
-            matching_and_checkable_decisions: matching_and_checkable(
-                decisions().map(|one| one.verdict),
-            ),
-            matching_and_checkable_by_kind: DecisionKind::ALL
-                .map(|kind| matching_and_checkable(of_kind(kind))),
+            matched_decisions: matching_and_checkable(decisions().map(|one| one.verdict)),
+            matched_by_kind: DecisionKind::ALL.map(|kind| matching_and_checkable(of_kind(kind))),
             unreported_and_all_moves: (
                 unreported().map(|run| run.moves - run.reported).sum(),
                 unreported().map(|run| run.moves).sum(),
             ),
-            matching_and_checkable_schedules: matching_and_checkable(
-                schedules.map(|one| one.verdict),
-            ),
+            matched_schedules: matching_and_checkable(schedules.map(|one| one.verdict)),
             claim_counts: ClaimCounts::from_claims(papers.iter().flat_map(|paper| &paper.claims)),
             fitted_constants: constants
                 .filter(|one| !one.shared_with.iter().any(is_counted_there))
@@ -161,10 +156,8 @@ pub(super) fn totals_sentence(name: &str, totals: &ReproductionTotals) -> String
             totals.percent_of_times_within(0.05),
         ));
     }
-    let (matched, checkable) = totals.matching_and_checkable_decisions;
-    let kinds = DecisionKind::ALL
-        .iter()
-        .zip(&totals.matching_and_checkable_by_kind);
+    let (matched, checkable) = totals.matched_decisions;
+    let kinds = DecisionKind::ALL.iter().zip(&totals.matched_by_kind);
     let kinds: Vec<String> = kinds
         .filter(|(_, (_, all))| *all > 0)
         .map(|(kind, (matched, all))| format!("{} {matched} of {all}", kind.name()))
@@ -179,8 +172,8 @@ pub(super) fn totals_sentence(name: &str, totals: &ReproductionTotals) -> String
             "the paper does not report {others} of the {all} simulated moves of these runs"
         ));
     }
-    if totals.matching_and_checkable_schedules.1 > 0 {
-        let (matched, all) = totals.matching_and_checkable_schedules;
+    if totals.matched_schedules.1 > 0 {
+        let (matched, all) = totals.matched_schedules;
         parts.push(format!("{matched} of {all} call schedules"));
     }
     parts.push(totals.claim_counts.describe_in_sentence());

@@ -90,7 +90,7 @@ impl StoredSupersteps {
             .extend_from_slice(&self.messages[step.message_range.clone()]);
     }
 
-    pub(super) fn repeats_previous_superstep(&self, superstep: usize) -> bool {
+    pub(super) fn repeats_previous(&self, superstep: usize) -> bool {
         let before = superstep
             .checked_sub(1)
             .map(|before| &self.superstep_ranges[before]);
@@ -132,7 +132,7 @@ macro_rules! recorded_methods {
         }
 
         fn repeats(&self, superstep: usize) -> bool {
-            self.steps.repeats_previous_superstep(superstep)
+            self.steps.repeats_previous(superstep)
         }
 
         fn extent(&self) -> $crate::ApplicationSize {

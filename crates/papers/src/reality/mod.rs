@@ -133,7 +133,7 @@ pub fn compare_with_measurements() -> Result<MeasurementComparison, Error> {
         calibrated("pingpong-second.csv", include_str!("pingpong-second.csv"))?;
     let predict = |models: &Models| -> Result<Vec<PredictedProgram>, Error> {
         let cases = measured.cases.iter().map(|case| {
-            let simulated_s = simulated_time_and_supersteps(case, models)?.0;
+            let simulated_s = simulated_time(case, models)?.0;
             let case = case.clone();
             Ok(PredictedProgram { case, simulated_s })
         });
@@ -147,7 +147,7 @@ pub fn compare_with_measurements() -> Result<MeasurementComparison, Error> {
         let case = case.ok_or_else(|| Problem::new(format!("internal error: the built-in measurements name the case `{}`, which they do not have", one.case)))?;
         let mut models = models;
         models.1.barrier.kind = one.kind;
-        let (time, supersteps) = simulated_time_and_supersteps(case, &models)?;
+        let (time, supersteps) = simulated_time(case, &models)?;
         Ok(barrier_row(one, time, supersteps))
     });
     Ok(MeasurementComparison {
@@ -208,10 +208,7 @@ fn ablation_steps(
 type Models = (NetworkModel, RuntimeConfig);
 
 /// Simulates a measured program; returns its simulated time \[s\] and its number of supersteps.
-fn simulated_time_and_supersteps(
-    case: &MeasuredProgram,
-    models: &Models,
-) -> Result<(f64, f64), Error> {
+fn simulated_time(case: &MeasuredProgram, models: &Models) -> Result<(f64, f64), Error> {
     let platform = built_in_platform(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;
     let place = |process| {
@@ -222,12 +219,12 @@ fn simulated_time_and_supersteps(
     let placement = placement.ok_or_else(|| {
         Problem::new("internal error: a process of the built-in measurements has no host")
     })?;
-    let time = simulated_makespan_of_trace(&case.platform, &trace, &placement, *models)?;
+    let time = simulated_makespan(&case.platform, &trace, &placement, *models)?;
     Ok((time, trace.supersteps() as f64))
 }
 
 /// Simulates the trace of a program on a platform; returns the makespan of scenario i \[s\].
-fn simulated_makespan_of_trace(
+fn simulated_makespan(
     platform: &str,
     workload: &Trace,
     placement: &[HostId],

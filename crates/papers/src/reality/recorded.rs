@@ -5,7 +5,7 @@
 //! predicted. The comparison therefore shows how accurately a recorded trace is converted to times. It is not a forecast for
 //! another machine.
 
-use super::{Models, simulated_makespan_of_trace};
+use super::{Models, simulated_makespan};
 use crate::packed::decompress_text;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
@@ -106,7 +106,7 @@ pub(super) fn recorded_rows(models: &[Models; 2]) -> Result<Vec<String>, Error> 
                 runtime.barrier.kind = kind;
                 network.queues = queues;
                 let models = (network, runtime);
-                simulated_makespan_of_trace(program.platform, &trace, &placement, models)
+                simulated_makespan(program.platform, &trace, &placement, models)
             };
             let off = |time: f64| format!("{:+.1}", 100.0 * (time / median - 1.0));
             let time_and_off = |time: f64| format!("{time:.3} | {}", off(time));

@@ -163,7 +163,7 @@ impl Lu {
 
     /// Adds the work and the messages of a superstep of type 2: the divisions, and the messages with the column and the row of
     /// the matrix that all processes need.
-    fn add_divisions_and_messages(&self, stage: u64, plan: &mut Plan) {
+    fn add_divisions(&self, stage: u64, plan: &mut Plan) {
         let (diagonal_row, diagonal_column) = (stage % self.grid_rows, stage % self.grid_columns);
         let per_division = self.config.instructions_per_division.get();
         for s in 0..self.grid_rows {
@@ -221,7 +221,7 @@ impl Workload for Lu {
         }
         let stage = (superstep - 1) / 2;
         if superstep % 2 == 1 {
-            return self.add_divisions_and_messages(stage, plan);
+            return self.add_divisions(stage, plan);
         }
         self.add_updates(stage, plan);
         if stage + 1 < self.matrix_order {

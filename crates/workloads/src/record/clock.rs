@@ -15,7 +15,7 @@ const MIN_COMPUTATION_NS: u64 = 10_000;
 pub(super) struct RecordedSupersteps {
     pub(super) superstep_count: usize,
     /// Time of computation \[ns\] by superstep and process, both counted from 0; absent where a process does not compute.
-    work_ns_by_superstep_and_process: BTreeMap<(usize, usize), u64>,
+    work_ns: BTreeMap<(usize, usize), u64>,
     /// Superstep, sender, receiver and size \[B\] of each message.
     pub(super) messages_with_superstep: Vec<(usize, usize, usize, u64)>,
 }
@@ -93,7 +93,7 @@ impl RecordedSupersteps {
                 clock.advance_to(clock.current_superstep + 1);
             }
             *self
-                .work_ns_by_superstep_and_process
+                .work_ns
                 .entry((clock.current_superstep, process))
                 .or_default() += clock.unassigned_work_ns;
             clock.unassigned_work_ns = 0;
@@ -142,7 +142,7 @@ impl RecordedSupersteps {
 
     /// Appends the supersteps to a trace as text, followed by the line `end`. `speed` converts times of computation into work.
     pub(super) fn append_to_trace(&self, speed: InstructionsPerSecond, trace: &mut String) {
-        let mut work = self.work_ns_by_superstep_and_process.iter().peekable();
+        let mut work = self.work_ns.iter().peekable();
         let mut messages = self.messages_with_superstep.iter().peekable();
         for superstep in 0..self.superstep_count {
             let _ = writeln!(trace, "step {superstep}");

@@ -33,9 +33,9 @@ pub(super) enum CollectiveKind {
 const MIN_HALVING_BYTES: u64 = 8_192;
 /// Minimum size \[B\] from which a broadcast is linear: the root sends to all other processes (Open MPI 4.1.4, fixed decisions
 /// for 8 to 15 processes).
-const MIN_LINEAR_BROADCAST_BYTES: u64 = 32_768;
+const MIN_LINEAR_BYTES: u64 = 32_768;
 /// Range of the numbers of processes for which large broadcasts are linear (Open MPI 4.1.4, fixed decisions).
-const LINEAR_BROADCAST_PROCESSES: Range<usize> = 4..16;
+const LINEAR_PROCESSES: Range<usize> = 4..16;
 
 impl CollectiveKind {
     /// Returns the kind of collective that has this name in a record; `None` if the name is unknown.
@@ -110,8 +110,8 @@ impl Collective {
                 self.doubling_messages(|_| self.data_bytes)
             }
             CollectiveKind::Bcast
-                if self.data_bytes >= MIN_LINEAR_BROADCAST_BYTES
-                    && LINEAR_BROADCAST_PROCESSES.contains(&self.member_count) =>
+                if self.data_bytes >= MIN_LINEAR_BYTES
+                    && LINEAR_PROCESSES.contains(&self.member_count) =>
             {
                 self.linear_messages()
             }

@@ -265,7 +265,7 @@ impl ProcessRecord {
             }
             "g" => self.parse_communicator(&mut words)?,
             "c" => self.parse_collective(&mut words, begun)?,
-            "n" => self.parse_neighbour_collective(&mut words, begun)?,
+            "n" => self.parse_neighbours(&mut words, begun)?,
             "e" => {
                 let number: u64 = words.next_number()?;
                 let ended = begun.incomplete_collectives.remove(&number);
@@ -328,7 +328,7 @@ impl ProcessRecord {
         let kind = CollectiveKind::from_name(name)
             .ok_or_else(|| format!("unknown collective `{name}`"))?;
         let group: u64 = words.next_number()?;
-        let (members, me) = self.communicator_members_and_rank(group)?;
+        let (members, me) = self.members_and_rank(group)?;
         let (root, number): (usize, u64) = (words.next_number()?, words.next_number()?);
         let bytes = words.next_count()?;
         let sizes: usize = words.next_number()?;
@@ -355,13 +355,13 @@ impl ProcessRecord {
         Ok(())
     }
 
-    fn parse_neighbour_collective(
+    fn parse_neighbours(
         &mut self,
         words: &mut LineWords<'_>,
         begun: &mut BegunCollectives,
     ) -> Result<(), String> {
         let (group, number): (u64, u64) = (words.next_number()?, words.next_number()?);
-        let (members, me) = self.communicator_members_and_rank(group)?;
+        let (members, me) = self.members_and_rank(group)?;
         let count = members.len();
         let member = |words: &mut LineWords<'_>| {
             let member: usize = words.next_number()?;
@@ -391,7 +391,7 @@ impl ProcessRecord {
         Ok(())
     }
 
-    fn communicator_members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
+    fn members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
         let members = (self.members_of_communicator.get(&group))
             .ok_or("the line names a communicator that no earlier line describes")?;
         let me = members.iter().position(|&rank| rank == self.rank);
@@ -420,7 +420,7 @@ impl ProcessRecord {
                     operations.push(Operation::Receive(*lane, nth));
                 }
                 Event::Collective(instance, collective) => {
-                    self.append_collective_messages(*instance, collective, &mut operations);
+                    self.append_messages(*instance, collective, &mut operations);
                 }
             }
         }
@@ -429,7 +429,7 @@ impl ProcessRecord {
 
     /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator,
     /// counted from 0.
-    fn append_collective_messages(
+    fn append_messages(
         &self,
         instance: u64,
         collective: &Collective,

@@ -136,8 +136,8 @@ fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Resu
     }
     for (rank, (one, other)) in first.iter().zip(run).enumerate() {
         let (one, other) = (
-            events_with_sorted_receives(&one.events),
-            events_with_sorted_receives(&other.events),
+            with_sorted_receives(&one.events),
+            with_sorted_receives(&other.events),
         );
         let mut pairs = one.iter().zip(&other);
         let differing = pairs.position(|(one, other)| one != other);
@@ -162,7 +162,7 @@ fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Resu
 
 /// Returns the events with consecutive receives sorted by sequence of messages and by message number, because the order in which
 /// consecutive receives complete is random.
-fn events_with_sorted_receives(events: &[Operation]) -> Vec<Operation> {
+fn with_sorted_receives(events: &[Operation]) -> Vec<Operation> {
     let mut ordered = events.to_vec();
     let is_receive = |event: &Operation| matches!(event, Operation::Receive(..));
     for series in ordered.chunk_by_mut(|one, other| is_receive(one) && is_receive(other)) {

@@ -99,7 +99,7 @@ impl HotSpot {
         clippy::cast_sign_loss,
         reason = "a whole number from 0 to the number of processes times 1000"
     )]
-    pub(super) fn first_process_and_count_in_superstep(
+    pub(super) fn group_in_superstep(
         &self,
         superstep: usize,
         supersteps: usize,

@@ -10,7 +10,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
 
 /// Reads the messages of a superstep between `processes` processes from a CSV file; also returns the SHA-256 of the file.
-pub(super) fn read_messages_and_file_hash(
+pub(super) fn read_messages_and_hash(
     file: &str,
     processes: usize,
 ) -> Result<(Vec<Message>, String), Error> {

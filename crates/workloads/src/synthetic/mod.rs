@@ -100,7 +100,7 @@ impl Synthetic {
             return Ok((this, None));
         };
         let sha256;
-        (this.file_messages, sha256) = matrix::read_messages_and_file_hash(file, processes)?;
+        (this.file_messages, sha256) = matrix::read_messages_and_hash(file, processes)?;
         Ok((this, Some(sha256)))
     }
 
@@ -141,7 +141,7 @@ impl Synthetic {
             *work = Instructions::of(work.get() * (1.0 + drift * elapsed));
         }
         let processes = work.len();
-        let hot = config.hot_spot.first_process_and_count_in_superstep(
+        let hot = config.hot_spot.group_in_superstep(
             superstep,
             self.supersteps(),
             processes,
@@ -237,7 +237,7 @@ impl Workload for Synthetic {
         let draws_work = config.spread > 0.0 && config.draw == DrawFrequency::EachSuperstep;
         let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
         let spot = |superstep| {
-            config.hot_spot.first_process_and_count_in_superstep(
+            config.hot_spot.group_in_superstep(
                 superstep,
                 self.supersteps(),
                 self.processes(),

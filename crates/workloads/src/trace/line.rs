@@ -100,7 +100,7 @@ pub(super) fn parse_nonnegative_number(
 ) -> Result<f64, WordError> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => finite_number_without_sign(value, text)
+        Ok(value) => unsigned_number(value, text)
             .ok_or_else(|| out_of_range_error(word, what, text)),
         Err(_) => fail_at_word(
             word,
@@ -121,7 +121,7 @@ pub(super) fn parse_quantity<T>(
 ) -> Result<T, WordError> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => finite_number_without_sign(value, text)
+        Ok(value) => unsigned_number(value, text)
             .and_then(new)
             .ok_or_else(|| out_of_range_error(word, what, text)),
         Err(_) => parse(text).or_else(|error| {
@@ -133,7 +133,7 @@ pub(super) fn parse_quantity<T>(
 }
 
 /// Returns the number if it is finite and its text `text` has no sign; otherwise `None`.
-fn finite_number_without_sign(value: f64, text: &str) -> Option<f64> {
+fn unsigned_number(value: f64, text: &str) -> Option<f64> {
     (value.is_finite() && !text.starts_with(['-', '+'])).then_some(value)
 }
 

@@ -74,7 +74,7 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
 /// # Errors
 /// The folder cannot be read.
 pub fn rank_file_paths(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
-    let (folder, stem) = split_into_folder_and_file_prefix(prefix);
+    let (folder, stem) = split_prefix(prefix);
     let mut found = Vec::new();
     for name in sorted_file_names(&folder)? {
         if let Some((_, rank)) = split_file_name(&name).filter(|(begin, _)| *begin == stem) {
@@ -84,7 +84,7 @@ pub fn rank_file_paths(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
     Ok(found)
 }
 
-fn split_into_folder_and_file_prefix(prefix: &str) -> (PathBuf, String) {
+fn split_prefix(prefix: &str) -> (PathBuf, String) {
     let (folder, stem) = prefix.rsplit_once('/').unwrap_or(("", prefix));
     let folder = match (folder, prefix.starts_with('/')) {
         ("", true) => Path::new("/"),
@@ -121,7 +121,7 @@ fn split_file_name(name: &str) -> Option<(&str, usize)> {
 }
 
 fn no_files_error(prefix: &str) -> Result<Problem, Error> {
-    let (folder, _) = split_into_folder_and_file_prefix(prefix);
+    let (folder, _) = split_prefix(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);
     let beside = Path::new(prefix).is_dir();
     let looked = if beside { Path::new(prefix) } else { &folder };

@@ -10,7 +10,7 @@ use super::config::default_speed;
 use crate::{Plan, Workload};
 use migsim_base::units::{InstructionsPerSecond, ProcessId};
 
-const EXPORTED_COLLECTION_NUMBER: u64 = 7;
+const EXPORTED_COLLECTION: u64 = 7;
 
 /// An application that is exported as vt data, with the ranks on which its processes are during a run.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ fn task_entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
         .and_then(|labels| labels.entity_values.get(process));
     own.cloned().unwrap_or_else(|| {
         json!({
-            "collection_id": EXPORTED_COLLECTION_NUMBER,
+            "collection_id": EXPORTED_COLLECTION,
             "home": home,
             "index": [process],
             "migratable": workload.is_movable(ProcessId::from_index(process)),
