@@ -141,11 +141,9 @@ impl Synthetic {
             *work = Instructions::of(work.get() * (1.0 + drift * elapsed));
         }
         let processes = work.len();
-        let hot = config.hot_spot.group_in_superstep(
-            superstep,
-            self.supersteps(),
-            processes,
-        );
+        let hot = config
+            .hot_spot
+            .group_in_superstep(superstep, self.supersteps(), processes);
         if let Some((first, width)) = hot {
             for process in first..first + width {
                 let work = &mut work[process % processes];
@@ -237,11 +235,9 @@ impl Workload for Synthetic {
         let draws_work = config.spread > 0.0 && config.draw == DrawFrequency::EachSuperstep;
         let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
         let spot = |superstep| {
-            config.hot_spot.group_in_superstep(
-                superstep,
-                self.supersteps(),
-                self.processes(),
-            )
+            config
+                .hot_spot
+                .group_in_superstep(superstep, self.supersteps(), self.processes())
         };
         let is_steady = !draws_work && !draws_messages && self.work_drifts.is_empty();
         superstep > 0 && is_steady && spot(superstep) == spot(superstep - 1)

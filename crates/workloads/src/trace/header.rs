@@ -97,13 +97,6 @@ impl TraceParser<'_> {
             2 => None,
             _ => Some(self.parse_size(line, 2)?.to_string()),
         };
-        if self.has_runtime_setting("runtime.barrier.kind") {
-            return fail_at_word(
-                0,
-                "there is a second `barrier` line",
-                "remove one of the lines: a trace has one barrier",
-            );
-        }
         self.add_runtime_setting(line, 1, "runtime.barrier.kind", line.words[1].to_owned())?;
         match size {
             Some(size) => self.add_runtime_setting(line, 2, "runtime.barrier.bytes", size),
@@ -119,13 +112,6 @@ impl TraceParser<'_> {
                 1,
                 format!("unknown kind `{kind}` in the `recv` line"),
                 "known kinds: early, late",
-            );
-        }
-        if self.has_runtime_setting("runtime.receives") {
-            return fail_at_word(
-                0,
-                "there is a second `recv` line",
-                "remove one of the lines: a trace has one kind of receives",
             );
         }
         self.add_runtime_setting(line, 1, "runtime.receives", kind.to_owned())

@@ -100,8 +100,9 @@ pub(super) fn parse_nonnegative_number(
 ) -> Result<f64, WordError> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => unsigned_number(value, text)
-            .ok_or_else(|| out_of_range_error(word, what, text)),
+        Ok(value) => {
+            unsigned_number(value, text).ok_or_else(|| out_of_range_error(word, what, text))
+        }
         Err(_) => fail_at_word(
             word,
             format!("the value of `{what}` is `{text}`, which is not a number"),

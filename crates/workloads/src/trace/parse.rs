@@ -21,8 +21,6 @@ struct LineKind {
     keyword: &'static str,
     /// Names of the values that follow the first word, for error messages.
     value_names: &'static [&'static str],
-    /// Number of values at the end of the line that may be missing from version 2 of the format on.
-    optional_value_count: usize,
     /// Syntax of the line in version 1, and from version 2 of the format on; empty if the version does not have this kind of
     /// line.
     syntax_by_version: [&'static str; 2],
@@ -68,27 +66,21 @@ const LINE_KINDS: [LineKind; 14] = [
         ["host p h"; 2],
         AllowedPlace::AboveSteps,
     ),
-    LineKind {
-        optional_value_count: 1,
-        ..line_kind(
-            "memory",
-            &["process", "bytes"],
-            ["", "memory p bytes, or memory bytes"],
-            AllowedPlace::AboveSteps,
-        )
-    },
-    LineKind {
-        optional_value_count: 1,
-        ..line_kind(
-            "barrier",
-            &["kind", "bytes"],
-            [
-                "barrier ideal, or barrier central B",
-                "barrier kind, or barrier kind bytes",
-            ],
-            AllowedPlace::AboveSteps,
-        )
-    },
+    line_kind(
+        "memory",
+        &["process", "bytes"],
+        ["", "memory p bytes, or memory bytes"],
+        AllowedPlace::AboveSteps,
+    ),
+    line_kind(
+        "barrier",
+        &["kind", "bytes"],
+        [
+            "barrier ideal, or barrier central B",
+            "barrier kind, or barrier kind bytes",
+        ],
+        AllowedPlace::AboveSteps,
+    ),
     line_kind(
         "recv",
         &["kind"],
@@ -137,7 +129,6 @@ const fn line_kind(
     LineKind {
         keyword: name,
         value_names: words,
-        optional_value_count: 0,
         syntax_by_version: forms,
         allowed_place: place,
     }
@@ -413,16 +404,12 @@ impl<'a> TraceParser<'a> {
         };
         let (name, form) = (record.keyword, form_of(record));
         let all = record.value_names.len();
-        let (least, most) = match (
-            self.format_version,
-            line.words[..2] == ["barrier", "central"],
-        ) {
-            (1, true) => (all, all),
-            (1, false) => (
-                all - record.optional_value_count,
-                all - record.optional_value_count,
-            ),
-            _ => (all - record.optional_value_count, all),
+        // The last value may be missing; version 1 has only `barrier ideal` and `barrier central B`.
+        let is_optional = matches!(name, "memory" | "barrier");
+        let (least, most) = match (self.format_version, &line.words[..2]) {
+            (1, ["barrier", "central"]) => (all, all),
+            (1, _) if is_optional => (all - 1, all - 1),
+            _ => (all - usize::from(is_optional), all),
         };
         let given = line.word_count - 1;
         if given < least {
