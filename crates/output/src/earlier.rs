@@ -7,16 +7,19 @@
 //! contain a mark that identifies their run.
 
 use std::fs::{self, File};
-use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::{
+    io::Read as _,
+    path::{Component, Path, PathBuf},
+};
 
 use serde_json::Value;
 
-use super::inputs;
-use super::summary::settings_sha256;
-use migsim_base::document::{read_text, sha256};
-use migsim_base::error::{Error, Problem};
-use migsim_base::words::format_count;
+use super::{inputs, summary::settings_sha256};
+use migsim_base::{
+    document::{read_text, sha256},
+    error::{Error, Problem},
+    words::format_count,
+};
 use migsim_experiment::{Experiment, remove_informative_keys, remove_input_file_names};
 
 /// Names of the files that identify a folder as the folder of a parameter sweep.
@@ -34,27 +37,22 @@ pub(super) fn check_run_may_overwrite(
     folder: &Path,
     mut names: impl Iterator<Item = String>,
 ) -> Result<(), Error> {
-    let is_there = |name: &String| fs::symlink_metadata(folder.join(name)).is_ok();
-    if let Some(file) = SWEEP_FILES
-        .map(str::to_owned)
-        .iter()
-        .find(|name| is_there(name))
-    {
+    let is_there = |name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
+    if let Some(file) = SWEEP_FILES.iter().find(|name| is_there(name)) {
         let problem = Problem::new("the folder already holds the results of a sweep")
             .source(path_in_folder_as_text(folder, file));
         return Err(problem.hint("choose another folder for the run").into());
     }
     let strange = names.find(|name| is_there(name) && !is_written_by_run(&folder.join(name)));
-    let Some(file) = strange else {
-        return Ok(());
-    };
-    let problem = Problem::new(format!(
-        "the run would overwrite `{file}` in this folder, a file that no run of migsim has written"
-    ));
-    Err(problem
-        .source(path_in_folder_as_text(folder, &file))
-        .hint("choose another folder, or move this file to another place")
-        .into())
+    strange.map_or(Ok(()), |file| {
+        let problem = Problem::new(format!(
+            "the run would overwrite `{file}` in this folder, a file that no run of migsim has written"
+        ));
+        Err(problem
+            .source(path_in_folder_as_text(folder, &file))
+            .hint("choose another folder, or move this file to another place")
+            .into())
+    })
 }
 
 /// Returns whether the first characters of the file at `path` show that a run wrote it. Returns `true` for an empty file.
@@ -66,9 +64,7 @@ fn is_written_by_run(path: &Path) -> bool {
         Some((_, "csv")) => "scenario,",
         Some((_, "jsonl")) => "{\"scenario\":",
         Some((_, "paje")) => "%EventDef PajeDefine",
-        Some((_, "html")) => {
-            return read_first_bytes(path).is_some_and(|text| text.contains(PAGE_MARK));
-        }
+        Some((_, "html")) => return has_page_mark(path, ""),
         _ => "{\"displayTimeUnit\":", // a trace for Perfetto
     };
     read_first_bytes(path).is_some_and(|text| text.is_empty() || text.starts_with(start))
@@ -89,16 +85,17 @@ fn read_first_bytes(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+fn has_page_mark(file: &Path, mark: &str) -> bool {
+    read_first_bytes(file).is_some_and(|text| text.contains(PAGE_MARK) && text.contains(mark))
+}
+
 /// Checks that the file `page`, if it exists, is a page of a run with the settings of `experiment`.
 ///
 /// # Errors
 /// The file is another one.
 pub fn check_page_is_of_same_run(page: &Path, experiment: &Experiment) -> Result<(), Error> {
-    let is_file = fs::metadata(page).is_ok_and(|found| found.is_file());
-    let mark = settings_sha256(experiment);
-    let is_same =
-        |text: String| text.is_empty() || text.contains(PAGE_MARK) && text.contains(&mark);
-    if !is_file || read_first_bytes(page).is_some_and(is_same) {
+    let is_filled_file = fs::metadata(page).is_ok_and(|found| found.is_file() && found.len() > 0);
+    if !is_filled_file || has_page_mark(page, &settings_sha256(experiment)) {
         return Ok(());
     }
     let problem = Problem::new("the file exists, and is no page of a run with these settings");
@@ -108,13 +105,11 @@ pub fn check_page_is_of_same_run(page: &Path, experiment: &Experiment) -> Result
         .into())
 }
 
-/// Returns the mark that HTML pages of a run contain to identify their run, from the manifest of the run.
 pub(super) fn page_mark(manifest: &Value) -> String {
     let mark = manifest["settings_sha256"].as_str().map(str::to_owned);
     mark.unwrap_or_else(|| sha256(manifest["experiment"].to_string().as_bytes()))
 }
 
-/// Lists the names in a run folder of the copies of input files that its manifest names.
 pub(super) fn kept_input_names(folder: &Path) -> Vec<String> {
     let earlier = read_manifest(folder).unwrap_or_default();
     let all = earlier["inputs"].as_array().into_iter().flatten();
@@ -135,19 +130,15 @@ pub(super) fn html_pages_of_run(folder: &Path) -> Vec<PathBuf> {
     };
     let mark = page_mark(&earlier);
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = entries.map(|entry| entry.path());
     let is_page = |file: &PathBuf| {
-        let end = file.extension().unwrap_or_default();
-        (end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
-            && read_first_bytes(file)
-                .is_some_and(|text| text.contains(PAGE_MARK) && text.contains(&mark))
+        let end = file.extension().unwrap_or_default().to_ascii_lowercase();
+        (end == "html" || end == "htm") && has_page_mark(file, &mark)
     };
-    let mut pages: Vec<PathBuf> = files.filter(is_page).collect();
+    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_page).collect();
     pages.sort();
     pages
 }
 
-/// Reads the manifest `run.json` of a folder; returns `None` if it does not exist or cannot be read.
 fn read_manifest(folder: &Path) -> Option<Value> {
     serde_json::from_str(&read_text(folder.join("run.json")).ok()?).ok()
 }
@@ -162,19 +153,18 @@ pub fn check_settings_are_equal(folder: &Path, experiment: &Experiment) -> Resul
     }
     let what = match read_manifest(folder) {
         None => "the folder already holds a run, whose settings cannot be read".to_owned(),
-        Some(earlier) => {
-            let differences = describe_setting_differences(&earlier, experiment);
-            let Some(first) = differences.first() else {
-                return Ok(());
-            };
-            let more = match differences.len() - 1 {
-                0 => String::new(),
-                others => format!(", and {}", format_count(others, "more difference")),
-            };
-            format!(
-                "the folder already holds a run with other settings than this run: {first}{more}"
-            )
-        }
+        Some(earlier) => match &describe_setting_differences(&earlier, experiment)[..] {
+            [] => return Ok(()),
+            [first, others @ ..] => {
+                let more = match others.len() {
+                    0 => String::new(),
+                    others => format!(", and {}", format_count(others, "more difference")),
+                };
+                format!(
+                    "the folder already holds a run with other settings than this run: {first}{more}"
+                )
+            }
+        },
     };
     Err(Problem::new(what)
         .source(path_in_folder_as_text(folder, "run.json"))
@@ -182,8 +172,6 @@ pub fn check_settings_are_equal(folder: &Path, experiment: &Experiment) -> Resul
         .into())
 }
 
-/// Describes in words each difference between the settings and input files of two runs: the run with the manifest `earlier`, and
-/// the run of `experiment`. Flags such as `--threads` are not settings.
 fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     let mut found = Vec::new();
     // The names of files may differ, but not their contents.
@@ -191,22 +179,18 @@ fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec
     for at in 0..inputs.len().max(experiment.input_files.len()) {
         match (inputs.get(at), experiment.input_files.get(at)) {
             (Some(one), Some(other)) if one["role"] == other.role => {
-                if one["sha256"] != *other.sha256 {
-                    let (one, other, role) = (
-                        one["source"].as_str().unwrap_or_default(),
-                        &other.name,
-                        other.role,
-                    );
-                    // The folder names its copy of a file; the copy has the same last name as the file.
-                    let last = |name| Path::new(name).file_name();
-                    found.push(if last(one) == last(other.as_str()) {
-                        format!(
-                            "the {role} `{other}` has other contents than in the run in the folder"
-                        )
-                    } else {
-                        format!("the {role} is `{one}` in the folder, but `{other}` in this run")
-                    });
+                if one["sha256"] == *other.sha256 {
+                    continue;
                 }
+                let (role, other) = (other.role, &*other.name);
+                let one = one["source"].as_str().unwrap_or_default();
+                // The folder names its copy of a file; the copy has the same last name as the file.
+                let [own_name, name] = [one, other].map(|file| Path::new(file).file_name());
+                found.push(if own_name == name {
+                    format!("the {role} `{other}` has other contents than in the run in the folder")
+                } else {
+                    format!("the {role} is `{one}` in the folder, but `{other}` in this run")
+                });
             }
             (_, Some(other)) => {
                 found.push(format!(
@@ -223,17 +207,12 @@ fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec
             (None, None) => {}
         }
     }
-    let (mut one, mut other) = (
-        earlier["experiment"].clone(),
-        experiment.resolved_settings.clone(),
-    );
-    let earlier_names: Vec<&str> = inputs
-        .iter()
-        .filter_map(|one| one["source"].as_str())
-        .collect();
+    let mut one = earlier["experiment"].clone();
+    let mut other = experiment.resolved_settings.clone();
+    let earlier_names = inputs.iter().filter_map(|one| one["source"].as_str());
     let names = experiment.input_files.iter().map(|one| &*one.name);
     remove_input_file_names(&experiment.registry, &mut other, &names);
-    remove_input_file_names(&experiment.registry, &mut one, &earlier_names.into_iter());
+    remove_input_file_names(&experiment.registry, &mut one, &earlier_names);
     for settings in [&mut one, &mut other] {
         remove_informative_keys(settings);
         // The platform is an input file, built in, or a part of the settings; its SHA-256 has been compared.
@@ -243,8 +222,6 @@ fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec
     found
 }
 
-/// Adds to `found` a description of each key in which two JSON values differ; `path` is the name of the key that both values have
-/// in the settings.
 fn add_value_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     let (Value::Object(left), Value::Object(right)) = (one, other) else {
         if one != other {
@@ -266,7 +243,6 @@ fn add_value_differences(path: &str, one: &Value, other: &Value, found: &mut Vec
 /// Maximum number of characters to which the value of a setting is shortened in the description of a difference.
 const MAX_VALUE_CHARACTERS: usize = 60;
 
-/// Formats a JSON value for people: texts without quotation marks, null as `not set`, long values shortened.
 fn format_value_for_people(value: &Value) -> String {
     let text = match value {
         Value::Null => "not set".to_owned(),

@@ -6,17 +6,25 @@
 //! the old run are removed ([`super::earlier`]). Files of two runs are thus never mixed.
 
 use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
-use super::atomic_file::{Draft, remove_file_if_present, try_lock};
-use super::inputs::{self, KeptInputs};
-use super::machine::PlatformSummary;
-use super::path_rows::{self, PathRow};
-use super::summary::manifest_with_file_names;
-use super::{Report, TraceFormat, cannot_write_error, earlier, records};
-use migsim_base::document::path_of_text;
-use migsim_base::error::{Error, Problem};
+use super::{
+    Report, TraceFormat,
+    atomic_file::{Draft, remove_file_if_present, try_lock},
+    cannot_write_error, earlier,
+    inputs::{self, KeptInputs},
+    machine::PlatformSummary,
+    path_rows::{self, PathRow},
+    records,
+    summary::manifest_with_file_names,
+};
+use migsim_base::{
+    document::path_of_text,
+    error::{Error, Problem},
+};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
 
@@ -140,7 +148,6 @@ impl RunFolder {
         report.with_input_files(kept.settings, &kept.files)
     }
 
-    /// Chooses and reads the input files of which the folder keeps copies.
     fn keep_inputs(&self, experiment: &Experiment) -> KeptInputs {
         let earlier = earlier::kept_input_names(&self.path);
         KeptInputs::new(experiment, &self.path, |name, bytes| {
@@ -158,14 +165,7 @@ impl RunFolder {
         results: &Results,
         drafts: PendingResults,
     ) -> Result<Vec<Draft>, Error> {
-        let PendingResults {
-            process_table_parts: processes,
-            trace_files: traces,
-            critical_path_rows: path,
-            html_page_name_and_content: page,
-            failed_traces: _,
-        } = drafts;
-        let mut files = traces;
+        let mut files = drafts.trace_files;
         let mut add = |name: &str, fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>| {
             let file = self.path.join(path_of_text(name));
             files.push(Draft::create_with_content(&file, fill)?);
@@ -177,9 +177,10 @@ impl RunFolder {
             out.write_all(b"\n")
         })?;
         let mut tables = vec!["supersteps.csv", "calls.jsonl", "migrations.csv"];
-        if !processes.is_empty() {
-            add("processes.csv", &mut |out| join_csv_parts(&processes, out))?;
-            drop(processes);
+        let parts = drafts.process_table_parts;
+        if !parts.is_empty() {
+            add("processes.csv", &mut |out| join_csv_parts(&parts, out))?;
+            drop(parts);
             tables.push("links.csv");
         }
         for name in tables {
@@ -187,12 +188,13 @@ impl RunFolder {
                 records::write_table(name, experiment, results, out)
             })?;
         }
+        let path = &drafts.critical_path_rows;
         if !path.is_empty() {
             add(path_rows::FILE_NAME, &mut |out| {
-                path_rows::write_path_rows(&path, out)
+                path_rows::write_path_rows(path, out)
             })?;
         }
-        if let Some((name, html)) = page {
+        if let Some((name, html)) = drafts.html_page_name_and_content {
             add(&name, &mut |out| out.write_all(html.as_bytes()))?;
         }
         let kept = self.keep_inputs(experiment);
@@ -204,8 +206,7 @@ impl RunFolder {
                 .map_err(|error| cannot_write_error(name, &error))?;
             add(name, &mut |out| out.write_all(bytes))?;
         }
-        let names = (&kept.settings, &*kept.files);
-        let manifest = manifest_with_file_names(experiment, results, names);
+        let manifest = manifest_with_file_names(experiment, results, &kept.settings, &kept.files);
         add("run.json", &mut |out| {
             serde_json::to_writer_pretty(&mut *out, &manifest)?;
             out.write_all(b"\n")
@@ -236,33 +237,21 @@ pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Erro
         .into())
 }
 
-/// Lists the names that files of a run folder can have, except HTML pages whose names the user chooses.
-pub(super) fn all_file_names() -> impl Iterator<Item = String> {
-    FILES_OF_ALL_SCENARIOS
-        .map(str::to_owned)
-        .into_iter()
-        .chain(file_names_of_single_scenarios())
+/// Lists the names that files of a run folder can have, except HTML pages whose names the user chooses: the files of all
+/// scenarios, and for each scenario its temporary part of `processes.csv` and its traces.
+fn all_file_names() -> impl Iterator<Item = String> {
+    let of_scenario = |scenario| {
+        let traces = TraceFormat::ALL.map(|format| format.file_name(scenario));
+        [processes_part_name(scenario)].into_iter().chain(traces)
+    };
+    let of_all = FILES_OF_ALL_SCENARIOS.into_iter().map(str::to_owned);
+    of_all.chain(Scenario::ALL.into_iter().flat_map(of_scenario))
 }
 
-/// Lists the names of all files that belong to one scenario each: the temporary parts of `processes.csv`, and the traces.
-fn file_names_of_single_scenarios() -> impl Iterator<Item = String> {
-    Scenario::ALL
-        .map(processes_part_name)
-        .into_iter()
-        .chain(trace_file_names())
-}
-
-/// Returns the name of the temporary file that holds the part of `processes.csv` for one scenario.
 pub(super) fn processes_part_name(scenario: Scenario) -> String {
     format!("processes-{}.csv", scenario.name())
 }
 
-fn trace_file_names() -> impl Iterator<Item = String> {
-    let of = |format: TraceFormat| Scenario::ALL.map(|scenario| format.file_name(scenario));
-    TraceFormat::ALL.into_iter().flat_map(of)
-}
-
-/// Joins the parts of a CSV table: writes them to `out` one after the other, with the header line of the first part only.
 fn join_csv_parts(parts: &[Draft], out: &mut dyn Write) -> std::io::Result<()> {
     use std::io::{BufRead, BufReader, copy};
     for (index, part) in parts.iter().enumerate() {

@@ -59,6 +59,7 @@ mod processes;
 mod read;
 mod records;
 mod report;
+mod rows;
 mod starts;
 mod summary;
 mod svg;
@@ -82,11 +83,10 @@ pub use migsim_base::quantities::{format_duration, format_speed};
 pub use path_rows::{PathRow, read_critical_paths, to_path_rows};
 pub use platform::{platform_sheet, platform_svg};
 pub use processes::ProcessTableWriter;
-pub use read::{
-    InputFile, MakespanDifference, MigrationRow, RecordedCall, Run, ScenarioRecords, SuperstepRow,
-};
+pub use read::{InputFile, MakespanDifference, Run, ScenarioRecords};
 pub use records::write_table;
 pub use report::Report;
+pub use rows::{MigrationRow, RecordedCall, SuperstepRow};
 pub use starts::compare_makespans;
 pub use summary::{manifest, summary};
 pub use table::results_sheet;

@@ -1,16 +1,20 @@
 //! Describes the results of an experiment for users: the table of scenarios, and the migrations of each rescheduling call.
 
 use super::placed::StartsByCluster;
-use super::read::application_title;
-use super::records::{cluster_and_host_names, describe_scenario, process_number};
-use super::starts;
-use super::summary::count_process_supersteps;
-use super::table_format::{Cell, Sheet, Table, ValueRating, number_column, text_column};
-use migsim_base::quantities::{AGES, format_seconds};
-use migsim_base::units::ProcessId;
-use migsim_base::words::{format_count, singular_or_plural};
+use super::{
+    read::application_title,
+    records::{decided_moves, describe_scenario},
+    starts,
+    summary::count_process_supersteps,
+    table_format::{Cell, Sheet, Table, ValueRating, number_column, text_column},
+};
+use migsim_base::{
+    quantities::{AGES, format_seconds},
+    words::{format_count, singular_or_plural},
+};
 use migsim_bsp::{CallRecord, MigrationCause, Scenario};
 use migsim_experiment::{Experiment, MakespanTerm, Results, ScenarioRun, policy_label};
+use migsim_policies::explain::RecordedMigration;
 
 /// Creates the lines and tables that show the results of an experiment to the user.
 pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
@@ -103,7 +107,6 @@ pub(super) fn moves_back_line(returns: usize, moves: usize) -> Option<String> {
     })
 }
 
-/// Describes an experiment in one line: application, numbers of processes and supersteps, platform, policy and network.
 pub(super) fn experiment_heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved_settings;
     let is_own = experiment.platform.equal_built_in_platform.is_none();
@@ -123,7 +126,6 @@ pub(super) fn experiment_heading(experiment: &Experiment) -> String {
     heading + note
 }
 
-/// Describes an experiment in one line from its properties; `settings` contain the names of its policy and its network.
 pub(super) fn format_experiment_heading(
     application: &str,
     settings: &serde_json::Value,
@@ -306,8 +308,6 @@ fn makespan_causes_table(results: &Results, run: &ScenarioRun) -> Option<Table> 
     Some(table)
 }
 
-/// Adds a table of the moves that each rescheduling call decided, with one row per pair of origin and destination cluster, and a
-/// list of the calls that decided no move.
 fn add_calls_table(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     let title = if run.scenario == Scenario::Iii {
         "Migrations, by rescheduling call"
@@ -328,10 +328,8 @@ fn add_calls_table(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet
     ];
     let mut table = Table::new("calls", title, &columns);
     for call in &moving {
-        for (line, group) in group_decided_migrations(experiment, call)
-            .into_iter()
-            .enumerate()
-        {
+        let decided = decided_moves(experiment, call);
+        for (line, group) in group_moves_by_clusters(&decided).into_iter().enumerate() {
             // The first row of a call has the values of the whole call.
             let of_call = |count: usize| match line {
                 0 => Cell::count(count),
@@ -360,8 +358,6 @@ fn add_calls_table(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet
     }
 }
 
-/// Returns a line with the number of the calls that decided no move and with the supersteps after which they took place, of which
-/// at most 12 are listed.
 fn describe_calls_without_migrations(calls: &[&CallRecord]) -> String {
     let listed: Vec<String> = calls
         .iter()
@@ -379,43 +375,27 @@ fn describe_calls_without_migrations(calls: &[&CallRecord]) -> String {
 
 /// Processes that a rescheduling call moves from the same origin cluster to the same destination cluster.
 pub(super) struct MovesBetweenClusters<'a> {
-    pub(super) origin_cluster: &'a str,
-    pub(super) destination_cluster: &'a str,
-    /// The processes that are moved, in ascending order.
-    pub(super) processes: Vec<ProcessId>,
+    pub origin_cluster: &'a str,
+    pub destination_cluster: &'a str,
+    /// The numbers of the processes that are moved, in ascending order.
+    pub processes: Vec<u64>,
 }
 
-/// Groups the migrations that a rescheduling call decided by pairs of origin and destination cluster.
-fn group_decided_migrations<'a>(
-    experiment: &'a Experiment,
-    call: &CallRecord,
-) -> Vec<MovesBetweenClusters<'a>> {
-    let decided = call.decision.migrations.iter().zip(&call.migration_origins);
-    group_moves_by_clusters(decided.map(|(wanted, &origin)| {
-        let (from, to) = (
-            cluster_and_host_names(experiment, origin).0,
-            cluster_and_host_names(experiment, wanted.to).0,
-        );
-        (from, to, wanted.process)
-    }))
-}
-
-/// Groups moves, each given as (origin cluster, destination cluster, process), by pairs of clusters. The groups are in the order
-/// in which their first moves occur.
-pub(super) fn group_moves_by_clusters<'a>(
-    moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
-) -> Vec<MovesBetweenClusters<'a>> {
-    let mut groups: Vec<MovesBetweenClusters<'a>> = Vec::new();
-    for (from, to, process) in moves {
+pub(super) fn group_moves_by_clusters(
+    moves: &[RecordedMigration],
+) -> Vec<MovesBetweenClusters<'_>> {
+    let mut groups: Vec<MovesBetweenClusters<'_>> = Vec::new();
+    for moved in moves {
         let is_it = |group: &&mut MovesBetweenClusters<'_>| {
-            group.origin_cluster == from && group.destination_cluster == to
+            group.origin_cluster == moved.from_cluster
+                && group.destination_cluster == moved.to_cluster
         };
         match groups.iter_mut().find(is_it) {
-            Some(group) => group.processes.push(process),
+            Some(group) => group.processes.push(moved.process),
             None => groups.push(MovesBetweenClusters {
-                origin_cluster: from,
-                destination_cluster: to,
-                processes: vec![process],
+                origin_cluster: &moved.from_cluster,
+                destination_cluster: &moved.to_cluster,
+                processes: vec![moved.process],
             }),
         }
     }
@@ -426,25 +406,13 @@ pub(super) fn group_moves_by_clusters<'a>(
 }
 
 /// Formats a sorted list of processes as text, with ranges for consecutive processes: `p23-p36, p40`.
-pub(super) fn format_process_ranges(processes: &[ProcessId]) -> String {
-    let mut parts: Vec<(u64, u64)> = Vec::new();
-    for process in processes.iter().map(|&process| process_number(process)) {
-        match parts.last_mut() {
-            Some(last) if last.1 + 1 == process => last.1 = process,
-            _ => parts.push((process, process)),
-        }
-    }
-    let shown: Vec<String> = parts
-        .iter()
-        .map(|&(from, to)| {
-            if from == to {
-                format!("p{from}")
-            } else {
-                format!("p{from}-p{to}")
-            }
-        })
-        .collect();
-    shown.join(", ")
+pub(super) fn format_process_ranges(processes: &[u64]) -> String {
+    let ranges = processes.chunk_by(|one, next| one + 1 == *next);
+    let shown = ranges.map(|range| match range {
+        [only] => format!("p{only}"),
+        _ => format!("p{}-p{}", range[0], range[range.len() - 1]),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -452,9 +420,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_of_processes_are_shortened_and_count_from_one() {
-        let ids: Vec<ProcessId> = [0, 1, 2, 6, 8, 9].into_iter().map(ProcessId).collect();
-        assert_eq!(format_process_ranges(&ids), "p1-p3, p7, p9-p10");
+    fn ranges_of_processes_are_shortened() {
+        let ranges = format_process_ranges(&[1, 2, 3, 7, 9, 10]);
+        assert_eq!(ranges, "p1-p3, p7, p9-p10");
     }
 
     #[test]

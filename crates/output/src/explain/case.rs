@@ -4,10 +4,15 @@
 use serde_json::{Value, json};
 
 use super::question::{Question, find_scenario_to_explain};
-use crate::read::{RecordedCall, Run, ScenarioRecords};
-use migsim_base::error::Problem;
-use migsim_base::quantities::format_time;
-use migsim_base::words::{format_count, singular_or_plural};
+use crate::{
+    read::{Run, ScenarioRecords},
+    rows::RecordedCall,
+};
+use migsim_base::{
+    error::Problem,
+    quantities::format_time,
+    words::{format_count, singular_or_plural},
+};
 use migsim_bsp::Scenario;
 use migsim_experiment::{
     CallEffect, Experiment, PlannedCall, PredictedChange, Progress, RecordedRun, ReschedulingPlan,
@@ -80,15 +85,15 @@ fn recorded_plan(
         let found = found.map(|host| (process, host));
         found.ok_or_else(|| format!("the platform has no host `{}`", one.to_host))
     };
-    let planned = |call: &RecordedCall| {
+    let calls = calls.iter().map(|call| {
         Ok(PlannedCall {
             superstep: call.superstep,
             moves: call.migrations.iter().map(host).collect::<Result<_, _>>()?,
             procedure: call.procedure,
             reports_early: call.early_reports,
         })
-    };
-    let calls: Result<Vec<_>, String> = calls.iter().map(planned).collect();
+    });
+    let calls: Result<Vec<_>, String> = calls.collect();
     calls.map(ReschedulingPlan::new)
 }
 
@@ -112,7 +117,6 @@ fn predicted_changes(narrator: &dyn Narrator, call: &RecordedCall) -> Option<Vec
     migrations.map(|one| change(one.process)).collect()
 }
 
-/// Formats a range of supersteps as text; the range includes the supersteps `from` and `until`: `supersteps 3 to 5`.
 fn format_superstep_range(from: u64, until: u64) -> String {
     if from == until {
         format!("superstep {from}")
@@ -127,10 +131,9 @@ fn describe_makespans(without: f64, with: f64) -> String {
     let gain = without - with;
     let word = if gain < 0.0 { "loss" } else { "gain" };
     format!(
-        "{} without these moves, {} with these moves, which is a {} of {}",
+        "{} without these moves, {} with these moves, which is a {word} of {}",
         format_time(without),
         format_time(with),
-        word,
         format_time(gain.abs())
     )
 }
@@ -143,42 +146,33 @@ pub(super) fn describe_effect(effect: &CallEffect, supersteps: u64, is_last: boo
     } else {
         "until the next call"
     };
-    let mut sentences = vec![format!(
-        "The effect of the moves on the total time of {} ({}):",
-        format_superstep_range(effect.first_superstep, effect.last_superstep),
-        until
-    )];
-    sentences.push(describe_prediction(effect));
+    let range = format_superstep_range(effect.first_superstep, effect.last_superstep);
     let (without, with) = (&effect.makespan_without_moves, &effect.makespan_with_moves);
-    sentences.push(format!(
-        "  realised, compared with a repetition of the run without these moves: {}.",
-        describe_makespans(without.total.get(), with.total.get())
-    ));
-    sentences.push(format!(
-        "  parts of the realised times: computation {} with these moves instead of {} without them; communication and barrier {} with these moves instead of {} without them.",
-        format_time(with.computation_time.get()),
-        format_time(without.computation_time.get()),
-        format_time(with.time_after_computation.get()),
-        format_time(without.time_after_computation.get()),
-    ));
-    sentences.push(describe_break_even(
-        effect,
-        supersteps_after_call(effect, supersteps),
-    ));
     let net = effect.net_gain_s();
-    let (word, net) = if net < 0.0 {
-        ("later", format_time(-net))
-    } else {
-        ("earlier", format_time(net))
-    };
-    sentences.push(format!(
-        "If the cost of the moves is included, superstep {} ended {} {} than without these moves.",
-        effect.last_superstep, net, word
-    ));
-    sentences
+    let word = if net < 0.0 { "later" } else { "earlier" };
+    vec![
+        format!("The effect of the moves on the total time of {range} ({until}):"),
+        describe_prediction(effect),
+        format!(
+            "  realised, compared with a repetition of the run without these moves: {}.",
+            describe_makespans(without.total.get(), with.total.get())
+        ),
+        format!(
+            "  parts of the realised times: computation {} with these moves instead of {} without them; communication and barrier {} with these moves instead of {} without them.",
+            format_time(with.computation_time.get()),
+            format_time(without.computation_time.get()),
+            format_time(with.time_after_computation.get()),
+            format_time(without.time_after_computation.get()),
+        ),
+        describe_break_even(effect, supersteps_after_call(effect, supersteps)),
+        format!(
+            "If the cost of the moves is included, superstep {} ended {} {word} than without these moves.",
+            effect.last_superstep,
+            format_time(net.abs())
+        ),
+    ]
 }
 
-/// Describes the makespans that the policy predicted without and with the moves of a call, and the predicted gain or loss.
 fn describe_prediction(effect: &CallEffect) -> String {
     let Some(predicted) = &effect.predicted_makespans else {
         return "  predicted: no value, since the policy predicts no times.".into();
@@ -193,7 +187,6 @@ fn describe_prediction(effect: &CallEffect) -> String {
     )
 }
 
-/// Returns the number of supersteps that follow the rescheduling call in a run of `supersteps` supersteps.
 pub(super) fn supersteps_after_call(effect: &CallEffect, supersteps: u64) -> u64 {
     (supersteps + 1).saturating_sub(effect.first_superstep)
 }
@@ -203,37 +196,26 @@ pub(super) fn supersteps_after_call(effect: &CallEffect, supersteps: u64) -> u64
 fn describe_break_even(effect: &CallEffect, left: u64) -> String {
     let price = format_time(effect.move_delay.get());
     let rate = effect.gain_per_superstep_s();
+    let gain = format_time(rate.abs());
+    let verb = singular_or_plural(left, ["is", "are"]);
+    let left_over = format!("{} {verb}", format_count(left, "superstep"));
     match effect.break_even_supersteps() {
         None if rate < 0.0 => format!(
-            "The moves delayed the run by {}, and each superstep takes {} longer with them: the moves do not pay for themselves.",
-            price,
-            format_time(-rate)
+            "The moves delayed the run by {price}, and each superstep takes {gain} longer with them: the moves do not pay for themselves."
         ),
         None => format!(
             "The moves delayed the run by {price} and save no time afterwards: they do not pay for themselves."
         ),
         Some(0) => "The moves did not delay the run, so they cost no time.".into(),
         Some(supersteps) if supersteps > left => format!(
-            "The moves delayed the run by {} and do not pay for themselves: they gain {} per superstep, so that this takes {}, but only {} left after the call.",
-            price,
-            format_time(rate),
-            format_count(supersteps, "superstep"),
-            format_supersteps_left(left)
+            "The moves delayed the run by {price} and do not pay for themselves: they gain {gain} per superstep, so that this takes {}, but only {left_over} left after the call.",
+            format_count(supersteps, "superstep")
         ),
         Some(supersteps) => format!(
-            "The moves delayed the run by {} and gain {} per superstep, so that they pay for themselves after {}; {} left after the call.",
-            price,
-            format_time(rate),
-            format_count(supersteps, "superstep"),
-            format_supersteps_left(left)
+            "The moves delayed the run by {price} and gain {gain} per superstep, so that they pay for themselves after {}; {left_over} left after the call.",
+            format_count(supersteps, "superstep")
         ),
     }
-}
-
-/// Formats the number of supersteps after the call together with a verb, as a part of a sentence: `56 are`.
-fn format_supersteps_left(left: u64) -> String {
-    let verb = singular_or_plural(left, ["is", "are"]);
-    format!("{} {verb}", format_count(left, "superstep"))
 }
 
 /// Converts the effect of the moves of a rescheduling call in a run of `supersteps` supersteps to JSON; if the effect is unknown,

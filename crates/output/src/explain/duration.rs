@@ -2,8 +2,7 @@
 //! that started in this superstep.
 
 use crate::path_rows::{CriticalPathPart, PathRow, group_protocol_steps};
-use migsim_base::quantities::format_time;
-use migsim_base::words::format_count;
+use migsim_base::{quantities::format_time, words::format_count};
 
 /// Maximum number of parts of the critical path that are described one by one for a superstep.
 const MAX_DESCRIBED_PIECES: usize = 8;
@@ -14,34 +13,29 @@ const NEGLIGIBLE_SHARE: f64 = 1e-12;
 /// Describes the parts of the critical path that started in superstep `number` (counted from 1), in chronological order. Of many
 /// parts, only the longest are described.
 pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<String> {
-    let own: Vec<&PathRow> = path.iter().filter(|row| row.superstep == number).collect();
-    let whole: f64 = own.iter().map(|row| row.duration_seconds()).sum();
+    let own = || path.iter().filter(|row| row.superstep == number);
+    let whole: f64 = own().map(PathRow::duration_seconds).sum();
     let is_seen = |row: &&PathRow| row.duration_seconds() > NEGLIGIBLE_SHARE * whole;
-    let own: Vec<&PathRow> = own.into_iter().filter(is_seen).collect();
+    let own: Vec<&PathRow> = own().filter(is_seen).collect();
     if own.is_empty() {
         return vec![format!(
-            "No activity that starts in superstep {} is on the critical path, the chain of activities that determines the time of the run.",
-            number
+            "No activity that starts in superstep {number} is on the critical path, the chain of activities that determines the time of the run."
         )];
     }
     let parts: Vec<CriticalPathPart<'_>> = group_protocol_steps(&own);
     let mut longest: Vec<usize> = (0..parts.len()).collect();
-    longest.sort_by(|a, b| {
-        parts[*b]
-            .duration_seconds
-            .total_cmp(&parts[*a].duration_seconds)
-    });
+    let duration = |place: &usize| parts[*place].duration_seconds;
+    longest.sort_by(|a, b| duration(b).total_cmp(&duration(a)));
     longest.truncate(MAX_DESCRIBED_PIECES);
     longest.sort_unstable();
     let mut sentences = vec![format!(
-        "Superstep {} has {} of the critical path, the chain of activities that determines the time of the run:",
-        number,
+        "Superstep {number} has {} of the critical path, the chain of activities that determines the time of the run:",
         format_time(whole)
     )];
     for place in longest {
         let part = &parts[place];
-        let (seconds, words) = (part.duration_seconds, part.describe());
-        sentences.push(format!("  {}: {}", format_time(seconds), words));
+        let time = format_time(part.duration_seconds);
+        sentences.push(format!("  {time}: {}", part.describe()));
     }
     let rest = parts.len().saturating_sub(MAX_DESCRIBED_PIECES);
     if rest > 0 {

@@ -2,9 +2,8 @@
 
 use super::case;
 use super::question::AnswerData;
-use crate::read::{RecordedCall, ScenarioRecords};
-use migsim_base::quantities::format_time;
-use migsim_base::words::format_count;
+use crate::{read::ScenarioRecords, rows::RecordedCall};
+use migsim_base::{quantities::format_time, words::format_count};
 use migsim_bsp::Scenario;
 
 impl AnswerData<'_> {
@@ -12,10 +11,11 @@ impl AnswerData<'_> {
         let mut sentences = vec![self.describe_call_cost(call)];
         match self.effect_of_moves {
             Some(Ok(effect)) => {
-                let is_last = self.policy_context.next_call().is_none();
+                let scene = &self.policy_context;
+                let is_last = scene.next_call().is_none();
                 sentences.extend(case::describe_effect(
                     effect,
-                    self.policy_context.superstep_count,
+                    scene.superstep_count,
                     is_last,
                 ));
             }
@@ -32,7 +32,7 @@ impl AnswerData<'_> {
     }
 
     fn describe_call_cost(&self, call: &RecordedCall) -> String {
-        let decided = call.migrations.len() as u64;
+        let decided = call.migrations.len();
         let cost = format_time(call.cost_s);
         if decided == 0 {
             return format!("No process moved; the call took {cost}.");
@@ -46,14 +46,10 @@ impl AnswerData<'_> {
             let decided = format_count(decided, "migration");
             return format!("The call decided {decided}, but {why}; the call took {cost}.");
         }
-        let moved = self
-            .scenario_records
-            .policy_moves_after(call.superstep)
-            .count() as u64;
+        let moved = self.scenario_records.policy_moves_after(call.superstep);
         format!(
-            "The call caused {}; the call took {}, and the migrations took {}.{}",
-            format_count(moved, "migration"),
-            cost,
+            "The call caused {}; the call took {cost}, and the migrations took {}.{}",
+            format_count(moved.count(), "migration"),
             format_time(call.migration_s),
             self.describe_move_of_process(call)
         )
@@ -66,11 +62,11 @@ impl AnswerData<'_> {
         let own = moved.find(|moved| self.question.process == Some(moved.process));
         own.map_or_else(String::new, |one| {
             format!(
-                " The move of p{} began {} after the start of the run and ended {} after it; it sent {} of memory.",
+                " The move of p{} began {} after the start of the run and ended {} after it; it sent {:.0} B of memory.",
                 one.process,
                 format_time(one.start_s),
                 format_time(one.end_s),
-                format_args!("{:.0} B", one.size_bytes)
+                one.size_bytes
             )
         })
     }
@@ -78,20 +74,15 @@ impl AnswerData<'_> {
     /// Describes the time of the supersteps until the next call, compared with the time of the same supersteps in scenario i
     /// (application only). Returns `None` if the run has no scenario i.
     fn compare_times_with_scenario_i(&self, call: &RecordedCall) -> Option<String> {
-        let (from, until) = (
-            call.superstep + 1,
-            self.policy_context
-                .next_call()
-                .map_or(self.scenario_records.supersteps.len() as u64, |next| {
-                    next.superstep
-                }),
-        );
+        let this = self.scenario_records;
+        let last = this.supersteps.len() as u64;
+        let next = self.policy_context.next_call();
+        let until = next.map_or(last, |next| next.superstep);
+        let from = call.superstep + 1;
         let base = self.run.scenario(Scenario::I).filter(|_| from <= until)?;
         Some(format!(
-            "Supersteps {} to {} took {}; in scenario i (application only) the same supersteps took {}.",
-            from,
-            until,
-            format_time(total_superstep_time(self.scenario_records, from, until)),
+            "Supersteps {from} to {until} took {}; in scenario i (application only) the same supersteps took {}.",
+            format_time(total_superstep_time(this, from, until)),
             format_time(total_superstep_time(base, from, until)),
         ))
     }
@@ -109,9 +100,7 @@ fn describe_predicted_gain_sum(call: &RecordedCall) -> Option<String> {
 
 /// Computes the sum of the durations of the supersteps from `from` to `until`, including both \[s\].
 fn total_superstep_time(run: &ScenarioRecords, from: u64, until: u64) -> f64 {
-    let asked = run
-        .supersteps
-        .iter()
-        .filter(|row| (from..=until).contains(&row.superstep));
+    let asked = run.supersteps.iter();
+    let asked = asked.filter(|row| (from..=until).contains(&row.superstep));
     asked.map(|row| row.end_s - row.start_s).sum()
 }

@@ -1,17 +1,24 @@
 //! Overview of all rescheduling calls of a scenario: moves, costs, reasons for calls without moves, and suggested commands for
 //! further questions.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::question::find_scenario_to_explain;
-use crate::figure::min_and_max;
-use crate::read::{RecordedCall, Run, ScenarioRecords};
-use crate::table::{MovesBetweenClusters as Way, format_process_ranges, group_moves_by_clusters};
-use crate::table_format::{Cell, OutputForm, Sheet, Table, number_column, text_column};
-use migsim_base::error::Problem;
-use migsim_base::quantities::{format_percent, format_time};
-use migsim_base::units::ProcessId;
-use migsim_base::words::format_count;
+use crate::{
+    figure::min_and_max,
+    read::{Run, ScenarioRecords},
+    records::scenario_gloss,
+    rows::RecordedCall,
+    table::{MovesBetweenClusters as Way, format_process_ranges, group_moves_by_clusters},
+    table_format::{Cell, OutputForm, Sheet, Table, number_column, text_column},
+};
+use migsim_base::{
+    error::Problem,
+    quantities::{format_percent, format_time},
+    words::format_count,
+};
 use migsim_bsp::Scenario;
 use migsim_policies::explain::{Narrator, NoMoveReason, Shortfall};
 
@@ -89,25 +96,29 @@ impl<'a> Overview<'a> {
 
     pub(super) fn to_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
-        self.add_totals_to_sheet(&mut sheet);
-        if self.calls_with_listed_moves().next().is_some() {
-            sheet.add_line("");
-            sheet.add_table(self.moves_by_clusters_table());
-            add_omitted_rows(
-                &mut sheet,
-                self.calls_with_listed_moves().count(),
-                "more call",
-            );
+        for (index, line) in self.describe_totals_of_calls().into_iter().enumerate() {
+            if index == 1 {
+                sheet.add_line("");
+            }
+            sheet.add_line(line);
         }
-        if !self.reasons_without_moves.is_empty() {
+        let mut add_rows = |table: Table, count: usize, noun: &str| {
             sheet.add_line("");
-            sheet.add_table(self.reasons_without_moves_table());
-            add_omitted_rows(&mut sheet, self.reasons_without_moves.len(), "more reason");
-            if self
-                .reasons_without_moves
-                .iter()
-                .any(|group| group.reason.contains("t1"))
-            {
+            sheet.add_table(table);
+            if count > MAX_ROWS {
+                let more = format_count(count - MAX_ROWS, noun);
+                sheet.add_line(format!("and {more}; add --json to see all of them"));
+            }
+        };
+        let calls = self.calls_with_listed_moves().count();
+        if calls > 0 {
+            add_rows(self.moves_by_clusters_table(), calls, "more call");
+        }
+        let reasons = &self.reasons_without_moves;
+        if !reasons.is_empty() {
+            let table = self.reasons_without_moves_table();
+            add_rows(table, reasons.len(), "more reason");
+            if reasons.iter().any(|group| group.reason.contains("t1")) {
                 sheet.add_line(
                     "t1 is the predicted time of a candidate without its move, t2 that with its move.",
                 );
@@ -116,47 +127,25 @@ impl<'a> Overview<'a> {
         sheet
     }
 
-    fn add_totals_to_sheet(&self, sheet: &mut Sheet) {
-        let totals = self.describe_totals_of_calls();
-        let (heading, totals) = totals.split_first().expect("a heading");
-        sheet.add_line(heading);
-        sheet.add_line("");
-        for one in totals {
-            sheet.add_line(one);
-        }
-    }
-
-    /// Describes all rescheduling calls of the scenario together: a heading, the number of calls and of moves, their costs, and
-    /// the makespan.
     fn describe_totals_of_calls(&self) -> Vec<String> {
-        let Self {
-            scenario_records: this,
-            policy_name: policy,
-            ..
-        } = self;
-        let supersteps = this.supersteps.len() as u64;
+        let this = self.scenario_records;
+        let policy = self.policy_name;
         let heading = format!(
-            "Scenario {} ({}), policy {}, {}",
+            "Scenario {} ({}), policy {policy}, {}",
             this.scenario.name(),
-            crate::records::scenario_gloss(this.scenario),
-            *policy,
-            format_count(supersteps, "superstep")
+            scenario_gloss(this.scenario),
+            format_count(this.supersteps.len(), "superstep")
         );
         if this.calls.is_empty() {
             let none = format!(
-                "The policy `{}` asked for no call in this run, so nothing could move.",
-                *policy
+                "The policy `{policy}` asked for no call in this run, so nothing could move."
             );
             return vec![heading, none];
         }
-        let calls = this.calls.len() as u64;
+        let calls = format_count(this.calls.len(), "rescheduling call");
         vec![
             heading,
-            format!(
-                "{}: {}.",
-                format_count(calls, "rescheduling call"),
-                self.describe_move_counts()
-            ),
+            format!("{calls}: {}.", self.describe_move_counts()),
             self.describe_call_costs(),
             self.describe_makespan(),
         ]
@@ -169,41 +158,31 @@ impl<'a> Overview<'a> {
         call.applied || self.scenario_records.scenario == Scenario::Ii
     }
 
-    /// Returns the rescheduling calls that decided moves and whose moves the overview lists.
     fn calls_with_listed_moves(&self) -> impl Iterator<Item = &RecordedCall> {
         let moving = self.calls_with_moves.iter().copied();
         moving.filter(|call| self.are_moves_listed(call))
     }
 
-    /// Describes how many rescheduling calls decided moves and how many moves these are.
     fn describe_move_counts(&self) -> String {
-        let migrations = |call: &RecordedCall| call.migrations.len() as u64;
-        let done: Vec<u64> = self.calls_with_listed_moves().map(migrations).collect();
+        let listed = self.calls_with_listed_moves();
+        let done: Vec<usize> = listed.map(|call| call.migrations.len()).collect();
         let would = if self.scenario_records.scenario == Scenario::Ii {
             "would have made"
         } else {
             "made"
         };
-        let count: u64 = done.iter().sum();
-        let moved = match done.len() as u64 {
+        let count = format_count(done.iter().sum::<usize>(), "move");
+        let moved = match done.len() {
             0 => format!("no call {would} a move"),
-            moving => format!(
-                "{} of them {} {}",
-                moving,
-                would,
-                format_count(count, "move")
-            ),
+            moving => format!("{moving} of them {would} {count}"),
         };
-        let late = self
-            .calls_with_moves
-            .iter()
-            .find(|call| !self.are_moves_listed(call));
-        let late = late.map_or_else(String::new, |call| {
-            let count = call.migrations.len() as u64;
-            let late = format_count(count, "move");
+        let mut moving = self.calls_with_moves.iter();
+        let late = moving.find(|call| !self.are_moves_listed(call));
+        let late = late.map(|call| {
+            let late = format_count(call.migrations.len(), "move");
             format!("; {late} that a call after the last superstep decided did not happen")
         });
-        format!("{moved}{late}")
+        moved + &late.unwrap_or_default()
     }
 
     /// Describes the total and the mean cost of the rescheduling calls \[s\], and the total cost of the migrations \[s\].
@@ -224,23 +203,11 @@ impl<'a> Overview<'a> {
     /// Describes the makespan of the scenario, and by which percentage it differs from the makespan of scenario i (application
     /// only).
     fn describe_makespan(&self) -> String {
-        let against = self
-            .scenario_records
-            .relative_overhead
-            .map(|relative_overhead| {
-                let percent = 100.0 * relative_overhead.abs();
-                if relative_overhead < 0.0 {
-                    format!(
-                        ", {} less than scenario i (application only)",
-                        format_percent(percent)
-                    )
-                } else {
-                    format!(
-                        ", {} more than scenario i (application only)",
-                        format_percent(percent)
-                    )
-                }
-            });
+        let against = self.scenario_records.relative_overhead().map(|overhead| {
+            let percent = format_percent(100.0 * overhead.abs());
+            let word = if overhead < 0.0 { "less" } else { "more" };
+            format!(", {percent} {word} than scenario i (application only)")
+        });
         format!(
             "The whole run took {}{}.",
             format_time(self.scenario_records.makespan_s),
@@ -248,7 +215,6 @@ impl<'a> Overview<'a> {
         )
     }
 
-    /// Creates a table of the moves: for each rescheduling call with moves, one row per pair of origin and destination cluster.
     fn moves_by_clusters_table(&self) -> Table {
         let title = match self.scenario_records.scenario {
             Scenario::Ii => "Calls that would have moved processes",
@@ -266,17 +232,12 @@ impl<'a> Overview<'a> {
         ];
         let mut table = Table::new("moving", title, &columns);
         for call in self.calls_with_listed_moves().take(MAX_ROWS) {
-            for (line, way) in group_recorded_moves_by_clusters(call)
-                .into_iter()
-                .enumerate()
-            {
+            let ways = group_moves_by_clusters(&call.migrations).into_iter();
+            for (line, way) in ways.enumerate() {
                 // The first row of a call has the values of the whole call.
-                let of_call = |text: String| {
-                    if line == 0 {
-                        Cell::text(text)
-                    } else {
-                        Cell::empty()
-                    }
+                let of_call = |text: String| match line {
+                    0 => Cell::text(text),
+                    _ => Cell::empty(),
                 };
                 table.push_row([
                     of_call(call.superstep.to_string()),
@@ -322,8 +283,7 @@ impl<'a> Overview<'a> {
             return;
         };
         sheet.add_line("");
-        let moving = self.calls_with_moves.first();
-        if let Some(call) = moving {
+        if let Some(call) = self.calls_with_moves.first() {
             let superstep = call.superstep;
             let what = match self.scenario_records.scenario {
                 Scenario::Ii => "why processes would have moved",
@@ -331,12 +291,8 @@ impl<'a> Overview<'a> {
             };
             sheet.add_line(format!("Add --superstep {superstep} to see {what}."));
         }
-        let quiet = self
-            .reasons_without_moves
-            .first()
-            .and_then(|group| group.calls.first());
-        if let Some(call) = quiet {
-            let superstep = call.superstep;
+        if let Some(group) = self.reasons_without_moves.first() {
+            let superstep = group.calls[0].superstep;
             sheet.add_line(format!(
                 "Add --superstep {superstep} to see why no process moved after this superstep."
             ));
@@ -352,10 +308,9 @@ impl<'a> Overview<'a> {
         let this = self.scenario_records;
         let moving = self.calls_with_moves.iter().map(|call| {
             let way = |way: Way<'_>| {
-                let processes = way.processes.iter();
-                let numbers: Vec<u64> = processes.map(|one| u64::from(one.0) + 1).collect();
-                json!({ "from": way.origin_cluster, "to": way.destination_cluster, "processes": numbers })
+                json!({ "from": way.origin_cluster, "to": way.destination_cluster, "processes": way.processes })
             };
+            let ways = group_moves_by_clusters(&call.migrations).into_iter();
             json!({
                 "superstep": call.superstep,
                 "candidates": call.candidates.len(),
@@ -363,7 +318,7 @@ impl<'a> Overview<'a> {
                 "applied": call.applied,
                 "cost_s": call.cost_s,
                 "migration_s": call.migration_s,
-                "migrations": group_recorded_moves_by_clusters(call).into_iter().map(way).collect::<Vec<_>>(),
+                "migrations": ways.map(way).collect::<Vec<_>>(),
             })
         });
         let quiet = self.reasons_without_moves.iter().map(|group| {
@@ -381,7 +336,7 @@ impl<'a> Overview<'a> {
             "policy": self.policy_name,
             "supersteps": this.supersteps.len(),
             "makespan_s": this.makespan_s,
-            "against_i_percent": this.relative_overhead.map(|relative_overhead| 100.0 * relative_overhead),
+            "against_i_percent": this.relative_overhead().map(|overhead| 100.0 * overhead),
             "calls": this.calls.len(),
             "moved": this.migrations.iter().filter(|one| one.cause == "policy").count(),
             "scheduling_s": this.scheduling_s,
@@ -393,22 +348,13 @@ impl<'a> Overview<'a> {
 }
 
 impl ReasonGroup<'_> {
-    /// Describes the reason for which the calls of this group decided no move. The sentence contains the range of the numbers of
-    /// candidates and the range of the amounts by which the condition of a move was missed.
     fn describe_reason(&self) -> String {
         let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
         let candidates = match min_and_max(considered) {
             Some((least, most)) if most > 0.0 => {
-                let noun = if most > 1.0 {
-                    "candidates"
-                } else {
-                    "candidate"
-                };
-                format!(
-                    "{} {}, ",
-                    format_range(least, most, |count| count.to_string()),
-                    noun
-                )
+                let count = format_range(least, most, |count| count.to_string());
+                let end = if most > 1.0 { "s" } else { "" };
+                format!("{count} candidate{end}, ")
             }
             _ => String::new(),
         };
@@ -419,7 +365,7 @@ impl ReasonGroup<'_> {
             }
             _ => String::new(),
         };
-        format!("{}{}{}", candidates, self.reason.clone(), measured)
+        candidates + &self.reason + &measured
     }
 }
 
@@ -434,31 +380,14 @@ fn format_range(least: f64, most: f64, format: impl Fn(f64) -> String) -> String
     }
 }
 
-/// Adds a line that tells how many of the `count` rows of a table were omitted; adds nothing if the table shows all rows. `noun`
-/// names the rows.
-fn add_omitted_rows(sheet: &mut Sheet, count: usize, noun: &str) {
-    if count > MAX_ROWS {
-        sheet.add_line(format!(
-            "and {}; add --json to see all of them",
-            format_count(count - MAX_ROWS, noun)
-        ));
-    }
-}
-
-/// Describes in plain words why a rescheduling call decided no move, and lists the amounts by which each candidate missed the
-/// condition of a move.
 fn reason_without_moves(narrator: &dyn Narrator, call: &RecordedCall) -> (String, Vec<Shortfall>) {
     if call.candidates.is_empty() {
-        let NoMoveReason {
-            reason: why,
-            shortfall: by,
-        } = narrator.reason_without_candidates(call.record());
-        return (why, by.into_iter().collect());
+        let NoMoveReason { reason, shortfall } = narrator.reason_without_candidates(call.record());
+        return (reason, shortfall.into_iter().collect());
     }
     let reasons = call.candidates.iter();
-    let mut reasons: Vec<String> = reasons.map(|one| generalise_reason(&one.reason)).collect();
-    reasons.sort_unstable();
-    reasons.dedup();
+    let reasons: BTreeSet<String> = reasons.map(|one| generalise_reason(&one.reason)).collect();
+    let reasons: Vec<String> = reasons.into_iter().collect();
     let missed = call.candidates.iter().filter_map(|one| {
         Some(Shortfall {
             leading_words: ", by ",
@@ -478,13 +407,4 @@ fn generalise_reason(reason: &str) -> String {
         }
         _ => reason.to_owned(),
     }
-}
-
-/// Groups the moves that a call decided by pairs of origin and destination cluster.
-fn group_recorded_moves_by_clusters(call: &RecordedCall) -> Vec<Way<'_>> {
-    group_moves_by_clusters(call.migrations.iter().map(|decided| {
-        // The record counts processes from 1.
-        let process = ProcessId(u32::try_from(decided.process - 1).unwrap_or(u32::MAX));
-        (&*decided.from_cluster, &*decided.to_cluster, process)
-    }))
 }

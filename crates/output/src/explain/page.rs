@@ -1,13 +1,14 @@
 //! Creates an HTML page with the overview of the rescheduling calls of a run: tables, and a description of each call.
 
 use super::overview::Overview;
-use super::question::Question;
-use super::story::CallExplanation;
-use crate::escape_html;
-use crate::frame::{Page, list_html, section_html};
-use crate::read::{RecordedCall, Run};
-use migsim_base::error::Problem;
-use migsim_base::words::format_count;
+use super::{question::Question, story::CallExplanation};
+use crate::{
+    escape_html,
+    frame::{Page, list_html, section_html},
+    read::Run,
+    rows::RecordedCall,
+};
+use migsim_base::{error::Problem, words::format_count};
 
 /// Maximum number of rescheduling calls that the HTML page describes in words.
 const MAX_DESCRIBED_CALLS: usize = 200;
@@ -30,11 +31,8 @@ impl Overview<'_> {
                 asks_why_not_moved: false,
                 scenario: Some(self.scenario_records.scenario),
             };
-            add_call_description(
-                &mut calls,
-                call,
-                &CallExplanation::new(run, question, None)?,
-            );
+            let story = CallExplanation::new(run, question, None)?;
+            add_call_description(&mut calls, call, &story);
         }
         if self.scenario_records.calls.len() > MAX_DESCRIBED_CALLS {
             let more = format_count(
@@ -60,7 +58,6 @@ impl Overview<'_> {
     }
 }
 
-/// Adds the description of a rescheduling call to the page; the description is unfolded from the start if the call decided moves.
 fn add_call_description(html: &mut String, call: &RecordedCall, story: &CallExplanation) {
     let (open, what) = match call.migrations.len() {
         0 => ("", "no process is to move".to_owned()),

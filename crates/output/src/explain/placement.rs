@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::question::AnswerData;
-use crate::read::RecordedCall;
+use crate::rows::RecordedCall;
 use migsim_base::words::format_count;
 use migsim_policies::explain::{Narrator, RecordedCandidate};
 
@@ -12,8 +12,6 @@ use migsim_policies::explain::{Narrator, RecordedCandidate};
 const MAX_DESCRIBED_CANDIDATES: usize = 12;
 
 impl AnswerData<'_> {
-    /// Describes the destinations and verdicts of the candidates `asked` that the user's question is about, and the moves of
-    /// processes that were not candidates.
     pub(super) fn describe_placement(
         &self,
         call: &RecordedCall,
@@ -25,25 +23,16 @@ impl AnswerData<'_> {
         }
         if asked.len() > MAX_DESCRIBED_CANDIDATES {
             let rest = &asked[MAX_DESCRIBED_CANDIDATES..];
-            let moved = rest.iter().filter(|one| one.accepted).count() as u64;
-            let count = rest.len() as u64;
+            let moved = rest.iter().filter(|one| one.accepted).count();
+            let more = format_count(rest.len(), "more candidate");
             sentences.push(format!(
-                "{} not shown, of which {} move; add `--process P` to see process P.",
-                format_count(count, "more candidate"),
-                moved
+                "{more} not shown, of which {moved} move; add `--process P` to see process P."
             ));
         }
         sentences.extend(self.describe_moves_of_non_candidates(call, asked));
-        if let Some(process) = self
-            .question
-            .process
-            .filter(|_| self.question.asks_why_not_moved)
-        {
-            let process = process.to_string();
-            let is_moved = |one: &migsim_policies::explain::RecordedMigration| {
-                self.question.process == Some(one.process)
-            };
-            if call.migrations.iter().any(is_moved) {
+        let why_not = self.question.process;
+        if let Some(process) = why_not.filter(|_| self.question.asks_why_not_moved) {
+            if call.migrations.iter().any(|one| one.process == process) {
                 sentences.push(format!(
                     "p{process} did not stay: the call decided to move this process."
                 ));
@@ -56,30 +45,25 @@ impl AnswerData<'_> {
         sentences
     }
 
-    /// Describes the moves of processes that the user's question is about and that are not among the candidates `asked`.
     fn describe_moves_of_non_candidates(
         &self,
         call: &RecordedCall,
         asked: &[&RecordedCandidate],
     ) -> Vec<String> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
-        let others = call.migrations.iter();
-        let others = others.filter(|one| {
+        let others = call.migrations.iter().filter(|one| {
             self.policy_context.includes_process(one.process) && !judged.contains(&one.process)
         });
-        others
-            .map(|one| {
-                format!(
-                    "p{} is to move from {} ({}) to {} ({}).",
-                    one.process, &one.from_host, &one.from_cluster, &one.to_host, &one.to_cluster
-                )
-            })
-            .collect()
+        let sentences = others.map(|one| {
+            format!(
+                "p{} is to move from {} ({}) to {} ({}).",
+                one.process, one.from_host, one.from_cluster, one.to_host, one.to_cluster
+            )
+        });
+        sentences.collect()
     }
 }
 
-/// Adds sentences about one candidate: its destination, t1 (predicted time on the origin) against t2 (predicted time on the
-/// destination), and whether it moves.
 fn add_candidate_sentences(
     narrator: &dyn Narrator,
     call: &RecordedCall,
@@ -94,13 +78,13 @@ fn add_candidate_sentences(
     sentences.push(format!(
         "p{}, on host {} of cluster {}, asked for cluster {}{}: p{} {} ({}).",
         one.process,
-        &one.from_host,
-        &one.from_cluster,
-        &one.to_cluster,
+        one.from_host,
+        one.from_cluster,
+        one.to_cluster,
         offered,
         one.process,
         verdict,
-        &one.reason
+        one.reason
     ));
     let (Some(stay), Some(go)) = (one.stay_s, one.go_s) else {
         return;

@@ -58,13 +58,13 @@ pub(super) fn find_scenario_to_explain(
 /// moves.
 #[derive(Clone, Debug)]
 pub(crate) struct AnswerData<'a> {
-    pub(super) run: &'a Run,
-    pub(super) scenario_records: &'a ScenarioRecords,
-    pub(super) question: Question,
+    pub run: &'a Run,
+    pub scenario_records: &'a ScenarioRecords,
+    pub question: Question,
     /// The records of all rescheduling calls of the scenario and the user's question, in the form from which the policy writes
     /// its sentences.
-    pub(super) policy_context: ExplainContext<'a>,
+    pub policy_context: ExplainContext<'a>,
     /// Effect of the moves of the rescheduling call on the makespan, or the reason why this effect is unknown; `None` if no
     /// process moved.
-    pub(super) effect_of_moves: Option<&'a Result<CallEffect, String>>,
+    pub effect_of_moves: Option<&'a Result<CallEffect, String>>,
 }

@@ -2,10 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::case;
-use super::question::{AnswerData, Question, find_scenario_to_explain};
-use crate::frame::{Page, list_html, section_html};
-use crate::read::{RecordedCall, Run, ScenarioRecords};
+use super::{
+    case,
+    question::{AnswerData, Question, find_scenario_to_explain},
+};
+use crate::{
+    frame::{Page, list_html, section_html},
+    read::{Run, ScenarioRecords},
+    records::scenario_gloss,
+    rows::RecordedCall,
+};
 use migsim_base::error::Problem;
 use migsim_experiment::CallEffect;
 use migsim_policies::explain::{ExplainContext, RecordedCandidate};
@@ -32,14 +38,10 @@ impl<'a> CallExplanation<'a> {
     ) -> Result<Self, Problem> {
         let this = find_scenario_to_explain(run, question.scenario)?;
         let supersteps = this.supersteps.len() as u64;
-        let calls: Vec<String> = this
-            .calls
-            .iter()
-            .take(24)
-            .map(|call| call.superstep.to_string())
-            .collect();
         if !(1..=supersteps).contains(&question.superstep) {
             let problem = Problem::new(format!("there is no superstep {}", question.superstep));
+            let calls = this.calls.iter().take(24);
+            let calls: Vec<String> = calls.map(|call| call.superstep.to_string()).collect();
             let more = if this.calls.len() > calls.len() {
                 ", ..."
             } else {
@@ -56,10 +58,8 @@ impl<'a> CallExplanation<'a> {
             let hint = format!("choose a superstep from 1 to {supersteps}; {calls}");
             return Err(problem.source("--superstep").hint(hint));
         }
-        if let Some(process) = question
-            .process
-            .filter(|process| !(1..=run.process_count).contains(process))
-        {
+        let is_unknown = |process: &u64| !(1..=run.process_count).contains(process);
+        if let Some(process) = question.process.filter(is_unknown) {
             let problem = Problem::new(format!("there is no process {process}"));
             let flag = if question.asks_why_not_moved {
                 "--why-not"
@@ -78,9 +78,8 @@ impl<'a> CallExplanation<'a> {
             run.narrator.describe_trigger(&answer.policy_context),
         )];
         if let Some(call) = call {
-            let asked: Vec<&RecordedCandidate> = call
-                .candidates
-                .iter()
+            let asked = call.candidates.iter();
+            let asked: Vec<&RecordedCandidate> = asked
                 .filter(|one| answer.policy_context.includes_process(one.process))
                 .collect();
             parts.extend(answer.describe_decision(call, &asked));
@@ -108,13 +107,14 @@ impl<'a> CallExplanation<'a> {
 
     fn heading(&self) -> String {
         let scene = &self.answer_data.policy_context;
+        let scenario = self.answer_data.scenario_records.scenario;
         let who = scene.process_in_question;
         let who = who.map_or_else(String::new, |process| format!(", process {process}"));
         format!(
             "Superstep {}{who}, scenario {} ({}), policy {}",
             scene.superstep_in_question,
-            self.answer_data.scenario_records.scenario.name(),
-            crate::records::scenario_gloss(self.answer_data.scenario_records.scenario),
+            scenario.name(),
+            scenario_gloss(scenario),
             scene.policy_name
         )
     }
@@ -145,7 +145,6 @@ impl<'a> CallExplanation<'a> {
         .to_html()
     }
 
-    /// Returns the title and the sentences of each part of the answer.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         let parts = self.titled_parts.iter();
         parts.map(|(title, sentences)| (*title, &sentences[..]))
@@ -154,17 +153,14 @@ impl<'a> CallExplanation<'a> {
     /// Returns the answer as JSON: the sentences of each part, and the recorded numbers from which they were written.
     pub fn to_json(&self) -> Value {
         let mut fields = self.answer_data.recorded_numbers_json(self.call);
-        let parts = self
-            .parts()
-            .map(|(title, sentences)| (title.to_owned(), json!(sentences)));
+        let parts = self.parts();
+        let parts = parts.map(|(title, sentences)| (title.to_owned(), json!(sentences)));
         fields.insert("sentences".into(), Value::Object(parts.collect()));
         Value::Object(fields)
     }
 }
 
 impl<'a> AnswerData<'a> {
-    /// Collects the data from which the answer to a question about `run` is written. `this` is the scenario of the question,
-    /// `effect` the effect of the moves of the call.
     pub(crate) fn new(
         run: &'a Run,
         this: &'a ScenarioRecords,
@@ -192,17 +188,13 @@ impl<'a> AnswerData<'a> {
         }
     }
 
-    /// Describes the decision of a rescheduling call in two parts: which processes were candidates, and where they were to move.
-    /// `asked` are the candidates that the question is about.
     pub(crate) fn describe_decision(
         &self,
         call: &RecordedCall,
         asked: &[&RecordedCandidate],
     ) -> [(&'static str, Vec<String>); 2] {
-        let selection = self
-            .run
-            .narrator
-            .describe_selection(&self.policy_context, call.record());
+        let narrator = self.run.narrator;
+        let selection = narrator.describe_selection(&self.policy_context, call.record());
         [
             ("Which", selection),
             ("Where and whether", self.describe_placement(call, asked)),
@@ -213,25 +205,22 @@ impl<'a> AnswerData<'a> {
     /// after the superstep, if there was one.
     fn recorded_numbers_json(&self, call: Option<&RecordedCall>) -> Map<String, Value> {
         let scene = &self.policy_context;
-        let mut facts = Map::new();
-        let mut put = |key: &str, value: Value| facts.insert(key.to_owned(), value);
-        put("scenario", self.scenario_records.scenario.name().into());
-        put("superstep", scene.superstep_in_question.into());
-        put("process", scene.process_in_question.into());
-        put("policy", scene.policy_name.into());
-        put("has_call", call.is_some().into());
-        let last = scene.previous_call().map(|call| call.superstep);
-        put("last_call", last.into());
-        let next = scene.next_call().map(|call| call.superstep);
-        put("next_call", next.into());
+        let json = json!({
+            "scenario": self.scenario_records.scenario.name(),
+            "superstep": scene.superstep_in_question,
+            "process": scene.process_in_question,
+            "policy": scene.policy_name,
+            "has_call": call.is_some(),
+            "last_call": scene.previous_call().map(|call| call.superstep),
+            "next_call": scene.next_call().map(|call| call.superstep),
+        });
+        let mut facts = json.as_object().cloned().unwrap_or_default();
         if let Some(call) = call {
             self.add_call_record_json(call, &mut facts);
         }
         facts
     }
 
-    /// Adds the record of a rescheduling call to `facts`. If the question names a process, the lists of the record are reduced to
-    /// the entries of this process.
     fn add_call_record_json(&self, call: &RecordedCall, facts: &mut Map<String, Value>) {
         let mut explanation = call.explanation.clone();
         for list in explanation.values_mut().filter_map(Value::as_array_mut) {
@@ -240,16 +229,10 @@ impl<'a> AnswerData<'a> {
             }
         }
         let is_asked = |process: u64| self.policy_context.includes_process(process);
-        let candidates: Vec<_> = call
-            .candidates
-            .iter()
-            .filter(|one| is_asked(one.process))
-            .collect();
-        let migrations: Vec<_> = call
-            .migrations
-            .iter()
-            .filter(|one| is_asked(one.process))
-            .collect();
+        let candidates = call.candidates.iter();
+        let candidates: Vec<_> = candidates.filter(|one| is_asked(one.process)).collect();
+        let migrations = call.migrations.iter();
+        let migrations: Vec<_> = migrations.filter(|one| is_asked(one.process)).collect();
         let effect = self.effect_of_moves.and_then(|effect| effect.as_ref().ok());
         let predicted = effect.and_then(|effect| effect.predicted_makespans.as_ref());
         let predicted = predicted.map(|one| one.without_moves.get() - one.with_moves.get());
@@ -270,15 +253,10 @@ impl<'a> AnswerData<'a> {
             }),
         );
         if let Some(effect) = self.effect_of_moves {
-            facts.insert(
-                "effect".into(),
-                case::effect_to_json(effect, self.policy_context.superstep_count),
-            );
+            let effect = case::effect_to_json(effect, self.policy_context.superstep_count);
+            facts.insert("effect".into(), effect);
         }
-        facts.extend(
-            self.run
-                .narrator
-                .additional_values(&self.policy_context, call.record()),
-        );
+        let narrator = self.run.narrator;
+        facts.extend(narrator.additional_values(&self.policy_context, call.record()));
     }
 }

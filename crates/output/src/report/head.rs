@@ -2,18 +2,19 @@
 //! makespans.
 
 use super::page_data::Report;
-use crate::html::escape_html;
-use crate::read::{MakespanDifference, ScenarioRecords};
-use crate::records::describe_scenario;
-use crate::starts;
-use crate::table::{
-    decimal_places, describe_gain_or_overhead, format_experiment_heading, moves_back_line,
+use crate::{
+    html::escape_html,
+    read::{MakespanDifference, ScenarioRecords},
+    records::describe_scenario,
+    starts,
+    table::{
+        decimal_places, describe_gain_or_overhead, format_experiment_heading, moves_back_line,
+    },
 };
 use migsim_base::quantities::format_seconds;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Basis, MakespanTerm};
 
-/// Describes the experiment of the run in one line, which is the title of the report.
 pub(super) fn report_title(report: &Report) -> String {
     format_experiment_heading(
         &report.run.application_title,
@@ -39,7 +40,6 @@ pub(super) fn built_in_experiment_paragraph(report: &Report) -> String {
     )
 }
 
-/// Formats a number with its sign and `decimals` decimal places; a number that is rounded to 0 becomes `0` without a sign.
 fn format_signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text.contains(|digit| ('1'..='9').contains(&digit)) {
@@ -56,7 +56,7 @@ pub(super) fn scenarios_table(report: &Report) -> String {
         "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
     );
     for run in &report.run.scenarios {
-        let against = match (run.scenario, run.relative_overhead) {
+        let against = match (run.scenario, run.relative_overhead()) {
             (Scenario::I, _) | (_, None) => String::new(),
             (scenario, Some(relative_overhead)) => {
                 let (word, amount) = describe_gain_or_overhead(scenario, relative_overhead);

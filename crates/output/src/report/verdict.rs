@@ -1,11 +1,11 @@
 //! Writes the verdict of a report: a sentence that tells whether migration reduces the execution time.
 
 use super::page_data::Report;
-use crate::read::{Run, ScenarioRecords};
-use crate::starts;
-use migsim_base::quantities::format_percent;
-use migsim_base::quantities::format_seconds;
-use migsim_base::words::format_count;
+use crate::{
+    read::{Run, ScenarioRecords},
+    starts,
+};
+use migsim_base::{quantities::format_percent, quantities::format_seconds, words::format_count};
 use migsim_bsp::Scenario;
 use migsim_experiment::{StaticPlacementMakespan, best_static_placement};
 
@@ -39,7 +39,7 @@ fn verdict_on_migration(run: &Run) -> String {
         (Some(base), None, Some(decided)) => format!(
             "The {} of scenario ii (scheduler without moves) cost {}: the application takes {} instead of {} in scenario i (application only). No process moves in scenario ii, so this run does not show what migration gains.",
             calls_of(decided),
-            format_percent(100.0 * decided.relative_overhead.unwrap_or(0.0)),
+            format_percent(100.0 * decided.relative_overhead().unwrap_or(0.0)),
             makespan_of(decided),
             makespan_of(base),
         ),
@@ -89,7 +89,7 @@ fn verdict_against_scenario_i(
     moved: &ScenarioRecords,
     is_beaten: bool,
 ) -> String {
-    let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
+    let gain = 0.0 - 100.0 * moved.relative_overhead().unwrap_or(0.0);
     let times = format!(
         "{} instead of {} in scenario i (application only)",
         makespan_of(moved),
