@@ -6,13 +6,14 @@
 
 use std::path::Path;
 
-use super::csv_guard::protect_formula_like_text;
-use super::inside::read_refusing_outside_links_if_present;
-use super::machine::{HostLocation, PlatformSummary};
-use super::read::{MigrationRow, Run, ScenarioRecords, damaged_file_error};
-use migsim_base::document::read_bytes;
-use migsim_base::error::Error;
-use migsim_base::units::HostId;
+use super::{
+    csv_guard::protect_formula_like_text,
+    inside::read_refusing_outside_links_if_present,
+    machine::{HostLocation, PlatformSummary},
+    read::{Run, ScenarioRecords, damaged_line_error},
+    rows::MigrationRow,
+};
+use migsim_base::{document::read_bytes, error::Error, units::HostId};
 use migsim_bsp::Recorder;
 use migsim_policies::Measures;
 
@@ -31,7 +32,6 @@ pub struct ProcessTimes {
 }
 
 impl ProcessTimes {
-    /// Returns the lists of start delays, computation times and communication times.
     pub(super) fn lists(&self) -> [&Vec<f32>; 3] {
         [
             &self.start_delay_s,
@@ -99,10 +99,9 @@ const READ_COLUMNS: [&str; 8] = [
 
 /// The clusters and hosts on which the processes of a scenario run at one superstep, updated from superstep to superstep by the
 /// recorded migrations.
-#[derive(Clone, Debug)]
 pub(super) struct PlacementReplay<'a> {
     /// Cluster and host of each process at the current superstep, indexed by process.
-    pub(super) current_places: Vec<HostLocation>,
+    pub current_places: Vec<HostLocation>,
     migrations_by_superstep: Vec<&'a MigrationRow>,
     applied: usize,
 }
@@ -174,10 +173,7 @@ pub(super) fn read_process_times(
     read().map(Some).map_err(|what| {
         let position = table.record.position().unwrap_or(table.reader.position());
         let line = usize::try_from(position.line()).unwrap_or(usize::MAX);
-        damaged_file_error(what)
-            .source(path.display().to_string())
-            .at_line_column(line, 1)
-            .into()
+        damaged_line_error(what, &path.display().to_string(), line)
     })
 }
 
@@ -199,7 +195,6 @@ impl ProcessTable<'_> {
         Ok(())
     }
 
-    /// Reads the values of the next line in [`READ_COLUMNS`]; returns `None` if the file has ended.
     fn read_row(&mut self) -> Result<Option<[&str; READ_COLUMNS.len()]>, String> {
         match self.reader.read_record(&mut self.record) {
             Ok(is_there) => Ok(is_there.then(|| self.columns.map(|column| &self.record[column]))),

@@ -25,24 +25,24 @@ const MAX_HOST_GROUPS: usize = 64;
 /// Summary of the platform of a run, with the host on which each process starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PlatformSummary {
-    pub(super) schema: String,
-    pub(super) name: String,
-    pub(super) clusters: Vec<ClusterSummary>,
+    pub schema: String,
+    pub name: String,
+    pub clusters: Vec<ClusterSummary>,
     /// The links that the routes between clusters use, without the access links of hosts.
-    pub(super) links: Vec<LinkSummary>,
+    pub links: Vec<LinkSummary>,
     /// For each pair of connected clusters, the links between them, in one direction only; empty if the platform has more than 64
     /// clusters.
-    pub(super) paths: Vec<ClusterPathSummary>,
+    pub paths: Vec<ClusterPathSummary>,
     /// Host on which each process starts, in the order of the processes.
-    pub(super) placement: Vec<HostLocation>,
+    pub placement: Vec<HostLocation>,
     /// Number of cores of each host, by cluster and host, that has another number of cores than the first host of its cluster.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) other_cores: BTreeMap<String, BTreeMap<String, u32>>,
+    pub other_cores: BTreeMap<String, BTreeMap<String, u32>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ClusterSummary {
-    pub(super) name: String,
+    pub name: String,
     /// The number of all hosts, and the properties of the first host.
     #[serde(flatten)]
     all: HostGroupSummary,
@@ -53,12 +53,12 @@ pub(super) struct ClusterSummary {
 }
 
 /// Consecutive hosts of a cluster with equal properties.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct HostGroupSummary {
-    pub(super) hosts: u64,
+    pub hosts: u64,
     /// Nominal speed of one core of each host of the group \[instr/s\].
-    pub(super) speed_instructions_per_s: f64,
-    pub(super) cores: u32,
+    pub speed_instructions_per_s: f64,
+    pub cores: u32,
     /// Bandwidth of the link that connects each host of the group to the network \[B/s\]; `None` if the hosts have no such access
     /// link.
     access_bytes_per_s: Option<f64>,
@@ -67,9 +67,9 @@ pub(super) struct HostGroupSummary {
 /// A link that a route between two clusters uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct LinkSummary {
-    pub(super) name: String,
+    pub name: String,
     /// Nominal bandwidth of the link \[B/s\].
-    pub(super) bandwidth_bytes_per_s: f64,
+    pub bandwidth_bytes_per_s: f64,
     /// Nominal one-way latency of the link \[s\].
     latency_s: f64,
 }
@@ -78,19 +78,19 @@ pub(super) struct LinkSummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ClusterPathSummary {
     /// Indices of the two clusters in the list of clusters, counted from 0; `from` is lower than `to`.
-    pub(super) from: usize,
-    pub(super) to: usize,
+    pub from: usize,
+    pub to: usize,
     /// Indices of the links in the list of links, counted from 0, in order from the first to the second cluster.
-    pub(super) links: Vec<usize>,
+    pub links: Vec<usize>,
     /// Nominal latency of the whole route between the manager hosts of the two clusters, including the access links \[s\].
-    pub(super) latency_s: f64,
+    pub latency_s: f64,
 }
 
 /// The names of a host and of the cluster that contains the host.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub(super) struct HostLocation {
-    pub(super) cluster: String,
-    pub(super) host: String,
+    pub cluster: String,
+    pub host: String,
 }
 
 impl ClusterSummary {
@@ -98,7 +98,6 @@ impl ClusterSummary {
         self.all.hosts
     }
 
-    /// Returns the groups of equal hosts, or all hosts as one group.
     pub(super) fn host_groups(&self) -> &[HostGroupSummary] {
         if self.groups.is_empty() {
             std::slice::from_ref(&self.all)
@@ -183,7 +182,6 @@ impl PlatformSummary {
         self.links = known.into_iter().map(link).collect();
     }
 
-    /// Returns the index of a cluster in the list of clusters, counted from 0.
     pub(super) fn cluster_index(&self, name: &str) -> Option<usize> {
         self.clusters.iter().position(|one| one.name == name)
     }

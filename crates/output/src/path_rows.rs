@@ -6,13 +6,17 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::csv_guard::{deserialize_guarded, protect_formula_like_text};
-use super::inside::read_refusing_outside_links_if_present;
-use super::read::{Run, damaged_file_error, parse_csv_rows};
-use migsim_base::document::read_text;
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, ProcessId};
-use migsim_base::words::format_count;
+use super::{
+    csv_guard::{deserialize_guarded, protect_formula_like_text},
+    inside::read_refusing_outside_links_if_present,
+    read::{Run, damaged_line_error, parse_csv_rows},
+};
+use migsim_base::{
+    document::read_text,
+    error::Error,
+    units::{HostId, ProcessId},
+    words::format_count,
+};
 use migsim_bsp::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit, Scenario};
 use migsim_experiment::Experiment;
 use migsim_platform::Platform;
@@ -117,17 +121,13 @@ pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Err
             && row.process.is_none_or(is_process);
         if !is_sound {
             let what = "this line is not one that migsim has written";
-            return Err(damaged_file_error(what)
-                .source(name)
-                .at_line_column(line, 1)
-                .into());
+            return Err(damaged_line_error(what, &name, line));
         }
         before = Some(row);
     }
     Ok(all)
 }
 
-/// Writes the rows of the critical paths as the table `path.csv`.
 pub(super) fn write_path_rows(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(COLUMNS)?;
@@ -163,18 +163,16 @@ pub(super) fn group_protocol_steps<'r>(rows: &[&'r PathRow]) -> Vec<CriticalPath
 
 /// A part of the critical path that is described by one sentence: one row, or several consecutive steps of the same barrier or
 /// rescheduling call.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct CriticalPathPart<'r> {
-    pub(super) first_row: &'r PathRow,
+    pub first_row: &'r PathRow,
     /// Simulated time at which the last row of the part ends \[s\].
-    pub(super) end_s: f64,
+    pub end_s: f64,
     /// Sum of the durations of the rows of the part \[s\].
-    pub(super) duration_seconds: f64,
+    pub duration_seconds: f64,
     row_count: usize,
 }
 
 impl CriticalPathPart<'_> {
-    /// Describes this part of the critical path in a sentence.
     pub(super) fn describe(&self) -> String {
         let protocol = match self.first_row.kind {
             PieceKind::Call => "the rescheduling call",
@@ -187,13 +185,10 @@ impl CriticalPathPart<'_> {
     }
 }
 
-/// Returns the name of a process in sentences, such as `p1` for the process with index 0.
 fn name_process(process: ProcessId) -> String {
     format!("p{}", process.index() + 1)
 }
 
-/// Describes the data that a piece of the critical path sends: a message, or the memory of a process that moves. `sender` is the
-/// name of the process or manager to which the piece belongs.
 fn describe_sent_data(piece: &PathPiece, sender: &str) -> String {
     match piece.kind {
         PieceKind::Barrier => "a message of the barrier".to_owned(),

@@ -38,38 +38,36 @@ const CELL_SPACING: f64 = 22.0;
 const COUNT_WIDTH: f64 = 100.0;
 
 /// A box that represents a zone of the platform: lines of text, inner boxes side by side, and lines that connect the inner boxes.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(crate) struct NestedBox {
     /// Lines of text at the top of the box; the first line is the name of the box.
-    pub(crate) text_lines: Vec<String>,
+    pub text_lines: Vec<String>,
     /// Text of the tooltip that appears when the mouse pointer is over the box.
-    pub(crate) tooltip: String,
+    pub tooltip: String,
     /// Whether the box represents all zones that are not drawn one by one because there are too many of them.
-    pub(crate) is_summary_of_zones: bool,
-    pub(crate) inner_boxes: Vec<NestedBox>,
-    pub(crate) connections: Vec<Connection>,
+    pub is_summary_of_zones: bool,
+    pub inner_boxes: Vec<NestedBox>,
+    pub connections: Vec<Connection>,
     /// Text at the lower edge of the box, below the lines that connect the inner boxes; `None` if the box has no such text.
-    pub(crate) remark: Option<String>,
-    pub(crate) cells: Option<HostCells>,
+    pub remark: Option<String>,
+    pub cells: Option<HostCells>,
 }
 
 /// The hosts of a cluster as cells, which the page of a report fills with processes. The page knows the cluster and each host by
 /// an index.
-#[derive(Clone, Debug)]
 pub(crate) struct HostCells {
-    pub(crate) cluster: usize,
-    pub(crate) hosts: Vec<(usize, String)>,
-    pub(crate) cell_width: f64,
+    pub cluster: usize,
+    pub hosts: Vec<(usize, String)>,
+    pub cell_width: f64,
 }
 
 /// A line that connects two inner boxes of the same box; the left box is its first end.
-#[derive(Clone, Debug)]
 pub(crate) struct Connection {
     box_indices: [usize; 2],
     label: String,
     tooltip: String,
     /// Tooltips about the gateways at the left end and at the right end of the line; `None` if there is no gateway at this end.
-    pub(super) gateway_tooltips: [Option<String>; 2],
+    pub gateway_tooltips: [Option<String>; 2],
     /// Width with which the line is drawn \[px\].
     stroke_width: f64,
 }
@@ -166,7 +164,6 @@ impl NestedBox {
         self.connections = connections;
     }
 
-    /// Returns the drawing of the platform `name` with the box below a title: the name and `size`.
     pub(super) fn to_svg(&self, name: &str, size: &str) -> String {
         let title = format!("{}: {size}", shorten_to_max_width(name, TITLE_LETTERS));
         let (width, height) = self.width_and_height();

@@ -3,9 +3,11 @@
 use super::boxes::{Connection, NestedBox};
 use super::{RouteProperties, cluster_pairs, tree};
 use crate::machine::{ClusterSummary, summarise_cluster};
-use migsim_base::quantities::format_speed;
-use migsim_base::units::{BytesPerSecond, ClusterId};
-use migsim_base::words::format_count;
+use migsim_base::{
+    quantities::format_speed,
+    units::{BytesPerSecond, ClusterId},
+    words::format_count,
+};
 use migsim_platform::Platform;
 
 /// Maximum number of clusters that are drawn.
@@ -54,7 +56,6 @@ fn clusters_svg(platform: &Platform) -> String {
     root.to_svg(&platform.name, &size)
 }
 
-/// Creates the box of a cluster with its name, the numbers of its hosts and cores, and the speeds of its hosts.
 pub(crate) fn cluster_box(cluster: &ClusterSummary) -> NestedBox {
     let groups = || cluster.host_groups().iter();
     let hosts = format_count(cluster.host_count(), "host");

@@ -7,17 +7,19 @@ pub(super) mod boxes;
 pub(super) mod draw;
 mod tree;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 pub use draw::platform_svg;
 
 use super::table_format::{Cell, Sheet, Table, number_column, text_column};
-use migsim_base::quantities::{format_data_rate, format_data_size, format_duration, format_speed};
-use migsim_base::units::{
-    Bytes, BytesPerSecond, ClusterId, HostId, LinkId, Seconds, greater, lesser,
+use migsim_base::{
+    quantities::{format_data_rate, format_data_size, format_duration, format_speed},
+    units::{Bytes, BytesPerSecond, ClusterId, HostId, LinkId, Seconds, greater, lesser},
+    words::format_count,
 };
-use migsim_base::words::format_count;
 use migsim_experiment::{Finding, check_single_cluster, find_implausible_platform_values};
 use migsim_platform::{LoadedPlatform, Platform, Route, Routes, ZoneOutline, Zones};
 
@@ -78,7 +80,6 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     sheet
 }
 
-/// Creates a table with the numbers of clusters, groups of equal hosts, hosts, links and routes of the platform.
 fn component_counts_table(platform: &Platform, survey: &ClusterRouteSurvey) -> Table {
     let columns = [
         text_column("platform", "platform"),
@@ -138,13 +139,11 @@ fn zone_tree_table(outline: &[ZoneOutline<'_>], rows: usize) -> Table {
     table
 }
 
-/// Lists the ranges of consecutive hosts of each cluster with equal properties (speed, cores, access link).
 fn host_groups(platform: &Platform) -> impl Iterator<Item = Range<u32>> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
     clusters.flat_map(|cluster| equal_host_ranges(platform, cluster))
 }
 
-/// Lists the ranges of consecutive hosts of a cluster that have equal speed, cores, memory and access link.
 pub(super) fn equal_host_ranges(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
     let hosts = &platform.clusters[cluster.index()].hosts;
     let access = |host: u32| {
@@ -235,7 +234,7 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
 }
 
 /// Latency and bandwidth of the route of a message between two hosts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct RouteProperties {
     latency: Seconds,
     bandwidth: Option<BytesPerSecond>,
@@ -323,7 +322,6 @@ impl ClusterRouteSurvey {
         survey
     }
 
-    /// Stores the first `rows` routes between clusters, which the table of routes shows.
     fn collect_first_routes(&mut self, platform: &Platform, rows: usize) {
         for pair in cluster_pairs(platform.clusters.len()) {
             if self.first_routes.len() >= rows {
@@ -368,7 +366,6 @@ impl ClusterRouteSurvey {
         }
     }
 
-    /// Adds `pairs` pairs of clusters to the counts; all of them have the same routes as the pair `pair`, which is examined.
     fn count_equal_pairs(
         &mut self,
         platform: &Platform,
@@ -456,7 +453,6 @@ impl<'p> RoutePair<'p> {
     }
 }
 
-/// Returns whether two routes use the same links, in either direction, and have the same latency and the same bandwidth.
 fn are_equivalent_routes(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
     let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
         let links = route.links();
@@ -547,7 +543,6 @@ fn routes_table(platform: &Platform, survey: &ClusterRouteSurvey) -> Table {
     table
 }
 
-/// Formats names as a list; only the first names are written, followed by the number of the remaining names.
 fn format_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MAX_LISTED_NAMES);
     let mut text = names.take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");
@@ -659,7 +654,6 @@ mod tests {
     use super::*;
     use crate::OutputForm;
 
-    /// Formats the tables of two clusters with two links between them, of 50 and of 60 us; `routes` are given explicitly.
     fn shown(routes: &str) -> String {
         let cluster = |name: &str, router: &str, latency: &str| {
             format!(
@@ -705,7 +699,6 @@ mod tests {
         );
     }
 
-    /// Formats the tables of two zones of one host each, whose routes in both directions are given.
     fn zoned(routes: &str) -> String {
         let text = format!(
             "<platform version='4'><zone id='top' routing='Full'>

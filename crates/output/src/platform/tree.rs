@@ -5,12 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::boxes::{Connection, NestedBox};
-use super::draw::format_speed_range;
-use super::{RouteProperties, multiple_zones};
-use migsim_base::quantities::format_duration;
-use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds, greater, lesser};
-use migsim_base::words::format_count;
+use super::{
+    RouteProperties,
+    boxes::{Connection, NestedBox},
+    draw::format_speed_range,
+    multiple_zones,
+};
+use migsim_base::{
+    quantities::format_duration,
+    units::{BytesPerSecond, HostId, LinkId, Seconds, greater, lesser},
+    words::format_count,
+};
 use migsim_platform::{DefinedRoute, Platform, ZoneMember, ZoneOutline, Zones};
 
 /// Maximum number of zones that are drawn side by side in a zone, and of boxes without inner boxes in the whole picture.
@@ -23,7 +28,6 @@ const MAX_OPENED_DEPTH: u32 = 6;
 const MAX_EQUAL_ZONES: usize = 3;
 const SHOWN_ALIKE: usize = 2;
 
-/// Draws the tree of zones of a platform as SVG; returns `None` if the platform has no zones or only one zone.
 pub(super) fn zone_tree_svg(platform: &Platform) -> Option<String> {
     let (zones, points, zone_outlines) = multiple_zones(platform)?;
     let tree = ZoneTree::new(platform, zones, points, zone_outlines);
@@ -31,15 +35,6 @@ pub(super) fn zone_tree_svg(platform: &Platform) -> Option<String> {
     let hosts = format_count(platform.hosts.len(), "host");
     let zones = format_count(tree.zone_outlines.len(), "zone");
     Some(root.to_svg(&platform.name, &format!("{hosts} in {zones}")))
-}
-
-/// The hosts that belong directly to a zone and not to an inner zone of this zone.
-#[derive(Clone, Copy, Debug)]
-struct DirectHosts {
-    first_host: HostId,
-    second_host: Option<HostId>,
-    last_host: HostId,
-    host_count: usize,
 }
 
 /// The properties by which zones count as equal.
@@ -55,12 +50,13 @@ struct ZoneTree<'p> {
     host_by_network_point: BTreeMap<u32, HostId>,
     zone_outlines: Vec<ZoneOutline<'p>>,
     inner_zones: Vec<Vec<usize>>,
-    direct_hosts: Vec<Option<DirectHosts>>,
+    /// The hosts that belong directly to each zone and not to an inner zone of this zone.
+    direct_hosts: Vec<Vec<HostId>>,
     speed_ranges: Vec<(f64, f64)>,
 }
 
 /// A box that is drawn inside the box of a zone, described by what it represents; boxes are drawn in the order of the variants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum InnerBox {
     /// A direct inner zone, given by its index in the tree of zones.
     Zone(usize),
@@ -71,7 +67,6 @@ enum InnerBox {
 }
 
 /// All routes that connect the same two boxes of a zone; they are drawn as one line.
-#[derive(Debug)]
 struct RouteBundle<'p> {
     connected_pairs: BTreeSet<(ZoneMember, ZoneMember)>,
     first_route: DefinedRoute<'p>,
@@ -97,22 +92,13 @@ impl<'p> ZoneTree<'p> {
                 .map(|(&at, id)| (at, HostId(id)))
                 .collect(),
             inner_zones: vec![Vec::new(); list.len()],
-            direct_hosts: vec![None; list.len()],
+            direct_hosts: vec![Vec::new(); list.len()],
             speed_ranges: vec![(f64::INFINITY, 0.0); list.len()],
             zone_outlines: list,
         };
         for (&point, &host) in &tree.host_by_network_point {
             let at = places[&zones.zone_of(point)];
-            let hosts = tree.direct_hosts[at].get_or_insert(DirectHosts {
-                first_host: host,
-                second_host: None,
-                last_host: host,
-                host_count: 0,
-            });
-            if hosts.host_count > 0 {
-                hosts.second_host.get_or_insert(host);
-            }
-            (hosts.last_host, hosts.host_count) = (host, hosts.host_count + 1);
+            tree.direct_hosts[at].push(host);
             let speed = platform.hosts[host.index()].speed.get();
             let (slowest, fastest) = &mut tree.speed_ranges[at];
             (*slowest, *fastest) = (slowest.min(speed), fastest.max(speed));
@@ -123,19 +109,15 @@ impl<'p> ZoneTree<'p> {
 
     fn set_inner_zones_and_speeds(&mut self) {
         let mut above: Vec<usize> = Vec::new();
-        let mut parents = Vec::with_capacity(self.zone_outlines.len());
         for (at, zone) in self.zone_outlines.iter().enumerate() {
             above.truncate(zone.depth as usize);
-            parents.push(above.last().copied());
-            above.push(at);
-        }
-        for (at, parent) in parents.iter().enumerate() {
-            if let Some(parent) = *parent {
+            if let Some(&parent) = above.last() {
                 self.inner_zones[parent].push(at);
             }
+            above.push(at);
         }
-        for (at, parent) in parents.iter().enumerate().rev() {
-            if let Some(parent) = *parent {
+        for parent in (0..self.inner_zones.len()).rev() {
+            for &at in &self.inner_zones[parent] {
                 let (low, high) = self.speed_ranges[at];
                 let (slowest, fastest) = &mut self.speed_ranges[parent];
                 (*slowest, *fastest) = (slowest.min(low), fastest.max(high));
@@ -156,7 +138,6 @@ impl<'p> ZoneTree<'p> {
         )
     }
 
-    /// Lists the direct inner zones of the zone with the index `at` that are drawn as separate boxes.
     fn separately_drawn_zones(&self, at: usize) -> Vec<usize> {
         let mut counts: BTreeMap<ZoneProperties, usize> = BTreeMap::new();
         for &child in &self.inner_zones[at] {
@@ -202,7 +183,6 @@ impl<'p> ZoneTree<'p> {
         opened
     }
 
-    /// Lists the boxes that are drawn inside the zone with the index `at`, from left to right.
     fn inner_boxes_of_zone(&self, at: usize) -> Vec<InnerBox> {
         let shown = self.separately_drawn_zones(at);
         let is_all = shown.len() == self.inner_zones[at].len();
@@ -215,7 +195,6 @@ impl<'p> ZoneTree<'p> {
             .collect()
     }
 
-    /// Creates the box of the zone with the index `at`. The box contains inner boxes if the set `opened` contains the zone.
     fn zone_box(&self, at: usize, opened: &BTreeSet<usize>) -> NestedBox {
         let zone = &self.zone_outlines[at];
         let zones =
@@ -235,18 +214,16 @@ impl<'p> ZoneTree<'p> {
                 let (slowest, fastest) = self.speed_ranges[at];
                 nested.text_lines.push(format_speed_range(slowest, fastest));
             }
-            nested.text_lines.extend(
-                self.direct_hosts[at]
-                    .filter(|_| zone.inner_zone_count == 0)
-                    .and_then(|own| self.local_route_text(own)),
-            );
+            let local = self
+                .local_route_text(at)
+                .filter(|_| zone.inner_zone_count == 0);
+            nested.text_lines.extend(local);
             return nested;
         }
         self.add_inner_boxes(&mut nested, at, opened);
         nested
     }
 
-    /// Adds the inner boxes of the zone with the index `at`, and the lines between them, to the box of this zone.
     fn add_inner_boxes(&self, nested: &mut NestedBox, at: usize, opened: &BTreeSet<usize>) {
         let zone = &self.zone_outlines[at];
         let parts = self.inner_boxes_of_zone(at);
@@ -268,9 +245,11 @@ impl<'p> ZoneTree<'p> {
 
     /// Describes the latency and bandwidth of the route between the first two hosts of a zone. Returns `None` if the zone has
     /// only one host or there is no route.
-    fn local_route_text(&self, hosts: DirectHosts) -> Option<String> {
-        let way =
-            RouteProperties::between_hosts(self.platform, hosts.first_host, hosts.second_host?)?;
+    fn local_route_text(&self, at: usize) -> Option<String> {
+        let &[first, second, ..] = &self.direct_hosts[at][..] else {
+            return None;
+        };
+        let way = RouteProperties::between_hosts(self.platform, first, second)?;
         Some(format!("inside: {}", way.to_text()))
     }
 
@@ -291,26 +270,21 @@ impl<'p> ZoneTree<'p> {
         }
     }
 
-    /// Creates the box that stands for the hosts that belong directly to the zone with the index `at`, next to the boxes of its
-    /// inner zones.
     fn direct_hosts_box(&self, at: usize) -> NestedBox {
-        let Some(hosts) = self.direct_hosts[at] else {
-            return NestedBox::default();
-        };
+        let hosts = &self.direct_hosts[at];
         let name = |host: HostId| self.platform.hosts[host.index()].name.as_str();
-        let names = match hosts.second_host {
-            None => name(hosts.first_host).to_owned(),
-            Some(_) => format!("{} to {}", name(hosts.first_host), name(hosts.last_host)),
+        let names = match hosts[..] {
+            [] => return NestedBox::default(),
+            [only] => name(only).to_owned(),
+            [first, .., last] => format!("{} to {}", name(first), name(last)),
         };
         NestedBox {
             tooltip: format!("hosts of zone {}: {names}", self.zone_outlines[at].name),
-            text_lines: vec![format_count(hosts.host_count, "host"), names],
+            text_lines: vec![format_count(hosts.len(), "host"), names],
             ..NestedBox::default()
         }
     }
 
-    /// Groups the routes of a zone by the two inner boxes that they connect. The result contains the indices of both boxes and
-    /// the routes between them.
     fn route_bundles(
         &self,
         at: usize,

@@ -13,7 +13,7 @@ const COMPRESSION_LEVEL: u8 = 6;
 const ARRAY_ALIGNMENT: usize = 8;
 
 /// Collects named numeric arrays in one block of bytes, with a directory that tells where each array begins.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct ArrayPack {
     array_directory: Map<String, Value>,
     packed_bytes: Vec<u8>,
@@ -21,38 +21,35 @@ pub(super) struct ArrayPack {
 
 impl ArrayPack {
     pub(super) fn add_f64(&mut self, name: &str, numbers: &[f64]) {
-        self.add_directory_entry(name, "f64", numbers.len());
-        self.packed_bytes
-            .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        self.add(name, "f64", numbers, f64::to_le_bytes);
     }
 
-    /// Appends an array of 32-bit floats; each number is rounded to 12 binary digits after the leading digit, which compresses
-    /// better.
     pub(super) fn add_f32(&mut self, name: &str, numbers: &[f32]) {
-        self.add_directory_entry(name, "f32", numbers.len());
-        self.packed_bytes.extend(
-            numbers
-                .iter()
-                .flat_map(|number| round_for_compression(*number).to_le_bytes()),
-        );
+        let bytes = |number| round_for_compression(number).to_le_bytes();
+        self.add(name, "f32", numbers, bytes);
     }
 
     pub(super) fn add_u32(&mut self, name: &str, numbers: &[u32]) {
-        self.add_directory_entry(name, "u32", numbers.len());
-        self.packed_bytes
-            .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        self.add(name, "u32", numbers, u32::to_le_bytes);
     }
 
     pub(super) fn add_u8(&mut self, name: &str, numbers: &[u8]) {
-        self.add_directory_entry(name, "u8", numbers.len());
-        self.packed_bytes.extend_from_slice(numbers);
+        self.add(name, "u8", numbers, u8::to_le_bytes);
     }
 
-    fn add_directory_entry(&mut self, name: &str, kind: &str, count: usize) {
-        self.packed_bytes
-            .resize(self.packed_bytes.len().next_multiple_of(ARRAY_ALIGNMENT), 0);
-        let entry = json!([kind, self.packed_bytes.len(), count]);
+    fn add<T: Copy, const N: usize>(
+        &mut self,
+        name: &str,
+        kind: &str,
+        numbers: &[T],
+        bytes: impl Fn(T) -> [u8; N],
+    ) {
+        let start = self.packed_bytes.len().next_multiple_of(ARRAY_ALIGNMENT);
+        self.packed_bytes.resize(start, 0);
+        let entry = json!([kind, start, numbers.len()]);
         self.array_directory.insert(name.to_owned(), entry);
+        self.packed_bytes
+            .extend(numbers.iter().flat_map(|number| bytes(*number)));
     }
 
     /// Compresses the block. Returns the directory of the arrays (`name: [kind, first byte, count]`) and the compressed block as

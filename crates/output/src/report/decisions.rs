@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::page_data::Report;
-use crate::read::{RecordedCall, ScenarioRecords};
+use crate::{
+    read::ScenarioRecords,
+    rows::{MigrationRow, RecordedCall},
+};
 use migsim_policies::explain::RecordedCandidate;
 
 /// A list of different texts, in which each text gets an index; the data of the page contains the indices instead of the texts.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct TextTable<'a> {
     index_by_text: BTreeMap<&'a str, usize>,
     texts: Vec<&'a str>,
@@ -25,8 +28,6 @@ impl<'a> TextTable<'a> {
     }
 }
 
-/// Creates the data of the page about rescheduling calls: `calls` contains the calls of each scenario, `texts` the texts to which
-/// the calls refer by index.
 pub(super) fn decisions_data(report: &Report) -> Value {
     let mut texts = TextTable::default();
     let calls: Vec<Value> = report
@@ -85,7 +86,7 @@ pub(super) fn encode_moves(
     hosts: &BTreeMap<(usize, &str), usize>,
     report: &Report,
 ) -> Value {
-    let one = |moved: &crate::read::MigrationRow| {
+    let one = |moved: &MigrationRow| {
         let cluster = report
             .platform_summary
             .cluster_index(&moved.to_cluster)

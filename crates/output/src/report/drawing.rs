@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::html::escape_html;
-use crate::machine::{ClusterPathSummary, ClusterSummary, PlatformSummary};
-use crate::platform::boxes::{Connection, HostCells, NestedBox};
-use crate::platform::draw::cluster_box;
-use crate::platform::route_text;
+use crate::{
+    html::escape_html,
+    machine::{ClusterPathSummary, ClusterSummary, PlatformSummary},
+    platform::boxes::{Connection, HostCells, NestedBox},
+    platform::draw::cluster_box,
+    platform::route_text,
+};
 use migsim_base::words::format_count;
 
 /// Maximum number of hosts for which the drawing contains a cell for each host; of more hosts, only the clusters are drawn.
@@ -19,7 +21,6 @@ const MAX_DRAWN_CLUSTERS: usize = 64;
 /// name of the host.
 pub(super) type HostIndices<'a> = BTreeMap<(usize, &'a str), usize>;
 
-/// Draws a platform with the hosts in `hosts` as SVG. Returns `None` if the platform has no clusters or more than 64.
 pub(super) fn platform_svg_with_hosts(
     machine: &PlatformSummary,
     hosts: &HostIndices<'_>,
@@ -83,4 +84,12 @@ pub(super) fn platform_svg_with_hosts(
     );
     root.draw((1.0, 1.0), &mut svg);
     Some(svg + "</svg>")
+}
+
+pub(super) fn hosts_in_index_order<'a>(
+    hosts: &HostIndices<'a>,
+) -> impl Iterator<Item = (usize, &'a str)> {
+    let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, name)| name)
 }

@@ -1,12 +1,15 @@
 //! Draws the figures of a run for articles: makespans, durations of supersteps, placement and activity of the processes.
 
 use super::page_data::Report;
-use crate::activity::{PlacementReplay, ProcessTimes};
-use crate::figure::{
-    ActivityChart, Bar, Colour, ColourMeaning, Curve, CurveChart, Drawing, Figure, FigureStyle,
-    SCENARIO_COLOURS_AND_MARKS, scenario_label, select_figures, viridis_colour,
+use crate::{
+    activity::{PlacementReplay, ProcessTimes},
+    figure::{
+        ActivityChart, Bar, Colour, ColourMeaning, Curve, CurveChart, Drawing, Figure, FigureStyle,
+        SCENARIO_COLOURS_AND_MARKS, scenario_label, select_figures, viridis_colour,
+    },
+    read::ScenarioRecords,
+    rows::SuperstepRow,
 };
-use crate::read::ScenarioRecords;
 use migsim_base::error::{Error, Problem};
 
 const COMPUTES: Colour = Colour(0, 74, 124);
@@ -31,7 +34,7 @@ type FigureEntry = (
 
 const PICTURES: [FigureEntry; 4] = [
     (
-        "gantt",
+        GANTT,
         "when each process computes, sends or receives, and waits; of more than 48 supersteps the share of time computing",
         draw_activity,
     ),
@@ -51,6 +54,7 @@ const PICTURES: [FigureEntry; 4] = [
         draw_superstep_times,
     ),
 ];
+const GANTT: &str = "gantt";
 
 impl Report {
     /// Draws the figure `wanted` of this run, or all figures for which there is data if `wanted` is `all`.
@@ -58,32 +62,32 @@ impl Report {
     /// # Errors
     /// There is no such figure, or the run folder lacks the data for it.
     pub fn draw_figures(&self, wanted: &str, style: &FigureStyle) -> Result<Vec<Figure>, Error> {
-        let known = PICTURES.map(|(name, _, _)| name);
-        let mut names = select_figures(wanted, &known)?;
-        if self.process_times_by_scenario.is_none() {
-            if wanted == "gantt" {
-                let problem = Problem::new(
-                    "the folder of the run has no data on what each process does over time, which this figure needs",
-                );
-                let hint = "repeat the run with the additional flag `--processes`: `migsim run ... --processes --out FOLDER`";
-                return Err(problem.hint(hint).into());
-            }
-            names.retain(|name| *name != "gantt");
-        }
-        let wanted = PICTURES.iter().filter(|(name, ..)| names.contains(name));
-        Ok(wanted
+        let names = select_figures(wanted, &PICTURES.map(|(name, ..)| name))?;
+        let drawn = PICTURES.iter().filter(|picture| names.contains(&picture.0));
+        let drawn = drawn.filter(|picture| self.has_data_for(picture));
+        let figures: Vec<Figure> = drawn
             .map(|(name, _, draw)| Figure::new(*name, draw(self, style)))
-            .collect())
+            .collect();
+        if figures.is_empty() {
+            let problem = Problem::new(
+                "the folder of the run has no data on what each process does over time, which this figure needs",
+            );
+            let hint = "repeat the run with the additional flag `--processes`: `migsim run ... --processes --out FOLDER`";
+            return Err(problem.hint(hint).into());
+        }
+        Ok(figures)
+    }
+
+    fn has_data_for(&self, (name, ..): &FigureEntry) -> bool {
+        *name != GANTT || self.process_times_by_scenario.is_some()
     }
 
     /// Lists the figures that can be drawn from this run: the name of each figure, and a sentence that describes it.
     pub fn available_figures(&self) -> Vec<(&'static str, &'static str)> {
-        let has = |name: &str| name != "gantt" || self.process_times_by_scenario.is_some();
-        let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
+        let pictures = PICTURES.iter().filter(|picture| self.has_data_for(picture));
         pictures.map(|(name, about, _)| (*name, *about)).collect()
     }
 
-    /// Returns the index and the results of the last scenario of the run, which figures about a single scenario show.
     fn last_scenario(&self) -> (usize, &ScenarioRecords) {
         let last = self.run.scenarios.iter().enumerate().next_back();
         last.expect("a run has a scenario")
@@ -94,96 +98,91 @@ fn time_axis_title(style: &FigureStyle) -> String {
     style.translate("time [s]", "tempo [s]").to_owned()
 }
 
-/// Draws the activity of each process in the last scenario over time.
 fn draw_activity(report: &Report, style: &FigureStyle) -> Drawing {
     let (index, run) = report.last_scenario();
-    let activity = report
-        .process_times_by_scenario
-        .as_ref()
-        .map(|all| &all[index]);
+    let activity = report.process_times_by_scenario.as_ref();
+    let activity = activity.map(|all| &all[index]);
     let is_coarse = run.supersteps.len() > MAX_SUPERSTEPS_WITH_BARS;
-    let bars = |process: usize| {
-        let Some(activity) = activity else {
-            return Vec::new();
-        };
-        if is_coarse {
-            computation_share_bars(run, activity, (process, report.process_count()))
-        } else {
-            activity_bars(run, activity, (process, report.process_count()))
-        }
+    let draw_bars = if is_coarse {
+        computation_share_bars
+    } else {
+        activity_bars
     };
-    let rows =
-        (0..report.process_count()).map(|process| (format!("p{}", process + 1), bars(process)));
-    let meaning = if is_coarse {
+    let count = report.process_count();
+    let rows = (0..count).map(|process| {
+        let bars = activity.map(|activity| draw_bars(run, activity, process, count));
+        (format!("p{}", process + 1), bars.unwrap_or_default())
+    });
+    let colour_meaning = if is_coarse {
         let title = style.translate(
             "share of time computing [%]",
             "parte do tempo em computação [%]",
         );
         ColourMeaning::ColourScale(title.to_owned(), (0.0, 100.0))
     } else {
-        ColourMeaning::NamedColours(vec![
-            (style.translate("computes", "computa").to_owned(), COMPUTES),
-            (
-                style
-                    .translate("sends or receives", "envia ou recebe")
-                    .to_owned(),
-                COMMUNICATES,
-            ),
-            (style.translate("waits", "espera").to_owned(), WAITS),
-        ])
+        named_colours(
+            style,
+            [
+                ("computes", "computa", COMPUTES),
+                ("sends or receives", "envia ou recebe", COMMUNICATES),
+                ("waits", "espera", WAITS),
+            ],
+        )
     };
     let title = style.translate("process", "processo");
     let chart = ActivityChart {
         name: format!("processes in scenario {}", run.scenario.name()),
         axis_titles: [time_axis_title(style), title.to_owned()],
-        colour_meaning: meaning,
+        colour_meaning,
         named_rows: rows.collect(),
     };
     chart.draw(style)
 }
 
-/// Creates the bars of one process: for each superstep a bar for its computation, its communication and its waiting.
+/// Creates the legend of three colours, each with its name in English and in Portuguese.
+fn named_colours(style: &FigureStyle, names: [(&str, &str, Colour); 3]) -> ColourMeaning {
+    let names = names.map(|(english, portuguese, colour)| {
+        (style.translate(english, portuguese).to_owned(), colour)
+    });
+    ColourMeaning::NamedColours(names.to_vec())
+}
+
 fn activity_bars(
     run: &ScenarioRecords,
     activity: &ProcessTimes,
-    (process, processes): (usize, usize),
+    process: usize,
+    processes: usize,
 ) -> Vec<Bar> {
     let mut bars = Vec::new();
     for (superstep, row) in run.supersteps.iter().enumerate() {
         let at = superstep * processes + process;
-        let list = [
-            &activity.start_delay_s,
-            &activity.computation_s,
-            &activity.communication_s,
-        ];
-        let [delay, compute, communication] = list.map(|list| f64::from(list[at]));
+        let [delay, compute, communication] = activity.lists().map(|list| f64::from(list[at]));
         let begin = row.start_s + delay;
         let (computed, sent) = (begin + compute, begin + compute + communication);
         let ends = [begin, computed, sent.min(row.end_s), row.end_s];
         let colours = [COMPUTES, COMMUNICATES, WAITS];
-        for (pair, colour) in ends.windows(2).zip(colours) {
-            if pair[1] > pair[0] {
-                bars.push(Bar {
-                    start_time: pair[0],
-                    end_time: pair[1],
-                    colour,
-                });
-            }
-        }
+        let pairs = ends
+            .windows(2)
+            .zip(colours)
+            .filter(|(pair, _)| pair[1] > pair[0]);
+        bars.extend(pairs.map(|(pair, colour)| Bar {
+            start_time: pair[0],
+            end_time: pair[1],
+            colour,
+        }));
     }
     bars
 }
 
-/// Creates the bars of one process in a run of many supersteps. Each bar covers several supersteps; the colour of the bar is the
-/// share of the time in which the process computes.
 fn computation_share_bars(
     run: &ScenarioRecords,
     activity: &ProcessTimes,
-    (process, processes): (usize, usize),
+    process: usize,
+    processes: usize,
 ) -> Vec<Bar> {
     let size = run.supersteps.len().div_ceil(MAX_POINTS);
     let columns = run.supersteps.chunks(size).enumerate();
-    let bar = |(column, rows): (usize, &[crate::read::SuperstepRow])| {
+    let bar = |(column, rows): (usize, &[SuperstepRow])| {
         let (from, to) = (rows[0].start_s, rows[rows.len() - 1].end_s);
         let own = (0..rows.len()).map(|row| (column * size + row) * processes + process);
         let computed: f64 = own.map(|at| f64::from(activity.computation_s[at])).sum();
@@ -201,7 +200,6 @@ fn computation_share_bars(
     columns.map(bar).collect()
 }
 
-/// Draws the makespan of each scenario as a bar that is divided into supersteps, rescheduling calls and migrations.
 fn draw_makespans(report: &Report, style: &FigureStyle) -> Drawing {
     let rows = report.run.scenarios.iter().map(|run| {
         let ends = [
@@ -209,19 +207,14 @@ fn draw_makespans(report: &Report, style: &FigureStyle) -> Drawing {
             run.makespan_s - run.migration_s,
             run.makespan_s,
         ];
-        let mut from = 0.0;
-        let bars = ends
-            .into_iter()
-            .zip([COMPUTES, COMMUNICATES, MIGRATES])
-            .map(|(to, colour)| {
-                let bar = Bar {
-                    start_time: from,
-                    end_time: to,
-                    colour,
-                };
-                from = to;
-                bar
-            });
+        let starts = [0.0, ends[0], ends[1]];
+        let colours = [COMPUTES, COMMUNICATES, MIGRATES];
+        let bars = starts.into_iter().zip(ends).zip(colours);
+        let bars = bars.map(|((start_time, end_time), colour)| Bar {
+            start_time,
+            end_time,
+            colour,
+        });
         (run.scenario.name().to_owned(), bars.collect())
     });
     let chart = ActivityChart {
@@ -230,22 +223,18 @@ fn draw_makespans(report: &Report, style: &FigureStyle) -> Drawing {
             time_axis_title(style),
             style.translate("scenario", "cenário").to_owned(),
         ],
-        colour_meaning: ColourMeaning::NamedColours(vec![
-            (
-                style.translate("supersteps", "superpassos").to_owned(),
-                COMPUTES,
-            ),
-            (
-                style
-                    .translate("rescheduling calls", "chamadas de reescalonamento")
-                    .to_owned(),
-                COMMUNICATES,
-            ),
-            (
-                style.translate("migrations", "migrações").to_owned(),
-                MIGRATES,
-            ),
-        ]),
+        colour_meaning: named_colours(
+            style,
+            [
+                ("supersteps", "superpassos", COMPUTES),
+                (
+                    "rescheduling calls",
+                    "chamadas de reescalonamento",
+                    COMMUNICATES,
+                ),
+                ("migrations", "migrações", MIGRATES),
+            ],
+        ),
         named_rows: rows.collect(),
     };
     chart.draw(style)
@@ -263,7 +252,6 @@ fn superstep_axis_title(style: &FigureStyle, supersteps_per_point: usize) -> Str
     )
 }
 
-/// Draws the durations of the supersteps of each scenario as curves.
 fn draw_superstep_times(report: &Report, style: &FigureStyle) -> Drawing {
     let size = match report.superstep_count().div_ceil(MAX_POINTS) {
         size @ (0 | 1) => size.max(1),
@@ -272,7 +260,7 @@ fn draw_superstep_times(report: &Report, style: &FigureStyle) -> Drawing {
     };
     let curves = report.run.scenarios.iter().map(|run| {
         let place = run.scenario.name().len() - 1;
-        let point = |(index, rows): (usize, &[crate::read::SuperstepRow])| {
+        let point = |(index, rows): (usize, &[SuperstepRow])| {
             let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
             let middle = (index * size) as f64 + f64::midpoint(rows.len() as f64, 1.0);
             (middle, sum / rows.len() as f64)
@@ -299,26 +287,18 @@ fn draw_superstep_times(report: &Report, style: &FigureStyle) -> Drawing {
     chart.draw(style)
 }
 
-/// Draws the number of processes in each cluster over the supersteps of the last scenario, as curves.
 fn draw_placement(report: &Report, style: &FigureStyle) -> Drawing {
     let (_, run) = report.last_scenario();
     let mut places = PlacementReplay::new(&report.platform_summary, run);
-    let names: Vec<&str> = report
-        .platform_summary
-        .clusters
-        .iter()
-        .map(|one| one.name.as_str())
-        .collect();
+    let names = report.platform_summary.clusters.iter();
+    let names: Vec<&str> = names.map(|one| one.name.as_str()).collect();
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names.len()];
     for superstep in 1..=run.supersteps.len() {
         places.advance_to_superstep(superstep as u64);
         let at = superstep as f64;
         for (name, points) in names.iter().zip(&mut points) {
-            let count = places
-                .current_places
-                .iter()
-                .filter(|place| place.cluster == *name)
-                .count() as f64;
+            let own = places.current_places.iter();
+            let count = own.filter(|place| place.cluster == *name).count() as f64;
             // The curve is a step function: of a constant part only the ends are kept.
             match points.last().copied() {
                 Some((_, last)) if last == count => {}
@@ -329,18 +309,15 @@ fn draw_placement(report: &Report, style: &FigureStyle) -> Drawing {
     }
     let end = run.supersteps.len() as f64;
     let last = names.len().saturating_sub(1).max(1) as f64;
-    let curves = names
-        .iter()
-        .zip(points)
-        .enumerate()
-        .map(|(index, (name, mut points))| {
-            points.extend(points.last().map(|(_, count)| (end, *count)));
-            Curve {
-                name: (*name).to_owned(),
-                colour: viridis_colour(0.9 * index as f64 / last),
-                curve_points: points,
-            }
-        });
+    let curves = names.iter().zip(points).enumerate();
+    let curves = curves.map(|(index, (name, mut points))| {
+        points.extend(points.last().map(|(_, count)| (end, *count)));
+        Curve {
+            name: (*name).to_owned(),
+            colour: viridis_colour(0.9 * index as f64 / last),
+            curve_points: points,
+        }
+    });
     let used = curves.filter(|curve| curve.curve_points.iter().any(|point| point.1 > 0.0));
     let chart = CurveChart {
         name: format!("processes by cluster in scenario {}", run.scenario.name()),

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::compress::{ArrayPack, fraction_to_byte};
-use super::page_data::Report;
-use crate::activity::ProcessTimes;
-use crate::read::ScenarioRecords;
+use super::{
+    compress::{ArrayPack, fraction_to_byte},
+    page_data::Report,
+};
+use crate::{activity::ProcessTimes, read::ScenarioRecords, rows::SuperstepRow};
 
 /// Maximum number of units (groups of supersteps) into which the chart divides a run.
 const MAX_UNITS: usize = 20_000;
@@ -25,7 +26,6 @@ const RESOLUTION_STEP: usize = 4;
 /// Maximum number of intervals in the coarsest resolution of the chart.
 const MAX_COARSEST_INTERVALS: usize = 200;
 
-/// Computes how many supersteps a unit of the chart covers, such that the numbers of units and bars stay within their limits.
 pub(super) fn supersteps_per_unit(report: &Report) -> usize {
     let cells = report.process_count().max(1) * report.run.scenarios.len().max(1);
     let most = MAX_UNITS.min((MAX_BARS / cells).max(MAX_COARSEST_INTERVALS));
@@ -36,8 +36,6 @@ pub(super) fn supersteps_per_unit(report: &Report) -> usize {
     unit
 }
 
-/// Adds the bars of all scenarios to the arrays of the page. Returns the description of these arrays, or the reason why the chart
-/// is not drawn. `unit` is the number of supersteps per unit.
 pub(super) fn pack_activity_bars(report: &Report, unit: usize, pack: &mut ArrayPack) -> Value {
     let Some(all) = &report.process_times_by_scenario else {
         return json!({ "reason": "The run folder has no data on the activities of the processes. To add them, repeat the run with: migsim run ... --out DIR --processes" });
@@ -130,8 +128,6 @@ impl<'a> ActivityPerUnit<'a> {
         &list[at * self.process_count..(at + 1) * self.process_count]
     }
 
-    /// Adds a coarser resolution to the arrays of the page, in which an interval covers `size` units. The arrays contain the
-    /// share of the time that each process computes and communicates in each interval.
     fn add_resolution(&self, size: usize, name: &str, pack: &mut ArrayPack) {
         let bins = self.unit_count.div_ceil(size);
         let (mut compute, mut communication) = (
@@ -184,7 +180,7 @@ fn call_and_migration_times(run: &ScenarioRecords) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
     let next = next.chain([run.makespan_s]);
-    let gap = |(row, next): (&crate::read::SuperstepRow, f64)| {
+    let gap = |(row, next): (&SuperstepRow, f64)| {
         let gap = (next - row.end_s).max(0.0);
         let call = calls.next_if(|call| call.superstep == row.superstep);
         let call = call.map_or(0.0, |call| call.cost_s.min(gap));

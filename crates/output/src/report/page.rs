@@ -2,14 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::compress::ArrayPack;
-use super::drawing::{self, HostIndices};
-use super::page_data::Report;
 use super::{
-    decisions, gantt, head, natural_sort_key, notes, path, reasons, scores, series, usage,
+    compress::ArrayPack,
+    decisions,
+    drawing::{self, HostIndices, hosts_in_index_order},
+    gantt, head, natural_sort_key, notes,
+    page_data::Report,
+    path, reasons, scores, series, usage,
 };
-use crate::frame::{Page, fill_template, script_element, sentence_html, settings_table};
-use crate::records::describe_scenario;
+use crate::{
+    frame::{Page, fill_template, script_element, sentence_html, settings_table},
+    records::describe_scenario,
+};
 use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
@@ -93,12 +97,10 @@ impl Report {
     }
 }
 
-/// Returns the source text of the chart library uPlot, with its licence as a comment at its beginning.
 fn library_with_licence() -> String {
     format!("/*\n{}\n*/\n{UPLOT_LIBRARY}", LICENCE.trim())
 }
 
-/// Creates the HTML elements with the data (`facts` and the block of arrays), the chart library and the scripts of the page.
 fn data_and_script_elements(facts: &Value, block: &str, library: &str) -> String {
     let data = format!(
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
@@ -118,7 +120,6 @@ fn json_for_script(value: &Value) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// Assigns an index to each host that has a process at some time of the run, in the order of the clusters and of the names.
 fn index_used_hosts(report: &Report) -> HostIndices<'_> {
     let cluster = |name: &str| report.platform_summary.cluster_index(name).unwrap_or(0);
     let mut hosts = HostIndices::new();
@@ -136,53 +137,38 @@ fn index_used_hosts(report: &Report) -> HostIndices<'_> {
     hosts
 }
 
-fn hosts_in_index_order<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &'a str)> {
-    let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
-    order.sort_unstable();
-    order.into_iter().map(|(_, name)| name)
-}
-
-/// Collects the data that the page contains as JSON and returns them, and adds the numeric arrays of the page to `pack`.
 fn page_json_data(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack) -> Value {
     let unit = gantt::supersteps_per_unit(report);
     let bars = gantt::pack_activity_bars(report, unit, pack);
     series::pack_superstep_series(report, unit, pack);
     let cluster = |name: &str| report.platform_summary.cluster_index(name).unwrap_or(0);
-    let homes: Vec<Option<&usize>> = report
-        .platform_summary
-        .placement
-        .iter()
-        .map(|place| hosts.get(&(cluster(&place.cluster), place.host.as_str())))
-        .collect();
-    let scenarios: Vec<Value> = report
-        .run
-        .scenarios
-        .iter()
-        .map(|run| {
-            json!({
-                "name": run.scenario.name(),
-                "words": describe_scenario(run.scenario),
-                "makespan_s": run.makespan_s,
-                "moves": decisions::encode_moves(run, hosts, report),
-            })
+    let homes = report.platform_summary.placement.iter();
+    let homes = homes.map(|place| hosts.get(&(cluster(&place.cluster), &*place.host)));
+    let homes: Vec<Option<&usize>> = homes.collect();
+    let scenarios = report.run.scenarios.iter().map(|run| {
+        json!({
+            "name": run.scenario.name(),
+            "words": describe_scenario(run.scenario),
+            "makespan_s": run.makespan_s,
+            "moves": decisions::encode_moves(run, hosts, report),
         })
-        .collect();
-    let names = |list: &[crate::machine::ClusterSummary]| -> Vec<Value> {
-        list.iter().map(|one| one.name.as_str().into()).collect()
-    };
+    });
+    let scenarios: Vec<Value> = scenarios.collect();
+    let clusters = report.platform_summary.clusters.iter();
+    let clusters: Vec<&str> = clusters.map(|one| &*one.name).collect();
     json!({
         "policy": policy_label(&report.run.experiment_settings["policy"]),
         "supersteps": report.superstep_count(),
         "processes": report.process_count(),
         "unit": unit,
-        "clusters": names(&report.platform_summary.clusters),
+        "clusters": clusters,
         "hosts": hosts_in_index_order(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
         "homes": homes,
         "scenarios": scenarios,
         "bars": bars,
         "path": path::pack_critical_paths(report, pack),
         "intervals": series::rescheduling_intervals(report),
-        "host_usage": usage::pack_host_use(report, pack),
+        "host_usage": usage::pack_host_use(report, hosts, pack),
         "link_usage": usage::pack_link_use(report, pack),
         "scores": scores::pack_scores(report, pack),
         "decisions": decisions::decisions_data(report),

@@ -1,19 +1,20 @@
 //! The data that a report shows, read from the files of a run folder or taken from a run in memory.
 
+use std::fmt::Display;
 use std::path::Path;
 
-use crate::activity::{self, ProcessTimes};
-use crate::inside::read_refusing_outside_links_if_present;
-use crate::machine::{PlatformSummary, SCHEMA};
-use crate::path_rows::{PathRow, read_critical_paths};
-use crate::read::{Run, damaged_file_error, parse_csv_rows};
-use crate::traffic::{LinkTraffic, compute_link_traffic, supersteps_per_group};
+use crate::{
+    activity::{self, ProcessTimes},
+    inside::read_refusing_outside_links_if_present,
+    machine::{PlatformSummary, SCHEMA},
+    path_rows::{PathRow, read_critical_paths},
+    read::{Run, damaged_file_error, damaged_line_error, parse_csv_rows},
+    traffic::{LinkTraffic, compute_link_traffic, supersteps_per_group},
+};
 use serde_json::Value;
 
-use migsim_base::document::read_text;
-use migsim_base::error::Error;
-use migsim_experiment::{Experiment, Results};
-use migsim_experiment::{InputFile, Registry};
+use migsim_base::{document::read_text, error::Error};
+use migsim_experiment::{Experiment, InputFile, Registry, Results};
 
 /// A run together with all the data that its report shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,19 +37,17 @@ impl Report {
     /// The folder cannot be read, was written by an unsupported version, or its content is damaged.
     pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
         let run = Run::read(registry, folder)?;
-        let machine = read_platform_summary(&folder.join("platform.json"))?;
-        check_platform_summary(&machine, &run).map_err(|what| {
-            damaged_file_error(what).source(path_text(&folder.join("platform.json")))
-        })?;
+        let file = folder.join("platform.json");
+        let machine = read_platform_summary(&file)?;
+        check_platform_summary(&machine, &run)
+            .map_err(|what| damaged_file_error(what).source(path_text(&file)))?;
         let activity = activity::read_process_times(&folder.join("processes.csv"), &run, &machine)?;
-        let traffic = read_link_traffic(&folder.join("links.csv"), &run)?;
-        let path = read_critical_paths(folder, &run)?;
         Ok(Self {
-            run,
             platform_summary: machine,
             process_times_by_scenario: activity,
-            traffic_by_scenario: traffic,
-            critical_path_rows: path,
+            traffic_by_scenario: read_link_traffic(&folder.join("links.csv"), &run)?,
+            critical_path_rows: read_critical_paths(folder, &run)?,
+            run,
         })
     }
 
@@ -77,7 +76,6 @@ impl Report {
         self
     }
 
-    /// Replaces the settings and the list of input files, which may have other names in a run folder.
     #[must_use]
     pub(crate) fn with_input_files(mut self, settings: Value, files: &[InputFile]) -> Self {
         self.run.experiment_settings = settings;
@@ -87,19 +85,13 @@ impl Report {
         self
     }
 
-    /// Returns the number of processes of the application.
     pub(super) fn process_count(&self) -> usize {
         self.platform_summary.placement.len()
     }
 
-    /// Returns the number of supersteps of the run, which is equal in all scenarios.
     pub(super) fn superstep_count(&self) -> usize {
-        self.run
-            .scenarios
-            .iter()
-            .map(|run| run.supersteps.len())
-            .max()
-            .unwrap_or(0)
+        let counts = self.run.scenarios.iter().map(|run| run.supersteps.len());
+        counts.max().unwrap_or(0)
     }
 }
 
@@ -107,22 +99,15 @@ fn path_text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Returns the content of a text file of a run folder; `None` if the file does not exist.
-fn read_optional_text(path: &Path) -> Result<Option<String>, Error> {
-    Ok(read_refusing_outside_links_if_present(path, read_text)?)
-}
-
 fn read_platform_summary(path: &Path) -> Result<PlatformSummary, Error> {
-    let text = read_optional_text(path)?
-        .ok_or_else(|| damaged_file_error("the file is missing").source(path_text(path)))?;
-    let machine: PlatformSummary = serde_json::from_str(&text).map_err(|error| {
-        damaged_file_error(&error)
-            .source(path_text(path))
-            .at_line_column(error.line(), error.column())
-    })?;
+    let damaged = |what: &dyn Display| damaged_file_error(what).source(path_text(path));
+    let text = read_refusing_outside_links_if_present(path, read_text)?;
+    let text = text.ok_or_else(|| damaged(&"the file is missing"))?;
+    let machine: PlatformSummary = serde_json::from_str(&text)
+        .map_err(|error| damaged(&error).at_line_column(error.line(), error.column()))?;
     if machine.schema != SCHEMA {
         let what = format!("its schema is `{}` instead of `{SCHEMA}`", machine.schema);
-        return Err(damaged_file_error(what).source(path_text(path)).into());
+        return Err(damaged(&what).into());
     }
     Ok(machine)
 }
@@ -166,20 +151,17 @@ fn check_platform_summary(machine: &PlatformSummary, run: &Run) -> Result<(), St
 }
 
 fn read_link_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Error> {
-    let Some(text) = read_optional_text(path)? else {
+    let Some(text) = read_refusing_outside_links_if_present(path, read_text)? else {
         return Ok(None);
     };
     let all: Vec<LinkTraffic> = parse_csv_rows(&text, &path_text(path))?;
     for (row, line) in all.iter().zip(2..) {
+        let refuse = |what: &str| Err(damaged_line_error(what, &path_text(path), line));
         let Some(scenario) = run.scenario(row.scenario) else {
-            let what = format!(
-                "the line is of scenario {}, which was not run",
-                row.scenario.name()
-            );
-            return Err(damaged_file_error(what)
-                .source(path_text(path))
-                .at_line_column(line, 1)
-                .into());
+            let name = row.scenario.name();
+            return refuse(&format!(
+                "the line is of scenario {name}, which was not run"
+            ));
         };
         let count = scenario.supersteps.len();
         let size = supersteps_per_group(count) as u64;
@@ -189,11 +171,7 @@ fn read_link_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>,
             && row.first_superstep <= row.last_superstep;
         let is_amount = |value: f64| value.is_finite() && value >= 0.0;
         if !is_group || !is_amount(row.bytes) || !is_amount(row.bandwidth_bytes_per_s) {
-            let what = "this line is not one that migsim has written";
-            return Err(damaged_file_error(what)
-                .source(path_text(path))
-                .at_line_column(line, 1)
-                .into());
+            return refuse("this line is not one that migsim has written");
         }
     }
     Ok(Some(all))

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::compress::ArrayPack;
-use super::page_data::Report;
-use crate::frame::section_html;
-use crate::path_rows::{CriticalPathPart, PathRow, group_protocol_steps};
-use crate::read::ScenarioRecords;
-use crate::table_format::{Cell, Table, number_column, text_column};
+use super::{compress::ArrayPack, page_data::Report};
+use crate::{
+    frame::section_html,
+    path_rows::{CriticalPathPart, PathRow, group_protocol_steps},
+    read::ScenarioRecords,
+    table_format::{Cell, Table, number_column, text_column},
+};
 use migsim_base::quantities::format_seconds;
 use migsim_bsp::PieceKind;
 
@@ -19,7 +20,6 @@ const VISIBLE_ROWS: usize = 20;
 /// Maximum number of pieces of the critical paths of all scenarios together; longer paths are not drawn on the chart.
 const MAX_DRAWN_PIECES: usize = 200_000;
 
-/// Creates the HTML section about the critical paths of all scenarios; empty if no critical path was recorded.
 pub(super) fn critical_path_section(report: &Report) -> String {
     let of_scenario = |run: &ScenarioRecords| {
         let rows: Vec<&PathRow> = critical_path_of(report, run).collect();

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::compress::ArrayPack;
-use super::page_data::Report;
-use crate::explain::{AnswerData, CallExplanation, Question};
-use crate::read::{RecordedCall, Run, ScenarioRecords};
+use super::{compress::ArrayPack, page_data::Report};
+use crate::{
+    explain::{AnswerData, CallExplanation, Question},
+    read::{Run, ScenarioRecords},
+    rows::RecordedCall,
+};
 use migsim_policies::explain::RecordedCandidate;
 
 /// Maximum total size of the sentences about decisions on the page \[B\].
@@ -70,7 +72,6 @@ impl DecisionSentences {
         Some(())
     }
 
-    /// Returns `Some` if the limits allow one more answer, otherwise `None`.
     fn check_room_for_answer(&self) -> Option<()> {
         (self.total_bytes <= MAX_TOTAL_BYTES && self.answers_by_key.len() < MAX_ANSWERS)
             .then_some(())
@@ -87,8 +88,6 @@ impl DecisionSentences {
     }
 }
 
-/// Creates the question why a rescheduling call decided as it did. If `candidate` is given, the question is why the call moved or
-/// did not move this candidate.
 fn question_about(
     this: &ScenarioRecords,
     call: &RecordedCall,
@@ -99,44 +98,5 @@ fn question_about(
         process: candidate.map(|one| one.process),
         asks_why_not_moved: candidate.is_some_and(|one| !one.accepted),
         scenario: Some(this.scenario),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-    use migsim_base::memory::Limits;
-    use migsim_experiment::{Experiment, Layers, Progress, find_built_in_experiment};
-    use migsim_policies::explain::{ExplainContext, Narrator};
-
-    static TRIGGERS: AtomicUsize = AtomicUsize::new(0);
-
-    #[derive(Debug)]
-    struct Counting;
-
-    impl Narrator for Counting {
-        fn describe_trigger(&self, _: &ExplainContext<'_>) -> Vec<String> {
-            TRIGGERS.fetch_add(1, Ordering::Relaxed);
-            Vec::new()
-        }
-    }
-
-    #[test]
-    fn only_calls_are_described_as_a_whole() {
-        let mut layers = Layers::default();
-        layers.push_file(find_built_in_experiment("lu").unwrap().unwrap());
-        let experiment = Experiment::load(&layers, Limits::default()).unwrap();
-        let results = experiment.run(&Progress::default()).unwrap();
-        let mut run = Run::from_results(&experiment, &results).unwrap();
-        run.narrator = &Counting;
-        let mut words = DecisionSentences::default();
-        assert!(words.add_answers(&run).is_some());
-        let calls = || run.scenarios.iter().flat_map(|one| &one.calls);
-        let candidates = calls().map(|call| call.candidates.len()).sum::<usize>();
-        assert!(candidates > 0 && words.answers_by_key.len() == calls().count() + candidates);
-        // The policy was asked once for each call and never for a candidate.
-        assert_eq!(TRIGGERS.load(Ordering::Relaxed), calls().count());
     }
 }

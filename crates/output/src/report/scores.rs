@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::compress::ArrayPack;
-use super::page_data::Report;
-use crate::read::ScenarioRecords;
+use super::{compress::ArrayPack, page_data::Report};
+use crate::{read::ScenarioRecords, rows::RecordedCall};
 use migsim_policies::explain::MigrationScore;
 
 /// Maximum number of values of scores of all scenarios that the page contains.
@@ -17,8 +16,6 @@ const MAX_SCORE_VALUES: usize = 4_000_000;
 /// moved (`None` if the policy has no threshold).
 type CallScores<'a> = (u64, Vec<MigrationScore<'a>>, Option<f64>);
 
-/// Adds the scores of all scenarios to the arrays of the page. Returns the description of these arrays: the names of the terms,
-/// and the rescheduling calls of each scenario.
 pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
     let words = report.run.narrator.score_headings();
     let (processes, clusters) = (
@@ -59,7 +56,7 @@ pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
 }
 
 fn scored_calls<'a>(report: &Report, run: &'a ScenarioRecords) -> Vec<CallScores<'a>> {
-    let of = |call: &'a crate::read::RecordedCall| {
+    let of = |call: &'a RecordedCall| {
         let (scores, threshold) = report
             .run
             .narrator

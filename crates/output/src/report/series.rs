@@ -3,9 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::compress::ArrayPack;
-use super::gantt::unit_boundaries;
-use super::page_data::Report;
+use super::{compress::ArrayPack, gantt::unit_boundaries, page_data::Report};
+use crate::{
+    read::ScenarioRecords,
+    rows::{RecordedCall, SuperstepRow},
+};
 
 /// Adds the mean duration of a superstep and the imbalance of computation (largest time over mean time) to the arrays of the
 /// page, for each unit of `unit` supersteps.
@@ -24,7 +26,7 @@ pub(super) fn pack_superstep_series(report: &Report, unit: usize, pack: &mut Arr
             &format!("end/{scenario}"),
             &last_of_units.collect::<Vec<_>>(),
         );
-        let mean = |rows: &[crate::read::SuperstepRow]| {
+        let mean = |rows: &[SuperstepRow]| {
             let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
             (sum / rows.len() as f64) as f32
         };
@@ -64,8 +66,8 @@ pub(super) fn pack_superstep_series(report: &Report, unit: usize, pack: &mut Arr
 /// Lists for each rescheduling call the lengths of the intervals before and after the call \[supersteps\]. The list also tells
 /// whether the policy found each superstep of the interval before the call balanced; it is empty for policies without intervals.
 pub(super) fn rescheduling_intervals(report: &Report) -> Vec<Value> {
-    let of = |run: &crate::read::ScenarioRecords| {
-        let one = |call: &crate::read::RecordedCall| {
+    let of = |run: &ScenarioRecords| {
+        let one = |call: &RecordedCall| {
             let interval = report.run.narrator.call_interval(&call.explanation)?;
             Some(json!({
                 "superstep": call.superstep,

@@ -8,13 +8,18 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::compress::{ArrayPack, fraction_to_byte};
-use super::natural_sort_key;
-use super::page_data::Report;
-use crate::activity::{PlacementReplay, ProcessTimes};
-use crate::machine::PlatformSummary;
-use crate::read::ScenarioRecords;
-use crate::traffic::supersteps_per_group;
+use super::{
+    compress::{ArrayPack, fraction_to_byte},
+    drawing::{HostIndices, hosts_in_index_order},
+    natural_sort_key,
+    page_data::Report,
+};
+use crate::{
+    activity::{PlacementReplay, ProcessTimes},
+    machine::{HostLocation, PlatformSummary},
+    read::ScenarioRecords,
+    traffic::supersteps_per_group,
+};
 
 /// Number of equal time intervals into which a run is divided in order to show the use of its hosts.
 const INTERVAL_COUNT: usize = 240;
@@ -23,102 +28,87 @@ const MAX_SHOWN_ROWS: usize = 400;
 
 /// Adds the use of the hosts over time to the arrays of the page, and returns the names of the hosts by scenario; null if the
 /// activity was not recorded.
-pub(super) fn pack_host_use(report: &Report, pack: &mut ArrayPack) -> Value {
+pub(super) fn pack_host_use(
+    report: &Report,
+    hosts: &HostIndices<'_>,
+    pack: &mut ArrayPack,
+) -> Value {
     let Some(all) = &report.process_times_by_scenario else {
         return Value::Null;
     };
+    let names: Vec<(usize, &str)> = hosts_in_index_order(hosts).collect();
     let mut scenarios = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
-        let busy = host_busy_times_per_interval(run, activity, &report.platform_summary);
+        let busy = host_busy_times(run, activity, &report.platform_summary, hosts);
+        let used = names.iter().zip(busy);
+        let mut rows: Vec<_> = used
+            .filter_map(|(name, line)| Some((name, line?)))
+            .collect();
         let interval = run.makespan_s / INTERVAL_COUNT as f64;
-        let total = |row: &[f64]| row.iter().sum::<f64>();
-        let mut rows: Vec<_> = busy.into_iter().collect();
-        rows.sort_by(|(a, _), (b, _)| {
-            (a.0, natural_sort_key(&a.1)).cmp(&(b.0, natural_sort_key(&b.1)))
-        });
-        let left_out = keep_most_used(&mut rows, |(_, row)| total(row));
-        let shares: Vec<u8> = rows
-            .iter()
-            .flat_map(|(_, row)| row.iter().map(|busy| fraction_to_byte(*busy, interval)))
-            .collect();
+        let total = |line: &HostUsage| line.busy_times.iter().sum::<f64>();
+        let left_out = keep_most_used(&mut rows, |(_, line)| total(line));
+        let busy = rows.iter().flat_map(|(_, line)| &line.busy_times);
+        let shares: Vec<u8> = busy.map(|busy| fraction_to_byte(*busy, interval)).collect();
         pack.add_u8(&format!("hosts/{scenario}"), &shares);
-        let names: Vec<Value> = rows
-            .iter()
-            .map(|((cluster, host), row)| {
-                json!([host, cluster, rounded_fraction(total(row), run.makespan_s)])
-            })
-            .collect();
+        let names = rows.iter().map(|((cluster, host), line)| {
+            json!([host, cluster, rounded_fraction(total(line), run.makespan_s)])
+        });
+        let names: Vec<Value> = names.collect();
         scenarios.push(json!({ "rows": names, "left_out": left_out }));
     }
     json!({ "intervals": INTERVAL_COUNT, "scenarios": scenarios })
 }
 
-/// Computes the time in each interval that the cores of each host in use compute, divided by the number of its cores \[s\]. The
-/// key is the index of the cluster and the name of the host.
-fn host_busy_times_per_interval(
+fn host_busy_times(
     run: &ScenarioRecords,
     activity: &ProcessTimes,
     machine: &PlatformSummary,
-) -> BTreeMap<(usize, String), Vec<f64>> {
+    hosts: &HostIndices<'_>,
+) -> Vec<Option<HostUsage>> {
     let processes = machine.placement.len();
-    let mut lines: Vec<HostUsage> = Vec::new();
-    let mut names: BTreeMap<(usize, String), usize> = BTreeMap::new();
-    let mut places = PlacementReplay::new(machine, run);
-    let mut line_of = |place: &crate::machine::HostLocation, lines: &mut Vec<HostUsage>| {
+    let interval = run.makespan_s / INTERVAL_COUNT as f64;
+    let mut lines: Vec<Option<HostUsage>> = hosts.iter().map(|_| None).collect();
+    let index_of = |place: &HostLocation, lines: &mut Vec<Option<HostUsage>>| {
         let cluster = machine.cluster_index(&place.cluster).unwrap_or(0);
-        let next = lines.len();
-        let at = *names.entry((cluster, place.host.clone())).or_insert(next);
-        if at == next {
-            let interval = run.makespan_s / INTERVAL_COUNT as f64;
-            lines.push(HostUsage::new(interval, machine.core_count(place)));
-        }
-        at
+        let index = hosts[&(cluster, &*place.host)];
+        lines[index].get_or_insert_with(|| HostUsage::new(interval, machine.core_count(place)));
+        index
     };
-    let mut at: Vec<usize> = places
-        .current_places
-        .iter()
-        .map(|place| line_of(place, &mut lines))
-        .collect();
+    let mut places = PlacementReplay::new(machine, run);
+    let starts = places.current_places.iter();
+    let mut at: Vec<usize> = starts.map(|place| index_of(place, &mut lines)).collect();
     let next_starts = run.supersteps.iter().skip(1).map(|row| row.start_s);
     let next_starts = next_starts.chain([f64::INFINITY]);
     for ((index, dates), next_start) in run.supersteps.iter().enumerate().zip(next_starts) {
-        let moved: Vec<usize> = places
-            .advance_to_superstep(dates.superstep)
-            .iter()
-            .filter_map(|moved| usize::try_from(moved.process - 1).ok())
-            .collect();
-        for process in moved {
-            at[process] = line_of(&places.current_places[process], &mut lines);
+        let moves = places.advance_to_superstep(dates.superstep).iter();
+        let moved = moves.filter_map(|moved| usize::try_from(moved.process - 1).ok());
+        for process in moved.collect::<Vec<_>>() {
+            at[process] = index_of(&places.current_places[process], &mut lines);
         }
         let cells = index * processes..(index + 1) * processes;
-        let bars = activity.start_delay_s[cells.clone()]
-            .iter()
-            .zip(&activity.computation_s[cells]);
-        for (&line, (&delay, &compute)) in at.iter().zip(bars) {
-            if compute > 0.0 {
+        let delays = &activity.start_delay_s[cells.clone()];
+        let bars = delays.iter().zip(&activity.computation_s[cells]);
+        for (&host, (&delay, &compute)) in at.iter().zip(bars) {
+            if let Some(line) = lines[host].as_mut().filter(|_| compute > 0.0) {
                 let start = dates.start_s + f64::from(delay);
-                let period = (start, start + f64::from(compute));
-                lines[line].computing_periods.push(period);
+                line.computing_periods
+                    .push((start, start + f64::from(compute)));
             }
         }
-        for line in &mut lines {
+        for line in lines.iter_mut().flatten() {
             line.add_periods_until(next_start);
         }
     }
-    names
-        .into_iter()
-        .map(|(name, at)| (name, std::mem::take(&mut lines[at].busy_times_per_interval)))
-        .collect()
+    lines
 }
 
 /// The use of a host while the run is evaluated: the periods in which processes of the host compute and that are not counted yet,
 /// and the time in each interval that its cores compute, divided by the number of cores \[s\].
-#[derive(Debug)]
 struct HostUsage {
     interval_length: f64,
     cores: f64,
     computing_periods: Vec<(f64, f64)>,
-    busy_times_per_interval: Vec<f64>,
+    busy_times: Vec<f64>,
 }
 
 impl HostUsage {
@@ -127,7 +117,7 @@ impl HostUsage {
             interval_length: interval,
             cores,
             computing_periods: Vec::new(),
-            busy_times_per_interval: vec![0.0; INTERVAL_COUNT],
+            busy_times: vec![0.0; INTERVAL_COUNT],
         }
     }
 
@@ -179,7 +169,7 @@ impl HostUsage {
             } else {
                 (at + 1) as f64 * self.interval_length
             };
-            self.busy_times_per_interval[at] += (edge - start).max(0.0) * share;
+            self.busy_times[at] += (edge - start).max(0.0) * share;
             start = start.max(edge);
         }
     }
@@ -198,12 +188,13 @@ pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
         let groups = edges.len() - 1;
         let mut links: BTreeMap<&str, LinkUsage> = BTreeMap::new();
         for row in all.iter().filter(|row| row.scenario == run.scenario) {
-            let link = links
-                .entry(&row.link)
-                .or_insert_with(|| LinkUsage::new(groups));
+            let link = links.entry(&row.link).or_insert_with(|| LinkUsage {
+                shares: vec![0; groups],
+                ..LinkUsage::default()
+            });
             let group = usize::try_from(row.first_superstep - 1).unwrap_or(0) / size;
             let could = (edges[group + 1] - edges[group]) * row.bandwidth_bytes_per_s;
-            link.use_per_superstep_group[group] = fraction_to_byte(row.bytes, could);
+            link.shares[group] = fraction_to_byte(row.bytes, could);
             link.carried_bytes += row.bytes;
             link.carried_flows += row.flows;
             link.capacity_bytes = run.makespan_s * row.bandwidth_bytes_per_s;
@@ -212,18 +203,11 @@ pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
             .into_iter()
             .partition(|(_, row)| row.carried_bytes > 0.0);
         rows.sort_by_key(|(name, _)| natural_sort_key(name));
-        let weightless = (
-            weightless.len(),
-            weightless
-                .iter()
-                .map(|(_, row)| row.carried_flows)
-                .sum::<u64>(),
-        );
+        let flows = weightless.iter().map(|(_, row)| row.carried_flows);
+        let weightless = (weightless.len(), flows.sum::<u64>());
         let left_out = keep_most_used(&mut rows, |(_, row)| row.carried_bytes);
-        let shares: Vec<u8> = rows
-            .iter()
-            .flat_map(|(_, row)| row.use_per_superstep_group.iter().copied())
-            .collect();
+        let shares = rows.iter().flat_map(|(_, row)| &row.shares);
+        let shares: Vec<u8> = shares.copied().collect();
         pack.add_u8(&format!("links/{scenario}"), &shares);
         pack.add_f64(&format!("link_edges/{scenario}"), &edges);
         let names: Vec<Value> = rows
@@ -243,23 +227,13 @@ pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
 }
 
 /// Traffic on a link in a scenario: its use in each group of supersteps, and the total numbers of bytes and flows.
+#[derive(Default)]
 struct LinkUsage {
-    use_per_superstep_group: Vec<u8>,
+    shares: Vec<u8>,
     carried_bytes: f64,
     carried_flows: u64,
     /// Number of bytes that the link could have carried at its nominal bandwidth during the whole run \[B\].
     capacity_bytes: f64,
-}
-
-impl LinkUsage {
-    fn new(groups: usize) -> Self {
-        Self {
-            use_per_superstep_group: vec![0; groups],
-            carried_bytes: 0.0,
-            carried_flows: 0,
-            capacity_bytes: 0.0,
-        }
-    }
 }
 
 /// Removes the rows with the lowest use if there are more rows than are shown; the order of the remaining rows is kept. Returns
@@ -279,7 +253,6 @@ fn keep_most_used<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     left_out
 }
 
-/// Computes the fraction `part / whole`, rounded to six decimals; returns 0 if `whole` is not positive.
 fn rounded_fraction(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         (part / whole * 1e6).round() / 1e6
@@ -298,15 +271,15 @@ mod tests {
         let mut one = HostUsage::new(1.0, 1.0);
         one.computing_periods = vec![(1.0, 3.0), (0.5, 2.5)];
         one.add_periods_until(2.0);
-        assert_eq!(one.busy_times_per_interval[..4], [0.5, 1.0, 0.0, 0.0]);
+        assert_eq!(one.busy_times[..4], [0.5, 1.0, 0.0, 0.0]);
         one.computing_periods.push((2.0, 2.5));
         one.add_periods_until(f64::INFINITY);
-        assert_eq!(one.busy_times_per_interval[..4], [0.5, 1.0, 1.0, 0.0]);
+        assert_eq!(one.busy_times[..4], [0.5, 1.0, 1.0, 0.0]);
         // Four cores: two of them, then one.
         let mut four = HostUsage::new(1.0, 4.0);
         four.computing_periods = vec![(0.0, 2.0), (0.0, 1.0)];
         four.add_periods_until(f64::INFINITY);
-        assert_eq!(four.busy_times_per_interval[..3], [0.5, 0.25, 0.0]);
+        assert_eq!(four.busy_times[..3], [0.5, 0.25, 0.0]);
     }
 
     #[test]
