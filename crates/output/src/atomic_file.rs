@@ -7,12 +7,16 @@
 //! written. If two processes write one file at the same time, the second is refused.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, ErrorKind, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::{
+    io::{self, BufWriter, ErrorKind, Seek, Write},
+    path::{Path, PathBuf},
+};
 
 use super::cannot_write_error;
-use migsim_base::document::{path_of_text, was_read};
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    document::{path_of_text, was_read},
+    error::{Error, Problem},
+};
 
 /// A temporary file that is renamed to its final name by [`Draft::publish`]. If the draft is dropped before, the temporary file
 /// is removed.
@@ -81,7 +85,6 @@ impl Draft {
             .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
     }
 
-    /// Returns a handle of the temporary file that is positioned at its start, in order to read what has been written so far.
     pub(super) fn open_for_rereading(&self) -> io::Result<File> {
         let mut file = self.locked_file.try_clone()?;
         file.rewind()?;
@@ -115,7 +118,6 @@ impl Drop for Draft {
     }
 }
 
-/// Returns the path of the temporary file for the file at `path`: `.name.tmp` in the same folder.
 fn temporary_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.tmp"))
@@ -170,7 +172,6 @@ fn is_file_at_path(file: &File, path: &Path) -> bool {
     matches!((file.map(name), path.map(name)), (Ok(file), Ok(path)) if file == path)
 }
 
-/// Removes the file or link at `path`; does nothing if there is none.
 pub(super) fn remove_file_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -17,12 +17,11 @@ pub(super) const FOLDER: &str = "inputs";
 const MAX_BYTES: usize = 10_000_000;
 
 /// The settings and input files of a run with names that count from its folder, and the contents of the files that are copied.
-#[derive(Debug)]
 pub(super) struct KeptInputs {
-    pub(super) settings: Value,
-    pub(super) files: Vec<InputFile>,
+    pub settings: Value,
+    pub files: Vec<InputFile>,
     /// The contents of the copies, by their names in the folder of the run.
-    pub(super) copies: BTreeMap<String, Vec<u8>>,
+    pub copies: BTreeMap<String, Vec<u8>>,
 }
 
 impl KeptInputs {
@@ -122,7 +121,6 @@ impl KeptInputs {
         Some(format!("{FOLDER}/{prefix}{base}"))
     }
 
-    /// Names files that are not copied by their paths from the run folder. Returns the name of `main`.
     fn name_from_folder(
         &mut self,
         main: &str,
@@ -136,7 +134,6 @@ impl KeptInputs {
     }
 }
 
-/// Returns the path that leads from `folder` to the file with the path `file`.
 fn path_from_folder(folder: &Path, file: &str) -> Option<String> {
     let (folder, file) = (folder.canonicalize().ok()?, path_of_text(file));
     let beside = match file.parent()? {

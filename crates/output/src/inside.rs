@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use migsim_base::document::cannot_read_error;
-use migsim_base::error::Problem;
+use migsim_base::{document::cannot_read_error, error::Problem};
 
 /// Returns the canonical path of a file, provided that the file is in the folder that its path names: a symbolic link to a place
 /// outside this folder is refused.

@@ -7,9 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use migsim_base::error::Error;
-use migsim_base::units::HostId;
-use migsim_base::words::{format_count, singular_or_plural};
+use migsim_base::{
+    error::Error,
+    units::HostId,
+    words::{format_count, singular_or_plural},
+};
 use migsim_bsp::MigrationRecord;
 use migsim_experiment::Experiment;
 use migsim_workloads::vt::{RankMove, VtExport, to_vt_files};
@@ -92,12 +94,10 @@ impl VtLoadBalancingData {
     }
 }
 
-/// Returns whether increasing numbers leave out a whole number between their first and their last; `false` if there are none.
 fn has_gap_between_numbers(numbers: &[u64]) -> bool {
     numbers.windows(2).any(|pair| pair[1] - pair[0] > 1)
 }
 
-/// Sorts hosts by their index on the platform and removes duplicates.
 fn sort_and_deduplicate<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
     let mut all: Vec<HostId> = hosts.copied().collect();
     all.sort_unstable();

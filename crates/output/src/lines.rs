@@ -27,18 +27,15 @@ impl LineWriter {
         self
     }
 
-    /// Appends a whole number in decimal digits.
     pub(super) fn push_number(&mut self, number: u64) -> &mut Self {
         self.push_digits(number, 1)
     }
 
-    /// Appends the number `number` / 1000 as a decimal fraction with three decimals.
     pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
         self.push_number(number / 1000).push_text(".");
         self.push_digits(number % 1000, 3)
     }
 
-    /// Appends a whole number with at least `least` digits.
     fn push_digits(&mut self, mut number: u64, least: usize) -> &mut Self {
         let mut digits = [b'0'; 20];
         let mut start = digits.len();
@@ -69,7 +66,6 @@ impl LineWriter {
         self.push_text("\n");
     }
 
-    /// Stores an error if none was stored before.
     pub(super) fn store_error(&mut self, error: io::Error) {
         self.first_error.get_or_insert(error);
     }
@@ -86,7 +82,6 @@ impl LineWriter {
     }
 }
 
-/// Formats a number as a decimal fraction without an exponent, and passes the text on.
 pub(super) fn with_float<T>(number: f64, then: impl FnOnce(&str) -> T) -> T {
     if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
         then(zmij::Buffer::new().format_finite(number))
@@ -141,18 +136,6 @@ mod tests {
             assert_eq!(read.next().unwrap(), format!("{units}.{rest:03}"));
         }
         assert_eq!(read.next(), None);
-    }
-
-    #[test]
-    fn texts_longer_than_the_buffer_arrive_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lines");
-        let text: Vec<u8> = (b'a'..=b'z').cycle().take(3 * BUFFER_BYTES).collect();
-        let mut lines = LineWriter::new(File::create(&path).unwrap());
-        lines.push_text(&text).push_text("end");
-        lines.finish().unwrap();
-        let read = std::fs::read(&path).unwrap();
-        assert!(read[..text.len()] == text && &read[text.len()..] == b"end");
     }
 
     #[test]

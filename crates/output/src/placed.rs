@@ -29,8 +29,6 @@ impl<'a> StartsByCluster<'a> {
         )
     }
 
-    /// Formats the number of processes per cluster as a line of text:
-    /// `processes per cluster at the start: Labtec 20, Corisco 16`.
     pub(super) fn to_line(&self) -> String {
         let named = self.0.iter().take(MAX_NAMED_CLUSTERS);
         let mut parts: Vec<String> = named
@@ -48,7 +46,6 @@ impl<'a> StartsByCluster<'a> {
         format!("processes per cluster at the start: {}", parts.join(", "))
     }
 
-    /// Returns the number of processes that start in each cluster as JSON; unlike the line of text, it names all clusters.
     pub(super) fn to_json(&self) -> Value {
         let entries = self.0.iter();
         entries
@@ -56,7 +53,6 @@ impl<'a> StartsByCluster<'a> {
             .collect()
     }
 
-    /// Creates a table of the number of processes that start in each cluster.
     pub(super) fn to_table(&self) -> Table {
         let columns = [
             text_column("cluster", "cluster"),

@@ -2,11 +2,10 @@
 //! messages in each superstep.
 
 use super::activity::COLUMNS;
-use super::folder::processes_part_name;
-use super::lines::LineWriter;
-use super::{Draft, RunFolder, protect_formula_like_text};
-use migsim_base::error::Error;
-use migsim_base::units::HostId;
+use super::{
+    Draft, RunFolder, folder::processes_part_name, lines::LineWriter, protect_formula_like_text,
+};
+use migsim_base::{error::Error, units::HostId};
 use migsim_bsp::{Recorder, Scenario};
 use migsim_platform::Platform;
 use migsim_policies::Measures;
@@ -55,7 +54,6 @@ impl<'p> ProcessTableWriter<'p> {
     }
 }
 
-/// Returns the cells with the names of a host and of its cluster, as they are written in CSV.
 fn host_cells(platform: &Platform, host: HostId) -> Vec<u8> {
     let place = &platform.hosts[host.index()];
     let cluster = &platform.clusters[place.cluster.index()].name;

@@ -2,8 +2,6 @@
 
 use super::html;
 
-/// Returns the beginning of an SVG drawing: the start tag with its size in pixels and its name for screen readers, and styles for
-/// light and dark mode.
 pub(super) fn open_svg(width: f64, height: f64, name: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -22,12 +20,10 @@ pub(super) fn stroke_width(bytes_per_second: f64) -> f64 {
     (bytes_per_second * 8e-6).max(1.0).log10() + 1.0
 }
 
-/// Escapes a text such that it can be inserted into SVG; characters that XML does not allow become spaces.
 pub(super) fn escape_svg(text: &str) -> String {
     html::escape_html(&replace_characters_not_in_xml(text))
 }
 
-/// Replaces all characters that XML does not allow by spaces: control characters, U+FFFE and U+FFFF. Line ends are kept.
 fn replace_characters_not_in_xml(text: &str) -> String {
     let is_bad = |letter: char| match letter {
         '\n' => false,

@@ -7,9 +7,7 @@
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
-use super::frame::sentence_html;
-use super::html::escape_html;
-use super::protect_formula_like_text;
+use super::{frame::sentence_html, html::escape_html, protect_formula_like_text};
 use migsim_base::error::escape_control_characters;
 
 /// Format in which a sequence of lines and tables is printed.
@@ -355,7 +353,6 @@ impl Table {
     }
 }
 
-/// Escapes a text such that it contains neither Markdown nor HTML markup.
 fn escape_markdown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -3,8 +3,7 @@
 use super::drawing::{
     AXIS_COLOUR, BLACK, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment, shorten_to_width,
 };
-use super::font;
-use super::style::FigureStyle;
+use super::{font, style::FigureStyle};
 
 /// Width of the line of an axis \[pt\].
 const AXIS_LINE_WIDTH: f64 = 0.6;
@@ -12,16 +11,15 @@ const AXIS_LINE_WIDTH: f64 = 0.6;
 const GRID_LINE_WIDTH: f64 = 0.4;
 
 /// An axis of a chart: the range of the quantity that it shows, and the positions of its ends in the drawing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Axis {
     /// Low end and high end of the range.
-    pub(super) range: (f64, f64),
+    pub range: (f64, f64),
     is_logarithmic: bool,
     /// Positions of the low end and the high end of the axis in the drawing \[pt\].
     ends: (f64, f64),
 }
 
-/// Returns the smallest and the largest of several numbers; `None` if there are none.
 pub(crate) fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |bounds, value| {
         let (least, most) = bounds.unwrap_or((value, value));
@@ -30,7 +28,6 @@ pub(crate) fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64
 }
 
 impl Axis {
-    /// Creates an axis whose range contains all `values`, with a margin at both ends.
     pub(super) fn new(values: impl Iterator<Item = f64>, is_log: bool, ends: (f64, f64)) -> Self {
         let finite = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
         let (low, high) = min_and_max(finite).unwrap_or((1.0, 2.0));
@@ -56,13 +53,11 @@ impl Axis {
         }
     }
 
-    /// Creates a linear axis from 0 to the largest of `values`.
     pub(super) fn from_zero(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let high = values.fold(0.0, f64::max);
         Self::linear((0.0, if high > 0.0 { high } else { 1.0 }), ends)
     }
 
-    /// Creates a linear axis from the value `low` to the value `high`.
     fn from_range((low, high): (f64, f64), ends: (f64, f64)) -> Self {
         let is_range = low < high;
         Self::linear(
@@ -75,7 +70,6 @@ impl Axis {
         )
     }
 
-    /// Creates a linear axis from the smallest to the largest of `values`, without a margin.
     pub(super) fn from_values(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         Self::from_range(min_and_max(values).unwrap_or((0.0, 1.0)), ends)
     }
@@ -95,8 +89,6 @@ impl Axis {
         self.ends.0 + share * (self.ends.1 - self.ends.0)
     }
 
-    /// Returns ticks at round numbers within the range of the axis, at least `gap` points apart: the value and the label of each
-    /// tick.
     fn ticks(&self, gap: f64, style: &FigureStyle) -> Vec<(f64, String)> {
         let most = ((self.ends.1 - self.ends.0).abs() / gap).floor().max(1.0);
         let values = if self.is_logarithmic && self.range.1 / self.range.0 >= 4.0 {
@@ -128,8 +120,6 @@ impl Axis {
         values
     }
 
-    /// Lists the powers of ten within the range of the axis, at most `most` values. If there is room, the list also contains 2
-    /// and 5 times each power, or 3 times each power.
     fn powers_of_ten(&self, most: f64) -> Vec<f64> {
         let all = |factors: &[f64]| -> Vec<f64> {
             let mut values = Vec::new();
@@ -158,7 +148,6 @@ impl Axis {
         drawing.widest(ticks.iter().map(|(_, label)| label))
     }
 
-    /// Draws this axis vertically with its tick labels left of the horizontal position `x`, and grid lines from `x` to `right`.
     pub(super) fn draw_vertical(&self, drawing: &mut Drawing, (x, right): (f64, f64)) {
         for (value, label) in self.vertical_ticks(&drawing.style) {
             let y = self.position_of(value);
@@ -170,7 +159,6 @@ impl Axis {
         drawing.add_line((x, from), (x, to), (AXIS_COLOUR, AXIS_LINE_WIDTH));
     }
 
-    /// Draws the grid lines of this axis, which is horizontal: one vertical line per tick, from the position `top` to `bottom`.
     pub(super) fn draw_vertical_grid_lines(
         &self,
         drawing: &mut Drawing,
@@ -248,8 +236,6 @@ pub fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
     Axis::from_range((0.0, high), (0.0, f64::from(most))).ticks(1.0, &FigureStyle::default())
 }
 
-/// Formats a number in decimal notation; numbers whose absolute value is below 1e-4 or at least 1e7 are formatted with an
-/// exponent.
 pub(super) fn format_decimal_number(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -268,7 +254,6 @@ fn round_multiple(value: f64, step: f64) -> f64 {
 }
 
 /// The symbol that stands before a name in a legend.
-#[derive(Clone, Copy, Debug)]
 pub(super) enum LegendSymbol {
     /// The mark of a data point; the second value tells whether the mark is filled.
     Mark(Mark, bool),

@@ -1,8 +1,10 @@
 //! Chart of the activity of processes over time: one row per process, with coloured bars along the time axis.
 
 use super::axis::{Axis, LegendSymbol, draw_colour_bar, draw_legend, label_interval};
-use super::drawing::{Colour, Drawing, TextAlignment};
-use super::style::FigureStyle;
+use super::{
+    drawing::{Colour, Drawing, TextAlignment},
+    style::FigureStyle,
+};
 
 /// A coloured bar in a row of the chart: an interval of time.
 #[derive(Clone, Copy, Debug, PartialEq)]

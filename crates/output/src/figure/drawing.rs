@@ -33,7 +33,7 @@ pub(super) type Position = (f64, f64);
 pub(super) type Pen = (Colour, f64);
 
 /// Alignment of a text: whether the given position is the start, the middle or the end of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum TextAlignment {
     Start,
     Middle,
@@ -77,8 +77,6 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Creates an empty drawing of height 0; `name` is the title for screen readers. The caller sets the height when the content
-    /// is complete.
     pub(super) fn new(name: &str, style: &FigureStyle) -> Self {
         Self {
             name: replace_control_characters(name),
@@ -122,12 +120,10 @@ impl Drawing {
         self.add_text((x, y), TextAlignment::Middle, &text, BLACK);
     }
 
-    /// Adds the title of the vertical axis above its upper end, at the left edge.
     pub(super) fn add_upper_title(&mut self, y: f64, title: &str) {
         self.add_label((1.0, y), TextAlignment::Start, title, self.width - 2.0);
     }
 
-    /// Adds a title below a chart, in the middle of `x` as far as it fits on the canvas.
     pub(super) fn add_lower_title(&mut self, at: Position, title: &str) {
         let edges = self.edges();
         self.add_label_between(at, title, edges, edges.1 - edges.0);
@@ -180,7 +176,6 @@ impl Drawing {
         self.add_polygon(corners, fill, None);
     }
 
-    /// Adds the mark of a data point with its centre at `at`; if `filled` is false, only the outline of the mark is drawn.
     pub(super) fn add_mark(
         &mut self,
         mark: Mark,
@@ -217,8 +212,6 @@ impl Drawing {
         self.add_polygon(corners, fill, Some(pen));
     }
 
-    /// Adds a text with its baseline at the position `at`; `anchor` tells whether `at` is the start, the middle or the end of the
-    /// text.
     pub(super) fn add_text(
         &mut self,
         at: Position,

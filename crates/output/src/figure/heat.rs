@@ -4,8 +4,10 @@
 use super::axis::{
     draw_colour_bar, draw_column_labels, draw_row_labels, min_and_max, viridis_colour,
 };
-use super::drawing::{BLACK, Drawing, TextAlignment, WHITE};
-use super::style::FigureStyle;
+use super::{
+    drawing::{BLACK, Drawing, TextAlignment, WHITE},
+    style::FigureStyle,
+};
 
 /// Maximum number of panels that are drawn side by side.
 const MAX_PANELS_PER_ROW: usize = 4;
@@ -38,7 +40,6 @@ pub struct HeatMapChart {
 }
 
 /// Positions and sizes of the panels in the drawing \[pt\].
-#[derive(Clone, Copy, Debug)]
 struct PanelLayout {
     panels_per_row: usize,
     left: f64,
@@ -125,7 +126,6 @@ impl HeatMapChart {
             .localise_decimal_mark(&(self.format_cell)(value))
     }
 
-    /// Returns whether all cells are large enough for the text of their value; otherwise the texts are not drawn.
     fn do_labels_fit(&self, drawing: &Drawing, (width, height): (f64, f64)) -> bool {
         let cells = self.panels.iter().flat_map(|panel| &panel.cells);
         let texts: Vec<String> = cells.map(|cell| self.cell_text(drawing, cell.2)).collect();

@@ -2,9 +2,11 @@
 //! have a common heading.
 
 use super::SCENARIO_COLOURS_AND_MARKS;
-use super::axis::{Axis, LegendSymbol, draw_legend};
-use super::drawing::{AXIS_COLOUR, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment};
-use super::style::FigureStyle;
+use super::{
+    axis::{Axis, LegendSymbol, draw_legend},
+    drawing::{AXIS_COLOUR, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment},
+    style::FigureStyle,
+};
 
 /// Maximum share of the width of the chart that the labels of the rows may take.
 const MAX_LABEL_SHARE: f64 = 0.42;

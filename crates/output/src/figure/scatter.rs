@@ -1,8 +1,10 @@
 //! Scatter chart that compares two quantities of the same unit on logarithmic axes; on its diagonal both quantities are equal.
 
 use super::axis::{Axis, LegendSymbol, draw_legend};
-use super::drawing::{AXIS_COLOUR, Colour, Drawing, Mark};
-use super::style::FigureStyle;
+use super::{
+    drawing::{AXIS_COLOUR, Colour, Drawing, Mark},
+    style::FigureStyle,
+};
 
 /// A data point of the scatter chart.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,10 @@
 //! Chart of one or more quantities over the supersteps of a run, drawn as curves.
 
 use super::axis::{Axis, LegendSymbol, draw_legend};
-use super::drawing::{Colour, Drawing};
-use super::style::FigureStyle;
+use super::{
+    drawing::{Colour, Drawing},
+    style::FigureStyle,
+};
 
 /// A curve of the chart: a quantity at successive supersteps.
 #[derive(Clone, Debug, PartialEq)]

@@ -52,7 +52,6 @@ impl FromStr for FigureStyle {
     }
 }
 
-/// Parses a width from half a column of text to the longer side of A3 paper, and returns it in points.
 fn parse_width(text: &str) -> Result<f64, String> {
     let units = [
         ("mm", 1.0),
@@ -78,8 +77,6 @@ fn parse_font_size(text: &str) -> Result<f64, String> {
     Ok(size)
 }
 
-/// Parses a number that is followed by one of the given units, and multiplies the number by the factor of this unit. `example`
-/// shows the expected form in the error message.
 fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
     let found = units.iter().find_map(|(unit, factor)| {
         let number = text.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?;
@@ -98,7 +95,6 @@ impl FigureStyle {
         }
     }
 
-    /// Returns a number, given as text with a decimal point, with the decimal mark of the language of the figure.
     pub(super) fn localise_decimal_mark(&self, number: &str) -> String {
         let number = number.replace('-', "\u{2212}");
         if self.is_portuguese {

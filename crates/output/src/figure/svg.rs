@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::drawing::{Colour, Drawing, DrawingItem, Pen, Position};
-use super::font;
+use super::{
+    drawing::{Colour, Drawing, DrawingItem, Pen, Position},
+    font,
+};
 
 /// Number of items in a drawing above which consecutive rectangles of the same colour share one SVG element, which makes the file
 /// less than half as large.
 const MIN_ITEMS_FOR_MERGING: usize = 20_000;
 
-/// Returns the text of an SVG file that shows the drawing.
 pub(super) fn to_svg(drawing: &Drawing) -> String {
     let (width, height) = (format_length(drawing.width), format_length(drawing.height));
     let mut svg = format!(
@@ -38,7 +39,6 @@ pub(super) fn to_svg(drawing: &Drawing) -> String {
     svg
 }
 
-/// Returns two opposite corners and the colour of an item that is a rectangle without an outline; `None` for every other item.
 fn as_filled_rectangle(item: &DrawingItem) -> Option<(Position, Position, Colour)> {
     let DrawingItem::Path {
         points,
@@ -137,7 +137,6 @@ fn hexadecimal_colour(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Formats a length with at most two decimals, which is precise enough: a hundredth of a point is 3.5 µm.
 fn format_length(value: f64) -> String {
     super::axis::format_decimal_number(round_to_hundredths(value))
 }
@@ -157,7 +156,6 @@ mod tests {
     use super::super::style::FigureStyle;
     use super::*;
 
-    /// Draws `count` rectangles in two colours.
     fn chequered(count: usize) -> String {
         let mut drawing = Drawing::new("d", &FigureStyle::default());
         for at in 0..count {

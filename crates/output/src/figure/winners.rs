@@ -4,9 +4,11 @@
 //! policies.
 
 use super::axis::{draw_column_labels, draw_row_labels};
-use super::drawing::{BLACK, Colour, Drawing, TextAlignment, WHITE, shorten_to_width};
-use super::font;
-use super::style::FigureStyle;
+use super::{
+    drawing::{BLACK, Colour, Drawing, TextAlignment, WHITE, shorten_to_width},
+    font,
+    style::FigureStyle,
+};
 
 /// Colours of the winners, which colour-blind readers can distinguish (Okabe and Ito 2008). If there are more winners than
 /// colours, colours are used repeatedly; letters are unique.
@@ -150,7 +152,6 @@ fn winner_colour(winner: usize) -> Colour {
     WINNER_COLOURS[winner % WINNER_COLOURS.len()]
 }
 
-/// Returns the text colour with the higher contrast to the given background colour: black or white.
 fn text_colour(Colour(red, green, blue): Colour) -> Colour {
     let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);
     if light < 115.0 { WHITE } else { BLACK }

@@ -14,8 +14,7 @@ mod settings;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-use super::base64::encode_base64;
-use super::html::escape_html;
+use super::{base64::encode_base64, html::escape_html};
 pub use parts::{list_html, picture_html, section_html, sections_page, sentence_html};
 pub use settings::settings_table;
 

@@ -43,7 +43,6 @@ pub struct TraceSubject<'a> {
 }
 
 impl TraceSubject<'_> {
-    /// Returns the title of the trace, which names the scenario and the platform.
     pub(super) fn title(&self) -> String {
         format!("{}, scenario {}", self.platform.name, self.scenario.name())
     }

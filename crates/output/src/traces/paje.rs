@@ -165,7 +165,6 @@ impl<'a> Paje<'a> {
         self.write_line(6, &format!("{kind} {alias}"));
     }
 
-    /// Writes the event with the given number in [`EVENTS`] at the current time.
     fn write_line(&mut self, event: u64, rest: &str) {
         self.lines.push_number(event).push_text(" ");
         self.lines.push_text(&self.last_written_time_text);
@@ -289,7 +288,6 @@ impl TraceSink for Paje<'_> {
     }
 }
 
-/// Returns the beginning of a Paje file: the definitions of the events, types and values that occur in the file.
 fn definitions_text() -> String {
     let mut text = String::new();
     for (number, (event, fields)) in EVENTS.into_iter().enumerate() {

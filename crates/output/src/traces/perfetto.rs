@@ -12,8 +12,7 @@
 
 use super::TraceSubject;
 use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
-use crate::lines::LineWriter;
-use crate::path_rows::describe_piece;
+use crate::{lines::LineWriter, path_rows::describe_piece};
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;
@@ -71,7 +70,6 @@ impl<'a> Perfetto<'a> {
         sink
     }
 
-    /// Writes the pieces of the critical path as slices of a separate track; writes nothing if the path is empty.
     fn write_critical_path(&mut self, path: &CriticalPath) {
         if path.pieces.is_empty() {
             return;
@@ -253,7 +251,6 @@ impl TraceSink for Perfetto<'_> {
     }
 }
 
-/// Creates the event that gives a name to a group of the viewer (if `tid` is 0) or to a track of this group.
 fn group_or_track_name_event(what: &str, pid: u64, tid: u64, name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!(
@@ -261,7 +258,6 @@ fn group_or_track_name_event(what: &str, pid: u64, tid: u64, name: &str) -> Stri
     )
 }
 
-/// Writes a time, given in nanoseconds, as microseconds with four decimals; the head of this file explains the fourth decimal.
 fn push_time_as_microseconds(lines: &mut LineWriter, nanoseconds: u64) {
     lines.push_thousandths(nanoseconds).push_text("2");
 }

@@ -14,19 +14,19 @@
 //! process begins it to the time at which the first process begins the next superstep.
 
 use super::paje::Paje;
-use super::perfetto::Perfetto;
-use super::{TraceFormat, TraceSubject};
-use crate::lines::LineWriter;
-use crate::{Draft, RunFolder};
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, ProcessId, Time};
+use super::{TraceFormat, TraceSubject, perfetto::Perfetto};
+use crate::{Draft, RunFolder, lines::LineWriter};
+use migsim_base::{
+    error::Error,
+    units::{HostId, ProcessId, Time},
+};
 use migsim_bsp::{
     CallRecord, CriticalPath, MigrationRecord, Period, Recorder, RunOutcome, SuperstepBeginnings,
 };
 use migsim_policies::{Measures, explain::Narrator};
 
 /// Activity of a process in a trace: it computes, communicates, waits, takes part in a rescheduling call, or migrates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ProcessActivity {
     Compute,
     Communicate,
@@ -56,7 +56,7 @@ impl ProcessActivity {
 }
 
 /// A quantity of the whole application whose value over time is shown in a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum TraceCounter {
     /// Imbalance of the superstep: the longest time for computation and communication of any process, divided by the mean of
     /// these times over all processes, minus 1.
@@ -94,7 +94,6 @@ pub(super) trait TraceSink: std::fmt::Debug + Send {
     /// Informs the writer that no later call will report an event before the time `date` \[s\].
     fn commit_until(&mut self, _date: f64) {}
 
-    /// Completes the file at the end of the run; the critical path is empty if it was not recorded.
     fn finish(self: Box<Self>, end: Time, path: &CriticalPath) -> LineWriter;
 }
 

@@ -1,11 +1,15 @@
 //! Describes an application in lines of text and a table of the work and messages of its supersteps.
 
 use super::SuperstepLoad;
-use crate::placed::StartsByCluster;
-use crate::table::experiment_heading;
-use crate::table_format::{Cell, Sheet, Table, number_column, text_column};
-use migsim_base::quantities::{format_data_size, format_four_digits, format_work};
-use migsim_base::words::format_count;
+use crate::{
+    placed::StartsByCluster,
+    table::experiment_heading,
+    table_format::{Cell, Sheet, Table, number_column, text_column},
+};
+use migsim_base::{
+    quantities::{format_data_size, format_four_digits, format_work},
+    words::format_count,
+};
 use migsim_experiment::Experiment;
 
 /// A line of text with a small chart: the name of a quantity, the function that returns its value for a superstep, and the
@@ -59,8 +63,6 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[SuperstepLoad], rows: us
     sheet
 }
 
-/// Creates a table with the mean work and messages of a superstep, for at most `rows` ranges of supersteps and for all supersteps
-/// together.
 fn mean_loads_table(loads: &[SuperstepLoad], rows: usize) -> Table {
     let columns = [
         text_column("supersteps", "supersteps"),
@@ -89,8 +91,6 @@ fn mean_loads_table(loads: &[SuperstepLoad], rows: usize) -> Table {
     table
 }
 
-/// Creates the cells of a row of the table: the mean work, imbalance and messages of the supersteps `loads`, and their largest
-/// h-relation.
 fn mean_loads_row(name: &str, loads: &[SuperstepLoad]) -> [Cell; 6] {
     let mean =
         |of: fn(&SuperstepLoad) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
@@ -110,8 +110,6 @@ fn mean_loads_row(name: &str, loads: &[SuperstepLoad]) -> [Cell; 6] {
     ]
 }
 
-/// Draws a bar chart of values as one line of text. Each letter shows the mean of a range of values, on a scale from 0 to the
-/// highest mean.
 pub(super) fn sparkline(values: &[f64]) -> String {
     const LETTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let means = means_of_equal_parts(values, 60);
@@ -128,7 +126,6 @@ pub(super) fn sparkline(values: &[f64]) -> String {
     means.iter().map(letter).collect()
 }
 
-/// Divides values into at most `most` consecutive parts of about equal length, and returns the mean of each part.
 pub(super) fn means_of_equal_parts(values: &[f64], most: usize) -> Vec<f64> {
     let count = values.len().min(most);
     let part = |index: usize| {
