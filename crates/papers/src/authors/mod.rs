@@ -106,6 +106,7 @@ pub struct CaseResult {
 /// Results of the comparison with the authors' program in all cases.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuthorsComparison {
+    /// Version of the JSON format of these results.
     schema: ResultsVersion,
     /// Number of cases that were compared.
     pub cases: usize,
@@ -116,6 +117,7 @@ pub struct AuthorsComparison {
     pub by_case: Vec<CaseResult>,
 }
 
+/// Version of the JSON format of the results of the comparison with the authors' program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum ResultsVersion {
     /// Version 2: calls only. Version 1 had whole runs, too.
