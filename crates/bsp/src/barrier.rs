@@ -107,7 +107,6 @@ impl Protocol {
     }
 }
 
-/// The barrier `root-serial`: the root executes a measured time for the messages of all processes.
 #[derive(Clone, Debug)]
 struct RootSerialBarrier {
     arrived_processes: u32,
@@ -128,7 +127,6 @@ impl Barrier {
         }
     }
 
-    /// Prepares the barrier for a superstep in which `computing` processes have work to compute.
     pub(super) fn prepare_for_superstep(&mut self, computing: usize) {
         if let Protocol::RootSerial(root) = &mut self.protocol {
             root.computing_processes = computing;
@@ -149,7 +147,6 @@ impl Barrier {
         (&mut self.protocol, context)
     }
 
-    /// Records that a process arrives at the barrier now.
     pub(super) fn record_arrival(
         &mut self,
         process: u32,
@@ -183,7 +180,6 @@ impl Barrier {
         Ok(())
     }
 
-    /// Whether a process may leave before all have arrived.
     pub(super) fn allows_early_departure(&self) -> bool {
         matches!(
             &self.protocol,
@@ -199,7 +195,6 @@ impl Barrier {
         ) || matches!(&self.protocol, Protocol::Sequential(one) if one.is_predictable())
     }
 
-    /// Whether the messages of the barrier are flows on the links.
     pub(super) fn uses_links(&self) -> bool {
         !matches!(
             &self.protocol,
@@ -210,7 +205,6 @@ impl Barrier {
         )
     }
 
-    /// Whether the barrier predicts a departure time of its own for each process.
     pub(super) fn predicts_each_departure(&self) -> bool {
         matches!(&self.protocol, Protocol::Predicted(_))
     }
@@ -265,13 +259,11 @@ impl Barrier {
         }
     }
 
-    /// Schedules the predicted departure of each process as an event.
     pub(super) fn schedule_departures(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
         let (delays, leaving) = (&mut self.departure_delays, &mut self.leaving_processes);
         schedule_departures_after_wait(delays, 0.0, leaving, engine);
     }
 
-    /// Returns the time that the root takes for its messages in each superstep.
     pub(super) fn root_message_time(&self) -> Seconds {
         if let Protocol::RootSerial(root) = &self.protocol {
             root.root_message_time

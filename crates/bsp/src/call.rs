@@ -38,7 +38,6 @@ pub(super) struct ReschedulingCall {
     /// Instant since which all processes wait for the end of a call that overlapped a superstep; `None` if they do not wait for
     /// such a call.
     pub(super) all_waiting_since: Option<Time>,
-    /// The communication procedure of the call, as the strategy specifies it; `None` for the procedure of MigBSP.
     procedure: Option<CallProcedure>,
     step_messages: Vec<(HostId, HostId, Bytes)>,
     /// State of a call whose messages are sent one after the other; `None` if all messages of a step of the call are sent at the
@@ -51,7 +50,6 @@ pub(super) struct ReschedulingCall {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallStep {
-    /// All processes wait for the duration of the call, which a cost model computes.
     ComputedWait,
     /// Managers and processes send the messages of the call one after the other, until the call is complete.
     SequentialMessages,
@@ -60,20 +58,14 @@ enum CallStep {
     /// The managers exchange the reports of their processes, or send these reports to the root (the manager of the cluster of
     /// process 0).
     ManagerExchange,
-    /// Hosts send messages to their neighbours; the number is the number of the round of messages, counted from 0.
     NeighbourRound(u32),
-    /// The managers, or the hosts that have received the reports, compute the decision.
     DecisionComputation,
-    /// The root sends the decision to the other managers.
     DecisionDistribution,
-    /// The decision is sent to the processes or hosts.
     Answers,
-    /// No rescheduling call is in progress.
     Idle,
 }
 
 impl CallStep {
-    /// Returns the step that follows this step in a call with `rounds` rounds of messages between neighbouring hosts.
     fn next_step(self, rounds: u32) -> Self {
         match self {
             Self::Reports => Self::ManagerExchange,
@@ -90,7 +82,6 @@ impl CallStep {
 }
 
 impl ReschedulingCall {
-    /// Creates the state in which no call is in progress.
     pub(super) fn idle() -> Self {
         Self {
             current_step: CallStep::Idle,
@@ -150,7 +141,6 @@ impl ReschedulingCall {
         Ok(answered)
     }
 
-    /// Whether no rescheduling call is in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.current_step == CallStep::Idle
     }
@@ -211,8 +201,6 @@ impl ReschedulingCall {
         Ok(self.is_idle())
     }
 
-    /// Starts the activities of `step`. If the step has no activities, the following steps are started until a step has
-    /// activities or the call is complete.
     fn start_step(&mut self, mut step: CallStep, world: &mut RunState<'_>) -> Result<(), Error> {
         loop {
             self.current_step = step;
@@ -224,7 +212,6 @@ impl ReschedulingCall {
         }
     }
 
-    /// Returns the number of rounds of messages between neighbouring hosts in this call.
     fn neighbour_rounds(&self) -> u32 {
         match self.procedure.unwrap_or_default().gather {
             Gather::BetweenNeighbours { rounds, .. } => rounds,
@@ -310,8 +297,6 @@ impl ReschedulingCall {
         self.send_step_messages(world)
     }
 
-    /// Adds to the list of messages a message from each host to its `receiver`. The message has `process` bytes for each process on
-    /// the host and `host` bytes for the host itself.
     fn add_host_messages(
         &mut self,
         world: &RunState<'_>,
@@ -334,8 +319,6 @@ impl ReschedulingCall {
         }));
     }
 
-    /// Adds to the list of messages a message from the manager of each cluster to the host `root`. The message has `process`
-    /// bytes for each process and `host` bytes for each host of the cluster.
     fn add_cluster_messages(
         &mut self,
         world: &RunState<'_>,
@@ -378,14 +361,12 @@ impl ReschedulingCall {
         }
     }
 
-    /// Swaps sender and receiver of every message in the list.
     fn reverse_messages(&mut self) {
         for message in &mut self.step_messages {
             *message = (message.1, message.0, message.2);
         }
     }
 
-    /// Starts the computation of `operations` elementary operations on a host.
     fn start_operations(
         &mut self,
         host: HostId,
@@ -403,7 +384,6 @@ impl ReschedulingCall {
         Ok(())
     }
 
-    /// Adds to the list of messages a message of `size` bytes from each process to the manager of its cluster.
     fn add_process_messages(&mut self, size: Bytes, world: &RunState<'_>) {
         let platform = world.setup.platform;
         let reports = world.placement.iter().map(|&host| {
@@ -413,8 +393,6 @@ impl ReschedulingCall {
         self.step_messages.extend(reports);
     }
 
-    /// Adds to the list of messages a message from each manager to every other manager, with `size` bytes for each process of the
-    /// sender's cluster.
     fn add_manager_messages(&mut self, size: Bytes, world: &RunState<'_>) {
         let platform = world.setup.platform;
         let populated = populated_cluster_process_counts(world);
@@ -514,7 +492,6 @@ const PROCESS_REPORT_BYTES: f64 = 16.0;
 /// Size of the part of an answer that concerns one process \[B\]: the number of the process and the number of its host.
 const PROCESS_ANSWER_BYTES: f64 = 8.0;
 
-/// Maximum number of messages in the list of a step for which the memory of the list is kept for the next step.
 const MAX_REUSED_MESSAGES: usize = 1 << 16;
 
 fn populated_cluster_process_counts(world: &RunState<'_>) -> Vec<(ClusterId, usize)> {

@@ -4,18 +4,11 @@
 /// reports its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ActivityToken {
-    /// A process begins the current superstep, later than other processes; the number is the number of the process.
     ProcessBegins(u32),
-    /// A process has finished its computation; the number is the number of the process.
     ComputationEnded(u32),
-    /// A message of the application has been delivered; the number is the number of the message.
     MessageDelivered(u32),
-    /// A message of the barrier has been delivered, or a delay of the barrier has ended.
     BarrierActivityEnded(BarrierMessage),
-    /// An activity of a rescheduling call has ended.
     CallActivityEnded,
-    /// A manager has ended a message or computation in a call whose messages are sent one by one; the number is the number of the
-    /// manager's cluster.
     ManagerActivityEnded(u32),
     /// The memory of a migrating process has arrived at the destination host; the number is the index of the migration.
     MemoryTransferred(u32),
@@ -35,19 +28,20 @@ impl ActivityToken {
     }
 }
 
-/// A message of a barrier, with the data by which the protocol of the barrier recognises the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BarrierMessage {
     /// The process with this number has arrived at the barrier; in a tree barrier, its whole subtree has arrived.
     ArrivalReport(u32),
-    /// The process with this number may leave the barrier.
     LeavePermission(u32),
     /// A control message of a barrier script: the receiving process, the slot that identifies the message, and whether the number
     /// of the barrier is even (0) or odd (1).
-    ScriptMessage { to: u32, slot: u32, parity: u32 },
+    ScriptMessage {
+        to: u32,
+        slot: u32,
+        parity: u32,
+    },
 }
 
-/// The stage of a process in its current superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProcessStage {
     Computing,

@@ -15,17 +15,12 @@ pub(super) struct MessageExchange {
     /// The indices of all messages in the plan of the superstep, sorted by sender. The messages of sender p are
     /// `messages_by_sender[first_message_positions[p]..first_message_positions[p + 1]]`.
     messages_by_sender: Vec<u32>,
-    /// For each sender, the position of its first message in `messages_by_sender`. One further entry at the end contains the
-    /// number of all messages.
     first_message_positions: Vec<u32>,
-    /// For each process, the position in `messages_by_sender` of the next message that the process sends.
     next_message_positions: Vec<u32>,
-    /// For each process, the number of messages that the process has not received yet in this superstep.
     pub(super) pending_receive_counts: Vec<u32>,
     /// For each process, the number of messages that the process has sent, that are not yet delivered, and for whose delivery the
     /// process has to wait.
     pub(super) undelivered_send_counts: Vec<u32>,
-    /// For each process, whether it has begun to receive the messages of this superstep.
     pub(super) is_receiving: Vec<bool>,
     /// For each receiver, the last of the messages that wait until the receiver begins to receive ([`NONE`] if no message waits).
     /// It is used only with rendezvous.
@@ -45,7 +40,6 @@ pub(super) struct MessageExchange {
 const NONE: u32 = u32::MAX;
 
 impl MessageExchange {
-    /// Resets the state for a new superstep, whose messages are the messages of `plan`.
     pub(super) fn prepare_for_superstep(
         &mut self,
         plan: &Plan,

@@ -48,7 +48,6 @@ const MAX_DESCRIBED_PROCESSES: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReusableSums(Vec<(f64, f64)>);
 
-/// Checks all invariants of the superstep whose barrier has just opened.
 #[inline]
 pub(super) fn check_superstep(
     world: &RunState<'_>,
@@ -76,7 +75,6 @@ pub(super) fn check_superstep(
     Ok(())
 }
 
-/// Checks that times do not decrease from the previous superstep to this superstep and within this superstep.
 fn check_times(world: &RunState<'_>) -> Result<(), Error> {
     let dates = world.times(world.open_superstep);
     let before = world.open_superstep.checked_sub(1);
@@ -266,7 +264,6 @@ pub(super) fn deadlock_error(world: &RunState<'_>, superstep: &SuperstepState) -
     Error::SimulationFailure(Problem::new(message).key("runtime.sends").hint(hint))
 }
 
-/// Returns a description of the event for which a process waits, for the deadlock error.
 fn describe_wait(process: usize, world: &RunState<'_>, superstep: &SuperstepState) -> String {
     let number = process + 1;
     match superstep.process_stages[process] {

@@ -49,7 +49,6 @@ impl MemoBudget {
     }
 }
 
-/// The result of a superstep that was not simulated by events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SuperstepResult {
     /// Time from the begin of the superstep to the first departure of a process \[s\].
@@ -58,7 +57,6 @@ pub(super) struct SuperstepResult {
     pub flow_count: u64,
 }
 
-/// The hash of the messages and times of a superstep, and the duration of its longest computation.
 pub(super) type SuperstepDigest = (EventHash, Seconds);
 
 /// Results of supersteps that are stored for all runs of one workload on one platform with the same runtime options.
@@ -70,7 +68,6 @@ pub struct Memo {
 
 type ResultsByPlacement = BTreeMap<Vec<HostId>, BTreeMap<usize, Arc<StoredSuperstep>>>;
 
-/// The stored result of a superstep, with its measurements.
 #[derive(Debug)]
 pub(super) struct StoredSuperstep {
     pub result: SuperstepResult,

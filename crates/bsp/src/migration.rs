@@ -16,17 +16,14 @@ use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u3
 use migsim_engine::MessageEnds;
 use migsim_platform::Platform;
 
-/// The migrations after a superstep, with the progress of each migration.
 #[derive(Clone, Debug)]
 pub(super) struct Migrations {
     migrations: Vec<Move>,
-    /// Number of migrations that have not ended yet.
     pub(super) pending_migrations: usize,
     next_migration_index: usize,
     /// Instant at which all migrations of the rescheduling call start; `None` if each migration starts when its process receives
     /// the answer of the call.
     common_start: Option<Time>,
-    /// Longest duration among those migrations of the rescheduling call that have ended.
     longest_migration_duration: Seconds,
     pub(super) waiting_processes: WaitingProcesses,
     /// Processes that have migrated by a decision of the policy and have not continued their work since.
@@ -64,7 +61,6 @@ impl Migrations {
         }
     }
 
-    /// Removes the migrations of the previous superstep.
     pub(super) fn clear(&mut self) {
         self.migrations.clear();
         self.next_migration_index = 0;
@@ -143,7 +139,6 @@ impl Migrations {
         self.pending_migrations
     }
 
-    /// Returns the process and the destination host of each migration.
     pub(super) fn destinations(&self) -> impl Iterator<Item = (ProcessId, HostId)> {
         let moves = self.migrations.iter();
         moves.map(|planned| (planned.process, planned.destination))
@@ -187,7 +182,6 @@ impl Migrations {
         }
     }
 
-    /// Returns, for each process, whether the process has a migration that is not applied yet.
     pub(super) fn migrating_processes(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
         for planned in self.migrations.iter().filter(|planned| !planned.is_applied) {
@@ -221,8 +215,6 @@ impl Migrations {
         self.start_migration(self.next_migration_index - 1, world)
     }
 
-    /// Starts the migration of a process that has just received its answer, in a call whose answers are sent one by one. Returns
-    /// whether the process has a migration.
     pub(super) fn start_migration_of_answered_process(
         &mut self,
         process: u32,

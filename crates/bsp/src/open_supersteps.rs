@@ -26,15 +26,12 @@ use crate::{Measures, resize_and_fill};
 use migsim_base::error::Error;
 use migsim_base::units::{ProcessId, Seconds, Time, to_u32};
 
-/// Maximum number of supersteps that a process may be ahead of the oldest open superstep.
 const MAX_SUPERSTEPS_AHEAD: usize = 1024;
 
 /// The supersteps that some processes have begun and not all processes have completed, in runs in which processes need not wait
 /// for each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenSupersteps {
-    /// Contents of the open supersteps, beginning with the oldest superstep. While a superstep is the current superstep, its
-    /// content is in `RunState` and `SuperstepState` and not in this list.
     contents: VecDeque<SuperstepContent>,
     oldest_superstep: usize,
     /// Number of the superstep whose content is at present in `RunState` and `SuperstepState`; `None` after the oldest superstep
@@ -42,14 +39,11 @@ pub(super) struct OpenSupersteps {
     current_superstep: Option<usize>,
     /// Contents of closed supersteps, kept so that new supersteps can reuse their memory.
     reusable_contents: Vec<SuperstepContent>,
-    /// Processes that have completed a superstep and wait to begin the next superstep.
     ready_processes: VecDeque<u32>,
     /// Number that the engine will give to the next message; after 2^32 messages the numbers start again at 0.
     next_message_number: u32,
 }
 
-/// The stored content of an open superstep. While the superstep is the current superstep, its content is in `RunState` and
-/// `SuperstepState` and not here.
 #[derive(Clone, Debug, Default)]
 struct SuperstepContent {
     /// Range of the engine's numbers of the messages of the superstep: the first number, and how many messages there are.
@@ -72,7 +66,6 @@ struct SuperstepContent {
 }
 
 impl SuperstepContent {
-    /// Exchanges the stored content of this superstep with the content of `RunState` and `SuperstepState`.
     fn swap_content_with_run_state(
         &mut self,
         world: &mut RunState<'_>,
@@ -94,7 +87,6 @@ impl SuperstepContent {
 }
 
 impl OpenSupersteps {
-    /// Whether the superstep with this number is open.
     pub(super) fn is_open(&self, superstep: usize) -> bool {
         (self.oldest_superstep..self.oldest_superstep + self.contents.len()).contains(&superstep)
     }
@@ -208,7 +200,6 @@ impl OpenSupersteps {
         self.current_superstep = None;
     }
 
-    /// Records that one more process has completed the open superstep with this number.
     fn record_completion(&mut self, superstep: usize) {
         self.contents[superstep - self.oldest_superstep].completed_processes += 1;
     }
@@ -219,7 +210,6 @@ impl OpenSupersteps {
         superstep >= self.oldest_superstep + MAX_SUPERSTEPS_AHEAD
     }
 
-    /// Whether all `processes` processes have completed the oldest open superstep.
     fn is_oldest_completed(&self, processes: usize) -> bool {
         (self.contents.front()).is_some_and(|frame| frame.completed_processes == processes)
     }

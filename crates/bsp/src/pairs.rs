@@ -8,7 +8,6 @@ use migsim_base::units::to_u32;
 /// another order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProcessClusterTable<T> {
-    /// For each process, its clusters and their values.
     rows: Vec<Vec<(u32, T)>>,
 }
 

@@ -30,7 +30,6 @@ use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Instructions, Seconds};
 use migsim_engine::Message;
 
-/// A function that returns a measured quantity of the process with a given number.
 type MeasuredValue = fn(&Measures, usize) -> f64;
 
 /// The errors and delays of the measurements and loads that policies receive; by default there are none.
@@ -62,9 +61,7 @@ impl Default for ViewConfig {
 
 /// Maximum value of `view.noise`; above 1/√3 a random factor could be negative.
 const MAX_NOISE: f64 = 0.5;
-/// Maximum value of `view.missing`.
 const MAX_LOSS_PROBABILITY: f64 = 0.9;
-/// Maximum value of `view.delay` and `view.window`.
 const MAX_DELAY_OR_WINDOW: u32 = 10_000;
 
 impl ViewConfig {
@@ -104,7 +101,6 @@ impl ViewConfig {
         problems
     }
 
-    /// Returns for how many of the latest supersteps the reports are stored.
     fn stored_superstep_count(&self) -> usize {
         self.delay as usize + self.window as usize
     }
@@ -145,9 +141,7 @@ struct SuperstepReport {
 pub(super) struct ReportHistory {
     config: ViewConfig,
     seed: u64,
-    /// The stored reports of the latest supersteps, the oldest first.
     past_reports: VecDeque<SuperstepReport>,
-    /// The measurements that the policy receives.
     visible_measurements: Measures,
     /// External load of each host in the last report about the host that was not lost, as a fraction of the speed of the host;
     /// empty before the first rescheduling call.
@@ -291,7 +285,6 @@ impl ReportHistory {
         }
     }
 
-    /// Returns the view that the policy receives in place of the exact `view`.
     pub(super) fn degrade_view<'v>(&'v self, view: View<'v>) -> View<'v> {
         let messages = self
             .visible_reports()
@@ -314,7 +307,6 @@ impl ViewConfig {
     }
 }
 
-/// Copies the measurements of one process from `from` to `to`, with its work and its times multiplied by `factor`.
 fn copy_scaled_measurements(to: &mut Measures, from: &Measures, process: usize, factor: f64) {
     let time = |list: &[Seconds]| Seconds::of(list[process].get() * factor);
     to.work[process] = Instructions::of(from.work[process].get() * factor);

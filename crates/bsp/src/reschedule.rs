@@ -14,7 +14,6 @@ use migsim_base::random::{Stream, StreamPurpose};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
 use migsim_engine::AvailabilityIntervalStart;
 
-/// The policy of a run, and the state of the rescheduling between two supersteps.
 pub(super) struct Rescheduling<'a> {
     /// The policy of the run; `None` if the caller of the run decides at each barrier.
     policy: Option<Box<dyn Policy>>,
@@ -39,12 +38,10 @@ pub(super) struct Rescheduling<'a> {
     reports: Option<ReportHistory>,
 }
 
-/// What lies between the superstep that is ending and the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Between {
     /// Each process begins the next superstep as soon as it has left the barrier.
     Nothing,
-    /// The run stops at the barrier, where its caller decides in place of a policy.
     CallerDecides,
     /// All processes wait for each other: for moves that the workload prescribes, or for a call that overlaps the superstep.
     Meeting,
@@ -201,7 +198,6 @@ impl<'a> Rescheduling<'a> {
         self.between = Between::Nothing;
     }
 
-    /// Whether all processes have to wait for each other after a superstep that is not closed yet.
     pub(super) fn must_synchronize_after(&self, superstep: usize, world: &RunState<'_>) -> bool {
         self.call.overlaps_superstep
             || self.postponed_call_superstep == Some(superstep)
@@ -450,11 +446,9 @@ fn describe_impossibility(decision: &Decision, world: &RunState<'_>) -> Option<S
     })
 }
 
-/// Maximum number of operations of a call, 2^53, up to which numbers are exact.
 const MAX_OPERATIONS: u64 = 1 << 53;
 
 /// Maximum number of rounds of messages of a call; more would take hours to simulate.
 const MAX_ROUNDS: u32 = 1_000_000;
 
-/// Maximum number of migrations that the error for an impossible decision lists.
 const MAX_LISTED_MIGRATIONS: usize = 8;

@@ -65,18 +65,13 @@ pub(super) struct Run<'a, 'r> {
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
     pub(super) invariant_sums: invariants::ReusableSums,
-    /// Number of supersteps that are complete, including the rescheduling after each.
     completed_supersteps: usize,
     resume_point: ResumePoint,
 }
 
-/// The point in the main loop at which a stopped run continues.
 #[derive(Clone, Copy, Debug)]
 enum ResumePoint {
-    /// The next superstep begins.
     NextSuperstep,
-    /// The caller has decided at the end of a series of repeated supersteps, which equal the superstep before the series; the
-    /// number is the number of repeated supersteps.
     AfterRepeatedSupersteps(usize),
     /// The caller has decided at the barrier of a closed superstep, which no process has left yet.
     AtClosedBarrier,
@@ -86,9 +81,7 @@ enum ResumePoint {
 /// run must decide first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DepartureProgress {
-    /// At least one process has not left the barrier yet.
     Incomplete,
-    /// All processes have left the barrier.
     Complete,
     /// All processes have arrived at the barrier, and the caller has to decide before any of them leaves.
     CallerMustDecide,
@@ -306,8 +299,6 @@ impl<'a, 'r> Run<'a, 'r> {
         self.execute_migrations()
     }
 
-    /// Returns whether the processes continue one by one, each when it receives its answer in the rescheduling call that is in
-    /// progress.
     fn answers_one_by_one(&self) -> bool {
         let call = &self.rescheduling.call;
         call.is_sequential()
@@ -315,8 +306,6 @@ impl<'a, 'r> Run<'a, 'r> {
             && self.world.setup.costs.migration.wait == WaitingProcesses::Movers
     }
 
-    /// Prepares the next superstep in a call whose answers are sent one by one; each process begins the superstep when it
-    /// receives its answer.
     fn begin_superstep_by_answers(&mut self) -> Result<(), Error> {
         self.set_migrations_of_call()?;
         self.rescheduling.migrations.delay_starts_until_answers();
@@ -384,7 +373,6 @@ impl<'a, 'r> Run<'a, 'r> {
         self.world.outcome.call_waiting_time += call.cost;
     }
 
-    /// Ends a call that overlapped the next superstep. The cost of the call is the time for which all processes waited for it.
     fn end_overlapped_call(&mut self) {
         self.rescheduling.call.overlaps_superstep = false;
         let now = self.world.engine.now();
@@ -508,7 +496,6 @@ impl<'a, 'r> Run<'a, 'r> {
         reaction.map_or(Ok(()), |token| self.handle_event(token))
     }
 
-    /// Handles the end of an activity in the part of the run that started the activity.
     fn handle_event(&mut self, token: ActivityToken) -> Result<(), Error> {
         self.world.update_trace(|trace, _| trace.set_cause(token));
         if let Some(ahead) = &mut self.open_supersteps {
@@ -659,8 +646,6 @@ impl<'a, 'r> Run<'a, 'r> {
         self.rescheduling.observe_superstep(world)
     }
 
-    /// Records when the last computation of the closed superstep ended. `longest` is the duration of the longest computation of
-    /// the superstep.
     fn record_last_computation_end(&mut self, longest: Seconds) {
         let world = &mut self.world;
         if let Some(computed) = self.superstep.last_computation_end.take() {

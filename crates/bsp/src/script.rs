@@ -16,18 +16,20 @@ use super::config::BarrierKind;
 /// An action of a process at a barrier: to send or to receive a control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScriptAction {
-    /// Sends a control message to process `to`, where the number `slot` identifies the message.
-    Send { to: u32, slot: u32 },
+    Send {
+        to: u32,
+        slot: u32,
+    },
     /// Waits until the control message that the number `slot` identifies has arrived at this process.
-    Receive { slot: u32 },
+    Receive {
+        slot: u32,
+    },
 }
 
-/// The sends and receives of all processes at one kind of barrier.
 #[derive(Clone, Debug)]
 pub(super) struct BarrierScript {
     kind: BarrierKind,
     process_count: u32,
-    /// Number of rounds in which control messages are sent.
     round_count: u32,
     /// Number of processes that take part in the rounds of recursive doubling, which is the largest power of two up to the number
     /// of processes.
@@ -53,7 +55,6 @@ macro_rules! without_script {
 }
 
 impl BarrierScript {
-    /// Creates the scripts for two or more processes.
     pub(super) fn new(kind: BarrierKind, processes: u32) -> Self {
         let lower = u32::BITS - 1 - processes.leading_zeros();
         let is_power = processes.is_power_of_two();
@@ -71,7 +72,6 @@ impl BarrierScript {
         }
     }
 
-    /// Returns the action with index `at`, counted from 0, in the script of a process; `None` after the last action.
     pub(super) fn action_at_index(&self, process: u32, at: u32) -> Option<ScriptAction> {
         match self.kind {
             BarrierKind::Dissemination => self.dissemination_action(process, at),
@@ -81,7 +81,6 @@ impl BarrierScript {
         }
     }
 
-    /// Computes the action with index `at` of a process in a dissemination barrier; `None` after the last action.
     fn dissemination_action(&self, process: u32, at: u32) -> Option<ScriptAction> {
         let slot = at / 2;
         (slot < self.round_count).then(|| match at % 2 {

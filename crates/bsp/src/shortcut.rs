@@ -91,7 +91,6 @@ impl<'a> Shortcuts<'a> {
         self.may_repeat_supersteps = may_repeat_supersteps(choice, world, barrier);
     }
 
-    /// Prepares the shortcuts for a superstep that has been opened.
     pub(super) fn open_superstep(&mut self) {
         self.flow_count_before = None;
         self.digest = None;
@@ -184,7 +183,6 @@ impl<'a> Shortcuts<'a> {
             }))
     }
 
-    /// Computes when each process arrives at the barrier.
     fn compute_arrivals(&mut self, evaluated: &Evaluated, plan: &Plan, runtime: RuntimeConfig) {
         self.arrival_times.clone_from(&evaluated.computed);
         let waits_for_own = runtime.sends == SendOrder::Sequential;

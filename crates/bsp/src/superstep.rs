@@ -12,7 +12,6 @@ use migsim_base::error::Error;
 use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
 use migsim_engine::MessageEnds;
 
-/// The state of all processes in the open superstep.
 #[derive(Clone)]
 pub(super) struct SuperstepState {
     pub(super) barrier: Barrier,
@@ -21,11 +20,8 @@ pub(super) struct SuperstepState {
     /// For the superstep that is opened next, the time from the begin of the first process to the begin of each process \[s\];
     /// empty if all processes begin together.
     pub(super) next_begin_delays: Vec<f64>,
-    /// Whether at least one process has begun the open superstep.
     pub(super) has_begun: bool,
-    /// Whether the open superstep is simulated by events rather than computed by a shortcut.
     pub(super) is_simulated_by_events: bool,
-    /// The instant from which the local times of the superstep are counted.
     pub(super) local_time_origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
     pub(super) first_begin_time: f64,
@@ -36,11 +32,8 @@ pub(super) struct SuperstepState {
     /// Instant at which the last computation of the open superstep ended. It is `None` before any computation has ended, and
     /// after the superstep was computed by a shortcut.
     pub(super) last_computation_end: Option<Time>,
-    /// Number of processes that have left the barrier of the superstep that is ending.
     pub(super) departed_processes: usize,
-    /// Whether processes begin the next superstep one by one and at least one process may already have begun it.
     pub(super) may_next_superstep_have_begun: bool,
-    /// For each process, the number of the superstep that the process began last.
     pub(super) superstep_of_process: Vec<usize>,
     /// Number of the first message of the open superstep in the engine; 0 unless several supersteps are open.
     pub(super) first_message_number: u32,
@@ -109,7 +102,6 @@ impl SuperstepState {
         Ok(())
     }
 
-    /// Lets one process begin the open superstep: the computation of the process starts.
     pub(super) fn begin_process(
         &mut self,
         process: u32,
@@ -207,7 +199,6 @@ impl SuperstepState {
         self.start_flow(message, world)
     }
 
-    /// Starts the flow of a message from the host of its sender to the host of its receiver.
     fn start_flow(&mut self, message: u32, world: &mut RunState<'_>) -> Result<(), Error> {
         let planned = world.superstep_plan.messages[message as usize];
         let ends = MessageEnds::of_processes(planned.from, planned.to, &world.placement);
@@ -229,7 +220,6 @@ impl SuperstepState {
         self.on_receive_progress(process, world)
     }
 
-    /// Handles the delivery of a message of the application, identified by its number in the engine.
     pub(super) fn on_message_delivered(
         &mut self,
         message: u32,
@@ -315,7 +305,6 @@ impl SuperstepState {
         }
     }
 
-    /// Handles the delivery of a barrier message.
     pub(super) fn on_barrier_message(
         &mut self,
         message: BarrierMessage,

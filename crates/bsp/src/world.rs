@@ -42,7 +42,6 @@ pub struct Setup<'a> {
     pub memo: Option<&'a Memo>,
 }
 
-/// The state of a run that all parts of the runtime share.
 #[derive(Clone)]
 pub(super) struct RunState<'a> {
     pub(super) setup: &'a Setup<'a>,
@@ -55,25 +54,20 @@ pub(super) struct RunState<'a> {
     pub(super) superstep_plan: Plan,
     /// Total size of the messages in the plan of the open superstep \[B\].
     planned_bytes: f64,
-    /// Number of supersteps of the application.
     pub(super) superstep_count: usize,
-    /// Number of the open superstep, counted from 0.
     pub(super) open_superstep: usize,
     /// Number of the superstep at whose barrier processes are leaving at present, or left last, counted from 0.
     pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
-    /// The processes whose decided migrations have not ended, and their destination hosts.
     pub(super) pending_destinations: Vec<(ProcessId, HostId)>,
     pub(super) process_memory: Vec<Bytes>,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub(super) pinned_processes: Vec<bool>,
     pub(super) measurements: Measures,
-    /// Whether the measurements contain the times of transfers.
     pub(super) records_transfers: bool,
     /// Whether the policy is no longer called because it will request no more rescheduling calls.
     is_policy_done: bool,
     pub(super) outcome: RunOutcome,
-    /// The first superstep whose times are still in the outcome.
     first_kept_superstep: usize,
     pub(super) event_log: EventHash,
 }
@@ -103,7 +97,6 @@ impl<'a> RunState<'a> {
             .unwrap_or_default()
     }
 
-    /// Returns the times of a superstep to be written.
     pub(super) fn times_mut(&mut self, superstep: usize) -> &mut SuperstepTimes {
         let place = superstep - self.first_kept_superstep;
         let all = &mut self.outcome.supersteps;
@@ -193,7 +186,6 @@ impl<'a> RunState<'a> {
         self.outcome.sent_messages.total_bytes += self.planned_bytes;
     }
 
-    /// Starts to record the critical path.
     pub(super) fn start_recording_path(&mut self) {
         self.engine.record_activities();
         let Setup {
@@ -224,7 +216,6 @@ impl<'a> RunState<'a> {
         self.trace.is_none() && self.engine.try_advance_time(duration, flows)
     }
 
-    /// Sends a control message of a barrier or of a rescheduling call.
     pub(super) fn send_control_message(
         &mut self,
         ends: MessageEnds,
@@ -235,7 +226,6 @@ impl<'a> RunState<'a> {
         self.engine.send_message(ends.hosts, size, options, token)
     }
 
-    /// Returns the options of a control message of a barrier or of a rescheduling call.
     pub(super) fn control_message_options(
         &self,
         ends: MessageEnds,
@@ -254,7 +244,6 @@ impl<'a> RunState<'a> {
         }
     }
 
-    /// Sends a message between two processes.
     pub(super) fn send_message(
         &mut self,
         ends: MessageEnds,
@@ -269,12 +258,10 @@ impl<'a> RunState<'a> {
         self.engine.send_message(ends.hosts, size, options, token)
     }
 
-    /// Returns whether superstep `superstep` exists and has the same plan as the superstep before it.
     pub(super) fn repeats_previous_plan(&self, superstep: usize) -> bool {
         superstep < self.superstep_count && self.setup.workload.repeats(superstep)
     }
 
-    /// Returns whether the superstep that is ending is the last superstep of the application.
     pub(super) fn is_last_superstep(&self) -> bool {
         self.ending_superstep + 1 == self.superstep_count
     }
@@ -297,7 +284,6 @@ impl<'a> RunState<'a> {
         self.setup.scenario == Scenario::Iii && !self.is_last_superstep()
     }
 
-    /// Returns the exact view of the run for a policy, given the external load of each host.
     pub(super) fn exact_view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
         View {
             platform: self.setup.platform,

@@ -11,14 +11,12 @@
 
 use migsim_platform::Platform;
 
-/// An invariant of the engine that was violated, with the number of the host or link where it was violated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum InvariantViolation {
     /// An execution on the host with this number ended with work left, or executed more work than it had.
     WorkNotConserved(u32),
     /// A flow ended with bytes left, or transferred more bytes than it had.
     BytesNotConserved,
-    /// The link with this number carried more than its capacity.
     LinkOverloaded(u32),
 }
 
@@ -37,7 +35,6 @@ pub(super) fn is_explained_by_rounding(left: f64, amount: f64, rate: f64, now: f
 }
 
 impl InvariantViolation {
-    /// Returns a description of the violated invariant that names the host or link.
     pub(super) fn description(self, platform: &Platform) -> String {
         match self {
             Self::WorkNotConserved(host) => format!(

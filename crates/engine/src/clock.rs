@@ -25,7 +25,6 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Returns the current instant.
     #[inline]
     pub(crate) fn now(self) -> Time {
         Time::new(self.origin + self.local_time).expect("the sum of two dates is a date")

@@ -28,16 +28,13 @@ pub(super) struct CompletionIndex {
     superblock_minima: BlockMinima,
 }
 
-/// The minimum of each block of consecutive entries of a list of times.
 #[derive(Clone, Debug, Default)]
 struct BlockMinima {
     minima: Vec<f64>,
-    /// The blocks whose minimum is unknown and has to be searched again.
     stale_blocks: Vec<u32>,
     is_block_stale: Vec<bool>,
 }
 
-/// Number of entries in a block of a list of times.
 const BLOCK_SIZE: usize = 32;
 const MINIMUM_LANES: usize = 8;
 
@@ -145,8 +142,6 @@ impl BlockMinima {
         None
     }
 
-    /// Recomputes the minimum of each block whose minimum is unknown; calls `changed` with the number of the block, its previous
-    /// minimum and its new minimum.
     fn recompute_stale_minima(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
         for block in self.stale_blocks.drain(..) {
             let at = block as usize;
@@ -182,7 +177,6 @@ fn minimum(list: &[f64]) -> f64 {
     least
 }
 
-/// The flows of a group that all progress at the same rate, by the progress at which each ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowsByTarget(BinaryHeap<Reverse<(u64, u32)>>);
 
@@ -195,7 +189,6 @@ impl FlowsByTarget {
         self.0.is_empty()
     }
 
-    /// Adds a flow; returns whether it is the first one to end.
     pub(super) fn add(&mut self, target: f64, flow_id: u32) -> bool {
         let flow = Reverse((target.to_bits(), flow_id));
         self.0.push(flow);

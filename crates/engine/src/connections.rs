@@ -47,7 +47,6 @@ impl MessageEnds {
     }
 }
 
-/// All connections of a run that have been used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
     index_by_ends: HashTable<u32>,
@@ -61,12 +60,10 @@ pub(super) struct Connections {
 struct Connection {
     ends: MessageEnds,
     last_start: f64,
-    /// Whether the connection was idle when the last message started.
     was_idle: bool,
     last_end: f64,
     /// Latest time at which a message has joined or joins its first queue, if packets wait in queues.
     last_transfer_start: f64,
-    /// Number of messages in progress whose end is not known yet.
     messages_in_progress: u32,
 }
 
@@ -78,7 +75,6 @@ impl Connection {
         self.messages_in_progress == 0 && now - self.last_end > MIN_IDLE_TIME
     }
 
-    /// Records that a message starts; returns whether the connection was idle before.
     fn start_message(&mut self, now: f64) -> bool {
         (self.was_idle, self.last_start) = (self.is_idle_at(now), now);
         self.was_idle
@@ -162,7 +158,6 @@ impl Connections {
     }
 }
 
-/// Returns a hash of the sender and the receiver of a connection.
 #[inline]
 fn hash_of_ends(ends: MessageEnds) -> u64 {
     let pair = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);

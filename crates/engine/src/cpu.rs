@@ -11,19 +11,16 @@ use super::queue::{EventKey, EventQueue};
 use migsim_base::units::HostId;
 use migsim_platform::{Host, Platform};
 
-/// The computation of a process that runs on a host at present.
 #[derive(Clone, Copy, Debug)]
 struct Execution<T> {
     target_service: f64,
     token: T,
 }
 
-/// A host with the executions that run on it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cpu<T> {
     /// Nominal speed of a core \[instructions/s\].
     core_speed: f64,
-    /// Fraction of the nominal speed that is available at the present time, from 0 to 1.
     available_fraction: f64,
     core_count: f64,
     /// Instructions that each running execution would have executed if it had run since the host was last idle: V in the
@@ -143,7 +140,6 @@ impl<T: Copy> Cpu<T> {
     }
 }
 
-/// The processors of all hosts, with the executions that run on them.
 #[derive(Clone, Debug)]
 pub(super) struct Cpus<T> {
     cpus: Vec<Cpu<T>>,
@@ -236,12 +232,10 @@ impl<T: Copy> Cpus<T> {
         }
     }
 
-    /// Whether at least one execution runs on a host.
     pub(super) fn is_busy(&self, host: usize) -> bool {
         !self.cpus[host].executions.is_empty()
     }
 
-    /// Returns the fraction of a host's speed that is available at the present time, from 0 to 1.
     pub(super) fn available_fraction(&self, host: usize) -> f64 {
         self.cpus[host].available_fraction
     }

@@ -14,13 +14,12 @@
 //!                          │  └ service    many flows: their ends are computed from the service of their bottleneck links
 //!                          │  completion   the earliest end time over all flow classes
 //!                          └  profile      capacities that change over time
-//! known starts       ──> FlowBatch: flows on links that do not change, without a queue of all events
+//! evaluate            ──> batch: flows whose starts are known, without a queue of all events
 //!                          │  path_table   delay, weight and bound of each route
 //!                          │  contention   groups of flows that share links; all other flows in closed form
 //!                          │  together     equal flows that end at the same time, in closed form
 //!                          │  memoized     sets of active flows that recur: each is solved once, in `rate_cache`
-//!                          │  incremental  sets that do not recur: fair shares are updated
-//!                          └  bottleneck   crowds: many flows on each link, by `service`
+//!                          └  grouped      other sets: fair shares are updated, `incremental` or by `service` for crowds
 //!
 //! checks: invariants of every simulation        log: the hash of all events
 //! ```
@@ -34,7 +33,7 @@
 //! | method | used when | time saved |
 //! |---|---|---|
 //! | memo (`bsp`) | the work, the messages and the placement of processes are those of an earlier superstep | the superstep: 100 ns instead of 5 ns per process and 10 ns per message |
-//! | direct evaluation with a `FlowBatch` (`bsp`) | all processes start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
+//! | direct evaluation, with a batch | all processes start together, and capacities change in known ways | the event queue: LU 2000/50 takes 6 ms |
 //! | `contention`, in a batch | always for large batches: flows that never share a link are solved in closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
 //! | `memoized`, in a batch | few flows, or sets of active flows recur | Smith-Waterman 200x200: 3 instead of 8 ms; LU 500/25: 1 instead of 4 ms |
 //! | `bottleneck`, in a batch | flows share each link with 12 others or more, on average | 4 000 processes behind saturated uplinks: 0.24 instead of 7.6 s |

@@ -65,8 +65,6 @@ impl NetworkModel {
             .map_or(0.0, |packet| lesser(bytes, packet.get()) + HEADER_BYTES)
     }
 
-    /// Returns the number of bytes that the flow of a message of `bytes` bytes transfers, which is the size divided by the
-    /// bandwidth factor for this size.
     pub(super) fn flow_bytes(&self, bytes: f64) -> f64 {
         if self.factors.is_empty() {
             return bytes;

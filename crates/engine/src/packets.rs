@@ -24,10 +24,8 @@ use super::message::HEADER_BYTES;
 use super::queue::EventKey;
 use migsim_base::units::{greater, to_u32};
 
-/// A step of a packet in the network, which is due at the time of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PacketStep {
-    /// The queue with this index has finished sending its packet.
     PacketSent(u32),
     /// The packets of the burst with this index join the next queue on their route: a single packet, or all packets of a message
     /// that starts.
@@ -35,7 +33,6 @@ pub(super) enum PacketStep {
 }
 
 impl PacketStep {
-    /// Returns the number by which the event list identifies the step.
     fn event<T>(self) -> Event<T> {
         Event::NetworkStep(match self {
             Self::PacketSent(queue) => 2 * queue,
@@ -43,7 +40,6 @@ impl PacketStep {
         })
     }
 
-    /// Returns the step that the event list identifies by this number.
     pub(super) fn from_number(number: u32) -> Self {
         if number.is_multiple_of(2) {
             Self::PacketSent(number / 2)
@@ -58,10 +54,8 @@ impl PacketStep {
 #[derive(Clone, Copy, Debug)]
 struct PacketBurst {
     message_index: u32,
-    /// Index of the next link on the route of the message.
     next_hop_index: u32,
     packet_count: u32,
-    /// Whether the burst contains the last packet of the message.
     has_last_packet: bool,
 }
 
@@ -72,7 +66,6 @@ struct Message<T> {
     queues_and_latencies: Vec<(u32, f64)>,
     /// Size of the last packet on the wire, including its headers \[B\].
     last_packet_bytes: f64,
-    /// Number of packets of the message that have not arrived yet.
     packets_left: u32,
     connection: Option<u32>,
 }
@@ -99,7 +92,6 @@ impl PacketQueue {
     }
 }
 
-/// The parameters of a message that starts, besides its route.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageStart {
     pub(super) bytes: f64,
@@ -108,7 +100,6 @@ pub(super) struct MessageStart {
     pub(super) connection: Option<u32>,
 }
 
-/// A message whose last packet has arrived at the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedMessage<T> {
     message: u32,
@@ -116,7 +107,6 @@ pub(super) struct EndedMessage<T> {
     pub(super) connection: Option<u32>,
 }
 
-/// The packet queues of all links, and the messages whose packets are in the queues.
 #[derive(Clone, Debug)]
 pub(super) struct PacketQueues<T> {
     /// Maximum payload of a packet \[B\].
@@ -334,8 +324,6 @@ impl<T: Copy> PacketQueues<T> {
         }
     }
 
-    /// Returns the links on the route of a message that has just ended; a link that the message crossed several times is
-    /// repeated.
     pub(super) fn links_on_route(&self, ended: &EndedMessage<T>) -> impl Iterator<Item = u32> + '_ {
         let route = self.messages[ended.message as usize]
             .queues_and_latencies
@@ -356,7 +344,6 @@ impl<T: Copy> PacketQueues<T> {
         }
     }
 
-    /// Returns a queue for one message on a link that messages do not share.
     fn open_exclusive_queue(&mut self, link: u32) -> u32 {
         if let Some(queue) = self.free_exclusive_queues.pop() {
             self.queues[queue as usize].link = link;

@@ -12,10 +12,8 @@ use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{BufferedSteps, Host, Link, Platform, ProfileSteps};
 
-/// A quantity of a host or link that changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChangingQuantity {
-    /// The available fraction of the speed of the host; dimensionless.
     Speed(HostId),
     /// The capacity of the link \[B/s\].
     Bandwidth(LinkId),
@@ -23,7 +21,6 @@ pub(crate) enum ChangingQuantity {
     Latency(LinkId),
 }
 
-/// One change of a speed, bandwidth or latency at a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CapacityChange {
     /// Absolute time of the change \[s\], from which the new value applies.
@@ -37,23 +34,19 @@ pub(crate) struct CapacityChange {
 /// The future changes of all capacities of a platform that vary over time; for each capacity, the next change is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct CapacitySchedule {
-    /// The capacities that vary, in the order in which changes at the same time are applied.
     varying_capacities: Vec<VaryingCapacity>,
     /// For each host, the index of its speed in the list of varying capacities; `NONE` if the speed does not vary.
     speed_index_of_host: Vec<u32>,
     /// For each link, the index of its bandwidth in the list of varying capacities, or `NONE`; empty if no bandwidth varies.
     bandwidth_index_of_link: Vec<u32>,
-    /// The awake capacities, by the bits of the time of their next change and their index.
     awake_capacities: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
-/// A capacity that varies over time, with its next change.
 #[derive(Clone, Debug)]
 struct VaryingCapacity {
     changing_quantity: ChangingQuantity,
     /// Absolute time of the next change \[s\]; infinite after the last change.
     next_change_time: f64,
-    /// Value that the capacity gets by its next change.
     next_value: f64,
     later_changes: ChangeSource,
     is_awake: bool,
@@ -227,7 +220,6 @@ impl CapacitySchedule {
         Some(changes)
     }
 
-    /// Creates the list of changes of the given capacities, all of which are asleep.
     fn from_varying_capacities(varying: Vec<VaryingCapacity>) -> Self {
         Self {
             varying_capacities: varying,
@@ -243,17 +235,14 @@ impl CapacitySchedule {
         }
     }
 
-    /// Whether no capacity of the platform varies.
     pub(crate) fn is_empty(&self) -> bool {
         self.varying_capacities.is_empty()
     }
 
-    /// Whether the bandwidth of at least one link varies.
     pub(crate) fn has_varying_bandwidths(&self) -> bool {
         !self.bandwidth_index_of_link.is_empty()
     }
 
-    /// Whether the bandwidth of the given link varies over time.
     #[inline]
     pub(crate) fn has_varying_bandwidth(&self, link: LinkId) -> bool {
         let place = self.bandwidth_index_of_link.get(link.index());
@@ -433,7 +422,6 @@ impl CapacitySchedule {
 pub(crate) struct BandwidthChanges {
     schedule: CapacitySchedule,
     clock: Clock,
-    /// Number of bandwidth changes that may still be returned.
     max_changes_left: usize,
 }
 

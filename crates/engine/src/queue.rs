@@ -26,7 +26,6 @@ pub struct EventQueue<E> {
 }
 
 const NO_EVENT: u128 = u128::MAX;
-/// Number of outdated entries that are kept in any case.
 const MAX_OUTDATED_ENTRIES: usize = 64;
 
 impl<E> Default for EventQueue<E> {
@@ -138,28 +137,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
-
-    #[test]
-    fn equal_dates_come_out_in_the_order_of_scheduling() {
-        let mut queue = EventQueue::new();
-        for name in 0..10 {
-            queue.push(1.0, name);
-        }
-        let order: Vec<i32> = std::iter::from_fn(|| queue.pop().map(|(_, name)| name)).collect();
-        assert_eq!(order, (0..10).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn an_event_that_is_put_off_leaves_the_others_in_their_order() {
-        // In a heap of four children each: 101 is a child of 100 on the left, and the last 2 a child of the last 1 on its left.
-        let mut queue = EventQueue::new();
-        let dates = [0.0, 100.0, 1.0, 1.0, 1.0].into_iter();
-        let dates = dates.chain([101.0; 4]).chain([2.0; 12]);
-        let keys: Vec<EventKey> = dates.map(|date| queue.push(date, ())).collect();
-        queue.reschedule(keys[5], 200.0);
-        let order: Vec<f64> = std::iter::from_fn(|| queue.pop().map(|(date, ())| date)).collect();
-        assert!(order.is_sorted(), "{order:?}");
-    }
 
     #[derive(Clone, Debug)]
     enum Operation {

@@ -33,7 +33,6 @@ pub(super) struct BottleneckedFlows {
     links_with_stale_next_end: Vec<u32>,
     links_with_ending_flow: Vec<u32>,
     bottleneck_changes: Vec<BottleneckChange>,
-    /// Number of groups that have flows in progress.
     active_group_count: usize,
     /// Bandwidth factor of the network model, by which the share of a flow is multiplied to give its rate; dimensionless.
     bandwidth_factor: f64,
@@ -48,7 +47,6 @@ const MAX_SERVICE_TIME_RATIO: f64 = 100.0;
 /// Service of a link: the integral of its fair-share level over time, which each group bottlenecked at the link receives.
 #[derive(Clone, Debug, Default)]
 struct LinkService {
-    /// Service S of the link at the time of the last update, in the equation of the module.
     attained_service: f64,
     last_update_time: f64,
     /// Fair-share level of the link since the last update; 0 if the link is unsaturated.
@@ -57,7 +55,6 @@ struct LinkService {
     /// next flow of the group ends (as bits, which sort like the value), the number of the group, and the stamp of the group. An
     /// entry whose stamp differs from the present stamp of the group is invalid.
     next_end_heap: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    /// Number of groups whose bottleneck link is this link.
     bottlenecked_group_count: usize,
     is_next_end_stale: bool,
 }
@@ -76,7 +73,6 @@ impl LinkService {
 struct FlowGroup {
     /// The bottleneck link of the group; `None` until the fair shares are updated after the group was added or rerouted.
     bottleneck_link: Option<u32>,
-    /// Service that the group has received minus the service of its bottleneck link.
     service_offset: f64,
     next_end_stamp: u32,
     /// Service that the group needs for each byte of its flows: w / factor in the equation of the module.
@@ -90,10 +86,8 @@ pub(super) trait FlowSolver: Default {
     /// change, and `bandwidth_factor` is the factor of the network model by which the share of a flow is multiplied.
     fn new(capacities: impl Iterator<Item = f64>, varies: bool, bandwidth_factor: f64) -> Self;
 
-    /// Whether the solver has any links.
     fn has_links(&self) -> bool;
 
-    /// Whether no flow is in progress.
     fn is_empty(&self) -> bool;
 
     /// Changes the capacity of a link \[B/s\].
@@ -297,7 +291,6 @@ impl BottleneckedFlows {
         self.next_end_times.set_end_time(link, f64::INFINITY);
     }
 
-    /// Ends the flows of a group that end when the service of the bottleneck link is at most `service`.
     fn end_flows_of_group(
         &mut self,
         group: u32,

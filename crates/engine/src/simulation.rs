@@ -40,7 +40,6 @@ pub struct Simulation<'p, T> {
     /// Tokens of the activities that have ended at the current time and have not been returned yet, in reverse order.
     ended_tokens: Vec<T>,
     started_flow_count: u64,
-    /// The state of direct evaluation; `None` before its first use.
     direct: Option<Box<Direct>>,
     /// The links whose capacity or latency has changed since `direct` was last updated; at most as many as there are links.
     changed_links: Vec<LinkId>,
@@ -52,7 +51,6 @@ pub struct Simulation<'p, T> {
     /// Maximum number of changes of one capacity during which no activity uses it: `MAX_UNUSED_CHANGES`, or a smaller number in
     /// tests.
     max_unused_changes: u64,
-    /// The activities that have started or ended, for a listener; `None` without a listener.
     activities: Option<Vec<(Time, ActivityEvent<T>)>>,
 }
 
@@ -395,7 +393,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.started_flow_count
     }
 
-    /// Applies to a host all changes of its speed that were due while no execution ran on it.
     fn apply_due_speed_changes(&mut self, host: HostId) -> Result<(), Error> {
         let clock = self.clock;
         let until = last_simultaneous_time(clock.local_time());
@@ -563,7 +560,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Applies a change; a change to the present value has no effect.
     fn apply_capacity_change(&mut self, change: CapacityChange) {
         let is_new = match change.changing_quantity {
             ChangingQuantity::Speed(_) => true,

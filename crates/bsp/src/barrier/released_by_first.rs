@@ -6,12 +6,9 @@ use super::context::Context;
 use crate::event::BarrierMessage;
 use migsim_base::error::Error;
 
-/// State of a barrier at which process 0 releases every other process as soon as that process and process 0 are at the barrier.
 #[derive(Clone, Debug)]
 pub(super) struct RootReleasedBarrier {
-    /// Whether process 0 is at the barrier.
     is_root_present: bool,
-    /// For each process, whether it is at the barrier and waits for its release.
     is_waiting: Vec<bool>,
     /// For each process, whether the release message of this barrier has been sent to it.
     is_released: Vec<bool>,
@@ -20,7 +17,6 @@ pub(super) struct RootReleasedBarrier {
 }
 
 impl RootReleasedBarrier {
-    /// Creates the barrier for two or more processes.
     pub(super) fn new(processes: u32) -> Self {
         let count = processes as usize;
         Self {

@@ -12,7 +12,6 @@ pub(super) struct ScriptedBarrier {
     script: BarrierScript,
     /// Whether control messages are packets that share no links, instead of flows.
     has_packets: bool,
-    /// For each process, whether the number of its current barrier is even (0) or odd (1).
     barrier_parity: Vec<u32>,
     /// For each process, the index of its next action in the script; [`NOT_AT_BARRIER`] if the process is not at the barrier.
     next_action_indices: Vec<u32>,
@@ -21,7 +20,6 @@ pub(super) struct ScriptedBarrier {
     received_slots_by_parity: Vec<[u64; 2]>,
 }
 
-/// Value in place of the index of an action, for a process that is not at the barrier.
 const NOT_AT_BARRIER: u32 = u32::MAX;
 
 impl ScriptedBarrier {

@@ -10,10 +10,8 @@ use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId};
 use migsim_engine::MessageEnds;
 
-/// The process that coordinates the barrier, from the host on which it starts.
 const COORDINATOR: ProcessId = ProcessId(0);
 
-/// State of a sequential barrier, whose coordinator sends or receives one message at a time.
 #[derive(Clone, Debug)]
 pub(super) struct SequentialBarrier {
     gather_order: GatherOrder,
@@ -21,16 +19,13 @@ pub(super) struct SequentialBarrier {
     coordinator: HostId,
     has_arrived: Vec<bool>,
     order_of_arrival: VecDeque<u32>,
-    /// Number of processes whose arrival message the coordinator has received; 0 between barriers.
     gathered_processes: u32,
     released_processes: u32,
-    /// Whether a message from or to the coordinator is in progress.
     is_coordinator_busy: bool,
     is_releasing: bool,
 }
 
 impl SequentialBarrier {
-    /// Creates the barrier with its coordinator on the host `coordinator`.
     pub(super) fn new(config: BarrierConfig, coordinator: HostId, processes: u32) -> Self {
         Self {
             gather_order: config.gather,

@@ -33,7 +33,6 @@ impl TreeBarrier {
         }
     }
 
-    /// Records that a process or one of its children has arrived with its subtree.
     pub(super) fn record_arrival(
         &mut self,
         process: u32,

@@ -25,11 +25,8 @@ use migsim_engine::MessageEnds;
 #[derive(Clone, Debug)]
 pub(super) struct SequentialCall {
     managers: Vec<Manager>,
-    /// For each process, the index of the manager of its cluster in `managers`.
     manager_indices: Vec<usize>,
-    /// For each process, whether it has sent its report.
     has_reported: Vec<bool>,
-    /// Number of processes that have not yet received their answer in this call.
     unanswered_processes: usize,
 }
 
@@ -37,25 +34,17 @@ pub(super) struct SequentialCall {
 #[derive(Clone, Debug)]
 struct Manager {
     host: HostId,
-    /// Processes whose reports wait until the manager receives them.
     waiting_reports: VecDeque<u32>,
     remaining_actions: VecDeque<ManagerAction>,
-    /// Whether the manager computes, or a message from it or to it is in progress.
     is_busy: bool,
 }
 
-/// An action of a manager during a call whose messages are sent one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ManagerAction {
-    /// The manager receives the report of a process.
     ReceiveReport,
-    /// The manager sends its list of reports or decisions to the manager with this index.
     SendList(usize),
-    /// The manager receives the list of reports or decisions of the manager with this index.
     ReceiveList(usize),
-    /// The manager computes the decision.
     Decide,
-    /// The manager sends the answer to the process with this number.
     AnswerProcess(u32),
 }
 
@@ -89,8 +78,6 @@ impl SequentialCall {
         call
     }
 
-    /// Appends an exchange between all managers to the remaining actions of the managers: each manager in turn sends its list to
-    /// all other managers.
     fn append_exchange(&mut self) {
         let count = self.managers.len();
         for from in 0..count {

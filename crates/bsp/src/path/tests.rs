@@ -188,16 +188,6 @@ fn wan(flows: u32) -> RateLimit {
 use PieceKind::{Barrier, Call, Compute, Latency, Move, Transfer};
 
 #[test]
-fn a_run_that_only_computes_is_the_computation_of_its_slowest_process() {
-    let case = Case {
-        work: vec![1e9, 2e9],
-        ..Case::default()
-    };
-    let given = Given::new(platform("1 MB/s", "1 s"), case, &[0, 1]);
-    assert_eq!(given.pieces(), [(Compute, 0.0, 2.0, Some(1), on(1, 1))]);
-}
-
-#[test]
 fn processes_that_share_a_core_are_counted() {
     // Two processes on one core take 2 s for 1 s of work each.
     let case = Case {
@@ -242,22 +232,6 @@ fn a_transfer_is_bound_by_the_link_that_flows_share() {
         panic!("{pieces:?}")
     };
     assert_eq!(bound, wan(2));
-}
-
-#[test]
-fn a_receiver_waits_for_a_slow_sender() {
-    let case = Case {
-        work: vec![3e9, 1e9],
-        messages: vec![(0, 1, 1e6)],
-        ..Case::default()
-    };
-    let given = Given::new(platform("1 MB/s", "0 s"), case, &[0, 2]);
-    let transfer = PieceResources::Transfer(HostId(0), HostId(2), wan(1));
-    let expected = [
-        (Compute, 0.0, 3.0, Some(0), on(0, 1)),
-        (Transfer, 3.0, 4.0, Some(0), transfer),
-    ];
-    assert_eq!(given.pieces(), expected);
 }
 
 #[test]

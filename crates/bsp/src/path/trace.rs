@@ -14,10 +14,8 @@ use migsim_platform::{Platform, Route};
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 
-/// Index of the node in the tree of causes that stands for the start of the run at time 0.
 const START_NODE: u32 = 0;
 
-/// An activity that has ended, as a node in the tree of causes; the parent of a node is the cause of its activity.
 #[derive(Clone, Debug)]
 struct CauseNode {
     cause_node: u32,
@@ -27,7 +25,6 @@ struct CauseNode {
     end_time: f64,
 }
 
-/// The description of an activity, from which the pieces of the path are created.
 #[derive(Clone, Copy, Debug)]
 struct TracedActivity {
     kind: PieceKind,
@@ -40,18 +37,12 @@ struct TracedActivity {
 /// The kind of an activity in the trace, with the data that are known while the activity is in progress.
 #[derive(Clone, Copy, Debug)]
 enum ActivityWork {
-    /// A computation on a host, with the number of computations that share the host; this number is set at the end.
     Computation(HostId, u32),
-    /// A message between two hosts.
     Message(TracedMessage),
-    /// A wait whose duration a protocol or a cost model defines.
     Wait,
-    /// The repetition of an earlier superstep; the number is the index in `repeated_parts` of the part of the path that is
-    /// repeated.
     RepeatedSuperstep(u32),
 }
 
-/// An activity that is in progress, with the node of the activity that caused it.
 #[derive(Clone, Copy, Debug)]
 struct RunningActivity {
     cause_node: u32,
@@ -66,10 +57,8 @@ pub(crate) struct CauseTrace<'p> {
     nodes: Vec<CauseNode>,
     /// The activity of each node; it is stored apart from the nodes because it is read much less often.
     activities: Vec<TracedActivity>,
-    /// Indices in `nodes` of the nodes that are unused and can store further activities.
     unused_nodes: Vec<u32>,
     activities_in_progress: BTreeMap<ActivityToken, VecDeque<RunningActivity>>,
-    /// The node of the ended activity that is the cause of the activities that start now.
     current_cause_node: u32,
     /// Activities that have ended at the present time, with their nodes. Each may still become the cause of new activities.
     activities_ended_now: Vec<(ActivityToken, u32)>,
@@ -79,8 +68,6 @@ pub(crate) struct CauseTrace<'p> {
     /// Time at which the last simulated superstep opened \[s\]. If that superstep has been repeated, also the index in
     /// `repeated_parts` of its part of the critical path.
     last_superstep_opening: (f64, Option<u32>),
-    /// The parts of the critical path within supersteps that are repeated; the times in a part count from the opening of the
-    /// superstep.
     repeated_parts: Vec<Vec<PathPiece>>,
     pub(crate) current_superstep: usize,
 }
@@ -244,7 +231,6 @@ impl<'p> CauseTrace<'p> {
         own.filter(ends_now).unwrap_or(self.current_cause_node)
     }
 
-    /// Records that the activity with this token has ended, as a new node in the tree of causes.
     fn end_activity(
         &mut self,
         token: ActivityToken,
@@ -300,8 +286,6 @@ impl<'p> CauseTrace<'p> {
         self.set_current_cause_node(node);
     }
 
-    /// Sets the cause of all activities that start from now on: the activity with this token, which has ended at the present
-    /// time.
     pub(crate) fn set_cause(&mut self, token: ActivityToken) {
         let found = self
             .activities_ended_now
@@ -319,7 +303,6 @@ impl<'p> CauseTrace<'p> {
         self.release_node(before);
     }
 
-    /// Removes the references to the nodes of activities that ended before the present time.
     fn release_activities_ended_before(&mut self, now: f64) {
         if let Some(&(_, last)) = self.activities_ended_now.last()
             && self.nodes[last as usize].end_time != now
@@ -356,7 +339,6 @@ impl<'p> CauseTrace<'p> {
         }
     }
 
-    /// Returns the critical path of the run up to the activity that ended last.
     pub(crate) fn critical_path(&self) -> CriticalPath {
         CriticalPath {
             pieces: self.path_pieces_since(0.0),

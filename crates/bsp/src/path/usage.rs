@@ -4,18 +4,15 @@
 #[derive(Clone, Copy, Debug, Default)]
 struct UserCounts {
     present_users: u32,
-    /// Number of activities that used the host or link just before the last change of this number.
     users_before_last_change: u32,
     /// Time of the last change of the number of users \[s\].
     time_of_change: f64,
 }
 
-/// The number of activities that use each host, or each link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UsageCounts(Vec<UserCounts>);
 
 impl UsageCounts {
-    /// Creates the counts for `count` hosts or links, all without users.
     pub(super) fn new(count: usize) -> Self {
         Self(vec![UserCounts::default(); count])
     }

@@ -27,16 +27,12 @@ use crate::transport::LinkState;
 pub(crate) struct ContentionSplitter {
     /// The flows that may share a link at the same time, ordered by contention group.
     flow_starts_by_group: Vec<FlowStart>,
-    /// For each contention group, the index in the list of flows by group after the last flow of the group.
     group_end_indices: Vec<usize>,
     links: Vec<Link>,
-    /// The numbers of the links that at least one flow of the batch uses.
     used_links: Vec<u32>,
-    /// The indices of the flows on each used link, ordered by link and then by the start time of the flow.
     flows_by_link: Vec<u32>,
     /// Latest possible time at which each flow ends \[s\].
     latest_end_times: Vec<f64>,
-    /// Pairs of the link that represents a contention group and the index of a flow in this group.
     representative_flow_pairs: Vec<(u32, u32)>,
 }
 
@@ -44,9 +40,7 @@ pub(crate) struct ContentionSplitter {
 struct Link {
     /// Time that the link needs to carry all bytes of the batch that cross it \[s\].
     busy_time: f64,
-    /// Index of the first flow of the link in the list of flows by link.
     flow_range_start: u32,
-    /// Index after the last flow of the link in the list of flows by link.
     flow_range_end: u32,
     /// Another link of the same contention group, or this link itself if it represents the group (parent in a forest of disjoint
     /// sets).
@@ -63,7 +57,6 @@ const UNUSED_LINK: Link = Link {
     is_contended: true,
 };
 
-/// Number of flows on one link above which all flows of the batch are sorted once, before the flows of each link are sorted.
 const MAX_LINK_FLOWS_WITHOUT_PRESORT: u32 = 64;
 
 impl Link {
@@ -157,7 +150,6 @@ impl ContentionSplitter {
         }
     }
 
-    /// Returns the flows of each contention group, ordered by start time within the group.
     pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [FlowStart]> {
         let (mut rest, mut first) = (&mut self.flow_starts_by_group[..], 0);
         self.group_end_indices.iter().map(move |&end| {
@@ -234,7 +226,6 @@ impl ContentionSplitter {
         self.sort_flows_by_group(starts);
     }
 
-    /// Returns the link that represents the contention group of a link.
     fn find_representative(&mut self, mut link: u32) -> u32 {
         loop {
             let next = self.links[link as usize].union_find_parent;
@@ -247,7 +238,6 @@ impl ContentionSplitter {
         }
     }
 
-    /// Orders the flows by contention group, and records where each group ends in the list.
     fn sort_flows_by_group(&mut self, starts: &[FlowStart]) {
         let mut grouped = std::mem::take(&mut self.representative_flow_pairs);
         for (link, _) in &mut grouped {

@@ -7,16 +7,12 @@ use std::collections::BinaryHeap;
 use super::path_table::PathId;
 use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 
-/// A flow whose transfer starts at a known time, as input of a batch solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FlowStart {
     /// Time at which the transfer of the flow starts \[s\].
     pub(crate) start_time: f64,
-    /// Number of the path from the sender to the receiver of the flow.
     pub(crate) path: PathId,
-    /// Number of bytes that the flow transfers; more than zero.
     pub(crate) bytes: f64,
-    /// Number by which the caller identifies the flow, unique in the batch.
     pub(crate) flow_id: u32,
 }
 
@@ -33,7 +29,6 @@ impl FlowStart {
     }
 }
 
-/// A flow whose transfer is in progress, given by its path and its flow identifier.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ActiveFlow {
     pub(super) path: PathId,
@@ -46,7 +41,6 @@ impl ActiveFlow {
         Self { path, flow_id }
     }
 
-    /// Returns a sort key that orders flows by path and then by flow identifier.
     pub(super) fn sort_key(self) -> u64 {
         u64::from(self.path) << 32 | u64::from(self.flow_id)
     }
@@ -75,7 +69,6 @@ pub(crate) struct DependentFlows {
 }
 
 impl DependentFlows {
-    /// Moves the postponed flows into the heap of flows that can start.
     #[cold]
     #[inline(never)]
     fn release_postponed_flows(&mut self) {

@@ -8,7 +8,6 @@ use crate::service::FlowSolver;
 use crate::transport::LinkState;
 use migsim_base::units::to_u32;
 
-/// Batch solver with one group per path; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GroupedBatch<S> {
     pub(super) solver: S,

@@ -17,7 +17,6 @@ use crate::completion::{CompletionIndex, FlowsByTarget};
 use crate::maxmin::incremental::IncrementalMaxMin;
 use crate::service::FlowSolver;
 
-/// Flows whose fair shares are updated incrementally.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IncrementalFlows {
     max_min_solver: IncrementalMaxMin,
@@ -38,7 +37,6 @@ struct FlowGroup {
     transferred_bytes_per_flow: f64,
     last_update_time: f64,
     rate_per_flow: f64,
-    /// The flows by the bytes V at which each ends.
     flows: FlowsByTarget,
 }
 

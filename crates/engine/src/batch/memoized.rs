@@ -19,14 +19,12 @@ use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 use crate::transport::LinkState;
 use migsim_base::units::lesser;
 
-/// Batch solver with memoized rates; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoizedBatch {
     rate_cache: RateCache,
     dependent_flows: DependentFlows,
     active_flows: Vec<ActiveFlow>,
     bytes_left: Vec<f64>,
-    /// The flows whose transfers start at the current time.
     starting_flows: Vec<FlowStart>,
     /// For each path that has been used: its pseudo-random number, and 0 for all other paths. The sum of the numbers of the paths
     /// of a set of flows identifies the set.

@@ -32,9 +32,7 @@ pub(crate) struct Path {
     /// The endpoint classes of sender and receiver, combined into one number. Paths are ordered by this number, so that their
     /// order does not depend on when each path was first requested.
     pub(crate) endpoint_pair: u64,
-    /// Index of the first shared link of the path in the table's list of link uses.
     first_link_use: u32,
-    /// Number of links of the path whose capacity is shared among flows.
     link_use_count: u32,
 }
 
@@ -45,7 +43,6 @@ impl Path {
         self.link_use_count > 0
     }
 
-    /// Returns the endpoint classes of the sender and of the receiver of the path.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -75,13 +72,11 @@ struct PathDetails {
     is_slow_start_possible: bool,
 }
 
-/// The table of all paths that have been requested so far, with the parameters of each path.
 #[derive(Clone, Debug)]
 pub(crate) struct PathTable {
     model: NetworkModel,
     class_of_host: Vec<u32>,
     endpoint_class_count: usize,
-    /// The number of each known path, by the pair of endpoint classes.
     path_by_class_pair: HashTable<PathId>,
     /// The number of the path after the path that was found last. It is tried first because paths are often requested in the same
     /// order.
@@ -90,7 +85,6 @@ pub(crate) struct PathTable {
     /// Additional parameters of each path; empty if the network model does not need them.
     path_details: Vec<PathDetails>,
     has_path_details: bool,
-    /// Whether the delay of a message is independent of its size.
     has_fixed_delays: bool,
     /// The shared links of all paths, path by path: the number of the link, and the load on it per unit of the rate of a flow.
     all_link_uses: Vec<(u32, f64)>,
@@ -179,7 +173,6 @@ impl PathTable {
         Some(found)
     }
 
-    /// Returns the endpoint classes of two hosts, combined into one number.
     fn endpoint_pair_of(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
             self.class_of_host[from.index()],
@@ -205,7 +198,6 @@ impl PathTable {
         }
     }
 
-    /// Returns the number of paths in the table.
     pub(crate) fn len(&self) -> usize {
         self.paths.len()
     }
@@ -220,7 +212,6 @@ impl PathTable {
         self.add_loopback();
     }
 
-    /// Whether at least one path in the table crosses the given link.
     pub(crate) fn is_link_crossed(&self, link: LinkId) -> bool {
         self.link_is_crossed[link.index()]
     }
@@ -266,7 +257,6 @@ impl PathTable {
         latency.map_or(0.0, |latency| self.model.round_trip_time(latency))
     }
 
-    /// Whether slow start may delay a message of an idle connection.
     #[inline]
     pub(crate) fn is_slow_start_possible(&self, path: PathId) -> bool {
         self.model.slow_start && self.path_details[path as usize].is_slow_start_possible
@@ -299,13 +289,11 @@ impl PathTable {
         delay * delay_factor + transfer
     }
 
-    /// Returns the parameters of the path with the given number.
     #[inline]
     pub(crate) fn get(&self, path: PathId) -> &Path {
         &self.paths[path as usize]
     }
 
-    /// Returns the number of endpoint classes of the platform.
     pub(super) fn endpoint_class_count(&self) -> usize {
         self.endpoint_class_count
     }
@@ -465,7 +453,6 @@ pub(crate) fn add_load(uses: &mut Vec<(u32, f64)>, first: usize, link: u32, shar
     }
 }
 
-/// Returns the number of the endpoint class of each host; classes are counted from 0 in the order of hosts.
 fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut last = 0;
     let mut endpoint_class = |at: usize| {

@@ -26,7 +26,6 @@ pub(super) struct CommonEndFinder {
     /// For each link: during a search first the sum of the inverses of the weights of its flows, then its fair share \[B/s\]; 0
     /// between two searches.
     fair_shares: Vec<f64>,
-    /// The numbers of the links that at least one flow of the batch uses.
     used_links: Vec<u32>,
 }
 

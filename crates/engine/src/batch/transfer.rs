@@ -48,7 +48,6 @@ struct RecurrencePredictor {
     different_sizes: Vec<u64>,
     /// Number of groups examined so far, which also identifies the current group.
     group_number: u64,
-    /// For each endpoint class: the number of the last group in which the class sends a flow.
     last_sending_group: Vec<u64>,
     last_receiving_group: Vec<(u64, usize)>,
 }
@@ -141,7 +140,6 @@ fn do_most_flows_end_together(flows: &[FlowStart], paths: &PathTable) -> bool {
             || flows.iter().all(|start| ends(start).1 == to))
 }
 
-/// Minimum number of flows that can be a crowd.
 const MIN_FLOWS_OF_CROWD: usize = 256;
 
 const MIN_MEAN_FLOWS_PER_LINK_OF_CROWD: u64 = 12;
@@ -170,7 +168,6 @@ fn is_crowd(
 /// Solves batches of flows: chooses one of several solvers for each group of flows, and reuses the arrays of the solvers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowBatch {
-    /// The flows to be solved, which have known start times; solving removes them from the list.
     pub(crate) starts: Vec<FlowStart>,
     memoized_solver: MemoizedBatch,
     incremental_solver: GroupedBatch<IncrementalFlows>,

@@ -64,7 +64,6 @@ pub(crate) struct IncrementalMaxMin {
 const MAX_CAPACITY_RATIO_OF_SATURATED: f64 = 1.0 + 1e-9;
 /// Tolerance within which two fair-share levels count as equal, relative to the old level.
 const LEVEL_TOLERANCE: f64 = 1e-15;
-/// Number of groups for which a new solver reserves memory.
 const INITIAL_GROUP_CAPACITY: usize = 512;
 /// Number of groups for which a link reserves memory when it gets its first group; many links never have more groups, as in
 /// rings.
@@ -91,7 +90,6 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Whether the solver has any links.
     pub(crate) fn has_links(&self) -> bool {
         !self.links.is_empty()
     }
@@ -175,7 +173,6 @@ impl IncrementalMaxMin {
         (slot.other_link, slot.position_on_other_link) = (other.link, other.position_on_link);
     }
 
-    /// Changes the number of flows of a group to `count`; 0 removes the group.
     pub(crate) fn set_flow_count(&mut self, group: u32, count: u32) {
         if count == 0 {
             self.remove_group(group);
@@ -244,7 +241,6 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Returns the range of indices in the list `link_uses` that contains the links of a group.
     fn link_use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.max_uses_per_group;
         first..first + self.groups[group as usize].link_count as usize
@@ -432,7 +428,6 @@ impl IncrementalMaxMin {
         links[link as usize].groups = here;
     }
 
-    /// Recomputes the fair-share levels of all links from scratch.
     fn solve_from_scratch(&mut self) {
         self.sharing_problem.clear();
         for link in &self.links {

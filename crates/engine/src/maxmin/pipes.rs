@@ -16,14 +16,12 @@
 
 use migsim_base::units::to_u32;
 
-/// State of a link or a pipe during the computation of rates.
 #[derive(Clone, Copy, Debug)]
 struct LinkState {
     capacity: f64,
     is_pipe: bool,
     capacity_left: f64,
     load_per_level: f64,
-    /// Number of flows on the link whose rate is not fixed yet.
     unfixed_flow_count: u32,
 }
 
@@ -35,13 +33,11 @@ pub(crate) struct PipesProblem {
     /// a link.
     flows: Vec<(f64, f64, Option<f64>, usize)>,
     link_uses: Vec<(u32, f64)>,
-    /// The numbers of the links that at least one flow crosses.
     used_links: Vec<u32>,
 }
 
 /// Ratio up to which the maximum rate of a flow counts as equal to the smallest maximum rate of any flow.
 const SAME_BOUND_RATIO: f64 = 1.0 + 1e-12;
-/// Unused fraction of the capacity up to which a link counts as saturated.
 const MAX_UNUSED_FRACTION_OF_SATURATED: f64 = 1e-9;
 
 impl PipesProblem {
@@ -65,7 +61,6 @@ impl PipesProblem {
         self.links[link].capacity = capacity;
     }
 
-    /// Removes all flows from the problem; its links stay.
     pub(crate) fn clear_flows(&mut self) {
         self.flows.clear();
         self.link_uses.clear();

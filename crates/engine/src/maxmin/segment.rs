@@ -13,9 +13,7 @@ const MAX_LOAD_RATIO_OF_UNSATURATED: f64 = 1.0 + 1e-14;
 pub(super) struct LoadSegment {
     constant_load: f64,
     slope: f64,
-    /// Fair-share level above which the segment is valid.
     lower_level: f64,
-    /// Fair-share level up to which the segment is valid.
     upper_level: f64,
 }
 
@@ -88,7 +86,6 @@ impl LoadSegment {
             .then(|| lesser(level, MAX_FAIR_SHARE_LEVEL))
     }
 
-    /// Whether the fair-share level `level` is within the range of the segment.
     fn contains_level(&self, level: f64) -> bool {
         self.lower_level < level && level <= self.upper_level
     }

@@ -36,7 +36,6 @@ struct FillingScratch {
     /// For each use of a link by a flow: the load c per unit of rate divided by the weight w, which is the load per unit of the
     /// level.
     load_per_level_of_use: Vec<f64>,
-    /// The flows on all links, link by link. The flows of link l are at `first_flow_of_link[l]..first_flow_of_link[l + 1]`.
     flows_by_link: Vec<u32>,
     first_flow_of_link: Vec<u32>,
     /// The flows that may reach their maximum rate before a link of their route is saturated, each with the fair-share level at
@@ -54,7 +53,6 @@ struct Link {
     /// Load on the link per unit of the fair-share level: sum of c/w over the flows whose rate is not fixed yet and still rises
     /// with the level.
     load_per_level: f64,
-    /// The value of `load_per_level` when it was last recomputed from all flows of the link.
     load_per_level_at_last_sum: f64,
     /// Number of flows on the link whose rate is not fixed yet and still rises with the fair-share level.
     rising_flow_count: u32,

@@ -8,7 +8,6 @@ pub(super) const NO_LINK: u32 = u32::MAX;
 /// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
 const MAX_DEMAND_RATIO_OF_UNSATURATED: f64 = 1.0 - 1e-6;
 
-/// A link with the groups of flows that use it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub(super) capacity: f64,
@@ -62,11 +61,9 @@ impl Link {
     }
 }
 
-/// Entry for a group of flows in the list of a link that the group uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupOnLink {
     pub(super) group: u32,
-    /// Index of the link among the links of the group.
     pub(super) index_in_group_links: u32,
     /// The other link of a group that uses exactly two links; otherwise [`NO_LINK`].
     pub(super) other_link: u32,
@@ -79,11 +76,9 @@ pub(super) struct GroupOnLink {
     pub(super) ceiling: f64,
 }
 
-/// A link that a group of flows uses, with the position of the group on the link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkUse {
     pub(super) link: u32,
-    /// Position of the group in the list of groups of the link.
     pub(super) position_on_link: u32,
     /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
     pub(super) load_per_rate: f64,
@@ -95,12 +90,8 @@ pub(super) struct FlowGroup {
     pub(super) max_rate: f64,
     /// The level at which the flows of the group reach their maximum rate: the rate times the weight.
     pub(super) level_at_max_rate: f64,
-    /// The level of the group: the lowest of the fair-share levels of its links and the level at which it reaches its maximum
-    /// rate.
     pub(super) fair_share_level: f64,
-    /// Number of links that the group uses.
     pub(super) link_count: u32,
-    /// Number of flows in the group.
     pub(super) flow_count: u32,
     pub(super) is_listed_as_changed: bool,
 }
@@ -125,11 +116,9 @@ impl FlowGroup {
 /// at which it reaches its maximum rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LowestLevels {
-    /// The lowest of the levels that limit the group.
     pub(super) lowest_level: f64,
     /// The link that has the lowest level; [`NO_LINK`] if the level of the group's maximum rate is the lowest.
     pub(super) lowest_link: u32,
-    /// The second lowest level: the lowest of the levels that limit the group without the link that has the lowest level.
     pub(super) second_lowest_level: f64,
 }
 

@@ -83,21 +83,16 @@ pub(super) struct Direct {
     has_capacity_everywhere: bool,
     pub(super) paths: PathTable,
     pub(super) flow_batch: FlowBatch,
-    /// The placement to which `processes_by_host` belongs.
     placement: Vec<HostId>,
     processes_by_host: Vec<(HostId, u32)>,
     cpu: Cpu<u32>,
     /// The computations on one host, as begin \[s\], work and process.
     computations: Vec<(f64, f64, u32)>,
-    /// The path of each message between the hosts of sender and receiver.
     message_paths: Vec<PathId>,
-    /// The placement and the messages to which `varying_links` belongs.
     messages_of_links: (Vec<HostId>, Vec<Message>),
-    /// The links with varying bandwidth on the routes of the messages.
     varying_links: Vec<LinkId>,
     /// Delay of each message by slow start if its connection is idle \[s\]; empty if no message is delayed.
     delays_if_idle: Vec<f64>,
-    /// The processes of each message and whether the message waits for its receiver, sorted.
     message_classes: Vec<(ProcessId, ProcessId, bool)>,
     /// For each message, the next message of the same sender; used only if messages are sent in order.
     next_messages_of_sender: Vec<u32>,
@@ -176,7 +171,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         result
     }
 
-    /// Updates the paths to the present capacities and latencies of the links.
     pub(super) fn update_paths(&mut self, direct: &mut Direct) {
         if direct.paths.clear_if_large() {
             direct.flow_batch.clear_path_data();
@@ -423,7 +417,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 }
 
-/// Whether every host and every link has a capacity above zero.
 fn has_capacity_everywhere(platform: &Platform, links: &[LinkState]) -> bool {
     platform.hosts.iter().all(|host| host.speed.get() > 0.0)
         && links.iter().all(|link| link.bandwidth > 0.0)
@@ -686,7 +679,6 @@ impl Direct {
         });
     }
 
-    /// Links the messages of each sender into a list.
     fn link_messages_by_sender(&mut self, activities: &Activities<'_>) {
         let (first, next) = (
             &mut self.first_sent_messages,
@@ -704,11 +696,9 @@ impl Direct {
     }
 }
 
-/// The state of a message immediately after it is sent.
 pub(super) enum Launched {
     /// The message shares no link with other messages, and is delivered at this local time \[s\].
     Delivered(f64),
-    /// The transfer of the message is a flow that shares links with other flows.
     InTransfer(FlowStart),
 }
 

@@ -5,7 +5,6 @@ use super::Simulation;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId};
 
-/// Hint for an error about an event whose time cannot be represented.
 pub(super) const TIME_TOO_LARGE_HINT: &str = "correct a very low speed or bandwidth, or a very large amount of work: the next event is so late that its time cannot be represented";
 /// Hint for an error about a run in which capacities change too often.
 pub(super) const TOO_MANY_CHANGES_HINT: &str = "give the profiles and loads longer periods, or correct a very low speed or bandwidth or a very large amount of work";
@@ -25,7 +24,6 @@ impl<'p, T: Copy + std::fmt::Debug + Send + 'p> Simulation<'p, T> {
         )
     }
 
-    /// Creates the error for a message with more packets than can be simulated one by one.
     pub(super) fn too_many_packets_error(&self, size: Bytes, packets: f64) -> Error {
         let problem = Problem::new(format!(
             "a message of {size} has {packets:.3e} packets, too many to simulate them in queues"
@@ -34,7 +32,6 @@ impl<'p, T: Copy + std::fmt::Debug + Send + 'p> Simulation<'p, T> {
         Error::SimulationFailure(problem.source(self.platform.name.clone()).hint(hint))
     }
 
-    /// Creates the error for a message between two hosts without a route.
     pub(super) fn no_route_error(&self, from: HostId, to: HostId) -> Error {
         let name = |host: HostId| &self.platform.hosts[host.index()].name;
         let problem = Problem::new(format!(

@@ -31,9 +31,7 @@ pub(super) enum Phase {
 pub(super) struct Flow<T> {
     pub(super) token: T,
     pub(super) phase: Phase,
-    /// Key of the flow's event in the event list; `None` for a flow that has ended or whose end the network itself determines.
     pub(super) event_key: Option<EventKey>,
-    /// Whether the network itself determines when the flow ends, without an event in the event list.
     pub(super) is_ended_by_network: bool,
     /// Whether the weight of the flow has to be computed again, because its links have changed.
     needs_new_weight: bool,
@@ -66,7 +64,6 @@ pub(super) struct Flow<T> {
     /// This load is 1 on the route to the receiver and, with cross-traffic, 0.05 on the route from the receiver to the sender.
     /// The links of the route to the receiver come first, then the links that are only on the other route.
     pub(super) link_uses: Vec<(u32, f64)>,
-    /// Number of entries in the list of shared links that belong to the route to the receiver.
     pub(super) link_use_count_to_receiver: usize,
 }
 
@@ -76,7 +73,6 @@ impl<T> Flow<T> {
         self.event_key.is_some() || self.is_ended_by_network
     }
 
-    /// Whether the flow is in its transfer phase.
     pub(super) fn is_in_transfer(&self) -> bool {
         self.is_in_progress() && self.phase == Phase::Transfer
     }
@@ -131,11 +127,9 @@ impl<T: Copy> Flow<T> {
     }
 }
 
-/// All flows of a network: the flows in progress, and the free slots of flows that have ended.
 #[derive(Clone, Debug)]
 pub(super) struct Flows<T> {
     pub(super) network_state: NetworkState,
-    /// The flow in each slot; a slot is free after its flow has ended.
     pub(super) flow_slots: Vec<Flow<T>>,
     free_slots: Vec<u32>,
     /// For each link, the slots of the flows that cross it, in no particular order and with some flows that have ended; empty if
@@ -374,7 +368,6 @@ impl<T: Copy> Flows<T> {
         flow.last_update_time = now;
     }
 
-    /// Ends a flow whose end event is due, and returns the token of its message.
     pub(super) fn end_flow(&mut self, slot: u32, now: f64) -> T {
         let flow = &mut self.flow_slots[slot as usize];
         if cfg!(debug_assertions) {
@@ -398,7 +391,6 @@ impl<T: Copy> Flows<T> {
         token
     }
 
-    /// Whether a flow is in its transfer phase and crosses the shared link with the number `link`.
     pub(super) fn is_in_transfer_over_link(&self, slot: u32, link: usize) -> bool {
         let flow = &self.flow_slots[slot as usize];
         let crosses = || flow.link_uses.iter().any(|used| used.0 as usize == link);

@@ -78,7 +78,6 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Adds a flow to the incremental solver for the fair shares of its links.
     fn add_to_incremental_solver(&mut self, slot: u32) {
         let flow = &self.flows.flow_slots[slot as usize];
         if !self.incremental_solver.has_links() {

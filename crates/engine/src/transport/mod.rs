@@ -24,7 +24,6 @@ pub(super) use fluid::FluidNetwork;
 pub(super) use packet::packet_count_if_too_large;
 pub(super) use state::{LinkState, NetworkState};
 
-/// A message that is to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message<'p, T> {
     pub(super) platform: &'p Platform,
@@ -33,13 +32,11 @@ pub(super) struct Message<'p, T> {
     pub(super) bytes: f64,
     /// Whether the message begins with a handshake, which takes a round trip before its delay.
     pub(super) has_handshake: bool,
-    /// Factor by which the delay before the transfer of the message is multiplied; dimensionless.
     pub(super) delay_factor: f64,
     pub(super) token: T,
 }
 
 impl<T> Message<'_, T> {
-    /// Whether the message stays on one host.
     fn is_loopback(&self) -> bool {
         self.ends.hosts.0 == self.ends.hosts.1
     }
@@ -50,15 +47,12 @@ impl<T> Message<'_, T> {
 /// Each step of a message (such as the end of its latency phase) is an event in the event list, with a number that the network
 /// assigns. One call of `update_rates` updates the rates after everything that starts, ends or changes at the same time.
 pub(super) trait Transport<T>: fmt::Debug + Send {
-    /// Returns a copy of the network with all messages in it.
     fn boxed_clone<'p>(&self) -> Box<dyn Transport<T> + 'p>
     where
         T: 'p;
 
-    /// Returns the model, the links and the connections of the network.
     fn network_state(&self) -> &NetworkState;
 
-    /// Returns the model, the links and the connections of the network, mutably.
     fn network_state_mut(&mut self) -> &mut NetworkState;
 
     /// Starts a message over the route `route` at local time `now` \[s\].
@@ -87,7 +81,6 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
         let _ = (now, events);
     }
 
-    /// Whether any message in progress has no event for its end in the event list.
     fn has_unscheduled_ends(&self) -> bool {
         false
     }

@@ -10,7 +10,6 @@ use migsim_platform::{Platform, Route};
 /// Payload of a packet \[B\] if the network model specifies none: one segment of TCP on Ethernet.
 const DEFAULT_PAYLOAD: f64 = 1448.0;
 
-/// A network in which each link has a queue of packets, served in the order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct PacketNetwork<T> {
     network_state: NetworkState,

@@ -4,7 +4,6 @@ use crate::connections::{Connections, MessageEnds};
 use crate::model::NetworkModel;
 use migsim_platform::{Link, Platform};
 
-/// The capacity and latency of a link at the present time.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkState {
     /// Capacity of the link at the present time \[B/s\].
@@ -15,7 +14,6 @@ pub(crate) struct LinkState {
 }
 
 impl LinkState {
-    /// Returns the links of a platform with their nominal capacities and latencies.
     pub(crate) fn all(platform: &Platform) -> Vec<Self> {
         let links = platform.links.iter().map(|link| Self {
             bandwidth: link.bandwidth.get(),
@@ -26,7 +24,6 @@ impl LinkState {
     }
 }
 
-/// The network model, the links and the connections of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkState {
     pub(crate) model: NetworkModel,
@@ -48,7 +45,6 @@ impl NetworkState {
         }
     }
 
-    /// Whether the capacity or the latency of at least one link varies over time.
     pub(crate) fn has_varying_links(&self) -> bool {
         !self.crossings_of_link.is_empty()
     }

@@ -8,8 +8,6 @@ use super::{
 use migsim_base::units::{greater, to_u32};
 
 impl BottleneckMaxMin {
-    /// Adds a group to the class of a link and a bottleneck link; `index` is the index in `link_uses` of the group's use of the
-    /// link.
     pub(super) fn add_group_to_class(&mut self, group: u32, index: usize, bottleneck: u32) {
         let LinkUse {
             link,
@@ -26,8 +24,6 @@ impl BottleneckMaxMin {
         self.add_load_per_level(class, pull);
     }
 
-    /// Removes a group from the class to which it belongs on one link; `index` is the index in `link_uses` of the group's use of
-    /// the link.
     pub(super) fn remove_group_from_class(&mut self, index: usize) {
         let LinkUse {
             class_number: class,
@@ -146,7 +142,6 @@ impl BottleneckMaxMin {
         number
     }
 
-    /// Removes a class that contains no group any more.
     fn remove_class(&mut self, class: u32) {
         let GroupClass {
             link,
@@ -205,8 +200,6 @@ impl BottleneckMaxMin {
         self.classes[class as usize].position_in_bottlenecked_classes = to;
     }
 
-    /// Sets whether a link is tight, which means that each new fair-share level of its bottleneck links is propagated to the
-    /// link.
     pub(super) fn set_link_tight(&mut self, link: u32, is_tight: bool) {
         self.links[link as usize].is_tight = is_tight;
         let classes = std::mem::take(&mut self.links[link as usize].classes);

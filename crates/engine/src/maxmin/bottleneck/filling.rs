@@ -21,8 +21,6 @@ pub(super) struct FillingArrays {
     /// For each link: the value of the preceding field when it was last summed over the groups of the link. Until the next sum,
     /// the loads of groups whose level becomes fixed are subtracted from that field.
     pub(super) unfixed_load_per_level_at_last_sum: Vec<f64>,
-    /// For each group of flows: the link at which the level of the group was fixed; this link becomes the bottleneck link of the
-    /// group.
     pub(super) bottleneck_of_group: Vec<u32>,
     pub(super) link_numbers_in_use: Vec<u32>,
     /// The saturated links in increasing order of their fair-share levels.
@@ -31,7 +29,6 @@ pub(super) struct FillingArrays {
     pub(super) unfair_links: Vec<u32>,
     pub(super) link_queue: BinaryHeap<Reverse<QueuedLink>>,
     pub(super) fair_share_level_of_link: Vec<f64>,
-    /// For each link: the fair-share level that was last fixed for one of its groups.
     pub(super) last_fixed_level_of_link: Vec<f64>,
 }
 
@@ -96,7 +93,6 @@ impl BottleneckMaxMin {
         self.visited_class_count = 0;
     }
 
-    /// Changes the bottleneck link of a group to `to`, without marking the affected links for an update.
     fn change_bottleneck_without_marking(&mut self, group: u32, to: u32) {
         let state = &mut self.groups[group as usize];
         let from = std::mem::replace(&mut state.bottleneck_link, to);
@@ -215,7 +211,6 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Fixes the level `reached` for all groups of a link whose level is not fixed yet; returns the number of these groups.
     fn fix_levels_of_groups_on_link(
         &self,
         link: u32,

@@ -108,7 +108,6 @@ impl BottleneckMaxMin {
         self.add_group_to_classes(group);
     }
 
-    /// Determines the bottleneck link of a new group, and adds the group to the matching class of each of its links.
     fn add_group_to_classes(&mut self, group: u32) {
         self.group_count += 1;
         self.link_use_count += self.link_use_range(group).len();
@@ -125,7 +124,6 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Changes the number of flows of a group to `count`; 0 removes the group.
     pub(crate) fn set_flow_count(&mut self, group: u32, count: u32) {
         if count == 0 {
             self.remove_group(group);
@@ -259,7 +257,6 @@ impl BottleneckMaxMin {
         self.free_max_rate_links.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Returns the range of indices in the list `link_uses` that contains the links of a group.
     pub(super) fn link_use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.max_uses_per_group;
         first..first + self.groups[group as usize].link_use_count as usize

@@ -336,7 +336,6 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Marks a link during an update of levels, and adds it to the work queue.
     pub(super) fn mark_during_update(&mut self, link: u32) {
         let is_marked = &mut self.is_marked_for_update[link as usize];
         if !*is_marked && link != NO_LINK {

@@ -58,7 +58,6 @@ pub(crate) struct BottleneckMaxMin {
     links: Vec<Link>,
     /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
     fair_share_level_of_link: Vec<f64>,
-    /// The links that are saturated at present, in no particular order.
     saturated_links: Vec<u32>,
     groups: Vec<Group>,
     /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
@@ -78,7 +77,6 @@ pub(crate) struct BottleneckMaxMin {
     marked_links: Vec<u32>,
     /// The links still to be processed during an update, ordered by fair-share level.
     worklist: BinaryHeap<Reverse<QueuedLink>>,
-    /// For each link, whether it is in the list of marked links or in the work queue.
     is_marked_for_update: Vec<bool>,
     /// Number of platform links with groups, without the links that represent maximum rates of groups.
     used_link_count: usize,
@@ -88,9 +86,7 @@ pub(crate) struct BottleneckMaxMin {
     links_with_changed_level: Vec<u32>,
     /// The groups whose bottleneck link may have changed since this list was last cleared.
     groups_with_changed_bottleneck: Vec<u32>,
-    /// Total number of uses of links by all present groups.
     link_use_count: usize,
-    /// Number of groups that the solver contains at present.
     group_count: usize,
     /// Number of classes visited so far in the present update, as a measure of its cost.
     visited_class_count: usize,
@@ -102,7 +98,6 @@ pub(crate) struct BottleneckMaxMin {
     overloaded_link: Option<u32>,
 }
 
-/// Link number that stands for the bottleneck link of a group whose links are all unsaturated.
 const NO_LINK: u32 = 0;
 const NO_CLASS_OR_POSITION: u32 = u32::MAX;
 /// Tolerance within which a group keeps its bottleneck link, relative to the lowest fair-share level on its route.
@@ -125,7 +120,6 @@ struct Link {
     last_joined_class: u32,
     /// The classes, on any link, of groups whose bottleneck link is this link; the classes on tight links come first.
     bottlenecked_classes: Vec<ClassAtBottleneck>,
-    /// Number of classes, at the front of the list of bottlenecked classes, that are on tight links.
     tight_class_count: u32,
     /// Upper estimate of the fair-share level of the link; used while the level is finite and the link is the bottleneck link of
     /// any group.
@@ -139,9 +133,7 @@ struct Link {
     has_level_changed: bool,
     /// Whether the link is in the solver's list of links that have had groups since the last reset.
     is_listed_as_used: bool,
-    /// Whether the link represents the maximum rate of a group instead of a link of the platform.
     represents_group_max_rate: bool,
-    /// Position of the link in the list of saturated links; `u32::MAX` while the link is unsaturated.
     position_in_saturated_links: u32,
 }
 
@@ -163,14 +155,12 @@ impl Link {
         }
     }
 
-    /// Whether the estimated demand on the link may exceed its capacity.
     fn may_be_saturated(&self) -> bool {
         let is_free = self.estimated_demand <= self.capacity * MAX_DEMAND_RATIO_OF_UNSATURATED;
         !is_free // also if the sum is NaN
     }
 }
 
-/// Entry for a class in the list of its link, with the values on which the level of the link depends.
 #[derive(Clone, Copy, Debug)]
 struct ClassOnLink {
     bottleneck_link: u32,
@@ -179,7 +169,6 @@ struct ClassOnLink {
     load_per_level: f64,
 }
 
-/// Entry for a class in the list of the link that is the bottleneck link of its groups.
 #[derive(Clone, Copy, Debug)]
 struct ClassAtBottleneck {
     link: u32,
@@ -257,13 +246,10 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Whether the solver has any links.
     pub(crate) fn has_links(&self) -> bool {
         !self.links.is_empty()
     }
 
-    /// Returns the number of links in the solver, including number 0, which stands for no link, and the links that represent
-    /// maximum rates.
     pub(crate) fn link_count(&self) -> usize {
         self.links.len()
     }
@@ -308,7 +294,6 @@ impl BottleneckMaxMin {
         })
     }
 
-    /// Clears the list of groups whose bottleneck link has changed.
     pub(crate) fn clear_bottleneck_changes(&mut self) {
         for group in self.groups_with_changed_bottleneck.drain(..) {
             self.groups[group as usize].has_bottleneck_changed = false;
