@@ -277,7 +277,9 @@ impl ReschedulingCall {
             }
             // If all hosts decide at once, the root represents the busiest of them.
             (CallStep::DecisionComputation, _) => {
-                return self.start_operations(root, procedure.operation_count, world);
+                let operations = procedure.operation_count as f64;
+                let work = world.setup.costs.call.operation.get() * operations;
+                return self.execute(root, Instructions::of(work), world);
             }
             (CallStep::DecisionDistribution, Gather::ThroughManagers) => {
                 self.add_cluster_messages(world, root, PROCESS_ANSWER_BYTES, 0.0);
@@ -367,14 +369,13 @@ impl ReschedulingCall {
         }
     }
 
-    fn start_operations(
+    /// Starts a computation of the call on a host, if there is work.
+    fn execute(
         &mut self,
         host: HostId,
-        operations: u64,
+        work: Instructions,
         world: &mut RunState<'_>,
     ) -> Result<(), Error> {
-        let each = world.setup.costs.call.operation.get();
-        let work = Instructions::of(each * operations as f64);
         if work.get() > 0.0 {
             self.pending_activities += 1;
             world
@@ -414,14 +415,8 @@ impl ReschedulingCall {
         world: &mut RunState<'_>,
     ) -> Result<(), Error> {
         let work = Instructions::of(work.get() * world.placement.len() as f64);
-        if work.get() > 0.0 {
-            for (cluster, _) in populated_cluster_process_counts(world) {
-                let manager = world.setup.platform.manager_host(cluster);
-                self.pending_activities += 1;
-                world
-                    .engine
-                    .execute(manager, work, ActivityToken::CallActivityEnded)?;
-            }
+        for (cluster, _) in populated_cluster_process_counts(world) {
+            self.execute(world.setup.platform.manager_host(cluster), work, world)?;
         }
         Ok(())
     }

@@ -68,6 +68,7 @@
 
 mod barrier;
 mod call;
+mod closing;
 mod config;
 mod decision;
 mod event;

@@ -17,16 +17,13 @@ use std::mem::swap;
 
 use super::event::{ActivityToken, ProcessStage};
 use super::exchange::MessageExchange;
-use super::reschedule::Between;
-use super::run::{DepartureProgress, Run};
 use super::superstep::SuperstepState;
 use super::world::RunState;
 use crate::Plan;
 use crate::{Measures, resize_and_fill};
-use migsim_base::error::Error;
-use migsim_base::units::{ProcessId, Seconds, Time, to_u32};
+use migsim_base::units::{Time, to_u32};
 
-const MAX_SUPERSTEPS_AHEAD: usize = 1024;
+pub(super) const MAX_SUPERSTEPS_AHEAD: usize = 1024;
 
 /// The supersteps that some processes have begun and not all processes have completed, in runs in which processes need not wait
 /// for each other.
@@ -39,7 +36,7 @@ pub(super) struct OpenSupersteps {
     current_superstep: Option<usize>,
     /// Contents of closed supersteps, kept so that new supersteps can reuse their memory.
     reusable_contents: Vec<SuperstepContent>,
-    ready_processes: VecDeque<u32>,
+    pub(super) ready_processes: VecDeque<u32>,
     /// Number that the engine will give to the next message; after 2^32 messages the numbers start again at 0.
     next_message_number: u32,
 }
@@ -138,24 +135,16 @@ impl OpenSupersteps {
         world: &mut RunState<'_>,
         superstep: &mut SuperstepState,
     ) {
-        let number = match *token {
-            ActivityToken::ComputationEnded(process) => {
-                superstep.superstep_of_process[process as usize]
-            }
-            ActivityToken::MessageDelivered(message) => {
-                let holds = |frame: &SuperstepContent| {
-                    message.wrapping_sub(frame.message_number_range.0)
-                        < frame.message_number_range.1
-                };
-                let at = self.contents.iter().position(holds);
-                self.oldest_superstep + at.expect("a message belongs to an open superstep")
-            }
-            ActivityToken::ProcessBegins(_)
-            | ActivityToken::BarrierActivityEnded(_)
-            | ActivityToken::CallActivityEnded
-            | ActivityToken::ManagerActivityEnded(_)
-            | ActivityToken::MemoryTransferred(_)
-            | ActivityToken::MigrationEnded(_) => return,
+        let number = if let ActivityToken::ComputationEnded(process) = *token {
+            superstep.superstep_of_process[process as usize]
+        } else if let ActivityToken::MessageDelivered(message) = *token {
+            let holds = |frame: &SuperstepContent| {
+                message.wrapping_sub(frame.message_number_range.0) < frame.message_number_range.1
+            };
+            let at = self.contents.iter().position(holds);
+            self.oldest_superstep + at.expect("a message belongs to an open superstep")
+        } else {
+            return;
         };
         self.switch_to_superstep(number, world, superstep);
     }
@@ -194,156 +183,23 @@ impl OpenSupersteps {
 
     /// Removes the oldest superstep from the open supersteps. It must be the current superstep, and all processes must have
     /// completed it; its content stays in `RunState` and `SuperstepState`.
-    fn remove_oldest_superstep(&mut self) {
+    pub(super) fn remove_oldest_superstep(&mut self) {
         self.reusable_contents.extend(self.contents.pop_front());
         self.oldest_superstep += 1;
         self.current_superstep = None;
     }
 
-    fn record_completion(&mut self, superstep: usize) {
+    pub(super) fn record_completion(&mut self, superstep: usize) {
         self.contents[superstep - self.oldest_superstep].completed_processes += 1;
     }
 
     /// Returns whether a process that has completed `superstep` must wait for the oldest open superstep before it begins the next
     /// superstep, since at most [`MAX_SUPERSTEPS_AHEAD`] supersteps may lie between them.
-    fn is_too_far_ahead(&self, superstep: usize) -> bool {
+    pub(super) fn is_too_far_ahead(&self, superstep: usize) -> bool {
         superstep >= self.oldest_superstep + MAX_SUPERSTEPS_AHEAD
     }
 
-    fn is_oldest_completed(&self, processes: usize) -> bool {
+    pub(super) fn is_oldest_completed(&self, processes: usize) -> bool {
         (self.contents.front()).is_some_and(|frame| frame.completed_processes == processes)
     }
-}
-
-impl Run<'_, '_> {
-    /// Returns whether further activities end at the present time in a run without barriers. The runtime closes a superstep and
-    /// lets processes continue only after all events of the same time.
-    pub(super) fn has_more_events_now(&self) -> bool {
-        self.open_supersteps.is_some() && self.world.engine.has_unreturned_tokens()
-    }
-
-    /// Closes the oldest superstep if all processes have completed it; otherwise lets each process that has completed its
-    /// superstep continue. Closing comes first so that rescheduling decisions apply before any process continues at the same
-    /// time.
-    pub(super) fn continue_without_barrier(&mut self) -> Result<DepartureProgress, Error> {
-        while !self.record_completions_and_check_oldest() {
-            let ahead = self.open_supersteps.as_mut();
-            let Some(process) = ahead.and_then(|ahead| ahead.ready_processes.pop_front()) else {
-                return Ok(DepartureProgress::Incomplete);
-            };
-            self.begin_next_superstep(process)?;
-        }
-        // The results kept from the previously closed superstep do not belong to this one.
-        self.shortcuts.digest = None;
-        self.close_superstep()?;
-        if self.rescheduling.between == Between::CallerDecides {
-            return Ok(DepartureProgress::CallerMustDecide);
-        }
-        self.finish_closing_superstep()
-    }
-
-    /// Completes the closing of the oldest superstep: the processes that waited for this closing continue, unless all processes
-    /// have to wait for each other.
-    pub(super) fn finish_closing_superstep(&mut self) -> Result<DepartureProgress, Error> {
-        self.record_superstep_end(Seconds::ZERO);
-        let closed = self.world.ending_superstep;
-        let furthest = self
-            .superstep
-            .superstep_of_process
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or(closed);
-        if self.rescheduling.between != Between::Nothing && furthest > closed {
-            self.rescheduling.postpone_call(furthest);
-        }
-        if self.rescheduling.between != Between::Nothing || self.world.is_last_superstep() {
-            self.continue_all_processes()?;
-        }
-        if let Some(ahead) = &mut self.open_supersteps {
-            ahead.remove_oldest_superstep();
-            // These processes continue below, or all meet.
-            let at = &self.superstep.superstep_of_process;
-            let waits = |process: &u32| may_wait_for_closing(at[*process as usize], closed);
-            ahead.ready_processes.retain(|process| !waits(process));
-        }
-        if self.rescheduling.between == Between::Nothing {
-            self.continue_waiting_processes(closed)?;
-        }
-        Ok(DepartureProgress::Complete)
-    }
-
-    /// Records which processes have just completed their superstep. If all processes have completed the oldest superstep, makes
-    /// it the current superstep and returns true.
-    fn record_completions_and_check_oldest(&mut self) -> bool {
-        let Some(ahead) = &mut self.open_supersteps else {
-            return false;
-        };
-        while let Some(process) = self.superstep.barrier.leaving_processes.pop_front() {
-            ahead.record_completion(self.superstep.superstep_of_process[process as usize]);
-            ahead.ready_processes.push_back(process);
-        }
-        let is_done = ahead.is_oldest_completed(self.world.placement.len());
-        if is_done {
-            ahead.switch_to_oldest_superstep(&mut self.world, &mut self.superstep);
-        }
-        is_done
-    }
-
-    /// Lets the processes continue that waited until superstep `closed` was closed, because they had completed this superstep or
-    /// were too far ahead of it. It must be called only if processes need not wait for each other.
-    fn continue_waiting_processes(&mut self, closed: usize) -> Result<(), Error> {
-        for process in 0..self.world.placement.len() {
-            let number = self.superstep.superstep_of_process[process];
-            let has_done = |ahead: &mut OpenSupersteps| {
-                ahead.switch_to_superstep(number, &mut self.world, &mut self.superstep);
-                self.superstep.process_stages[process] == ProcessStage::AtBarrier
-            };
-            let is_waiting = may_wait_for_closing(number, closed)
-                && (number == closed || self.open_supersteps.as_mut().is_some_and(has_done));
-            if is_waiting {
-                self.begin_next_superstep(ProcessId::from_index(process).0)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets a process that has completed its superstep begin the next superstep, unless the process has to wait for other
-    /// processes or is too far ahead.
-    fn begin_next_superstep(&mut self, process: u32) -> Result<(), Error> {
-        let number = self.superstep.superstep_of_process[process as usize];
-        let is_last = number + 1 == self.world.superstep_count;
-        let Some(ahead) = &mut self.open_supersteps else {
-            return Ok(());
-        };
-        if self
-            .rescheduling
-            .sends_early_report_after(number, &self.world)
-        {
-            return self
-                .rescheduling
-                .call
-                .send_early_report(process, &mut self.world);
-        }
-        if is_last
-            || ahead.is_too_far_ahead(number)
-            || self
-                .rescheduling
-                .must_synchronize_after(number, &self.world)
-        {
-            return Ok(());
-        }
-        if ahead.is_open(number + 1) {
-            ahead.switch_to_superstep(number + 1, &mut self.world, &mut self.superstep);
-        } else {
-            self.open_superstep(number + 1)?;
-        }
-        self.superstep.begin_process(process, &mut self.world)
-    }
-}
-
-/// Returns whether a process in superstep `number` may be waiting until superstep `closed` is closed. This is the case if the two
-/// supersteps are the same, or if superstep `number` is the maximum number of supersteps ahead of superstep `closed`.
-fn may_wait_for_closing(number: usize, closed: usize) -> bool {
-    number == closed || number == closed + MAX_SUPERSTEPS_AHEAD
 }

@@ -26,7 +26,7 @@ pub(super) struct Rescheduling<'a> {
     /// The hosts whose speed varies, each with its availability at the last rescheduling call, from which the mean since that
     /// call is computed.
     varying_hosts: Vec<(HostId, AvailabilityIntervalStart)>,
-    supersteps_since_call: u64,
+    pub(super) supersteps_since_call: u64,
     pub(super) prescribed_moves: &'a [PrescribedMigration],
     /// Number of the superstep to whose end a call is postponed; `None` if no call is postponed. Without barriers, a call is
     /// postponed if some processes have begun later supersteps when it becomes due.
@@ -280,11 +280,6 @@ impl<'a> Rescheduling<'a> {
         };
         world.outcome.calls.push(call);
         Ok(())
-    }
-
-    /// Returns the number of supersteps since the last rescheduling call, and sets this number to zero.
-    pub(super) fn take_supersteps_since_call(&mut self) -> u64 {
-        std::mem::take(&mut self.supersteps_since_call)
     }
 
     /// Informs the policy that `moves` of the migrations that it decided are executed.

@@ -267,7 +267,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Executes a rescheduling call: the decision of the policy, the cost of the call, and its migrations.
     fn execute_call(&mut self) -> Result<(), Error> {
         self.rescheduling.decide(&mut self.world)?;
-        let supersteps = self.rescheduling.take_supersteps_since_call();
+        let supersteps = std::mem::take(&mut self.rescheduling.supersteps_since_call);
         let is_overlapped = self.world.setup.costs.call.waiting == CallWaiting::Overlapped
             && !self.world.applies_migrations()
             && !self.world.is_last_superstep();
@@ -465,19 +465,10 @@ impl<'a, 'r> Run<'a, 'r> {
         let migrations = &mut self.rescheduling.migrations;
         let pending = migrations.pending_migrations;
         for token in &ended {
-            match *token {
-                ActivityToken::MemoryTransferred(index) => {
-                    migrations.on_memory_transferred(index, world, self.recorder)?;
-                }
-                ActivityToken::MigrationEnded(index) => {
-                    migrations.on_migration_ended(index, world, self.recorder)?;
-                }
-                ActivityToken::ProcessBegins(_)
-                | ActivityToken::ComputationEnded(_)
-                | ActivityToken::MessageDelivered(_)
-                | ActivityToken::BarrierActivityEnded(_)
-                | ActivityToken::CallActivityEnded
-                | ActivityToken::ManagerActivityEnded(_) => {}
+            if let ActivityToken::MemoryTransferred(index) = *token {
+                migrations.on_memory_transferred(index, world, self.recorder)?;
+            } else if let ActivityToken::MigrationEnded(index) = *token {
+                migrations.on_migration_ended(index, world, self.recorder)?;
             }
         }
         if let Some(since) = &mut self.rescheduling.call.all_waiting_since
@@ -511,7 +502,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 self.superstep.on_message_delivered(message, world)
             }
             ActivityToken::BarrierActivityEnded(message) => {
-                self.superstep.on_barrier_message(message, world)
+                self.superstep.barrier.on_message_delivered(message, world)
             }
             ActivityToken::CallActivityEnded => {
                 let call = &mut self.rescheduling.call;

@@ -5,7 +5,7 @@
 
 use super::barrier::Barrier;
 use super::config::SendOrder;
-use super::event::{ActivityToken, BarrierMessage, ProcessStage};
+use super::event::{ActivityToken, ProcessStage};
 use super::exchange::MessageExchange;
 use super::world::{RunState, Setup};
 use migsim_base::error::Error;
@@ -303,13 +303,5 @@ impl SuperstepState {
             let (plan, measures) = (&world.superstep_plan, &mut world.measurements);
             measures.record_transfers(plan, &self.computation_ends, periods);
         }
-    }
-
-    pub(super) fn on_barrier_message(
-        &mut self,
-        message: BarrierMessage,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
-        self.barrier.on_message_delivered(message, world)
     }
 }

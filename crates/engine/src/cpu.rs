@@ -7,7 +7,8 @@
 
 use super::checks::{InvariantViolation, is_explained_by_rounding};
 use super::clock::SAME_TIME_TOLERANCE;
-use super::queue::{EventKey, EventQueue};
+use super::event::{Event, EventList};
+use super::queue::EventKey;
 use migsim_base::units::HostId;
 use migsim_platform::{Host, Platform};
 
@@ -157,31 +158,29 @@ impl<T: Copy> Cpus<T> {
 
     /// Starts an execution of `work` instructions on a host at local time `now` \[s\]; `token` identifies the execution when it
     /// ends.
-    pub(super) fn start_execution<E: Copy>(
+    pub(super) fn start_execution(
         &mut self,
-        host: usize,
+        host: HostId,
         work: f64,
         token: T,
         now: f64,
-        queue: &mut EventQueue<E>,
-        event: E,
+        events: &mut EventList<T>,
     ) {
-        let cpu = &mut self.cpus[host];
+        let cpu = &mut self.cpus[host.index()];
         cpu.start_execution(work, token, now);
-        schedule_next_end(cpu, queue, event);
+        schedule_next_end(cpu, host, events);
     }
 
     /// Ends the executions on a host whose end times count as simultaneous with local time `now` \[s\], and passes their tokens
     /// to `ended`.
-    pub(super) fn end_executions<E: Copy>(
+    pub(super) fn end_executions(
         &mut self,
-        host: usize,
+        host: HostId,
         now: f64,
-        queue: &mut EventQueue<E>,
-        event: E,
+        events: &mut EventList<T>,
         ended: impl FnMut(T),
     ) {
-        let cpu = &mut self.cpus[host];
+        let cpu = &mut self.cpus[host.index()];
         cpu.end_event = None; // it has just been popped
         if cfg!(debug_assertions)
             && let Some(first) = cpu.executions.last().map(|next| next.target_service)
@@ -189,33 +188,31 @@ impl<T: Copy> Cpus<T> {
             let rate = cpu.execution_rate();
             let done = cpu.attained_service + rate * (now - cpu.last_update_time);
             let is_right = is_explained_by_rounding(first - done, first, rate, now);
-            let fault = (!is_right)
-                .then(|| InvariantViolation::WorkNotConserved(HostId::from_index(host).0));
+            let fault = (!is_right).then_some(InvariantViolation::WorkNotConserved(host.0));
             self.first_violation = self.first_violation.or(fault);
         }
         cpu.end_executions(now, ended);
         if cpu.executions.is_empty() {
             cpu.attained_service = 0.0;
         }
-        schedule_next_end(cpu, queue, event);
+        schedule_next_end(cpu, host, events);
     }
 
     /// Changes the available fraction of a host's speed to `available`, at an instant given both as local time `now` \[s\] and as
     /// absolute time `absolute` \[s\].
     #[inline]
-    pub(super) fn set_available_fraction<E: Copy>(
+    pub(super) fn set_available_fraction(
         &mut self,
-        host: usize,
+        host: HostId,
         available: f64,
         (now, absolute): (f64, f64),
-        queue: &mut EventQueue<E>,
-        event: E,
+        events: &mut EventList<T>,
     ) {
-        let cpu = &mut self.cpus[host];
+        let cpu = &mut self.cpus[host.index()];
         cpu.advance_to(now);
         cpu.integrate_and_set_available_fraction(absolute, available);
         if cpu.end_event.is_some() || !cpu.executions.is_empty() {
-            schedule_next_end(cpu, queue, event);
+            schedule_next_end(cpu, host, events);
         }
     }
 
@@ -256,12 +253,12 @@ impl<T: Copy> Cpus<T> {
 }
 
 /// Schedules the event of a host for the time at which the next execution ends, or cancels the event if no execution will end.
-fn schedule_next_end<T: Copy, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
+fn schedule_next_end<T: Copy>(cpu: &mut Cpu<T>, host: HostId, events: &mut EventList<T>) {
     match (cpu.end_event, cpu.next_end_time()) {
-        (Some(key), Some(date)) => queue.reschedule(key, date),
-        (None, Some(date)) => cpu.end_event = Some(queue.push(date, event)),
+        (Some(key), Some(date)) => events.reschedule(key, date),
+        (None, Some(date)) => cpu.end_event = Some(events.push(date, Event::ExecutionEnd(host.0))),
         (Some(key), None) => {
-            queue.cancel(key);
+            events.cancel(key);
             cpu.end_event = None;
         }
         (None, None) => {}

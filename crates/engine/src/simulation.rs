@@ -187,14 +187,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             self.capacity_schedule.wake_host(host);
         }
         let now = self.clock.local_time();
-        self.cpus.start_execution(
-            host.index(),
-            work.get(),
-            token,
-            now,
-            &mut self.event_list,
-            Event::ExecutionEnd(host.0),
-        );
+        self.cpus
+            .start_execution(host, work.get(), token, now, &mut self.event_list);
         Ok(())
     }
 
@@ -504,15 +498,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         match event {
             Event::ExecutionEnd(host) => {
                 let ended = &mut self.ended_tokens;
-                self.cpus.end_executions(
-                    host as usize,
-                    date,
-                    &mut self.event_list,
-                    event,
-                    |token| {
+                self.cpus
+                    .end_executions(HostId(host), date, &mut self.event_list, |token| {
                         ended.push(token);
-                    },
-                );
+                    });
                 None
             }
             Event::NetworkStep(step) => {
@@ -583,11 +572,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             ChangingQuantity::Speed(host) => {
                 let dates = (self.clock.local_time(), change.time);
                 self.cpus.set_available_fraction(
-                    host.index(),
+                    host,
                     change.new_value,
                     dates,
                     &mut self.event_list,
-                    Event::ExecutionEnd(host.0),
                 );
             }
             ChangingQuantity::Bandwidth(link) => {
